@@ -1,0 +1,3 @@
+//! The server under measurement.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The attributes of turnbuckle: tool, prompt, resource, handlers.

@@ -1,0 +1,1 @@
+//! Typed Model Context Protocol servers: write a handler once, serve every revision.

@@ -1,0 +1,1 @@
+//! Test Model Context Protocol servers and clients in process, at every revision.

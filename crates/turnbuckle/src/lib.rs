@@ -1,0 +1,1 @@
+//! The Model Context Protocol in Rust: one typed server and one client for every revision and every transport.
