@@ -45,7 +45,7 @@ impl<'a> IdRef<'a> {
     pub fn from_raw(raw: &'a RawValue) -> Option<Self> {
         let text = raw.get();
         match text.as_bytes().first()? {
-            b'"' => Borrowed::from_raw(raw).map(Self::Text),
+            b'"' => super::text_of(raw).map(Self::Text),
             b'-' | b'0'..=b'9' if text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) => {
                 Some(text.parse().map_or(Self::Big(text), Self::Int))
             }
@@ -73,20 +73,6 @@ impl<'a> IdRef<'a> {
             Self::Text(text) => {
                 serde_json::to_writer(out, text).expect("a string is always valid JSON");
             }
-        }
-    }
-}
-
-/// `Option<Cow<str>>` does not borrow under serde's derive; this does.
-struct Borrowed;
-
-impl Borrowed {
-    fn from_raw(raw: &RawValue) -> Option<Cow<'_, str>> {
-        let inner = &raw.get()[1..raw.get().len() - 1];
-        if inner.contains('\\') {
-            serde_json::from_str(raw.get()).ok().map(Cow::Owned)
-        } else {
-            Some(Cow::Borrowed(inner))
         }
     }
 }

@@ -1,5 +1,25 @@
 //! The JSON-RPC 2.0 envelope: what every message looks like before anyone asks what it means.
+//!
+//! [`parse`] reads one message in one pass and borrows everything from it: members of `params`
+//! stay unparsed until somebody knows their type. The `write_*` functions append whole messages to
+//! a buffer. Nothing here panics on input, and nothing recurses into it.
 
 mod id;
+mod malformed;
+mod members;
+mod message;
+mod parse;
+mod request_meta;
+mod text;
+mod write;
 
 pub use id::{Id, IdRef};
+pub use malformed::{Malformed, MalformedKind};
+pub use members::Members;
+pub use message::{Frame, Message, Notification, Request, Response};
+pub use parse::{parse, parse_member};
+pub use request_meta::RequestMeta;
+pub use text::text_of;
+pub use write::{
+    UnreadableId, write_error, write_notification, write_raw_response, write_request, write_result,
+};

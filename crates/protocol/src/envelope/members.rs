@@ -1,0 +1,155 @@
+//! A JSON object read one level deep: names, and values still unparsed.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::text::Text;
+
+/// How many members are kept without allocating: `name`, `arguments`, `_meta` and three more cover
+/// every request of the protocol.
+const INLINE: usize = 6;
+
+type Member<'a> = (Cow<'a, str>, &'a RawValue);
+
+/// The members of an object, in order, each value as the text it came in.
+///
+/// Reading `params` this way costs one pass, whatever order the members come in, and leaves
+/// a large argument untouched until its type is known.
+#[derive(Clone, Debug, Default)]
+pub struct Members<'a> {
+    inline: [Option<Member<'a>>; INLINE],
+    more: Vec<Member<'a>>,
+}
+
+impl<'a> Members<'a> {
+    /// The value of a member.
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.iter().find(|(member, _)| *member == name).map(|(_, value)| value)
+    }
+
+    /// The text of a member that is a string.
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.get(name).and_then(super::text_of)
+    }
+
+    /// Every member, in the order of the message.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.inline.iter().flatten().chain(&self.more).map(|(name, value)| (&**name, *value))
+    }
+
+    /// Whether there is no member at all.
+    pub fn is_empty(&self) -> bool {
+        self.inline[0].is_none()
+    }
+
+    /// Reads all members as one typed value.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        let members = self.iter();
+        T::deserialize(de::value::MapDeserializer::new(members))
+    }
+
+    /// The object as one JSON text.
+    pub fn to_raw(&self) -> Box<RawValue> {
+        let mut text = String::from("{");
+        for (index, (name, value)) in self.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text.push_str(&serde_json::to_string(name).expect("a string is always valid JSON"));
+            text.push(':');
+            text.push_str(value.get());
+        }
+        text.push('}');
+        RawValue::from_string(text).expect("made of valid members")
+    }
+
+    /// False if the name is there already.
+    fn insert(&mut self, name: Cow<'a, str>, value: &'a RawValue) -> bool {
+        for slot in &mut self.inline {
+            match slot {
+                Some((other, _)) if *other == name => return false,
+                Some(_) => {}
+                None => {
+                    *slot = Some((name, value));
+                    return true;
+                }
+            }
+        }
+        if self.more.iter().any(|(other, _)| *other == name) {
+            return false;
+        }
+        self.more.push((name, value));
+        true
+    }
+}
+
+/// What stands where `params` is expected.
+#[derive(Debug)]
+pub(super) enum Params<'a> {
+    Object(Members<'a>),
+    Duplicate(String),
+    NotAnObject,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ParamsVisitor)
+    }
+}
+
+struct ParamsVisitor;
+
+impl<'de> Visitor<'de> for ParamsVisitor {
+    type Value = Params<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Members::default();
+        let mut duplicate = None;
+        while let Some(Text(name)) = map.next_key::<Text<'de>>()? {
+            let value = map.next_value()?;
+            if duplicate.is_none() && !members.insert(name.clone(), value) {
+                duplicate = Some(name.into_owned());
+            }
+        }
+        Ok(duplicate.map_or(Params::Object(members), Params::Duplicate))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Params::NotAnObject)
+    }
+
+    // Some clients write `"params": null` where they mean none.
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Params::Object(Members::default()))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Params::NotAnObject)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Params::NotAnObject)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Params::NotAnObject)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Params::NotAnObject)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Params::NotAnObject)
+    }
+}

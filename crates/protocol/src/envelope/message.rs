@@ -1,0 +1,56 @@
+//! Messages by their shape: requests, notifications, responses.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::{IdRef, Malformed, Members};
+
+/// What one frame of a transport holds.
+#[derive(Debug)]
+pub enum Frame<'a> {
+    /// One message.
+    One(Message<'a>),
+    /// A batch, which only 2025-03-26 knows. Each element is parsed on its own.
+    Batch(Vec<Result<Message<'a>, Malformed<'a>>>),
+}
+
+/// One message.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// Wants an answer.
+    Request(Request<'a>),
+    /// Wants none.
+    Notification(Notification<'a>),
+    /// Is one.
+    Response(Response<'a>),
+}
+
+/// A request.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The id that the answer must carry.
+    pub id: IdRef<'a>,
+    /// The method.
+    pub method: Cow<'a, str>,
+    /// The members of `params`, unparsed; empty where there are none.
+    pub params: Members<'a>,
+}
+
+/// A notification.
+#[derive(Debug)]
+pub struct Notification<'a> {
+    /// The method.
+    pub method: Cow<'a, str>,
+    /// The members of `params`, unparsed; empty where there are none.
+    pub params: Members<'a>,
+}
+
+/// A response.
+#[derive(Debug)]
+pub struct Response<'a> {
+    /// The id of the request; `None` if the peer could not read it.
+    pub id: Option<IdRef<'a>>,
+    /// `result`, or else `error`, unparsed.
+    pub outcome: Result<&'a RawValue, &'a RawValue>,
+}

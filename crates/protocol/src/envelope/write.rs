@@ -1,0 +1,113 @@
+//! Messages to bytes. Every function appends one whole message, without a line end.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::IdRef;
+
+/// How to answer a message whose id could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnreadableId {
+    /// `"id": null`, as JSON-RPC has it and revisions up to 2025-06-18 imply.
+    Null,
+    /// No `id` at all, as 2025-11-25 and later have it.
+    Omitted,
+}
+
+/// Appends a request.
+pub fn write_request<P: Serialize>(
+    out: &mut Vec<u8>,
+    id: &IdRef<'_>,
+    method: &str,
+    params: &P,
+) -> Result<(), serde_json::Error> {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(out);
+    write_call(out, method, params)
+}
+
+/// Appends a notification.
+pub fn write_notification<P: Serialize>(
+    out: &mut Vec<u8>,
+    method: &str,
+    params: &P,
+) -> Result<(), serde_json::Error> {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    write_call(out, method, params)
+}
+
+fn write_call<P: Serialize>(
+    out: &mut Vec<u8>,
+    method: &str,
+    params: &P,
+) -> Result<(), serde_json::Error> {
+    out.extend_from_slice(br#","method":"#);
+    serde_json::to_writer(&mut *out, method)?;
+    out.extend_from_slice(br#","params":"#);
+    let start = out.len();
+    serde_json::to_writer(&mut *out, params)?;
+    // `()` and `None` stand for "no params": JSON-RPC has no null there.
+    if &out[start..] == b"null" {
+        out.truncate(start - br#","params":"#.len());
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Appends a successful response; `write` appends the result.
+pub fn write_result<E>(
+    out: &mut Vec<u8>,
+    id: &IdRef<'_>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let start = out.len();
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(out);
+    out.extend_from_slice(br#","result":"#);
+    if let Err(error) = write(out) {
+        out.truncate(start);
+        return Err(error);
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Appends a response whose result or error is JSON already.
+pub fn write_raw_response(
+    out: &mut Vec<u8>,
+    id: &IdRef<'_>,
+    outcome: Result<&RawValue, &RawValue>,
+) {
+    let (name, body) = match outcome {
+        Ok(result) => ("result", result),
+        Err(error) => ("error", error),
+    };
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(out);
+    out.extend_from_slice(br#",""#);
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(br#"":"#);
+    out.extend_from_slice(body.get().as_bytes());
+    out.push(b'}');
+}
+
+/// Appends an error response.
+pub fn write_error<D: Serialize>(
+    out: &mut Vec<u8>,
+    id: Result<&IdRef<'_>, UnreadableId>,
+    error: &D,
+) -> Result<(), serde_json::Error> {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    match id {
+        Ok(id) => {
+            out.extend_from_slice(br#","id":"#);
+            id.write(out);
+        }
+        Err(UnreadableId::Null) => out.extend_from_slice(br#","id":null"#),
+        Err(UnreadableId::Omitted) => {}
+    }
+    out.extend_from_slice(br#","error":"#);
+    serde_json::to_writer(&mut *out, error)?;
+    out.push(b'}');
+    Ok(())
+}
