@@ -1,1 +1,53 @@
-//! The attributes of turnbuckle: tool, prompt, resource, handlers.
+//! The attributes of turnbuckle: [`macro@tool`], [`macro@prompt`], [`macro@resource`] and [`macro@handlers`].
+//!
+//! They only add. A function keeps its name, its parameters and the value it gives when awaited; beside it
+//! appears a description of it that the server finds by the function's type. All that is generated can be
+//! written by hand with `Tool::new`, `Prompt::new` and `Resource::new`. Depend on the `turnbuckle` crate,
+//! which re-exports these attributes: the generated paths go through it.
+
+use proc_macro::TokenStream;
+
+mod argument;
+mod attributes;
+mod completer;
+mod description;
+#[cfg(test)]
+mod expansion;
+mod function;
+mod handler;
+mod handlers;
+mod kind;
+mod mistakes;
+mod name;
+mod nearest;
+mod parameter;
+mod rules;
+mod settings;
+mod signature;
+mod template;
+
+use kind::Kind;
+
+#[doc = include_str!("docs/tool.md")]
+#[proc_macro_attribute]
+pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(Kind::Tool, options.into(), &item.into()).into()
+}
+
+#[doc = include_str!("docs/prompt.md")]
+#[proc_macro_attribute]
+pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(Kind::Prompt, options.into(), &item.into()).into()
+}
+
+#[doc = include_str!("docs/resource.md")]
+#[proc_macro_attribute]
+pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(Kind::Resource, options.into(), &item.into()).into()
+}
+
+#[doc = include_str!("docs/handlers.md")]
+#[proc_macro_attribute]
+pub fn handlers(options: TokenStream, item: TokenStream) -> TokenStream {
+    handlers::expand(options.into(), &item.into()).into()
+}

@@ -1,0 +1,293 @@
+//! A plain parameter: a field of the hidden struct that the arguments are read into.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{
+    Attribute, Expr, ExprLit, GenericArgument, Ident, Lit, LitStr, Path, PathArguments, Token,
+    Type, ext::IdentExt, meta::ParseNestedMeta, parse_quote,
+};
+
+use crate::{description, kind::Kind, mistakes::Mistakes, nearest::nearest};
+
+/// The options of `#[arg(…)]`.
+const OPTIONS: [&str; 3] = ["default", "rename", "header"];
+
+/// One argument of a tool or prompt, or one variable of a resource.
+pub(crate) struct Argument {
+    ident: Ident,
+    ty: Type,
+    /// `#[serde]` and `#[schemars]` attributes, the user's and those that `#[arg]` stands for.
+    attributes: Vec<Attribute>,
+    docs: TokenStream,
+    default: Option<Expr>,
+    header: Option<LitStr>,
+    /// The name that peers see; none for a field that is flattened or skipped.
+    name: Option<String>,
+    completer: Option<Expr>,
+}
+
+impl Argument {
+    /// Reads a plain parameter and the attributes that belong to its field.
+    pub(crate) fn read(
+        kind: Kind,
+        ident: &Ident,
+        ty: &Type,
+        attributes: Vec<Attribute>,
+        mistakes: &mut Mistakes,
+    ) -> Self {
+        let mut argument = Self {
+            ident: ident.clone(),
+            ty: ty.clone(),
+            docs: description::attribute(&attributes),
+            attributes: Vec::new(),
+            default: None,
+            header: None,
+            name: Some(ident.unraw().to_string()),
+            completer: None,
+        };
+        for attribute in attributes {
+            argument.take(kind, attribute, mistakes);
+        }
+        argument
+    }
+
+    pub(crate) fn ident(&self) -> &Ident {
+        &self.ident
+    }
+
+    pub(crate) fn ty(&self) -> &Type {
+        &self.ty
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    pub(crate) fn header(&self) -> Option<&LitStr> {
+        self.header.as_ref()
+    }
+
+    /// What completes it, with the name under which it does.
+    pub(crate) fn completer(&self) -> Option<(&str, &Expr)> {
+        Some((self.name.as_deref()?, self.completer.as_ref()?))
+    }
+
+    /// The field of the arguments struct; `ty` is the type with `Self` spelt out.
+    pub(crate) fn field(&self, ty: &Type) -> TokenStream {
+        let Self {
+            ident,
+            attributes,
+            docs,
+            ..
+        } = self;
+        let default = self.default.as_ref().map(|_| {
+            let function = self.default_function().to_string();
+            quote!(#[serde(default = #function)])
+        });
+        let header = self
+            .header
+            .as_ref()
+            .map(|name| quote!(#[schemars(extend("x-mcp-header" = #name))]));
+        quote!(#docs #(#attributes)* #default #header #ident: #ty)
+    }
+
+    /// The function that gives the default, if one was written down.
+    pub(crate) fn default_item(&self, ty: &Type) -> Option<TokenStream> {
+        let function = self.default_function();
+        let value = default_value(ty, self.default.as_ref()?);
+        Some(quote!(fn #function() -> #ty { #value }))
+    }
+
+    fn default_function(&self) -> Ident {
+        format_ident!("__default_{}", self.ident.unraw(), span = self.ident.span())
+    }
+
+    fn take(&mut self, kind: Kind, attribute: Attribute, mistakes: &mut Mistakes) {
+        let path = attribute.path();
+        if path.is_ident("arg") {
+            if !matches!(attribute.meta, syn::Meta::Path(_)) {
+                let read =
+                    attribute.parse_nested_meta(|meta| self.take_option(kind, &meta, mistakes));
+                mistakes.keep(read);
+            }
+        } else if path.is_ident("complete") {
+            self.take_completer(kind, &attribute, mistakes);
+        } else if path.is_ident("serde") || path.is_ident("schemars") {
+            // What the derives cannot read, they report themselves.
+            let _ = attribute.parse_nested_meta(|meta| self.take_wire_name(&meta));
+            self.attributes.push(attribute);
+        }
+    }
+
+    fn take_option(
+        &mut self,
+        kind: Kind,
+        meta: &ParseNestedMeta<'_>,
+        mistakes: &mut Mistakes,
+    ) -> syn::Result<()> {
+        if meta.path.is_ident("default") {
+            if meta.input.peek(Token![=]) {
+                self.default = Some(meta.value()?.parse()?);
+            } else {
+                self.attributes.push(parse_quote!(#[serde(default)]));
+            }
+        } else if meta.path.is_ident("rename") {
+            let name: LitStr = meta.value()?.parse()?;
+            self.name = Some(name.value());
+            self.attributes.push(parse_quote!(#[serde(rename = #name)]));
+        } else if meta.path.is_ident("header") {
+            let name: LitStr = meta.value()?.parse()?;
+            check_header(kind, &name, &self.ty, mistakes);
+            self.header = Some(name);
+        } else {
+            return Err(meta.error(unknown_option(&meta.path)));
+        }
+        Ok(())
+    }
+
+    fn take_completer(&mut self, kind: Kind, attribute: &Attribute, mistakes: &mut Mistakes) {
+        if kind == Kind::Tool {
+            mistakes.at(
+                attribute,
+                "arguments of tools have no completion: only prompts and resources do",
+            );
+            return;
+        }
+        match attribute.parse_args() {
+            Ok(completer) => self.completer = Some(completer),
+            Err(_) => mistakes.at(attribute, "name the completer: `#[complete(cities)]`"),
+        }
+    }
+
+    /// Learns from `#[serde]` and `#[schemars]` under which name the field travels.
+    fn take_wire_name(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        if meta.path.is_ident("flatten") || meta.path.is_ident("skip") {
+            self.name = None;
+        } else if meta.path.is_ident("rename") && meta.input.peek(Token![=]) {
+            self.name = Some(meta.value()?.parse::<LitStr>()?.value());
+        } else if meta.path.is_ident("rename") {
+            meta.parse_nested_meta(|direction| {
+                let name: LitStr = direction.value()?.parse()?;
+                if direction.path.is_ident("deserialize") {
+                    self.name = Some(name.value());
+                }
+                Ok(())
+            })?;
+        } else {
+            // The value of any other option, whatever its shape.
+            while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
+                meta.input.parse::<proc_macro2::TokenTree>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unknown_option(path: &Path) -> String {
+    let option = path
+        .get_ident()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let hint = match nearest(&option, OPTIONS) {
+        Some(near) => format!("did you mean `{near}`? "),
+        None => String::new(),
+    };
+    format!(
+        "unknown option `{option}`: {hint}#[arg] takes {}",
+        OPTIONS.join(", ")
+    )
+}
+
+/// `x-mcp-header` (transports page): an RFC 9110 token, on strings, integers and booleans of tools.
+fn check_header(kind: Kind, name: &LitStr, ty: &Type, mistakes: &mut Mistakes) {
+    if kind != Kind::Tool {
+        mistakes.at(
+            name,
+            format!("arguments of a {kind} do not travel in headers: only those of tools do"),
+        );
+    }
+    let text = name.value();
+    let is_token = !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
+    if !is_token {
+        mistakes.at(
+            name,
+            format!("`{text}` cannot be part of a header name: use letters, digits and `-`"),
+        );
+    }
+    let last = last_segment(option_of(ty).unwrap_or(ty));
+    if last.is_some_and(|segment| segment.ident == "f32" || segment.ident == "f64") {
+        mistakes.at(
+            ty,
+            "fractions cannot travel in a header: use a string, an integer or a boolean",
+        );
+    }
+}
+
+/// The expression of a default in the argument's type: text is converted, and `3` for an `Option` means `Some(3)`.
+fn default_value(ty: &Type, value: &Expr) -> TokenStream {
+    let is_text = matches!(
+        value,
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(_),
+            ..
+        })
+    );
+    let owned = if is_text {
+        quote!(::core::convert::From::from(#value))
+    } else {
+        quote!(#value)
+    };
+    if option_of(ty).is_none() {
+        return owned;
+    }
+    match value {
+        Expr::Lit(_) | Expr::Unary(_) => quote!(::core::option::Option::Some(#owned)),
+        _ if is_some_or_none(value) => owned,
+        // Either the inner type or the `Option` itself.
+        _ => quote!(::core::convert::From::from(#value)),
+    }
+}
+
+fn is_some_or_none(value: &Expr) -> bool {
+    match value {
+        Expr::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "None"),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|last| last.ident == "Some"),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The `T` of an `Option<T>`.
+fn option_of(ty: &Type) -> Option<&Type> {
+    let segment = last_segment(ty).filter(|segment| segment.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(inner) => Some(inner),
+        _ => None,
+    }
+}
+
+/// The last segment of a type that is a path, such as `State` of `turnbuckle::State<App>`.
+pub(crate) fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(paren) => last_segment(&paren.elem),
+        _ => None,
+    }
+}

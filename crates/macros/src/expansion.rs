@@ -1,0 +1,59 @@
+//! What a test sees of an expansion: its tokens, without regard to layout.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The text of generated items.
+pub(crate) struct Expansion(String);
+
+impl Expansion {
+    /// Reads an expansion, which must be well-formed items.
+    pub(crate) fn of(tokens: TokenStream) -> Self {
+        let file: syn::File = syn::parse2(tokens).expect("the expansion is items");
+        Self(plain(&quote!(#file)))
+    }
+
+    /// Claims that these tokens stand in it.
+    #[track_caller]
+    pub(crate) fn has(&self, part: &TokenStream) {
+        let part = plain(part);
+        assert!(self.0.contains(&part), "expected\n{part}\nin\n{}", self.0);
+    }
+
+    /// Claims that these tokens do not.
+    #[track_caller]
+    pub(crate) fn lacks(&self, part: &TokenStream) {
+        let part = plain(part);
+        assert!(
+            !self.0.contains(&part),
+            "unexpected\n{part}\nin\n{}",
+            self.0
+        );
+    }
+
+    /// Claims that an error message contains this text.
+    #[track_caller]
+    pub(crate) fn says(&self, message: &str) {
+        let message = message.replace(' ', "");
+        assert!(
+            self.0.contains(&message),
+            "expected\n{message}\nin\n{}",
+            self.0
+        );
+    }
+
+    /// How often the tokens stand in it.
+    pub(crate) fn count(&self, part: &TokenStream) -> usize {
+        self.0.matches(&plain(part)).count()
+    }
+}
+
+/// No spaces, and no commas before a closing bracket.
+fn plain(tokens: &TokenStream) -> String {
+    let dense = tokens.to_string().replace(char::is_whitespace, "");
+    [",)", ",}", ",>", ",]"]
+        .into_iter()
+        .fold(dense, |text, trailing| {
+            text.replace(trailing, &trailing[1..])
+        })
+}

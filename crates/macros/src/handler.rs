@@ -1,0 +1,228 @@
+//! One handler as it was read, and the `Tool::new(…)`, `Prompt::new(…)` or `Resource::new(…)` that it becomes.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Attribute, Expr, Ident, LitStr, Path, Signature, Type, ext::IdentExt, parse_quote};
+
+use crate::{
+    argument::Argument,
+    description,
+    kind::Kind,
+    mistakes::Mistakes,
+    name,
+    parameter::{self, Extractor, Parameter},
+    rules,
+    settings::Settings,
+};
+
+/// What is known of one handler.
+pub(crate) struct Handler {
+    kind: Kind,
+    settings: Settings,
+    name: LitStr,
+    about: Option<TokenStream>,
+    parameters: Vec<Parameter>,
+}
+
+impl Handler {
+    /// Reads a function and takes off its parameters what only we understand.
+    pub(crate) fn read(
+        kind: Kind,
+        settings: Settings,
+        attributes: &[Attribute],
+        signature: &mut Signature,
+        mistakes: &mut Mistakes,
+    ) -> Self {
+        let ident = &signature.ident;
+        let name = settings
+            .name
+            .clone()
+            .unwrap_or_else(|| LitStr::new(&ident.unraw().to_string(), ident.span()));
+        name::check(kind, &name, mistakes);
+        let about = match &settings.about {
+            Some(about) => Some(quote!(#about)),
+            None => description::expression(attributes),
+        };
+        let parameters = parameter::take(kind, &mut signature.inputs, mistakes);
+        let handler = Self {
+            kind,
+            settings,
+            name,
+            about,
+            parameters,
+        };
+        rules::check(&handler, mistakes);
+        handler
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn name(&self) -> &LitStr {
+        &self.name
+    }
+
+    /// What no other handler of the kind may share: the template of a resource, the name of the others.
+    pub(crate) fn identity(&self) -> String {
+        self.settings
+            .template
+            .as_ref()
+            .unwrap_or(&self.name)
+            .value()
+    }
+
+    pub(crate) fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The path to the facade: the handler's own, or that of the block around it, or the usual one.
+    pub(crate) fn root(&self, around: Option<&Path>) -> Path {
+        let chosen = self.settings.root.as_ref().or(around).cloned();
+        chosen.unwrap_or_else(|| parse_quote!(::turnbuckle))
+    }
+
+    /// The struct that the arguments are read into, with the functions that give defaults; empty without arguments.
+    pub(crate) fn arguments_items(
+        &self,
+        root: &Path,
+        spell_out: impl Fn(&Type) -> Type,
+    ) -> TokenStream {
+        let arguments: Vec<(&Argument, Type)> = self
+            .arguments()
+            .map(|argument| (argument, spell_out(argument.ty())))
+            .collect();
+        if arguments.is_empty() {
+            return TokenStream::new();
+        }
+        let fields = arguments.iter().map(|(argument, ty)| argument.field(ty));
+        let defaults = arguments
+            .iter()
+            .filter_map(|(argument, ty)| argument.default_item(ty));
+        let (serde, schemars) = (
+            quote!(#root::__private::serde),
+            quote!(#root::__private::schemars),
+        );
+        let [serde_text, schemars_text] =
+            [&serde, &schemars].map(|path| path.to_string().replace(' ', ""));
+        let (title, expecting) = (
+            self.name.value(),
+            format!("the arguments of `{}`", self.name.value()),
+        );
+        let arguments = arguments_ident();
+        quote! {
+            #[derive(#serde::Deserialize, #schemars::JsonSchema)]
+            #[serde(crate = #serde_text, rename = #title, expecting = #expecting)]
+            #[schemars(crate = #schemars_text)]
+            struct #arguments { #(#fields),* }
+            #(#defaults)*
+        }
+    }
+
+    /// The builder expression. `call` makes the handler closure's body from the values of the parameters,
+    /// `completer` what completes an argument from what was written.
+    pub(crate) fn expression(
+        &self,
+        root: &Path,
+        call: impl FnOnce(&[TokenStream]) -> TokenStream,
+        completer: impl Fn(&Expr) -> TokenStream,
+    ) -> TokenStream {
+        let builder = format_ident!("{}", self.kind.builder());
+        let values = self.values();
+        let parameters = self.closure_parameters(root);
+        let body = call(&values);
+        let subject = self.settings.template.as_ref().unwrap_or(&self.name);
+        let name = (self.kind == Kind::Resource).then(|| {
+            let name = &self.name;
+            quote!(.name(#name))
+        });
+        let about = self.about.iter().map(|about| quote!(.about(#about)));
+        let calls = self.settings.calls();
+        let output = self.settings.output.iter();
+        let completions =
+            self.arguments()
+                .filter_map(Argument::completer)
+                .map(|(name, written)| {
+                    let completer = completer(written);
+                    quote!(.complete(#name, #completer))
+                });
+        quote! {
+            #root::#builder::new(#subject, move |#(#parameters),*| #body)
+                #name #(#about)* #(#calls)*
+                #(.output_schema(#root::__private::output_schema::<#output>()))*
+                #(#completions)*
+        }
+    }
+
+    /// The plain parameters.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
+        self.parameters
+            .iter()
+            .filter_map(|parameter| match parameter {
+                Parameter::Argument(argument) => Some(&**argument),
+                Parameter::Extractor(_) => None,
+            })
+    }
+
+    /// The other parameters.
+    pub(crate) fn extractors(&self) -> impl Iterator<Item = &Extractor> {
+        self.parameters
+            .iter()
+            .filter_map(|parameter| match parameter {
+                Parameter::Argument(_) => None,
+                Parameter::Extractor(extractor) => Some(&**extractor),
+            })
+    }
+
+    /// The closure's parameters: the extractors as they come, then all arguments as one.
+    fn closure_parameters(&self, root: &Path) -> Vec<TokenStream> {
+        let mut parameters: Vec<TokenStream> = self
+            .extractors()
+            .enumerate()
+            .map(|(number, Extractor { ty, .. })| {
+                let ident = extractor_ident(number);
+                quote!(#ident: #ty)
+            })
+            .collect();
+        if self.arguments().next().is_some() {
+            let (value, ty) = (local("arguments"), arguments_ident());
+            parameters.push(quote!(#root::Args(#value): #root::Args<#ty>));
+        }
+        parameters
+    }
+
+    /// What the function is called with, in its own order.
+    fn values(&self) -> Vec<TokenStream> {
+        let mut numbers = 0..;
+        let arguments = local("arguments");
+        let value = |parameter: &Parameter| match parameter {
+            Parameter::Argument(argument) => {
+                let field = argument.ident();
+                quote!(#arguments.#field)
+            }
+            Parameter::Extractor(_) => {
+                let ident = extractor_ident(numbers.next().unwrap_or_default());
+                quote!(#ident)
+            }
+        };
+        self.parameters.iter().map(value).collect()
+    }
+}
+
+/// The hidden struct. It is an item inside a function body, so it meets no name of the user's but in types.
+fn arguments_ident() -> Ident {
+    Ident::new("__Arguments", Span::call_site())
+}
+
+fn extractor_ident(number: usize) -> Ident {
+    local(&format!("extractor{number}"))
+}
+
+/// A local variable that cannot meet one of the user's.
+pub(crate) fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

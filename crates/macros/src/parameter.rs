@@ -1,0 +1,230 @@
+//! The parameters of a handler: plain names are arguments, destructured ones are extractors.
+
+use syn::{
+    Attribute, FnArg, Ident, Pat, PatType, Token, Type,
+    punctuated::Punctuated,
+    visit_mut::{self, VisitMut},
+};
+
+use crate::{
+    argument::{Argument, last_segment},
+    description::is_doc,
+    kind::Kind,
+    mistakes::Mistakes,
+};
+
+/// Attributes that are read here and taken off the parameter.
+const OURS: [&str; 5] = ["extract", "arg", "complete", "serde", "schemars"];
+
+/// Attributes that rustc accepts on a parameter and that change nothing for us.
+const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
+
+/// The facade's own extractors. A plain parameter of such a type is a forgotten `#[extract]`.
+const EXTRACTORS: [&str; 10] = [
+    "Args",
+    "Ask",
+    "Caller",
+    "Cancelled",
+    "Catalog",
+    "MetaOf",
+    "Progress",
+    "RawArgs",
+    "State",
+    "Uri",
+];
+
+/// One parameter, in the order of the signature.
+pub(crate) enum Parameter {
+    Argument(Box<Argument>),
+    Extractor(Box<Extractor>),
+}
+
+/// A parameter that is taken from the request or the server, not from the arguments.
+pub(crate) struct Extractor {
+    /// The name to show in the documentation, where the pattern has one.
+    pub(crate) ident: Option<Ident>,
+    pub(crate) ty: Type,
+}
+
+impl Extractor {
+    /// Whether it is the facade's extractor of this name.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        last_segment(&self.ty).is_some_and(|segment| segment.ident == name)
+    }
+}
+
+/// Reads all parameters but a receiver, and leaves on them only what rustc understands.
+pub(crate) fn take(
+    kind: Kind,
+    inputs: &mut Punctuated<FnArg, Token![,]>,
+    mistakes: &mut Mistakes,
+) -> Vec<Parameter> {
+    inputs
+        .iter_mut()
+        .filter_map(|input| match input {
+            FnArg::Typed(parameter) => Some(read(kind, parameter, mistakes)),
+            FnArg::Receiver(_) => None,
+        })
+        .collect()
+}
+
+fn read(kind: Kind, parameter: &mut PatType, mistakes: &mut Mistakes) -> Parameter {
+    let (lints, attributes): (Vec<_>, Vec<_>) = std::mem::take(&mut parameter.attrs)
+        .into_iter()
+        .partition(is_lint);
+    parameter.attrs = lints;
+    let (ours, strangers): (Vec<_>, Vec<_>) = attributes.into_iter().partition(is_ours);
+    for stranger in &strangers {
+        mistakes.at(stranger, stranger_message(stranger));
+    }
+    let is_marked = ours
+        .iter()
+        .any(|attribute| attribute.path().is_ident("extract"));
+    match plain_name(&parameter.pat) {
+        Some(ident) if !is_marked => {
+            check_argument(ident, &parameter.ty, &ours, mistakes);
+            Parameter::Argument(Box::new(Argument::read(
+                kind,
+                ident,
+                &parameter.ty,
+                ours,
+                mistakes,
+            )))
+        }
+        _ => Parameter::Extractor(Box::new(extractor(parameter, &ours, mistakes))),
+    }
+}
+
+fn is_lint(attribute: &Attribute) -> bool {
+    LINTS.iter().any(|name| attribute.path().is_ident(name))
+}
+
+fn is_ours(attribute: &Attribute) -> bool {
+    is_doc(attribute) || OURS.iter().any(|name| attribute.path().is_ident(name))
+}
+
+fn stranger_message(attribute: &Attribute) -> String {
+    let path = attribute.path();
+    if path.is_ident("cfg") || path.is_ident("cfg_attr") {
+        return "a parameter cannot come and go with a condition: write one function for each case"
+            .to_owned();
+    }
+    "this attribute means nothing on a parameter of a handler: use #[arg], #[complete], #[extract], \
+     #[serde] or #[schemars]"
+        .to_owned()
+}
+
+fn plain_name(pattern: &Pat) -> Option<&Ident> {
+    match pattern {
+        Pat::Ident(name) if name.subpat.is_none() => Some(&name.ident),
+        Pat::Paren(paren) => plain_name(&paren.pat),
+        _ => None,
+    }
+}
+
+fn check_argument(ident: &Ident, ty: &Type, attributes: &[Attribute], mistakes: &mut Mistakes) {
+    let is_surely_argument = attributes
+        .iter()
+        .any(|attribute| attribute.path().is_ident("arg"));
+    if let Some(name) = last_segment(ty).map(|segment| segment.ident.to_string())
+        && EXTRACTORS.contains(&name.as_str())
+        && !is_surely_argument
+    {
+        mistakes.at(
+            ty,
+            format!(
+                "a plain name is an argument, and `{name}` is an extractor: write `#[extract] {ident}: {name}` \
+                 (or `#[arg]`, if `{name}` is a type of your own)"
+            ),
+        );
+    }
+    if let Type::Reference(reference) = ty {
+        mistakes.at(
+            ty,
+            format!(
+                "arguments are owned: use `{}` for `{ident}`",
+                owned(&reference.elem)
+            ),
+        );
+        return;
+    }
+    let mut borrowed = Borrowed::default();
+    borrowed.visit_type_mut(&mut ty.clone());
+    if let Some(place) = borrowed.opaque {
+        mistakes.at(
+            place,
+            format!("`{ident}` needs a concrete type: its schema is made from it"),
+        );
+    }
+    if let Some(place) = borrowed.reference {
+        mistakes.at(
+            place,
+            format!("arguments are owned: use a type without references for `{ident}`"),
+        );
+    }
+}
+
+fn extractor(parameter: &PatType, attributes: &[Attribute], mistakes: &mut Mistakes) -> Extractor {
+    for attribute in attributes {
+        if !is_doc(attribute) && !attribute.path().is_ident("extract") {
+            mistakes.at(
+                attribute,
+                "this attribute is for arguments, and a destructured parameter is an extractor",
+            );
+        }
+    }
+    let ty = &*parameter.ty;
+    match ty {
+        Type::Reference(_) => mistakes.at(ty, "extractors are owned: take it without the `&`"),
+        Type::ImplTrait(_) => mistakes.at(ty, "an extractor needs a concrete type"),
+        _ => {}
+    }
+    Extractor {
+        ident: shown_name(&parameter.pat).cloned(),
+        ty: ty.clone(),
+    }
+}
+
+/// `app` of `State(app)`.
+fn shown_name(pattern: &Pat) -> Option<&Ident> {
+    match pattern {
+        Pat::TupleStruct(tuple) if tuple.elems.len() == 1 => plain_name(&tuple.elems[0]),
+        other => plain_name(other),
+    }
+}
+
+fn owned(target: &Type) -> String {
+    if let Type::Slice(slice) = target {
+        let element = &slice.elem;
+        return format!("Vec<{}>", readable(element));
+    }
+    match last_segment(target)
+        .map(|segment| segment.ident.to_string())
+        .as_deref()
+    {
+        Some("str") => "String".to_owned(),
+        Some("Path") => "PathBuf".to_owned(),
+        _ => readable(target),
+    }
+}
+
+fn readable(ty: &Type) -> String {
+    quote::quote!(#ty).to_string().replace(' ', "")
+}
+
+/// Finds what a schema or a deserialised value cannot have, at any depth.
+#[derive(Default)]
+struct Borrowed {
+    opaque: Option<Type>,
+    reference: Option<Type>,
+}
+
+impl VisitMut for Borrowed {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        match ty {
+            Type::ImplTrait(_) => self.opaque = Some(ty.clone()),
+            Type::Reference(_) => self.reference = Some(ty.clone()),
+            _ => visit_mut::visit_type_mut(self, ty),
+        }
+    }
+}

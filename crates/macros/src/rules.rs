@@ -1,0 +1,108 @@
+//! What must hold between the parts of one handler.
+
+use crate::{
+    argument::Argument, handler::Handler, mistakes::Mistakes, parameter::Extractor,
+    template::Template,
+};
+
+/// The most extractors that the server's handler trait takes; all arguments together count as one.
+const EXTRACTORS_MAX: usize = 12;
+
+/// The most parameters of a function whose description the server can find by its type.
+const PARAMETERS_MAX: usize = 16;
+
+/// Checks a handler that was read without regard to these.
+pub(crate) fn check(handler: &Handler, mistakes: &mut Mistakes) {
+    check_names(handler, mistakes);
+    check_headers(handler, mistakes);
+    check_whole(handler, mistakes);
+    check_number(handler, mistakes);
+    check_template(handler, mistakes);
+}
+
+fn check_names(handler: &Handler, mistakes: &mut Mistakes) {
+    let mut names: Vec<&str> = Vec::new();
+    for argument in handler.arguments() {
+        let Some(name) = argument.name() else {
+            continue;
+        };
+        if names.contains(&name) {
+            let message = format!("two arguments are named `{name}`: rename one of them");
+            mistakes.at(argument.ident(), message);
+        }
+        names.push(name);
+    }
+}
+
+fn check_headers(handler: &Handler, mistakes: &mut Mistakes) {
+    // Transports page, custom headers: names differ without regard to case.
+    let mut headers: Vec<String> = Vec::new();
+    for header in handler.arguments().filter_map(Argument::header) {
+        let name = header.value().to_ascii_lowercase();
+        if headers.contains(&name) {
+            let message = format!(
+                "two arguments travel in the header `{}`: rename one",
+                header.value()
+            );
+            mistakes.at(header, message);
+        }
+        headers.push(name);
+    }
+}
+
+fn check_whole(handler: &Handler, mistakes: &mut Mistakes) {
+    let whole = handler.extractors().find(|extractor| extractor.is("Args"));
+    if let Some(Extractor { ty, .. }) = whole
+        && handler.arguments().next().is_some()
+    {
+        mistakes.at(
+            ty,
+            "arguments are either plain parameters or one `Args`: use one of the two",
+        );
+    }
+}
+
+fn check_number(handler: &Handler, mistakes: &mut Mistakes) {
+    let whole = usize::from(handler.arguments().next().is_some());
+    let count = handler.extractors().count() + whole;
+    if count > EXTRACTORS_MAX {
+        let message = format!(
+            "a handler takes at most {EXTRACTORS_MAX} extractors, all arguments together being one, \
+             and this takes {count}: combine some of them"
+        );
+        mistakes.at(handler.name(), message);
+    }
+    let parameters = handler.parameters().len();
+    if parameters > PARAMETERS_MAX {
+        let message = format!(
+            "a handler has at most {PARAMETERS_MAX} parameters, and this has {parameters}: put the \
+             arguments into a struct and take it with `Args(…): Args<…>`"
+        );
+        mistakes.at(handler.name(), message);
+    }
+}
+
+fn check_template(handler: &Handler, mistakes: &mut Mistakes) {
+    let Some(literal) = &handler.settings().template else {
+        return;
+    };
+    let template = match Template::parse(&literal.value()) {
+        Ok(template) => template,
+        Err(message) => return mistakes.at(literal, message),
+    };
+    if let Some(size) = handler.settings().option("size")
+        && !template.is_fixed()
+    {
+        mistakes.at(
+            size,
+            "only a resource with a fixed URI has one size: remove it",
+        );
+    }
+    let takes_whole = handler.extractors().any(|extractor| {
+        ["Args", "RawArgs", "Uri"]
+            .iter()
+            .any(|name| extractor.is(name))
+    });
+    let arguments: Vec<&Argument> = handler.arguments().collect();
+    template.check_arguments(literal, &arguments, takes_whole, mistakes);
+}

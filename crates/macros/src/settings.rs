@@ -1,0 +1,238 @@
+//! The options in the parentheses of an attribute.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::{
+    Expr, ExprLit, Ident, Lit, LitStr, Path, Token, Type,
+    ext::IdentExt,
+    parse::{ParseStream, Parser},
+};
+
+use crate::{
+    kind::{CONTRADICTIONS, Form, Kind},
+    mistakes::Mistakes,
+    nearest::nearest,
+};
+
+/// The options of one handler, read and checked.
+#[derive(Default)]
+pub(crate) struct Settings {
+    pub(crate) template: Option<LitStr>,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) about: Option<Expr>,
+    pub(crate) root: Option<Path>,
+    pub(crate) output: Option<Type>,
+    /// Options that are methods of the builder, named alike.
+    calls: Vec<TokenStream>,
+    seen: Vec<Ident>,
+}
+
+impl Settings {
+    /// Reads the options of an attribute; `place` is where something missing is reported.
+    pub(crate) fn parse(
+        kind: Kind,
+        tokens: TokenStream,
+        place: Span,
+        mistakes: &mut Mistakes,
+    ) -> Self {
+        let mut settings = Self::default();
+        let read = |input: ParseStream<'_>| settings.read(kind, input, mistakes);
+        if let Err(error) = read.parse2(tokens) {
+            mistakes.push(error);
+        } else if kind == Kind::Resource && settings.template.is_none() {
+            mistakes.push(syn::Error::new(
+                place,
+                "which resource is this? name its URI or URI template: \
+                 `#[resource(\"seat://{flight}\")]`",
+            ));
+        }
+        settings.check_contradictions(mistakes);
+        settings
+    }
+
+    /// The builder calls, in the order in which the options were written.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &TokenStream> {
+        self.calls.iter()
+    }
+
+    /// Where an option was written, if it was.
+    pub(crate) fn option(&self, name: &str) -> Option<&Ident> {
+        self.seen.iter().find(|option| *option == name)
+    }
+
+    fn read(
+        &mut self,
+        kind: Kind,
+        input: ParseStream<'_>,
+        mistakes: &mut Mistakes,
+    ) -> syn::Result<()> {
+        if input.peek(LitStr) {
+            let text: LitStr = input.parse()?;
+            if kind == Kind::Resource {
+                self.template = Some(text);
+            } else {
+                mistakes.at(
+                    &text,
+                    format!(
+                        "#[{kind}] takes no bare text: write `name = {}`",
+                        quote!(#text)
+                    ),
+                );
+            }
+            skip_comma(input)?;
+        }
+        while !input.is_empty() {
+            let option = Ident::parse_any(input)?;
+            let known = kind.options().iter().find(|(name, _)| option == name);
+            if let Some((_, form)) = known {
+                self.take(&option, *form, input, mistakes)?;
+            } else {
+                mistakes.at(&option, unknown(kind, &option));
+                skip_value(input)?;
+            }
+            skip_comma(input)?;
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        option: &Ident,
+        form: Form,
+        input: ParseStream<'_>,
+        mistakes: &mut Mistakes,
+    ) -> syn::Result<()> {
+        let is_repeated = self.option(&option.to_string()).is_some();
+        if is_repeated {
+            mistakes.at(option, format!("`{option}` is set twice: keep one"));
+        }
+        self.seen.push(option.clone());
+        if form == Form::Flag {
+            return self.take_flag(option, input, mistakes);
+        }
+        if !input.peek(Token![=]) {
+            return Err(syn::Error::new_spanned(option, needs_value(option, form)));
+        }
+        input.parse::<Token![=]>()?;
+        match form {
+            Form::Name => self.name = Some(input.parse()?),
+            Form::Crate => self.root = Some(crate_path(input)?),
+            Form::Type => self.output = Some(input.parse()?),
+            Form::Flag | Form::Text | Form::Number => {
+                let value: Expr = input.parse()?;
+                check_literal(&value, form, mistakes);
+                if option == "about" {
+                    self.about = Some(value);
+                } else {
+                    self.calls.push(quote!(.#option(#value)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_flag(
+        &mut self,
+        option: &Ident,
+        input: ParseStream<'_>,
+        mistakes: &mut Mistakes,
+    ) -> syn::Result<()> {
+        if input.peek(Token![=]) {
+            mistakes.at(
+                option,
+                format!("`{option}` takes no value: write it alone, or leave it out"),
+            );
+            skip_value(input)?;
+        }
+        self.calls.push(quote!(.#option()));
+        Ok(())
+    }
+
+    fn check_contradictions(&self, mistakes: &mut Mistakes) {
+        for (one, other, reason) in CONTRADICTIONS {
+            if let (Some(_), Some(second)) = (self.option(one), self.option(other)) {
+                mistakes.at(
+                    second,
+                    format!("`{one}` and `{other}` contradict each other: {reason}"),
+                );
+            }
+        }
+    }
+}
+
+/// Reads the options of `#[handlers]`: the path to the facade, or nothing.
+pub(crate) fn handlers_root(tokens: TokenStream) -> syn::Result<Option<Path>> {
+    let read = |input: ParseStream<'_>| {
+        if input.is_empty() {
+            return Ok(None);
+        }
+        let option = Ident::parse_any(input)?;
+        if option != "crate" {
+            let message =
+                format!("unknown option `{option}`: #[handlers] takes `crate = path` only");
+            return Err(syn::Error::new_spanned(option, message));
+        }
+        input.parse::<Token![=]>()?;
+        let root = crate_path(input)?;
+        skip_comma(input)?;
+        Ok(Some(root))
+    };
+    read.parse2(tokens)
+}
+
+fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    if input.peek(LitStr) {
+        input.parse::<LitStr>()?.parse()
+    } else {
+        Path::parse_mod_style(input)
+    }
+}
+
+fn skip_comma(input: ParseStream<'_>) -> syn::Result<()> {
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(())
+}
+
+/// Passes over `= value` or `(value)` of an option that is not known.
+fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        input.parse::<proc_macro2::TokenTree>()?;
+    }
+    Ok(())
+}
+
+fn unknown(kind: Kind, option: &Ident) -> String {
+    let names: Vec<&str> = kind.options().iter().map(|(name, _)| *name).collect();
+    let hint = match nearest(&option.to_string(), names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`? "),
+        None => String::new(),
+    };
+    format!(
+        "unknown option `{option}`: {hint}#[{kind}] takes {}",
+        names.join(", ")
+    )
+}
+
+fn needs_value(option: &Ident, form: Form) -> String {
+    let example = match form {
+        Form::Number => "4096",
+        Form::Type => "Type",
+        Form::Crate => "path",
+        Form::Flag | Form::Text | Form::Name => "\"…\"",
+    };
+    format!("`{option}` needs a value: `{option} = {example}`")
+}
+
+/// A literal of the wrong sort is reported here, with a better message than the builder's type gives.
+fn check_literal(value: &Expr, form: Form, mistakes: &mut Mistakes) {
+    let Expr::Lit(ExprLit { lit, .. }) = value else {
+        return;
+    };
+    match (form, lit) {
+        (Form::Text, Lit::Str(_)) | (Form::Number, Lit::Int(_)) => {}
+        (Form::Number, _) => mistakes.at(lit, "expected a whole number"),
+        _ => mistakes.at(lit, "expected text in quotes"),
+    }
+}

@@ -1,0 +1,91 @@
+//! What a function must look like to be a handler.
+
+use syn::{Signature, Type};
+
+use crate::{argument::last_segment, kind::Kind, mistakes::Mistakes};
+
+/// How a method takes its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Receiver {
+    /// None at all: an associated function.
+    None,
+    /// `&self`
+    Shared,
+    /// `self: Arc<Self>`
+    Arc,
+}
+
+/// Checks a free function; says whether it can be wrapped at all.
+pub(crate) fn check_function(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> bool {
+    let name = &signature.ident;
+    let mut is_sound = check_shape(kind, signature, mistakes);
+    if let Some(receiver) = signature.receiver() {
+        is_sound = false;
+        mistakes.at(
+            receiver,
+            format!("`{name}` is a method: put #[handlers] on the impl block, and #[{kind}] works inside it"),
+        );
+    } else if signature.asyncness.is_none() {
+        is_sound = false;
+        mistakes.at(
+            signature.fn_token,
+            format!(
+                "`{name}` is not async: make it `async fn`; for blocking work call \
+                 `tokio::task::spawn_blocking` inside"
+            ),
+        );
+    }
+    is_sound
+}
+
+/// Checks a method of an impl block with `#[handlers]`, and finds how it takes its state.
+pub(crate) fn check_method(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> Receiver {
+    check_shape(kind, signature, mistakes);
+    let Some(receiver) = signature.receiver() else {
+        return Receiver::None;
+    };
+    match &*receiver.ty {
+        Type::Reference(reference) if reference.mutability.is_none() => return Receiver::Shared,
+        Type::Path(_) if last_segment(&receiver.ty).is_some_and(|last| last.ident == "Arc") => {
+            return Receiver::Arc;
+        }
+        Type::Reference(_) => mistakes.at(
+            receiver,
+            "handlers run side by side: take `&self`, and keep what changes behind a lock or an atomic",
+        ),
+        _ => mistakes.at(receiver, "handlers share their state: take `&self` or `self: Arc<Self>`"),
+    }
+    Receiver::Shared
+}
+
+/// What holds for both: concrete types, nothing unsafe, nothing foreign.
+fn check_shape(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> bool {
+    let name = &signature.ident;
+    let mut is_sound = true;
+    let mut complain = |place: &dyn quote::ToTokens, message: String| {
+        is_sound = false;
+        mistakes.at(place, message);
+    };
+    if !signature.generics.params.is_empty() {
+        let message = format!(
+            "a {kind} has one fixed schema: make `{name}` a function without generic parameters"
+        );
+        complain(&signature.generics, message);
+    }
+    if let Some(clause) = &signature.generics.where_clause {
+        complain(
+            clause,
+            format!("a {kind} has no generic parameters, so `{name}` needs no where clause"),
+        );
+    }
+    if let Some(keyword) = &signature.unsafety {
+        complain(
+            keyword,
+            format!("any client may call `{name}`, so it cannot be unsafe"),
+        );
+    }
+    if let Some(abi) = &signature.abi {
+        complain(abi, format!("`{name}` is called from Rust: remove the ABI"));
+    }
+    is_sound
+}

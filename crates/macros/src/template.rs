@@ -1,0 +1,231 @@
+//! URI templates (RFC 6570), checked while compiling: the syntax, and that variables and arguments agree.
+
+use syn::LitStr;
+
+use crate::{argument::Argument, mistakes::Mistakes};
+
+/// The variables of a URI template, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    variables: Vec<String>,
+}
+
+impl Template {
+    /// Reads a template; the error says what is wrong and what to write.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        check_scheme(text)?;
+        let mut variables = Vec::new();
+        let mut rest = text;
+        while let Some((literal, opened)) = rest.split_once('{') {
+            check_literal(literal)?;
+            let unclosed = || format!("`{{{}` has no closing `}}`: add it", up_to_brace(opened));
+            let (inside, after) = opened.split_once('}').ok_or_else(unclosed)?;
+            if inside.contains('{') {
+                return Err(unclosed());
+            }
+            read_expression(inside, &mut variables)?;
+            rest = after;
+        }
+        check_literal(rest)?;
+        Ok(Self { variables })
+    }
+
+    /// Whether it is a plain URI.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.variables.is_empty()
+    }
+
+    /// Every plain argument must be a variable and, unless the handler takes the variables as a whole, every
+    /// variable an argument.
+    pub(crate) fn check_arguments(
+        &self,
+        literal: &LitStr,
+        arguments: &[&Argument],
+        takes_whole: bool,
+        mistakes: &mut Mistakes,
+    ) {
+        let named = || arguments.iter().filter_map(|argument| argument.name());
+        for argument in arguments {
+            let Some(name) = argument.name() else {
+                continue;
+            };
+            if !self.variables.iter().any(|variable| variable == name) {
+                mistakes.at(argument.ident(), self.unknown_argument(name, literal));
+            }
+        }
+        let is_flattened = arguments.iter().any(|argument| argument.name().is_none());
+        if takes_whole || is_flattened {
+            return;
+        }
+        for variable in &self.variables {
+            if !named().any(|name| name == variable) {
+                mistakes.at(
+                    literal,
+                    format!(
+                        "the template variable `{variable}` has no argument: add a parameter \
+                         `{variable}: String`, or take all of them with `Args(…): Args<…>`"
+                    ),
+                );
+            }
+        }
+    }
+
+    fn unknown_argument(&self, name: &str, literal: &LitStr) -> String {
+        let known = self.variables.iter().map(String::as_str);
+        let hint = match crate::nearest::nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write `{{{name}}}` where its value belongs"),
+        };
+        format!(
+            "`{name}` is not a variable of `{}`: {hint}",
+            literal.value()
+        )
+    }
+}
+
+/// A URI begins with a scheme; only a leading expression may supply one later.
+fn check_scheme(text: &str) -> Result<(), String> {
+    if text.starts_with('{') {
+        return Ok(());
+    }
+    let scheme = text.split(':').next().unwrap_or_default();
+    let is_scheme = scheme.len() < text.len()
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.'));
+    if is_scheme {
+        return Ok(());
+    }
+    Err(format!(
+        "`{text}` has no scheme: begin with one, such as `file:///` or `seat://`"
+    ))
+}
+
+/// What stands outside the braces must be able to stand in a URI.
+fn check_literal(text: &str) -> Result<(), String> {
+    for (at, letter) in text.char_indices() {
+        let digits = text.as_bytes().get(at + 1..at + 3);
+        let is_encoded = digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        match letter {
+            '}' => return Err("a `}` closes nothing: add its `{` or remove it".to_owned()),
+            '%' if !is_encoded => {
+                return Err("a `%` has no two hexadecimal digits after it: write `%25`".to_owned());
+            }
+            ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '|' | '\0'..='\x1f' | '\x7f' => {
+                return Err(format!(
+                    "{letter:?} cannot stand in a URI: percent-encode it"
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What stands between two braces: an operator, then variables with their modifiers.
+fn read_expression(text: &str, variables: &mut Vec<String>) -> Result<(), String> {
+    let list = text
+        .strip_prefix(['+', '#', '.', '/', ';', '?', '&'])
+        .unwrap_or(text);
+    if list.is_empty() {
+        return Err(format!(
+            "`{{{text}}}` names no variable: write one, such as `{{id}}`"
+        ));
+    }
+    for specification in list.split(',') {
+        let name = variable(specification).ok_or_else(|| {
+            format!("`{specification}` in `{{{text}}}` is no variable: use letters, digits and `_`")
+        })?;
+        if !variables.iter().any(|known| known == name) {
+            variables.push(name.to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// The name in `name`, `name*` or `name:3`.
+fn variable(specification: &str) -> Option<&str> {
+    let name = match specification.split_once(':') {
+        // RFC 6570, 2.4.1: a prefix length is 1 to 9999.
+        Some((name, length)) => {
+            let is_length = matches!(length.len(), 1..=4)
+                && !length.starts_with('0')
+                && length.bytes().all(|digit| digit.is_ascii_digit());
+            is_length.then_some(name)?
+        }
+        None => specification.strip_suffix('*').unwrap_or(specification),
+    };
+    let is_name = !name.is_empty()
+        && name.split('.').all(|part| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        });
+    is_name.then_some(name)
+}
+
+fn up_to_brace(text: &str) -> &str {
+    text.split(['{', '}']).next().unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(text: &str) -> Vec<String> {
+        Template::parse(text).expect(text).variables
+    }
+
+    fn complaint(text: &str) -> String {
+        Template::parse(text).expect_err(text)
+    }
+
+    #[test]
+    fn variables_are_found_in_order() {
+        assert_eq!(variables("seat://{flight}/{row}"), ["flight", "row"]);
+        assert_eq!(
+            variables("file:///{+path}{?page,per_page*}{#part:3}"),
+            ["path", "page", "per_page", "part"]
+        );
+        assert_eq!(variables("{+uri}"), ["uri"]);
+        assert!(Template::parse("config://app").unwrap().is_fixed());
+    }
+
+    #[test]
+    fn braces_must_pair() {
+        assert!(complaint("seat://{flight").contains("`{flight` has no closing `}`"));
+        assert!(complaint("seat://{flight/{row}").contains("`{flight/` has no closing `}`"));
+        assert!(complaint("seat://flight}").contains("closes nothing"));
+        assert!(complaint("seat://{}").contains("names no variable"));
+        assert!(complaint("seat://{?}").contains("names no variable"));
+    }
+
+    #[test]
+    fn names_and_modifiers_are_checked() {
+        assert!(complaint("seat://{a b}").contains("`a b` in `{a b}` is no variable"));
+        assert!(complaint("seat://{a,}").contains("`` in `{a,}`"));
+        assert!(complaint("seat://{a:0}").contains("no variable"));
+        assert!(complaint("seat://{a:12345}").contains("no variable"));
+        assert!(complaint("seat://{größe}").contains("no variable"));
+        assert_eq!(variables("seat://{a}/{a:3}"), ["a"]);
+    }
+
+    #[test]
+    fn what_cannot_stand_in_a_uri_is_refused() {
+        assert!(complaint("seat://a b/{c}").contains("' ' cannot stand in a URI"));
+        assert!(complaint("seat://{c}/50%").contains("write `%25`"));
+        assert!(complaint("seat://{c}/%é0").contains("write `%25`"));
+        assert_eq!(variables("seat://50%25/{c}"), ["c"]);
+        assert!(complaint("seat://\u{7}").contains("percent-encode"));
+    }
+
+    #[test]
+    fn a_scheme_is_required() {
+        assert!(complaint("seats/{row}").contains("has no scheme"));
+        assert!(complaint("").contains("has no scheme"));
+        assert!(complaint("1seat://x").contains("has no scheme"));
+        assert!(variables("urn:isbn:1").is_empty());
+    }
+}
