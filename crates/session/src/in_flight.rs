@@ -1,0 +1,295 @@
+//! Incoming requests that are being served, so that each is answered once and a cancellation finds
+//! its work.
+
+use std::collections::{HashMap, hash_map::Entry};
+
+use turnbuckle_protocol::Id;
+
+/// How many requests of one peer may be served at once on one connection.
+///
+/// A slot costs little, but the handler behind it may cost anything: a thousand at once is more
+/// than any host of one person asks for, and few enough to be refused before memory is.
+pub const MAX_IN_FLIGHT: usize = 1024;
+
+/// Requests being served, by the id the peer gave them. `H` is what ends the work: an abort
+/// handle, a cancellation token.
+///
+/// Only ids in flight are remembered. Legacy revisions forbid a peer to use an id twice in a whole
+/// session, but holding it to that would cost memory for every request ever served, and protects
+/// nobody: an answer is matched against what the peer still waits for. Modern revisions ask for
+/// no more than is checked here. Both eras on one connection share one table, for their ids come
+/// from one sender.
+///
+/// ```
+/// use turnbuckle_protocol::Id;
+/// use turnbuckle_session::InFlight;
+///
+/// let mut serving = InFlight::new();
+/// let ticket = serving.begin(Id::Int(7), "handle of the work")?;
+/// assert!(serving.begin(Id::Int(7), "another").is_err());
+/// assert_eq!(serving.cancel(&Id::Int(7)), Some("handle of the work"));
+/// assert_eq!(serving.finish(&ticket), None); // cancelled: no answer goes out
+/// # Ok::<(), turnbuckle_session::in_flight::Refused>(())
+/// ```
+#[derive(Debug)]
+pub struct InFlight<H> {
+    limit: usize,
+    last_turn: u64,
+    /// Keyed by what the peer chose, so the map's own keyed hashing is wanted.
+    serving: HashMap<Id, Slot<H>>,
+}
+
+#[derive(Debug)]
+struct Slot<H> {
+    turn: u64,
+    handle: H,
+    cancellable: Cancellable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cancellable {
+    Yes,
+    No,
+}
+
+/// The right to answer one request. It stays valid until the request is finished or cancelled, and
+/// does not become valid again when the peer uses the id anew.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ticket {
+    id: Id,
+    turn: u64,
+}
+
+impl Ticket {
+    /// The id to answer with.
+    pub const fn id(&self) -> &Id {
+        &self.id
+    }
+}
+
+/// Why a request is not served. The answer is an error with the code of an invalid request.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A request with this id is still being served.
+    #[error("id `{id}` belongs to a request still in flight: give each request an id of its own")]
+    Duplicate {
+        /// The id.
+        id: Id,
+    },
+    /// As many requests are being served as may be.
+    #[error("{limit} requests are in flight on this connection: wait for some to finish")]
+    TooMany {
+        /// How many may be.
+        limit: usize,
+    },
+}
+
+impl Refused {
+    /// The JSON-RPC error code to answer with.
+    pub const fn code(&self) -> i64 {
+        crate::code::INVALID_REQUEST
+    }
+}
+
+impl<H> Default for InFlight<H> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<H> InFlight<H> {
+    /// Nothing being served, at most [`MAX_IN_FLIGHT`] at once.
+    pub fn new() -> Self {
+        Self {
+            limit: MAX_IN_FLIGHT,
+            last_turn: 0,
+            serving: HashMap::new(),
+        }
+    }
+
+    /// Serves at most `limit` requests at once.
+    pub fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Starts a request.
+    ///
+    /// # Errors
+    /// [`Refused`] if its id is in use or too many are in flight; the request is not to be served.
+    pub fn begin(&mut self, id: Id, handle: H) -> Result<Ticket, Refused> {
+        self.enter(id, handle, Cancellable::Yes)
+    }
+
+    /// Starts a request that a cancellation does not end: `initialize`.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn begin_uncancellable(&mut self, id: Id, handle: H) -> Result<Ticket, Refused> {
+        self.enter(id, handle, Cancellable::No)
+    }
+
+    /// Whether a request with this id could begin now, for servers that answer most requests
+    /// without ever entering them here.
+    ///
+    /// # Errors
+    /// What [`begin`](Self::begin) would say.
+    pub fn check(&self, id: &Id) -> Result<(), Refused> {
+        if self.serving.contains_key(id) {
+            return Err(Refused::Duplicate { id: id.clone() });
+        }
+        if self.serving.len() >= self.limit {
+            return Err(Refused::TooMany { limit: self.limit });
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, id: Id, handle: H, cancellable: Cancellable) -> Result<Ticket, Refused> {
+        let is_full = self.serving.len() >= self.limit;
+        match self.serving.entry(id) {
+            Entry::Occupied(slot) => Err(Refused::Duplicate {
+                id: slot.key().clone(),
+            }),
+            Entry::Vacant(_) if is_full => Err(Refused::TooMany { limit: self.limit }),
+            Entry::Vacant(slot) => {
+                self.last_turn += 1;
+                let turn = self.last_turn;
+                let ticket = Ticket {
+                    id: slot.key().clone(),
+                    turn,
+                };
+                slot.insert(Slot {
+                    turn,
+                    handle,
+                    cancellable,
+                });
+                Ok(ticket)
+            }
+        }
+    }
+
+    /// Ends a request whose answer is ready. `None` if it was cancelled in the meantime: then
+    /// nothing more may be sent for it.
+    pub fn finish(&mut self, ticket: &Ticket) -> Option<H> {
+        // The peer may have used the id again after cancelling: that one is another's to finish.
+        self.serving
+            .get(&ticket.id)
+            .filter(|slot| slot.turn == ticket.turn)?;
+        self.serving.remove(&ticket.id).map(|slot| slot.handle)
+    }
+
+    /// Takes `notifications/cancelled` and gives what ends the work. `None` for an id that is
+    /// unknown or done, and for `initialize`: such a notification is ignored.
+    pub fn cancel(&mut self, id: &Id) -> Option<H> {
+        self.serving
+            .get(id)
+            .filter(|slot| slot.cancellable == Cancellable::Yes)?;
+        self.serving.remove(id).map(|slot| slot.handle)
+    }
+
+    /// Ends everything, cancellable or not: for a connection that has ended.
+    pub fn drain(&mut self) -> impl Iterator<Item = H> + use<'_, H> {
+        self.serving.drain().map(|(_, slot)| slot.handle)
+    }
+
+    /// How many requests are being served.
+    pub fn len(&self) -> usize {
+        self.serving.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.serving.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: i64) -> Id {
+        Id::Int(number)
+    }
+
+    #[test]
+    fn an_id_in_flight_is_refused_and_a_finished_one_is_not() {
+        let mut serving = InFlight::new();
+        let first = serving.begin(id(1), 'a').unwrap();
+        assert_eq!(
+            serving.begin(id(1), 'b'),
+            Err(Refused::Duplicate { id: id(1) })
+        );
+        assert_eq!(serving.finish(&first), Some('a'));
+        assert!(serving.begin(id(1), 'c').is_ok());
+    }
+
+    #[test]
+    fn one_and_its_text_are_different_ids() {
+        let mut serving = InFlight::new();
+        serving.begin(id(1), 'a').unwrap();
+        serving.begin(Id::from("1"), 'b').unwrap();
+        assert_eq!(serving.cancel(&Id::from("1")), Some('b'));
+        assert_eq!(serving.cancel(&id(1)), Some('a'));
+    }
+
+    #[test]
+    fn cancelling_what_is_unknown_done_or_cancelled_does_nothing() {
+        let mut serving = InFlight::new();
+        assert_eq!(serving.cancel(&id(1)), None);
+        let ticket = serving.begin(id(1), 'a').unwrap();
+        assert_eq!(serving.finish(&ticket), Some('a'));
+        assert_eq!(serving.cancel(&id(1)), None);
+        serving.begin(id(2), 'b').unwrap();
+        assert_eq!(serving.cancel(&id(2)), Some('b'));
+        assert_eq!(serving.cancel(&id(2)), None);
+    }
+
+    #[test]
+    fn initialize_cannot_be_cancelled() {
+        // cancellation: the `initialize` request MUST NOT be cancelled by clients.
+        let mut serving = InFlight::new();
+        let ticket = serving.begin_uncancellable(id(1), 'a').unwrap();
+        assert_eq!(serving.cancel(&id(1)), None);
+        assert_eq!(serving.finish(&ticket), Some('a'));
+    }
+
+    #[test]
+    fn a_cancelled_request_cannot_answer_for_the_next_with_its_id() {
+        let mut serving = InFlight::new();
+        let old = serving.begin(id(1), "old").unwrap();
+        serving.cancel(&id(1));
+        let new = serving.begin(id(1), "new").unwrap();
+        assert_eq!(serving.finish(&old), None);
+        assert_eq!(serving.finish(&new), Some("new"));
+        assert_eq!(serving.finish(&new), None);
+    }
+
+    #[test]
+    fn the_number_in_flight_is_bounded_and_a_duplicate_is_still_told_so() {
+        let mut serving = InFlight::new().with_limit(2);
+        serving.begin(id(1), 'a').unwrap();
+        serving.begin(id(2), 'b').unwrap();
+        assert_eq!(
+            serving.begin(id(3), 'c'),
+            Err(Refused::TooMany { limit: 2 })
+        );
+        assert_eq!(
+            serving.begin(id(2), 'c'),
+            Err(Refused::Duplicate { id: id(2) })
+        );
+        serving.cancel(&id(1));
+        assert!(serving.begin(id(3), 'c').is_ok());
+        assert_eq!(serving.len(), 2);
+    }
+
+    #[test]
+    fn the_end_of_a_connection_ends_everything() {
+        let mut serving = InFlight::new();
+        serving.begin(id(1), 1).unwrap();
+        serving.begin_uncancellable(id(2), 2).unwrap();
+        let mut ended: Vec<_> = serving.drain().collect();
+        ended.sort_unstable();
+        assert_eq!(ended, [1, 2]);
+        assert!(serving.is_empty());
+    }
+}

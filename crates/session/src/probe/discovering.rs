@@ -1,0 +1,102 @@
+//! The search while `server/discover` is waited for.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::Revision;
+
+use super::{Action, Asked, Event, Outcome, Probe, Reason, memory::Sent};
+use crate::{Era, code, negotiate::common};
+
+impl Probe {
+    pub(super) fn discovering(
+        &mut self,
+        version: Revision,
+        within: Duration,
+        event: Event,
+    ) -> Option<Action> {
+        match event {
+            Event::Discovered { versions } => Some(self.discovered(&versions)),
+            Event::Refused {
+                asked: Asked::Discover,
+                code,
+                message,
+                supported,
+            } => {
+                self.here.discover = Sent::Answered;
+                self.trail.settle(&Outcome::refused(code, &message));
+                Some(match code {
+                    code::UNSUPPORTED_PROTOCOL_VERSION => self.other_version(version, &supported),
+                    // stdio: a recognised modern error MUST NOT lead to `initialize`. What these
+                    // two miss, the calls to come will say.
+                    code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => self.ready(version),
+                    _ => self.not_modern(Outcome::refused(code, &message)),
+                })
+            }
+            Event::Garbage => Some(self.not_modern(Outcome::Odd)),
+            Event::Timeout => Some(self.not_modern(Outcome::Silent(within))),
+            Event::Closed => {
+                self.trail.settle(&Outcome::Closed);
+                Some(self.start_clean(Asked::Discover, Outcome::Closed))
+            }
+            // The handshake was given up too early: the server is slow, and legacy after all.
+            Event::Initialized { version } if self.here.initialize == Sent::Waiting => {
+                Some(self.initialized(&version))
+            }
+            Event::Refused {
+                asked: Asked::Initialize,
+                ..
+            } => {
+                self.here.initialize = Sent::Answered;
+                None
+            }
+            Event::Started | Event::Initialized { .. } => None,
+        }
+    }
+
+    /// The server has listed its versions.
+    fn discovered(&mut self, versions: &[String]) -> Action {
+        self.here.discover = Sent::Answered;
+        self.trail.settle(&Outcome::Answered);
+        match common(versions, &self.allowed, Era::Modern) {
+            Some(modern) => self.ready(modern),
+            None if versions.is_empty() => self.not_modern(Outcome::Odd),
+            None => self.handshake_at_one_of(versions),
+        }
+    }
+
+    /// The server is modern, but not at the version it was asked at.
+    fn other_version(&mut self, asked: Revision, supported: &[String]) -> Action {
+        let others = self.allowed_except(asked);
+        match common(supported, &others, Era::Modern) {
+            Some(modern) if self.budget.other_discover.spend() => self.discover(modern),
+            _ => self.handshake_at_one_of(supported),
+        }
+    }
+
+    /// Legacy revisions in a modern server's list cannot be spoken request by request, so they
+    /// stand there for clients that shake hands.
+    fn handshake_at_one_of(&mut self, versions: &[String]) -> Action {
+        match common(versions, &self.allowed, Era::Legacy) {
+            Some(legacy)
+                if self.here.initialize == Sent::No || self.budget.other_initialize.spend() =>
+            {
+                self.initialize(legacy)
+            }
+            _ => self.fail(Reason::no_common(versions, &self.allowed)),
+        }
+    }
+
+    /// Nothing modern came back. That is no proof of anything (stdio: the fallback MUST NOT depend
+    /// on one code), so the handshake is tried.
+    fn not_modern(&mut self, outcome: Outcome) -> Action {
+        if outcome == Outcome::Odd {
+            self.here.discover = Sent::Answered;
+        }
+        self.trail.settle(&outcome);
+        match (self.legacy, &outcome) {
+            (Some(legacy), _) if self.here.initialize == Sent::No => self.initialize(legacy),
+            (None, Outcome::Refused { .. } | Outcome::Odd) => self.fail(Reason::NotModern),
+            _ => self.start_clean(Asked::Discover, outcome),
+        }
+    }
+}

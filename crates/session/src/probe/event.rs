@@ -1,0 +1,56 @@
+//! What happens to a connection while its server is being found out.
+
+/// The two questions a search asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// `server/discover`.
+    Discover,
+    /// `initialize`.
+    Initialize,
+}
+
+impl std::fmt::Display for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Discover => "server/discover",
+            Self::Initialize => "initialize",
+        })
+    }
+}
+
+/// Something that happened. Feed answers by the id of the request they are for, so that a late one
+/// is known as such; notifications, requests of the server and noise are no answers and not fed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The connection is open: the first one, or the one that [`Reopen`](super::Action::Reopen)
+    /// asked for. From then on nothing of an earlier connection may be fed.
+    Started,
+    /// `server/discover` was answered with a list of versions.
+    Discovered {
+        /// Its `supportedVersions`.
+        versions: Vec<String>,
+    },
+    /// `initialize` was answered with a version.
+    Initialized {
+        /// Its `protocolVersion`.
+        version: String,
+    },
+    /// One of the two was answered with an error.
+    Refused {
+        /// Which.
+        asked: Asked,
+        /// The error's code.
+        code: i64,
+        /// The error's message.
+        message: String,
+        /// The strings under `supported` in the error's data; empty if there are none.
+        supported: Vec<String>,
+    },
+    /// Something like an answer, but to no question: a result without a version, an error without
+    /// an id, a reply to an id never sent.
+    Garbage,
+    /// The time given with the last action has passed.
+    Timeout,
+    /// The process has exited, or the connection is gone.
+    Closed,
+}

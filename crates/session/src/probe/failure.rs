@@ -1,0 +1,207 @@
+//! Why a search found nothing, with everything it tried.
+
+use std::{fmt, time::Duration};
+
+use turnbuckle_protocol::Revision;
+
+use super::Asked;
+use crate::negotiate::dates;
+
+/// How many of a server's versions a failure keeps, and how many characters of each: enough for a
+/// person to read, little enough that a server cannot fill a log.
+const OFFERED_SHOWN: usize = 8;
+const VERSION_SHOWN: usize = 32;
+/// How many characters of a server's error message a failure keeps.
+const MESSAGE_SHOWN: usize = 300;
+
+/// Why a search failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}{}", Trail(tried))]
+#[non_exhaustive]
+pub struct Failure {
+    /// What ended it.
+    pub reason: Reason,
+    /// Everything that was tried, in order.
+    pub tried: Vec<Attempt>,
+}
+
+/// What ended a search.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The settings leave no revision to look for.
+    #[error("the settings allow no revision: pin one that is also supported, or none")]
+    NothingAllowed,
+    /// The server has named what it speaks, and none of it is allowed here.
+    #[error(
+        "the server speaks {}; allowed here: {}",
+        Offered(offered),
+        dates(allowed)
+    )]
+    NoCommonRevision {
+        /// The versions the server named, shortened if many.
+        offered: Vec<String>,
+        /// The revisions the search was for.
+        allowed: Vec<Revision>,
+    },
+    /// The server answered `initialize` with a version that is not allowed here.
+    #[error(
+        "the server answered `initialize` with version `{answered}`; allowed here: {}",
+        dates(allowed)
+    )]
+    UnsupportedAnswer {
+        /// The version, shortened if very long.
+        answered: String,
+        /// The revisions the search was for.
+        allowed: Vec<Revision>,
+    },
+    /// The search was for a modern server, and this one is not.
+    #[error("the server does not speak a modern revision: allow the legacy ones to use it")]
+    NotModern,
+    /// The server is there, but refuses.
+    #[error("the server refused `{asked}` with error {code}: {message}")]
+    Refused {
+        /// What it refused.
+        asked: Asked,
+        /// The code of its error.
+        code: i64,
+        /// The message of its error, shortened if very long.
+        message: String,
+    },
+    /// Nothing came back in time.
+    #[error("the server does not answer")]
+    Unresponsive,
+    /// The server went away.
+    #[error("the server closed the connection: its log or standard error may say why")]
+    Closed,
+    /// What came back was no answer to anything asked.
+    #[error("the server's answers do not fit the questions: is it an MCP server?")]
+    Odd,
+}
+
+/// One step of a search and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// What was done.
+    pub step: Step,
+    /// What came of it; `None` while nothing has.
+    pub outcome: Option<Outcome>,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A question was sent, at this version.
+    Ask(Asked, Revision),
+    /// The server was started anew.
+    Reopen,
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// A result.
+    Answered,
+    /// An error.
+    Refused {
+        /// Its code.
+        code: i64,
+        /// Its message, shortened if very long.
+        message: String,
+    },
+    /// Something that fits no question.
+    Odd,
+    /// Nothing, for this long.
+    Silent(Duration),
+    /// The end of the connection.
+    Closed,
+}
+
+impl Outcome {
+    pub(super) fn refused(code: i64, message: &str) -> Self {
+        Self::Refused {
+            code,
+            message: clip(message, MESSAGE_SHOWN),
+        }
+    }
+
+    pub(super) fn into_reason(self, asked: Asked) -> Reason {
+        match self {
+            Self::Refused { code, message } => Reason::Refused {
+                asked,
+                code,
+                message,
+            },
+            Self::Odd | Self::Answered => Reason::Odd,
+            Self::Silent(_) => Reason::Unresponsive,
+            Self::Closed => Reason::Closed,
+        }
+    }
+}
+
+impl Reason {
+    pub(super) fn no_common(offered: &[String], allowed: &[Revision]) -> Self {
+        let offered = offered.iter().take(OFFERED_SHOWN);
+        let offered = offered
+            .map(|version| clip(version, VERSION_SHOWN))
+            .collect();
+        Self::NoCommonRevision {
+            offered,
+            allowed: allowed.to_vec(),
+        }
+    }
+
+    pub(super) fn unsupported_answer(answered: &str, allowed: &[Revision]) -> Self {
+        let answered = clip(answered, VERSION_SHOWN);
+        Self::UnsupportedAnswer {
+            answered,
+            allowed: allowed.to_vec(),
+        }
+    }
+}
+
+fn clip(text: &str, characters: usize) -> String {
+    text.chars().take(characters).collect()
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step {
+            Step::Ask(asked, version) => write!(f, "`{asked}` at {version}")?,
+            Step::Reopen => f.write_str("started the server anew")?,
+        }
+        match &self.outcome {
+            None | Some(Outcome::Answered) => Ok(()),
+            Some(Outcome::Refused { code, message }) => write!(f, ": error {code} ({message})"),
+            Some(Outcome::Odd) => f.write_str(": an answer that does not fit"),
+            Some(Outcome::Silent(waited)) => write!(f, ": no answer within {waited:?}"),
+            Some(Outcome::Closed) => f.write_str(": connection closed"),
+        }
+    }
+}
+
+/// The attempts as the end of a sentence.
+struct Trail<'a>(&'a [Attempt]);
+
+impl fmt::Display for Trail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, attempt) in self.0.iter().enumerate() {
+            f.write_str(if index == 0 { " (tried: " } else { "; " })?;
+            attempt.fmt(f)?;
+        }
+        f.write_str(if self.0.is_empty() { "" } else { ")" })
+    }
+}
+
+/// The versions of a server as a list in a sentence.
+struct Offered<'a>(&'a [String]);
+
+impl fmt::Display for Offered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("versions it does not name");
+        }
+        f.write_str(&self.0.join(", "))
+    }
+}

@@ -1,0 +1,136 @@
+//! The search while `initialize` is waited for.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::Revision;
+
+use super::{Action, Asked, Event, Outcome, Probe, Reason, memory::Sent};
+use crate::{Era, code, negotiate::common};
+
+impl Probe {
+    pub(super) fn initializing(
+        &mut self,
+        version: Revision,
+        within: Duration,
+        event: Event,
+    ) -> Option<Action> {
+        let is_late = self.here.discover == Sent::Waiting;
+        match event {
+            Event::Initialized { version } => Some(self.initialized(&version)),
+            Event::Refused {
+                asked: Asked::Initialize,
+                code,
+                message,
+                supported,
+            } => Some(self.refused(version, Outcome::refused(code, &message), &supported)),
+            Event::Discovered { versions } if is_late => {
+                self.note(common(&versions, &self.allowed, Era::Modern))
+            }
+            Event::Refused {
+                asked: Asked::Discover,
+                code,
+                supported,
+                ..
+            } if is_late => self.note(match code {
+                code::UNSUPPORTED_PROTOCOL_VERSION => {
+                    common(&supported, &self.allowed, Era::Modern)
+                }
+                code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => self.modern,
+                _ => None,
+            }),
+            // More likely the late answer to the probe than the one to `initialize`.
+            Event::Garbage if is_late => self.note(None),
+            Event::Garbage => Some(self.refused(version, Outcome::Odd, &[])),
+            Event::Timeout => Some(self.unanswered(Outcome::Silent(within))),
+            Event::Closed => Some(self.hung_up()),
+            Event::Started | Event::Discovered { .. } | Event::Refused { .. } => None,
+        }
+    }
+
+    /// A late answer to the probe. It changes nothing while the handshake may still succeed.
+    fn note(&mut self, modern: Option<Revision>) -> Option<Action> {
+        self.here.discover = Sent::Answered;
+        self.late = modern;
+        None
+    }
+
+    pub(super) fn initialized(&mut self, version: &str) -> Action {
+        self.trail.settle(&Outcome::Answered);
+        let answered = Revision::from_date(version);
+        match answered.filter(|revision| {
+            Era::from(*revision) == Era::Legacy && self.allowed.contains(revision)
+        }) {
+            Some(legacy) => self.ready(legacy),
+            // lifecycle: a client that cannot speak the answered version SHOULD disconnect.
+            None => self.fail(Reason::unsupported_answer(version, &self.allowed)),
+        }
+    }
+
+    /// The handshake was refused, or answered with something that is no answer.
+    fn refused(&mut self, asked: Revision, outcome: Outcome, supported: &[String]) -> Action {
+        self.here.initialize = Sent::Answered;
+        self.trail.settle(&outcome);
+        if let Some(modern) = self.late {
+            return self.ready(modern);
+        }
+        if let Some(action) = self.follow(asked, supported) {
+            return action;
+        }
+        match self.modern {
+            Some(modern)
+                if self.here.discover != Sent::Answered && self.budget.look_again.spend() =>
+            {
+                self.discover(modern)
+            }
+            _ => self.start_clean(Asked::Initialize, outcome),
+        }
+    }
+
+    /// A refusal of `initialize` may list versions: modern ones, of a server that takes no
+    /// handshake, or other ones to shake hands at. `None` if the list leads nowhere new.
+    fn follow(&mut self, asked: Revision, supported: &[String]) -> Option<Action> {
+        if supported.is_empty() {
+            return None;
+        }
+        let modern = common(supported, &self.allowed, Era::Modern);
+        if let Some(modern) = modern.filter(|_| self.budget.look_again.spend()) {
+            return Some(self.discover(modern));
+        }
+        let other = common(supported, &self.allowed_except(asked), Era::Legacy);
+        if let Some(legacy) = other.filter(|_| self.budget.other_initialize.spend()) {
+            self.legacy = Some(legacy);
+            return Some(self.initialize(legacy));
+        }
+        let is_any_common = modern.is_some()
+            || other.is_some()
+            || supported.iter().any(|version| version == asked.as_str());
+        (!is_any_common).then(|| self.fail(Reason::no_common(supported, &self.allowed)))
+    }
+
+    /// The handshake got no answer, but the connection is there.
+    fn unanswered(&mut self, outcome: Outcome) -> Action {
+        self.trail.settle(&outcome);
+        match (self.late, self.modern) {
+            (Some(modern), _) => self.ready(modern),
+            // A remembered verdict led here without a probe; it may be out of date.
+            (None, Some(modern))
+                if !self.trail.has_asked(Asked::Discover) && self.budget.look_again.spend() =>
+            {
+                self.discover(modern)
+            }
+            _ => self.start_clean(Asked::Initialize, outcome),
+        }
+    }
+
+    /// The server is gone, and `initialize` was the last it heard.
+    fn hung_up(&mut self) -> Action {
+        self.trail.settle(&Outcome::Closed);
+        let unprobed = self
+            .modern
+            .filter(|_| !self.trail.has_asked(Asked::Discover));
+        match self.late.or(unprobed) {
+            Some(modern) if self.budget.reopen.spend() => self.reopen(Asked::Discover, modern),
+            _ => self.start_clean(Asked::Initialize, Outcome::Closed),
+        }
+    }
+}

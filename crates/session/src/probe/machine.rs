@@ -1,0 +1,195 @@
+//! The search itself.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::Revision;
+
+use super::{
+    Action, Asked, Event, Failure, Outcome, Reason, Settings, Verdict,
+    memory::{Budget, Here, Sent, Trail},
+};
+use crate::{Era, negotiate::newest};
+
+/// Finds out what the server at the other end of a connection speaks.
+///
+/// ```
+/// use turnbuckle_protocol::Revision;
+/// use turnbuckle_session::probe::{Action, Asked, Event, Probe, Settings};
+///
+/// let mut probe = Probe::new(Settings::new());
+/// assert!(matches!(probe.on(Event::Started), Some(Action::SendDiscover { .. })));
+/// let refused = Event::Refused {
+///     asked: Asked::Discover, code: -32601, message: "unknown method".into(), supported: vec![],
+/// };
+/// assert!(matches!(probe.on(refused), Some(Action::SendInitialize { .. })));
+/// let answer = Event::Initialized { version: "2025-06-18".into() };
+/// let Some(Action::Ready(verdict)) = probe.on(answer) else { panic!("the handshake is done") };
+/// assert_eq!(verdict.revision, Revision::V2025_06_18);
+/// ```
+#[derive(Debug)]
+pub struct Probe {
+    settings: Settings,
+    /// The revisions the search may end with.
+    pub(super) allowed: Vec<Revision>,
+    /// The newest allowed modern one.
+    pub(super) modern: Option<Revision>,
+    /// The legacy one to shake hands at: the newest allowed, or one that the server asked for.
+    pub(super) legacy: Option<Revision>,
+    state: State,
+    pub(super) here: Here,
+    pub(super) budget: Budget,
+    pub(super) trail: Trail,
+    /// What an answer to `server/discover` said that came while `initialize` was waited for.
+    pub(super) late: Option<Revision>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle,
+    Discovering { version: Revision, within: Duration },
+    Initializing { version: Revision, within: Duration },
+    Reopening { then: Asked, version: Revision },
+    Done,
+}
+
+impl Probe {
+    /// A search that has not begun: report [`Event::Started`] once the connection is open.
+    pub fn new(settings: Settings) -> Self {
+        let allowed = settings.allowed();
+        Self {
+            modern: newest(&allowed, Era::Modern),
+            legacy: newest(&allowed, Era::Legacy),
+            allowed,
+            settings,
+            state: State::Idle,
+            here: Here::default(),
+            budget: Budget::default(),
+            trail: Trail::default(),
+            late: None,
+        }
+    }
+
+    /// Takes an event and says what to do next; `None` for nothing new: go on waiting.
+    ///
+    /// After [`Action::Ready`] or [`Action::Fail`] it is `None` for ever.
+    pub fn on(&mut self, event: Event) -> Option<Action> {
+        match self.state {
+            State::Idle => self.idle(&event),
+            State::Discovering { version, within } => self.discovering(version, within, event),
+            State::Initializing { version, within } => self.initializing(version, within, event),
+            State::Reopening { then, version } => self.reopening(then, version, &event),
+            State::Done => None,
+        }
+    }
+
+    fn idle(&mut self, event: &Event) -> Option<Action> {
+        match (event, self.modern, self.legacy) {
+            (Event::Started, None, None) => Some(self.fail(Reason::NothingAllowed)),
+            (Event::Started, Some(modern), _) if !self.expects_legacy() => {
+                Some(self.discover(modern))
+            }
+            (Event::Started, _, Some(legacy)) => Some(self.initialize(legacy)),
+            (Event::Closed, ..) => Some(self.fail(Reason::Closed)),
+            _ => None,
+        }
+    }
+
+    fn expects_legacy(&self) -> bool {
+        self.legacy.is_some() && self.remembers(Era::Legacy)
+    }
+
+    fn remembers(&self, era: Era) -> bool {
+        self.settings
+            .remembered
+            .is_some_and(|verdict| verdict.era() == era)
+    }
+
+    fn reopening(&mut self, then: Asked, version: Revision, event: &Event) -> Option<Action> {
+        match event {
+            Event::Started => {
+                self.here = Here::default();
+                Some(match then {
+                    Asked::Discover => self.discover(version),
+                    Asked::Initialize => self.initialize(version),
+                })
+            }
+            Event::Closed | Event::Timeout => {
+                self.trail.settle(&Outcome::Closed);
+                Some(self.give_up(then, Outcome::Closed))
+            }
+            // An answer from before: it was for a connection that is no more.
+            _ => None,
+        }
+    }
+
+    /// The probe may have harmed the server: a new one gets its handshake without it.
+    pub(super) fn start_clean(&mut self, asked: Asked, outcome: Outcome) -> Action {
+        match self
+            .legacy
+            .filter(|_| self.budget.clean_initialize.is_left())
+        {
+            Some(legacy) if self.budget.reopen.spend() => self.reopen(Asked::Initialize, legacy),
+            _ => self.give_up(asked, outcome),
+        }
+    }
+
+    pub(super) fn allowed_except(&self, revision: Revision) -> Vec<Revision> {
+        self.allowed
+            .iter()
+            .copied()
+            .filter(|other| *other != revision)
+            .collect()
+    }
+
+    pub(super) fn discover(&mut self, version: Revision) -> Action {
+        // Silence is only cut short where it means something: that `initialize` comes next.
+        let has_fallback = self.legacy.is_some() && !self.remembers(Era::Modern);
+        let within = if has_fallback {
+            self.settings.probe_timeout
+        } else {
+            self.settings.handshake_timeout
+        };
+        self.here.discover = Sent::Waiting;
+        self.trail.ask(Asked::Discover, version);
+        self.state = State::Discovering { version, within };
+        Action::SendDiscover { version, within }
+    }
+
+    pub(super) fn initialize(&mut self, version: Revision) -> Action {
+        if self.here.discover == Sent::No {
+            self.budget.clean_initialize.spend();
+        }
+        let within = self.settings.handshake_timeout;
+        self.here.initialize = Sent::Waiting;
+        self.trail.ask(Asked::Initialize, version);
+        self.state = State::Initializing { version, within };
+        Action::SendInitialize { version, within }
+    }
+
+    pub(super) fn reopen(&mut self, then: Asked, version: Revision) -> Action {
+        self.trail.reopen();
+        self.state = State::Reopening { then, version };
+        Action::Reopen
+    }
+
+    pub(super) fn ready(&mut self, revision: Revision) -> Action {
+        self.state = State::Done;
+        Action::Ready(Verdict { revision })
+    }
+
+    pub(super) fn give_up(&mut self, asked: Asked, outcome: Outcome) -> Action {
+        let reason = match self.trail.last_refusal() {
+            Some(refusal) => refusal.into_reason(Asked::Initialize),
+            None => outcome.into_reason(asked),
+        };
+        self.fail(reason)
+    }
+
+    pub(super) fn fail(&mut self, reason: Reason) -> Action {
+        self.state = State::Done;
+        Action::Fail(Failure {
+            reason,
+            tried: self.trail.take(),
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! What does the server at the other end speak? A client's search for the answer, as a machine
+//! that is told events and names the next action.
+//!
+//! ```text
+//! Started ─▶ discover ─┬─ a modern answer ───────────────▶ Ready(modern)
+//!                      ├─ another error, or silence ─▶ initialize ─┬─ answered ▶ Ready(legacy)
+//!                      └─ the server is gone ─▶ Reopen ─▶ ─────────┤
+//!                                                                  └─ silence ─▶ Reopen ─▶ initialize
+//! ```
+//!
+//! The probe must not break what it looks at, and some servers break: they exit or hang on a first
+//! message that is not `initialize`. So whenever a handshake fails on a connection that was probed,
+//! the server is started anew, once, and gets its `initialize` without a probe before it.
+//!
+//! A [`Verdict`] may be remembered, and saves the probe the next time. It is only ever a guess:
+//! where it turns out wrong, the search goes on.
+
+mod action;
+mod discovering;
+mod event;
+mod failure;
+mod initializing;
+mod machine;
+mod memory;
+mod settings;
+mod verdict;
+
+pub use action::Action;
+pub use event::{Asked, Event};
+pub use failure::{Attempt, Failure, Outcome, Reason, Step};
+pub use machine::Probe;
+pub use settings::{Aim, HANDSHAKE_TIMEOUT, PROBE_TIMEOUT, Settings};
+pub use verdict::Verdict;

@@ -1,0 +1,117 @@
+//! What a search is for, and how long it waits.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::Revision;
+
+use super::Verdict;
+use crate::Era;
+
+/// How long a server may take to answer `server/discover` before it is also sent `initialize`.
+///
+/// Servers that ignore what they do not know cost every first connection this long, so it is
+/// short; it still covers the start of an interpreter. A server that takes longer loses nothing:
+/// its late answer counts if it then refuses `initialize`.
+pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a server may take to answer where no other question is left to ask it.
+///
+/// A minute: a package runner may have to download the server first.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Which revisions a search may end with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aim {
+    /// Any that the client supports; modern ones first.
+    #[default]
+    Auto,
+    /// Those of one era.
+    Era(Era),
+    /// This one only.
+    Revision(Revision),
+}
+
+/// The settings of a [`Probe`](super::Probe).
+///
+/// ```
+/// use turnbuckle_protocol::Revision;
+/// use turnbuckle_session::probe::{Aim, Probe, Settings};
+///
+/// let settings = Settings::new().with_aim(Aim::Revision(Revision::V2025_06_18));
+/// let probe = Probe::new(settings);
+/// # let _ = probe;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub(super) aim: Aim,
+    pub(super) supported: Vec<Revision>,
+    pub(super) remembered: Option<Verdict>,
+    pub(super) probe_timeout: Duration,
+    pub(super) handshake_timeout: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Settings {
+    /// Every revision, nothing remembered, [`PROBE_TIMEOUT`] and [`HANDSHAKE_TIMEOUT`].
+    pub fn new() -> Self {
+        Self {
+            aim: Aim::Auto,
+            supported: Revision::ALL.to_vec(),
+            remembered: None,
+            probe_timeout: PROBE_TIMEOUT,
+            handshake_timeout: HANDSHAKE_TIMEOUT,
+        }
+    }
+
+    /// Pins an era or a revision.
+    pub fn with_aim(self, aim: Aim) -> Self {
+        Self { aim, ..self }
+    }
+
+    /// The revisions the client speaks, in any order.
+    pub fn with_supported(self, supported: impl Into<Vec<Revision>>) -> Self {
+        Self {
+            supported: supported.into(),
+            ..self
+        }
+    }
+
+    /// What was found the last time.
+    pub fn with_remembered(self, verdict: Verdict) -> Self {
+        Self {
+            remembered: Some(verdict),
+            ..self
+        }
+    }
+
+    /// Waits this long for an answer to the probe.
+    pub fn with_probe_timeout(self, probe_timeout: Duration) -> Self {
+        Self {
+            probe_timeout,
+            ..self
+        }
+    }
+
+    /// Waits this long for an answer that nothing can stand in for.
+    pub fn with_handshake_timeout(self, handshake_timeout: Duration) -> Self {
+        Self {
+            handshake_timeout,
+            ..self
+        }
+    }
+
+    /// The revisions the search may end with.
+    pub(super) fn allowed(&self) -> Vec<Revision> {
+        let fits = |revision: &Revision| match self.aim {
+            Aim::Auto => true,
+            Aim::Era(era) => Era::from(*revision) == era,
+            Aim::Revision(pinned) => *revision == pinned,
+        };
+        self.supported.iter().copied().filter(fits).collect()
+    }
+}

@@ -1,0 +1,31 @@
+//! What a search found, in a form to be kept.
+
+use serde::{Deserialize, Serialize};
+use turnbuckle_protocol::Revision;
+
+use crate::Era;
+
+/// What a server speaks: the revision to go on with.
+///
+/// Keep it under what identifies the server (its program and arguments, or its origin) and hand it
+/// to the next [`Settings`](super::Settings).
+///
+/// ```
+/// use turnbuckle_session::{Era, Verdict};
+///
+/// let verdict: Verdict = serde_json::from_str(r#"{ "revision": "2025-06-18" }"#)?;
+/// assert_eq!(verdict.era(), Era::Legacy);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The revision both ends speak.
+    pub revision: Revision,
+}
+
+impl Verdict {
+    /// The era of that revision.
+    pub fn era(self) -> Era {
+        self.revision.into()
+    }
+}

@@ -1,0 +1,81 @@
+//! Progress that only ever grows.
+
+/// The highest progress value of one request so far, and the gate for the next.
+///
+/// A sender asks it before each `notifications/progress`, a receiver before it believes one.
+///
+/// ```
+/// use turnbuckle_session::progress::Monotonic;
+///
+/// let mut progress = Monotonic::new();
+/// let sent: Vec<f64> =
+///     [0.0, 1.5, 1.5, 1.0, f64::NAN, 2.0].into_iter().filter(|value| progress.admit(*value)).collect();
+/// assert_eq!(sent, [0.0, 1.5, 2.0]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Monotonic {
+    highest: Option<f64>,
+}
+
+impl Monotonic {
+    /// Nothing reported yet.
+    pub const fn new() -> Self {
+        Self { highest: None }
+    }
+
+    /// Whether `value` is more than all before it; if so it is the new mark.
+    ///
+    /// The first value may be anything finite. Infinities and NaN are never admitted: JSON cannot
+    /// write them.
+    pub fn admit(&mut self, value: f64) -> bool {
+        // progress: the value MUST increase with each notification.
+        let grows = value.is_finite() && self.highest.is_none_or(|highest| value > highest);
+        if grows {
+            self.highest = Some(value);
+        }
+        grows
+    }
+
+    /// The last value admitted.
+    pub const fn highest(&self) -> Option<f64> {
+        self.highest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_value_may_be_zero_or_less() {
+        assert!(Monotonic::new().admit(0.0));
+        assert!(Monotonic::new().admit(-3.0));
+    }
+
+    #[test]
+    fn equal_and_falling_values_are_dropped_and_leave_no_trace() {
+        let mut progress = Monotonic::new();
+        assert!(progress.admit(10.0));
+        assert!(!progress.admit(10.0));
+        assert!(!progress.admit(9.9));
+        assert_eq!(progress.highest(), Some(10.0));
+        assert!(progress.admit(10.000_001));
+    }
+
+    #[test]
+    fn minus_zero_after_zero_is_no_progress() {
+        let mut progress = Monotonic::new();
+        assert!(progress.admit(0.0));
+        assert!(!progress.admit(-0.0));
+    }
+
+    #[test]
+    fn what_json_cannot_write_is_never_admitted() {
+        let mut progress = Monotonic::new();
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(!progress.admit(value));
+        }
+        assert_eq!(progress.highest(), None);
+        assert!(progress.admit(1.0));
+    }
+}

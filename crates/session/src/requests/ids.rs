@@ -1,0 +1,132 @@
+//! Ids for outgoing requests, each used once.
+
+use turnbuckle_protocol::{Id, IdRef};
+
+/// A source of request ids: 1, 2, 3 and so on, never one twice.
+///
+/// 0 and the empty string are left out because peers exist that take them for no id at all. The
+/// same numbers serve as progress tokens and subscription ids, which must be unique as well.
+///
+/// ```
+/// use turnbuckle_protocol::Id;
+/// use turnbuckle_session::requests::Ids;
+///
+/// let mut ids = Ids::new();
+/// assert_eq!(ids.next_id(), Id::Int(1));
+/// assert_eq!(ids.next_id(), Id::Int(2));
+/// assert_eq!(Ids::prefixed("b7-").next_id(), Id::from("b7-1"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ids {
+    prefix: Option<Box<str>>,
+    last: u64,
+}
+
+impl Default for Ids {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Ids {
+    /// Integers from 1 on.
+    pub const fn new() -> Self {
+        Self {
+            prefix: None,
+            last: 0,
+        }
+    }
+
+    /// Strings: `prefix` and an integer from 1 on.
+    ///
+    /// For one session whose requests come from several machines: each takes a prefix of its own,
+    /// so that no id is used twice in the session.
+    pub fn prefixed(prefix: &str) -> Self {
+        Self {
+            prefix: Some(prefix.into()),
+            last: 0,
+        }
+    }
+
+    /// The next id.
+    pub fn next_id(&mut self) -> Id {
+        let number = self.next_number();
+        self.id(number)
+    }
+
+    pub(super) fn next_number(&mut self) -> u64 {
+        // A million ids a second use up the 63 bits in three hundred thousand years.
+        self.last += 1;
+        self.last
+    }
+
+    pub(super) fn id(&self, number: u64) -> Id {
+        match &self.prefix {
+            Some(prefix) => Id::from(format!("{prefix}{number}")),
+            None => Id::Int(number.cast_signed()),
+        }
+    }
+
+    /// The number behind an id that came back from a peer, if it is of a form given out here.
+    pub(super) fn number(&self, id: &IdRef<'_>) -> Option<u64> {
+        match (&self.prefix, id) {
+            (None, IdRef::Int(number)) => u64::try_from(*number).ok(),
+            (Some(prefix), IdRef::Text(text)) => canonical(text.strip_prefix(&**prefix)?),
+            _ => None,
+        }
+    }
+}
+
+/// The number written as `next_id` writes it: no sign, no leading zero, so that two texts never
+/// name one request.
+fn canonical(digits: &str) -> Option<u64> {
+    let number: u64 = digits.parse().ok()?;
+    (number.to_string() == digits).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_and_the_empty_string_are_never_given_out() {
+        assert_eq!(Ids::new().next_id(), Id::Int(1));
+        assert_eq!(Ids::prefixed("").next_id(), Id::from("1"));
+    }
+
+    #[test]
+    fn every_id_given_out_is_recognised() {
+        for mut ids in [
+            Ids::new(),
+            Ids::prefixed("x"),
+            Ids::prefixed("replica-9:"),
+            Ids::prefixed(""),
+        ] {
+            for number in 1..30 {
+                let id = ids.next_id();
+                assert_eq!(ids.number(&id.as_ref()), Some(number), "{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_of_another_form_are_not() {
+        let plain = Ids::new();
+        for id in [Id::from("1"), Id::Int(-1), Id::Int(i64::MIN)] {
+            assert_eq!(plain.number(&id.as_ref()), None, "{id}");
+        }
+        let prefixed = Ids::prefixed("a");
+        for id in [
+            Id::Int(1),
+            Id::from("1"),
+            Id::from("a"),
+            Id::from("b1"),
+            Id::from("a01"),
+        ] {
+            assert_eq!(prefixed.number(&id.as_ref()), None, "{id}");
+        }
+        for id in ["a+1", "a1 ", "a-1", "a1.0", "a99999999999999999999"] {
+            assert_eq!(prefixed.number(&Id::from(id).as_ref()), None, "{id}");
+        }
+    }
+}

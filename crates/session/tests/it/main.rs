@@ -1,0 +1,7 @@
+//! The machines against transcripts and models.
+
+mod lifecycle;
+mod probe;
+mod probe_always_ends;
+mod requests;
+mod requests_model;

@@ -1,0 +1,93 @@
+//! Searches as transcripts: `what happens -> what to do next`.
+
+mod failures;
+mod legacy_servers;
+mod modern_servers;
+mod pins;
+mod remembered_verdicts;
+
+use turnbuckle_protocol::Revision;
+use turnbuckle_session::{
+    Era,
+    probe::{Action, Aim, Asked, Event, Probe, Reason, Settings, Verdict},
+};
+
+/// Plays the events of a transcript and compares what follows each of them.
+fn play(settings: Settings, transcript: &str) {
+    let mut probe = Probe::new(settings);
+    for line in transcript
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        let (event, expected) = line.split_once("->").expect("event -> action");
+        let actual = probe
+            .on(event_of(event))
+            .map_or("wait".to_owned(), |it| written(&it));
+        assert_eq!(actual, expected.trim(), "after `{}`", event.trim());
+    }
+}
+
+fn event_of(text: &str) -> Event {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    match words[..] {
+        ["started"] => Event::Started,
+        ["discovered", ref versions @ ..] => Event::Discovered {
+            versions: owned(versions),
+        },
+        ["initialized", version] => Event::Initialized {
+            version: version.to_owned(),
+        },
+        ["refused", asked, code, ref supported @ ..] => Event::Refused {
+            asked: match asked {
+                "discover" => Asked::Discover,
+                "initialize" => Asked::Initialize,
+                other => panic!("no question is called {other}"),
+            },
+            code: code.parse().expect("a code"),
+            message: "no".to_owned(),
+            supported: owned(supported),
+        },
+        ["garbage"] => Event::Garbage,
+        ["timeout"] => Event::Timeout,
+        ["closed"] => Event::Closed,
+        _ => panic!("no event is written `{text}`"),
+    }
+}
+
+fn written(action: &Action) -> String {
+    match action {
+        Action::SendDiscover { version, within } => format!("discover {version} {within:?}"),
+        Action::SendInitialize { version, within } => format!("initialize {version} {within:?}"),
+        Action::Reopen => "reopen".to_owned(),
+        Action::Ready(verdict) => format!("ready {}", verdict.revision),
+        Action::Fail(failure) => format!("fail {}", name(&failure.reason)),
+    }
+}
+
+fn name(reason: &Reason) -> &'static str {
+    match reason {
+        Reason::NothingAllowed => "nothing-allowed",
+        Reason::NoCommonRevision { .. } => "no-common-revision",
+        Reason::UnsupportedAnswer { .. } => "unsupported-answer",
+        Reason::NotModern => "not-modern",
+        Reason::Refused { .. } => "refused",
+        Reason::Unresponsive => "unresponsive",
+        Reason::Closed => "closed",
+        Reason::Odd => "odd",
+        _ => "unnamed",
+    }
+}
+
+fn auto() -> Settings {
+    Settings::new()
+}
+
+fn remembering(revision: Revision) -> Settings {
+    Settings::new().with_remembered(Verdict { revision })
+}
+
+fn pinned(aim: Aim) -> Settings {
+    Settings::new().with_aim(aim)
+}

@@ -1,0 +1,165 @@
+//! Whatever a server does, a search ends.
+
+use proptest::prelude::*;
+use turnbuckle_protocol::Revision;
+use turnbuckle_session::{
+    Era,
+    probe::{Action, Aim, Asked, Event, Probe, Reason, Settings, Verdict},
+};
+
+/// Four times `server/discover` (first, other version, second look, after the restart), three
+/// times `initialize` (two connections, other version), one restart, one end.
+const MOST_ACTIONS: usize = 9;
+
+fn versions() -> impl Strategy<Value = Vec<String>> {
+    let version = prop_oneof![
+        proptest::sample::select(&Revision::ALL[..]).prop_map(|it| it.as_str().to_owned()),
+        Just("2031-01-01".to_owned()),
+        Just("nonsense".to_owned()),
+    ];
+    proptest::collection::vec(version, 0..4)
+}
+
+fn events() -> impl Strategy<Value = Event> {
+    let asked = prop_oneof![Just(Asked::Discover), Just(Asked::Initialize)];
+    let code = proptest::sample::select(&[-32020, -32021, -32022, -32601, -32602, -32603, 1][..]);
+    let version = versions().prop_map(|it| it.into_iter().next().unwrap_or_default());
+    prop_oneof![
+        2 => Just(Event::Started),
+        1 => versions().prop_map(|versions| Event::Discovered { versions }),
+        1 => version.prop_map(|version| Event::Initialized { version }),
+        4 => (asked, code, versions()).prop_map(|(asked, code, supported)| {
+            Event::Refused { asked, code, message: "no".to_owned(), supported }
+        }),
+        1 => Just(Event::Garbage),
+        3 => Just(Event::Timeout),
+        2 => Just(Event::Closed),
+    ]
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let aim = prop_oneof![
+        4 => Just(Aim::Auto),
+        1 => prop_oneof![Just(Era::Legacy), Just(Era::Modern)].prop_map(Aim::Era),
+        1 => proptest::sample::select(&Revision::ALL[..]).prop_map(Aim::Revision),
+    ];
+    let supported = proptest::sample::subsequence(Revision::ALL.to_vec(), 0..=5);
+    let remembered = proptest::option::of(proptest::sample::select(&Revision::ALL[..]));
+    (
+        aim,
+        prop_oneof![Just(Revision::ALL.to_vec()), supported],
+        remembered,
+    )
+        .prop_map(|(aim, supported, remembered)| {
+            let settings = Settings::new().with_aim(aim).with_supported(supported);
+            match remembered {
+                Some(revision) => settings.with_remembered(Verdict { revision }),
+                None => settings,
+            }
+        })
+}
+
+fn is_end(action: &Action) -> bool {
+    matches!(action, Action::Ready(_) | Action::Fail(_))
+}
+
+/// What was asked of the server, as the server sees it.
+#[derive(Default)]
+struct Wire {
+    discovers: usize,
+    initializes_here: usize,
+    reopens: usize,
+}
+
+impl Wire {
+    fn take(&mut self, action: &Action) {
+        match action {
+            Action::SendDiscover { .. } => self.discovers += 1,
+            Action::SendInitialize { .. } => self.initializes_here += 1,
+            Action::Reopen => {
+                self.reopens += 1;
+                self.initializes_here = 0;
+            }
+            Action::Ready(_) | Action::Fail(_) => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 800, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_sequence_of_events_makes_it_act_without_end(
+        settings in settings(),
+        events in proptest::collection::vec(events(), 0..40),
+    ) {
+        let mut probe = Probe::new(settings);
+        let mut wire = Wire::default();
+        let mut actions = Vec::new();
+        for event in events {
+            if let Some(action) = probe.on(event) {
+                prop_assert!(!actions.last().is_some_and(is_end), "{actions:?} then {action:?}");
+                wire.take(&action);
+                actions.push(action);
+            }
+        }
+        prop_assert!(actions.len() <= MOST_ACTIONS, "{actions:?}");
+        prop_assert!(wire.discovers <= 4 && wire.reopens <= 1, "{actions:?}");
+        prop_assert!(wire.initializes_here <= 2, "{actions:?}");
+    }
+
+    #[test]
+    fn a_server_that_falls_silent_at_any_point_ends_the_search(
+        settings in settings(),
+        events in proptest::collection::vec(events(), 0..20),
+    ) {
+        let mut probe = Probe::new(settings);
+        let mut last = probe.on(Event::Started);
+        for event in events {
+            last = probe.on(event).or(last);
+        }
+        for _ in 0..MOST_ACTIONS {
+            let event = match &last {
+                Some(end) if is_end(end) => break,
+                Some(Action::Reopen) => Event::Started,
+                _ => Event::Timeout,
+            };
+            last = probe.on(event).or(last);
+        }
+        prop_assert!(last.as_ref().is_some_and(is_end), "{last:?}");
+    }
+
+    #[test]
+    fn it_only_asks_and_ends_within_what_is_allowed(
+        aim in prop_oneof![
+            Just(Aim::Era(Era::Modern)),
+            Just(Aim::Era(Era::Legacy)),
+            proptest::sample::select(&Revision::ALL[..]).prop_map(Aim::Revision),
+        ],
+        remembered in proptest::sample::select(&Revision::ALL[..]),
+        events in proptest::collection::vec(events(), 0..30),
+    ) {
+        let fits = |revision: Revision| match aim {
+            Aim::Auto => true,
+            Aim::Era(era) => Era::from(revision) == era,
+            Aim::Revision(pinned) => revision == pinned,
+        };
+        let remembered = Verdict { revision: remembered };
+        let mut probe = Probe::new(Settings::new().with_aim(aim).with_remembered(remembered));
+        for event in std::iter::once(Event::Started).chain(events) {
+            match probe.on(event) {
+                Some(Action::SendDiscover { version, .. }) => {
+                    prop_assert!(version.is_modern() && fits(version));
+                }
+                Some(Action::SendInitialize { version, .. }) => {
+                    prop_assert!(!version.is_modern() && fits(version));
+                }
+                Some(Action::Ready(verdict)) => prop_assert!(fits(verdict.revision)),
+                Some(Action::Fail(failure)) => {
+                    prop_assert!(failure.reason != Reason::NothingAllowed);
+                }
+                Some(Action::Reopen) | None => {}
+            }
+        }
+    }
+}
