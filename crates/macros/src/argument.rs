@@ -291,3 +291,108 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expansion::Expansion;
+
+    fn tool(parameters: &TokenStream) -> Expansion {
+        Expansion::of_function(Kind::Tool, quote!(), &quote!(async fn seat(#parameters) {}))
+    }
+
+    #[test]
+    fn attributes_move_to_the_field() {
+        let parameters = quote! {
+            #[schemars(range(min = 1))] #[serde(default)] row: u32,
+            #[arg(default)] seats: Vec<String>,
+            #[arg(header = "Region")] region: String
+        };
+        tool(&parameters).has(&quote! {
+            struct __Arguments {
+                #[schemars(range(min = 1))] #[serde(default)] row: u32,
+                #[serde(default)] seats: Vec<String>,
+                #[schemars(extend("x-mcp-header" = "Region"))] region: String
+            }
+        });
+    }
+
+    #[test]
+    fn defaults_take_the_type_of_the_argument() {
+        let table = [
+            (quote!(u32), quote!(3), quote!(3)),
+            (
+                quote!(String),
+                quote!("a"),
+                quote!(::core::convert::From::from("a")),
+            ),
+            (
+                quote!(Option<i8>),
+                quote!(-3),
+                quote!(::core::option::Option::Some(-3)),
+            ),
+            (quote!(Option<u8>), quote!(None), quote!(None)),
+            (quote!(Option<u8>), quote!(Some(3)), quote!(Some(3))),
+            (
+                quote!(Option<u8>),
+                quote!(ROW),
+                quote!(::core::convert::From::from(ROW)),
+            ),
+            (
+                quote!(Option<String>),
+                quote!("a"),
+                quote!(::core::option::Option::Some(::core::convert::From::from(
+                    "a"
+                ))),
+            ),
+        ];
+        for (ty, default, value) in table {
+            let text = tool(&quote!(#[arg(default = #default)] row: #ty));
+            text.has(&quote!(fn __default_row() -> #ty { #value }));
+        }
+    }
+
+    #[test]
+    fn names_follow_the_derives() {
+        let table = [
+            quote!(#[arg(rename = "row")] x: u8),
+            quote!(#[serde(alias = "y", rename = "row")] x: u8),
+            quote!(#[serde(rename(serialize = "y", deserialize = "row"))] x: u8),
+            quote!(#[schemars(range(min = 1), rename = "row")] x: u8),
+        ];
+        for second in table {
+            tool(&quote!(row: u8, #second)).says("two arguments are named `row`");
+        }
+        tool(&quote!(row: u8, #[serde(flatten)] row_too: Seat)).lacks(&quote!(compile_error));
+    }
+
+    #[test]
+    fn mistakes_in_options_are_told() {
+        let table = [
+            (
+                quote!(#[arg(defualt = 3)] row: u8),
+                "did you mean `default`?",
+            ),
+            (
+                quote!(#[arg(colour)] row: u8),
+                "unknown option `colour`: #[arg] takes default",
+            ),
+            (
+                quote!(#[arg(header = "")] row: u8),
+                "cannot be part of a header name",
+            ),
+            (
+                quote!(#[arg(header = "a b")] row: u8),
+                "`a b` cannot be part of a header name",
+            ),
+            (
+                quote!(#[arg(header = "Row")] row: f32),
+                "fractions cannot travel",
+            ),
+            (quote!(#[complete(x)] row: u8), "tools have no completion"),
+        ];
+        for (parameter, message) in table {
+            tool(&parameter).says(message);
+        }
+    }
+}

@@ -3,6 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::{function, kind::Kind};
+
 /// The text of generated items.
 pub(crate) struct Expansion(String);
 
@@ -11,6 +13,11 @@ impl Expansion {
     pub(crate) fn of(tokens: TokenStream) -> Self {
         let file: syn::File = syn::parse2(tokens).expect("the expansion is items");
         Self(plain(&quote!(#file)))
+    }
+
+    /// Reads the expansion of an attribute on a function.
+    pub(crate) fn of_function(kind: Kind, options: TokenStream, item: &TokenStream) -> Self {
+        Self::of(function::expand(kind, options, item))
     }
 
     /// Claims that these tokens stand in it.

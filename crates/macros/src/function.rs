@@ -172,10 +172,6 @@ mod tests {
     use super::*;
     use crate::expansion::Expansion;
 
-    fn expanded(kind: Kind, options: TokenStream, item: &TokenStream) -> Expansion {
-        Expansion::of(expand(kind, options, item))
-    }
-
     fn book() -> TokenStream {
         quote! {
             /// Book a seat.
@@ -193,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_function_keeps_its_name_parameters_and_output() {
-        let text = expanded(Kind::Tool, quote!(destructive), &book());
+        let text = Expansion::of_function(Kind::Tool, quote!(destructive), &book());
         text.has(&quote! {
             #[doc = r" Book a seat."]
             pub(crate) fn book(
@@ -223,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_description_is_found_by_type() {
-        let text = expanded(Kind::Tool, quote!(destructive, title = "Book"), &book());
+        let text = Expansion::of_function(Kind::Tool, quote!(destructive, title = "Book"), &book());
         text.has(&quote!(
             pub(crate) enum __tool_book {}
         ));
@@ -245,7 +241,7 @@ mod tests {
 
     #[test]
     fn arguments_become_a_struct() {
-        let text = expanded(Kind::Tool, quote!(), &book());
+        let text = Expansion::of_function(Kind::Tool, quote!(), &book());
         text.has(&quote! {
             #[serde(
                 crate = "::turnbuckle::__private::serde",
@@ -268,7 +264,7 @@ mod tests {
 
     #[test]
     fn without_arguments_there_is_no_struct() {
-        let text = expanded(
+        let text = Expansion::of_function(
             Kind::Tool,
             quote!(),
             &quote!(
@@ -284,7 +280,7 @@ mod tests {
         let item = quote!(
             async fn r#type(r#in: u8) {}
         );
-        let text = expanded(Kind::Prompt, quote!(crate = crate::mcp), &item);
+        let text = Expansion::of_function(Kind::Prompt, quote!(crate = crate::mcp), &item);
         text.has(&quote!(crate::mcp::Prompt::new));
         text.says("\"crate::mcp::__private::serde\"");
         text.has(&quote!(
@@ -295,7 +291,7 @@ mod tests {
 
     #[test]
     fn resources_are_made_from_their_template() {
-        let text = expanded(
+        let text = Expansion::of_function(
             Kind::Resource,
             quote!("seat://{flight}", mime_type = "text/plain", name = "Seats"),
             &quote!(
@@ -316,13 +312,13 @@ mod tests {
             #[cfg(unix)]
             async fn ping() {}
         );
-        let text = expanded(Kind::Tool, quote!(), &item);
+        let text = Expansion::of_function(Kind::Tool, quote!(), &item);
         assert_eq!(text.count(&quote!(#[cfg(unix)])), 3);
     }
 
     #[test]
     fn a_mistake_in_the_options_leaves_the_function_described() {
-        let text = expanded(Kind::Tool, quote!(destructve), &book());
+        let text = Expansion::of_function(Kind::Tool, quote!(destructve), &book());
         text.says("did you mean `destructive`?");
         text.has(&quote!(::core::unreachable!()));
         text.has(&quote!(::turnbuckle::__private::Described < __tool_book,));
@@ -339,7 +335,7 @@ mod tests {
                 a + b
             }
         );
-        let text = expanded(Kind::Tool, quote!(), &item);
+        let text = Expansion::of_function(Kind::Tool, quote!(), &item);
         text.says("make it `async fn`");
         text.has(&quote!(
             fn add(a: u8, b: u8) -> u8 {
@@ -351,7 +347,7 @@ mod tests {
 
     #[test]
     fn something_else_is_left_alone() {
-        let text = expanded(
+        let text = Expansion::of_function(
             Kind::Tool,
             quote!(),
             &quote!(

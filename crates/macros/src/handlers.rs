@@ -2,11 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{
-    Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, Type, parse_quote,
-    spanned::Spanned,
-    visit_mut::{self, VisitMut},
-};
+use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, parse_quote, spanned::Spanned};
 
 use crate::{
     argument::Argument,
@@ -15,6 +11,7 @@ use crate::{
     handler::{Handler, local},
     kind::Kind,
     mistakes::Mistakes,
+    self_type,
     settings::{self, Settings},
     signature::{self, Receiver},
 };
@@ -98,7 +95,7 @@ impl Method {
         let conditions = conditions(&self.function.attrs);
         let items = self
             .handler
-            .arguments_items(&root, |ty| SelfSpelt { state }.apply(ty));
+            .arguments_items(&root, |ty| self_type::spelt_out(ty, state));
         let expression = self.handler.expression(
             &root,
             |values| self.call(values),
@@ -220,42 +217,6 @@ fn registration(root: Option<&Path>, block: &ItemImpl, methods: &[Method]) -> To
     }
 }
 
-/// `Self` in the types of arguments becomes the state's type: a struct inside a function does not see it.
-struct SelfSpelt<'a> {
-    state: &'a Type,
-}
-
-impl SelfSpelt<'_> {
-    fn apply(&mut self, ty: &Type) -> Type {
-        let mut ty = ty.clone();
-        self.visit_type_mut(&mut ty);
-        ty
-    }
-}
-
-impl VisitMut for SelfSpelt<'_> {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
-        visit_mut::visit_type_mut(self, ty);
-        let Type::Path(path) = &*ty else { return };
-        if path.qself.is_some()
-            || path
-                .path
-                .segments
-                .first()
-                .is_none_or(|first| first.ident != "Self")
-        {
-            return;
-        }
-        let state = self.state;
-        let rest: Vec<_> = path.path.segments.iter().skip(1).collect();
-        *ty = if rest.is_empty() {
-            state.clone()
-        } else {
-            parse_quote!(<#state> #(::#rest)*)
-        };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,28 +281,6 @@ mod tests {
         })));
         text.has(&quote!(async move { Self::three(&*this,) }));
         assert_eq!(text.count(&quote!(#[cfg(unix)])), 2);
-    }
-
-    #[test]
-    fn self_is_spelt_out_in_arguments() {
-        let state: Type = parse_quote!(App);
-        let mut spelt = SelfSpelt { state: &state };
-        let cases: [(Type, Type); 4] = [
-            (parse_quote!(Self), parse_quote!(App)),
-            (parse_quote!(Vec<Self>), parse_quote!(Vec<App>)),
-            (
-                parse_quote!(Option<Self::Item>),
-                parse_quote!(Option<<App>::Item>),
-            ),
-            (
-                parse_quote!(<Self as Shop>::Item),
-                parse_quote!(<App as Shop>::Item),
-            ),
-        ];
-        for (written, expected) in cases {
-            let made = spelt.apply(&written);
-            assert_eq!(quote!(#made).to_string(), quote!(#expected).to_string());
-        }
     }
 
     #[test]

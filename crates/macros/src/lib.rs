@@ -22,6 +22,7 @@ mod name;
 mod nearest;
 mod parameter;
 mod rules;
+mod self_type;
 mod settings;
 mod signature;
 mod template;

@@ -228,3 +228,84 @@ impl VisitMut for Borrowed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+    use crate::expansion::Expansion;
+
+    fn tool(parameters: &proc_macro2::TokenStream) -> Expansion {
+        Expansion::of_function(Kind::Tool, quote!(), &quote!(async fn seat(#parameters) {}))
+    }
+
+    #[test]
+    fn patterns_are_extractors_and_names_are_arguments() {
+        let text = tool(&quote!(_: One, Two { two }: Two, mut three: Three, #[extract] four: Four));
+        text.has(&quote!(
+            extractor0: One,
+            extractor1: Two,
+            extractor2: Four,
+            ::turnbuckle::Args(arguments)
+        ));
+        text.has(&quote!(seat(
+            extractor0,
+            extractor1,
+            arguments.three,
+            extractor2
+        )));
+    }
+
+    #[test]
+    fn lint_levels_stay_on_the_parameter() {
+        let text = tool(&quote!(#[expect(unused)] row: u8));
+        text.has(&quote!(async fn seat(#[expect(unused)] row: u8)));
+        text.has(&quote!(
+            struct __Arguments {
+                row: u8,
+            }
+        ));
+    }
+
+    #[test]
+    fn a_marked_argument_may_be_named_like_an_extractor() {
+        tool(&quote!(#[arg] progress: Progress)).lacks(&quote!(compile_error));
+        tool(&quote!(progress: Progress)).says("write `#[extract] progress: Progress`");
+    }
+
+    #[test]
+    fn borrowed_and_opaque_types_are_refused() {
+        let table = [
+            (quote!(a: &str), "use `String` for `a`"),
+            (quote!(a: &[u8]), "use `Vec<u8>` for `a`"),
+            (quote!(a: &std::path::Path), "use `PathBuf` for `a`"),
+            (quote!(a: &Seat<u8>), "use `Seat<u8>` for `a`"),
+            (
+                quote!(a: Option<&str>),
+                "use a type without references for `a`",
+            ),
+            (quote!(a: Vec<impl Seat>), "`a` needs a concrete type"),
+            (quote!(One(_): &One), "take it without the `&`"),
+            (
+                quote!(One(_): impl Seat),
+                "an extractor needs a concrete type",
+            ),
+        ];
+        for (parameter, message) in table {
+            tool(&parameter).says(message);
+        }
+    }
+
+    #[test]
+    fn strange_attributes_are_refused() {
+        let table = [
+            (quote!(#[default(3)] a: u8), "means nothing on a parameter"),
+            (quote!(#[cfg(unix)] a: u8), "cannot come and go"),
+            (quote!(#[arg(default)] One(_): One), "is for arguments"),
+        ];
+        for (parameter, message) in table {
+            tool(&parameter).says(message);
+        }
+    }
+}

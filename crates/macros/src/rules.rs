@@ -106,3 +106,71 @@ fn check_template(handler: &Handler, mistakes: &mut Mistakes) {
     let arguments: Vec<&Argument> = handler.arguments().collect();
     template.check_arguments(literal, &arguments, takes_whole, mistakes);
 }
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use quote::{format_ident, quote};
+
+    use super::*;
+    use crate::{expansion::Expansion, kind::Kind};
+
+    fn tool(parameters: &TokenStream) -> Expansion {
+        Expansion::of_function(Kind::Tool, quote!(), &quote!(async fn seat(#parameters) {}))
+    }
+
+    fn resource(template: &str, parameters: &TokenStream) -> Expansion {
+        let item = quote!(async fn seat(#parameters) {});
+        Expansion::of_function(Kind::Resource, quote!(#template), &item)
+    }
+
+    #[test]
+    fn names_and_headers_are_unique() {
+        tool(&quote!(row: u8, #[arg(rename = "row")] x: u8)).says("two arguments are named `row`");
+        let headers = quote!(#[arg(header = "Row")] a: u8, #[arg(header = "row")] b: u8);
+        tool(&headers).says("two arguments travel in the header `row`");
+    }
+
+    #[test]
+    fn args_excludes_plain_arguments() {
+        tool(&quote!(Args(all): Args<All>, row: u8)).says("use one of the two");
+        tool(&quote!(Args(all): Args<All>)).lacks(&quote!(compile_error));
+    }
+
+    #[test]
+    fn the_server_takes_so_many_and_no_more() {
+        let extractors =
+            |count: usize| -> TokenStream { (0..count).map(|_| quote!(_: One,)).collect() };
+        let most = extractors(EXTRACTORS_MAX);
+        tool(&most).lacks(&quote!(compile_error));
+        tool(&quote!(#most row: u8)).says("and this takes 13");
+        let arguments = |count: usize| -> TokenStream {
+            let names = (0..count).map(|number| format_ident!("a{number}"));
+            quote!(#(#names: u8),*)
+        };
+        tool(&arguments(PARAMETERS_MAX)).lacks(&quote!(compile_error));
+        tool(&arguments(PARAMETERS_MAX + 1)).says("and this has 17");
+    }
+
+    #[test]
+    fn variables_and_arguments_agree() {
+        resource("a://{b}/{c}", &quote!(c: u8, b: u8)).lacks(&quote!(compile_error));
+        resource("a://{b}", &quote!(#[arg(rename = "b")] c: u8)).lacks(&quote!(compile_error));
+        resource("a://{b}/{c}", &quote!(b: u8)).says("`c` has no argument");
+        resource("a://{row}", &quote!(rwo: u8)).says("did you mean `row`?");
+        resource("a://{b}", &quote!(b: u8, other: u8)).says("write `{other}` where");
+    }
+
+    #[test]
+    fn whoever_takes_the_whole_needs_no_arguments() {
+        for whole in [
+            quote!(Args(_): Args<B>),
+            quote!(_: Uri),
+            quote!(_: turnbuckle::RawArgs),
+        ] {
+            resource("a://{b}", &whole).lacks(&quote!(compile_error));
+        }
+        resource("a://{b}", &quote!(_: Uri, c: u8)).says("`c` is not a variable of `a://{b}`");
+        resource("a://{b}", &quote!(#[serde(flatten)] all: All)).lacks(&quote!(compile_error));
+    }
+}

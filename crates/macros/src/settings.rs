@@ -82,7 +82,8 @@ impl Settings {
             skip_comma(input)?;
         }
         while !input.is_empty() {
-            let option = Ident::parse_any(input)?;
+            let option = Ident::parse_any(input)
+                .map_err(|_| input.error("expected the name of an option"))?;
             let known = kind.options().iter().find(|(name, _)| option == name);
             if let Some((_, form)) = known {
                 self.take(&option, *form, input, mistakes)?;
@@ -234,5 +235,112 @@ fn check_literal(value: &Expr, form: Form, mistakes: &mut Mistakes) {
         (Form::Text, Lit::Str(_)) | (Form::Number, Lit::Int(_)) => {}
         (Form::Number, _) => mistakes.at(lit, "expected a whole number"),
         _ => mistakes.at(lit, "expected text in quotes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expansion::Expansion;
+
+    fn said(kind: Kind, options: TokenStream) -> Expansion {
+        Expansion::of_function(
+            kind,
+            options,
+            &quote!(
+                async fn seat() {}
+            ),
+        )
+    }
+
+    #[test]
+    fn options_become_calls_in_the_order_written() {
+        let options = quote!(
+            open_world,
+            title = TITLE,
+            icon = "https://x/y.png",
+            idempotent,
+        );
+        let calls = quote!(.open_world().title(TITLE).icon("https://x/y.png").idempotent());
+        said(Kind::Tool, options).has(&calls);
+        let output = quote!(.output_schema(::turnbuckle::__private::output_schema::<Vec<u8> >()));
+        said(Kind::Tool, quote!(output = Vec<u8>)).has(&output);
+    }
+
+    #[test]
+    fn about_stands_in_for_the_doc_comment() {
+        let item = quote!(
+            #[doc = " Written for developers."]
+            async fn seat() {}
+        );
+        let text = Expansion::of_function(Kind::Tool, quote!(about = "For models."), &item);
+        text.has(&quote!(.about("For models.")));
+        text.lacks(&quote!(.about("Written for developers.")));
+    }
+
+    #[test]
+    fn every_mistake_is_told() {
+        let table = [
+            (
+                Kind::Tool,
+                quote!(colour),
+                "unknown option `colour`: #[tool] takes name, title",
+            ),
+            (Kind::Prompt, quote!(titel = "x"), "did you mean `title`?"),
+            (
+                Kind::Tool,
+                quote!(title = "a", title = "b"),
+                "`title` is set twice",
+            ),
+            (
+                Kind::Tool,
+                quote!(read_only = true),
+                "`read_only` takes no value",
+            ),
+            (
+                Kind::Tool,
+                quote!(title),
+                "`title` needs a value: `title = \\\"…\\\"`",
+            ),
+            (Kind::Tool, quote!(title = 3), "expected text in quotes"),
+            (Kind::Tool, quote!("seat"), "#[tool] takes no bare text"),
+            (
+                Kind::Tool,
+                quote!(read_only, destructive),
+                "contradict each other",
+            ),
+            (
+                Kind::Tool,
+                quote!(destructive, additive),
+                "only adds destroys nothing",
+            ),
+            (Kind::Tool, quote!(output), "`output = Type`"),
+            (Kind::Resource, quote!(), "which resource is this?"),
+            (
+                Kind::Resource,
+                quote!("a://b", size = "x"),
+                "expected a whole number",
+            ),
+            (Kind::Resource, quote!("a://b", size), "`size = 4096`"),
+            (Kind::Tool, quote!(title = "a" idempotent), "expected `,`"),
+            (Kind::Tool, quote!(= 3), "expected the name of an option"),
+        ];
+        for (kind, options, message) in table {
+            said(kind, options).says(message);
+        }
+    }
+
+    #[test]
+    fn handlers_take_a_path_only() {
+        assert!(handlers_root(quote!()).unwrap().is_none());
+        assert!(handlers_root(quote!(crate = ::a::b)).unwrap().is_some());
+        assert!(handlers_root(quote!(crate = "a::b",)).unwrap().is_some());
+        let error = handlers_root(quote!(name = "x"))
+            .err()
+            .expect("`name` is unknown");
+        assert!(
+            error.to_string().contains("takes `crate = path` only"),
+            "{error}"
+        );
     }
 }

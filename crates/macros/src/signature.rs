@@ -89,3 +89,86 @@ fn check_shape(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> bo
     }
     is_sound
 }
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use quote::quote;
+    use syn::parse_quote;
+
+    use super::*;
+    use crate::expansion::Expansion;
+
+    #[test]
+    fn a_function_must_be_plain_and_async() {
+        let table: [(TokenStream, &str); 6] = [
+            (
+                quote!(
+                    fn seat() {}
+                ),
+                "make it `async fn`",
+            ),
+            (
+                quote!(
+                    async fn seat<T>(row: T) {}
+                ),
+                "without generic parameters",
+            ),
+            (
+                quote!(
+                    async fn seat()
+                    where
+                        u8: Copy,
+                    {
+                    }
+                ),
+                "needs no where clause",
+            ),
+            (
+                quote!(
+                    async unsafe fn seat() {}
+                ),
+                "cannot be unsafe",
+            ),
+            (
+                quote!(
+                    async extern "C" fn seat() {}
+                ),
+                "remove the ABI",
+            ),
+            (
+                quote!(
+                    async fn seat(&self) {}
+                ),
+                "put #[handlers] on the impl block",
+            ),
+        ];
+        for (item, message) in table {
+            Expansion::of_function(Kind::Tool, quote!(), &item).says(message);
+        }
+    }
+
+    #[test]
+    fn a_method_shares_its_state() {
+        let table: [(Signature, Receiver, bool); 6] = [
+            (parse_quote!(fn seat()), Receiver::None, true),
+            (parse_quote!(fn seat(&self)), Receiver::Shared, true),
+            (parse_quote!(fn seat(self: &Self)), Receiver::Shared, true),
+            (
+                parse_quote!(fn seat(self: std::sync::Arc<Self>)),
+                Receiver::Arc,
+                true,
+            ),
+            (parse_quote!(fn seat(&mut self)), Receiver::Shared, false),
+            (parse_quote!(fn seat(self)), Receiver::Shared, false),
+        ];
+        for (signature, receiver, is_fine) in table {
+            let mut mistakes = Mistakes::default();
+            assert_eq!(
+                check_method(Kind::Tool, &signature, &mut mistakes),
+                receiver
+            );
+            assert_eq!(mistakes.into_compile_errors().is_none(), is_fine);
+        }
+    }
+}
