@@ -143,8 +143,8 @@ impl Rejection {
     }
 
     /// The `data` of the JSON-RPC error to answer with.
-    pub fn data(&self) -> Value {
-        match self {
+    pub fn data(&self) -> Option<Value> {
+        Some(match self {
             Self::UnsupportedVersion {
                 supported,
                 requested,
@@ -152,7 +152,7 @@ impl Rejection {
                 json!({ "supported": supported, "requested": requested })
             }
             Self::Incomplete { missing } => json!({ "missing": missing.fields() }),
-        }
+        })
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
             assert_eq!(refused.code(), -32022);
             assert_eq!(
                 refused.data(),
-                json!({ "supported": ["2026-07-28", "2025-11-25"], "requested": version })
+                Some(json!({ "supported": ["2026-07-28", "2025-11-25"], "requested": version }))
             );
         }
     }
@@ -217,7 +217,7 @@ mod tests {
         ] {
             let refused = refusal(version, capabilities);
             assert_eq!(refused.code(), -32602);
-            assert_eq!(refused.data(), json!({ "missing": named }));
+            assert_eq!(refused.data(), Some(json!({ "missing": named })));
             for field in named {
                 assert!(refused.to_string().contains(field), "{refused}");
             }

@@ -21,17 +21,7 @@ impl Probe {
                 code,
                 message,
                 supported,
-            } => {
-                self.here.discover = Sent::Answered;
-                self.trail.settle(&Outcome::refused(code, &message));
-                Some(match code {
-                    code::UNSUPPORTED_PROTOCOL_VERSION => self.other_version(version, &supported),
-                    // stdio: a recognised modern error MUST NOT lead to `initialize`. What these
-                    // two miss, the calls to come will say.
-                    code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => self.ready(version),
-                    _ => self.not_modern(Outcome::refused(code, &message)),
-                })
-            }
+            } => Some(self.refused_to_discover(version, code, &message, &supported)),
             Event::Garbage => Some(self.not_modern(Outcome::Odd)),
             Event::Timeout => Some(self.not_modern(Outcome::Silent(within))),
             Event::Closed => {
@@ -50,6 +40,24 @@ impl Probe {
                 None
             }
             Event::Started | Event::Initialized { .. } => None,
+        }
+    }
+
+    fn refused_to_discover(
+        &mut self,
+        asked: Revision,
+        code: i64,
+        message: &str,
+        supported: &[String],
+    ) -> Action {
+        self.here.discover = Sent::Answered;
+        self.trail.settle(&Outcome::refused(code, message));
+        match code {
+            code::UNSUPPORTED_PROTOCOL_VERSION => self.other_version(asked, supported),
+            // stdio: a recognised modern error does not lead to `initialize`. What these two miss,
+            // the calls to come will say.
+            code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => self.ready(asked),
+            _ => self.not_modern(Outcome::refused(code, message)),
         }
     }
 
