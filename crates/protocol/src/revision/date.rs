@@ -38,8 +38,12 @@ impl Revision {
         Self::V2026_07_28,
     ];
     /// The revisions that open with `initialize`, oldest first.
-    pub const LEGACY: [Self; 4] =
-        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
+    pub const LEGACY: [Self; 4] = [
+        Self::V2024_11_05,
+        Self::V2025_03_26,
+        Self::V2025_06_18,
+        Self::V2025_11_25,
+    ];
     /// The newest revision.
     pub const LATEST: Self = Self::V2026_07_28;
     /// The newest revision that opens with `initialize`.
@@ -58,7 +62,9 @@ impl Revision {
 
     /// The revision with this date, if it is one of the five.
     pub fn from_date(date: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|revision| revision.as_str() == date)
+        Self::ALL
+            .into_iter()
+            .find(|revision| revision.as_str() == date)
     }
 
     /// Whether requests are complete in themselves: no handshake, no session.

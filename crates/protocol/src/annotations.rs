@@ -1,0 +1,23 @@
+//! Hints about who something is for and how much it matters.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Role, json};
+
+/// Hints to a client about a resource or a piece of content.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// Whom it is meant for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Vec<Role>>,
+    /// How much it matters, from 0 (may be left out) to 1 (must not).
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "json::number_option"
+    )]
+    pub priority: Option<f64>,
+    /// When it last changed, as an ISO 8601 time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_modified: Option<String>,
+}

@@ -1,0 +1,108 @@
+//! How long a result stays fresh, and who may share it.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Who may be served a cached copy of a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheScope {
+    /// Anyone: nothing in it depends on the caller.
+    Public,
+    /// Only callers with the authorization of the one who fetched it.
+    #[default]
+    Private,
+}
+
+impl<'de> Deserialize<'de> for CacheScope {
+    /// A scope that is not known here is read as private, which is always safe.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(if word == "public" {
+            Self::Public
+        } else {
+            Self::Private
+        })
+    }
+}
+
+/// What a server says about keeping a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheHint {
+    /// For how many milliseconds it is fresh; zero means it is stale at once.
+    pub ttl_ms: u64,
+    /// Who may share it.
+    pub scope: CacheScope,
+}
+
+/// A result that says how long it may be kept.
+pub trait Cacheable {
+    /// The hint; a result without one is stale at once and private.
+    fn cache(&self) -> CacheHint;
+
+    /// Sets the hint.
+    fn set_cache(&mut self, hint: CacheHint);
+}
+
+/// Implements [`Cacheable`] for results with the two fields of the wire.
+macro_rules! cacheable {
+    ($($result:ty),+ $(,)?) => {$(
+        impl Cacheable for $result {
+            fn cache(&self) -> CacheHint {
+                CacheHint {
+                    ttl_ms: self.ttl_ms.unwrap_or_default(),
+                    scope: self.cache_scope.unwrap_or_default(),
+                }
+            }
+
+            fn set_cache(&mut self, hint: CacheHint) {
+                self.ttl_ms = Some(hint.ttl_ms);
+                self.cache_scope = Some(hint.scope);
+            }
+        }
+    )+};
+}
+
+cacheable!(
+    crate::DiscoverResult,
+    crate::ListToolsResult,
+    crate::ListPromptsResult,
+    crate::ListResourcesResult,
+    crate::ListResourceTemplatesResult,
+    crate::ReadResourceResult,
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_scope_is_private() {
+        assert_eq!(
+            serde_json::from_str::<CacheScope>("\"public\"").unwrap(),
+            CacheScope::Public
+        );
+        assert_eq!(
+            serde_json::from_str::<CacheScope>("\"tenant\"").unwrap(),
+            CacheScope::Private
+        );
+    }
+
+    #[test]
+    fn a_result_without_a_hint_is_stale_and_private() {
+        let mut result = crate::ListToolsResult::default();
+        assert_eq!(
+            result.cache(),
+            CacheHint {
+                ttl_ms: 0,
+                scope: CacheScope::Private
+            }
+        );
+        result.set_cache(CacheHint {
+            ttl_ms: 5,
+            scope: CacheScope::Public,
+        });
+        assert_eq!(result.cache().ttl_ms, 5);
+    }
+}

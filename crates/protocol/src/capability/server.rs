@@ -1,0 +1,154 @@
+//! What a server can do for a client.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::settings;
+use crate::JsonObject;
+
+/// What a server can do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerCapabilities {
+    /// What no specification names yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experimental: Option<JsonObject>,
+    /// It sends log messages.
+    #[serde(
+        default,
+        deserialize_with = "settings::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub logging: Option<JsonObject>,
+    /// It completes arguments.
+    #[serde(
+        default,
+        deserialize_with = "settings::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub completions: Option<JsonObject>,
+    /// It offers prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PromptsCapability>,
+    /// It offers resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourcesCapability>,
+    /// It offers tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsCapability>,
+    /// It can run what it is asked as a task. Only in 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<ServerTasksCapability>,
+    /// The extensions it knows, each with its settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<JsonObject>,
+    /// What is not known here.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+impl ServerCapabilities {
+    /// Nothing at all.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// It knows an extension.
+    pub fn with_extension(mut self, id: impl Into<String>, settings: JsonObject) -> Self {
+        self.extensions
+            .get_or_insert_default()
+            .insert(id.into(), settings.into());
+        self
+    }
+
+    /// The settings of an extension, if it knows it.
+    pub fn extension(&self, id: &str) -> Option<&Value> {
+        self.extensions.as_ref()?.get(id)
+    }
+}
+
+/// It offers prompts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptsCapability {
+    /// It says when the list changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_changed: Option<bool>,
+    /// What is not known here.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+/// It offers resources.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourcesCapability {
+    /// It says when a resource changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscribe: Option<bool>,
+    /// It says when the list changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_changed: Option<bool>,
+    /// What is not known here.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+/// It offers tools.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolsCapability {
+    /// It says when the list changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_changed: Option<bool>,
+    /// What is not known here.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+/// What a server can run as a task. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerTasksCapability {
+    /// It answers `tasks/list`.
+    #[serde(
+        default,
+        deserialize_with = "settings::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub list: Option<JsonObject>,
+    /// It answers `tasks/cancel`.
+    #[serde(
+        default,
+        deserialize_with = "settings::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub cancel: Option<JsonObject>,
+    /// The requests that may become tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<ServerTaskRequests>,
+    /// What is not known here.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+/// The requests to a server that may become tasks. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerTaskRequests {
+    /// Calling tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsTasks>,
+    /// What is not known here.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+/// The tool requests that may become tasks. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolsTasks {
+    /// `tools/call`.
+    #[serde(
+        default,
+        deserialize_with = "settings::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub call: Option<JsonObject>,
+}

@@ -1,0 +1,24 @@
+//! Settings of a capability: an object whose presence alone says something.
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+
+use crate::JsonObject;
+
+/// Reads the object; `true` stands for an empty one, `false` and `null` for none.
+///
+/// The prose of 2025-11-25 calls some of these leaves booleans while its schema wants objects, so
+/// both are met in the wild.
+pub(super) fn lenient<'de, D>(deserializer: D) -> Result<Option<JsonObject>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    match Value::deserialize(deserializer)? {
+        Value::Object(settings) => Ok(Some(settings)),
+        Value::Bool(true) => Ok(Some(JsonObject::new())),
+        Value::Bool(false) | Value::Null => Ok(None),
+        other => Err(de::Error::custom(format_args!(
+            "expected an object, got `{other}`"
+        ))),
+    }
+}

@@ -1,0 +1,214 @@
+//! Completion: what a person might be about to type into an argument.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{
+    Meta,
+    tagged::{self, Tagged},
+};
+
+/// What `completion/complete` takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CompleteRequestParams {
+    /// What the argument belongs to.
+    #[serde(rename = "ref")]
+    pub reference: Reference,
+    /// The argument, as far as it is typed.
+    pub argument: CompleteArgument,
+    /// What is known besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<CompleteContext>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CompleteRequestParams {
+    /// Asks how to go on with an argument.
+    pub fn new(
+        reference: Reference,
+        argument: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        let argument = CompleteArgument {
+            name: argument.into(),
+            value: value.into(),
+        };
+        Self {
+            reference,
+            argument,
+            context: None,
+            meta: None,
+        }
+    }
+
+    /// Adds an argument that is filled already.
+    pub fn with_known(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let context = self.context.get_or_insert_default();
+        context
+            .arguments
+            .get_or_insert_default()
+            .insert(name.into(), value.into());
+        self
+    }
+}
+
+/// What an argument belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Reference {
+    /// A prompt.
+    Prompt(PromptReference),
+    /// A resource template.
+    Resource(ResourceTemplateReference),
+}
+
+impl Reference {
+    /// A prompt by its name.
+    pub fn prompt(name: impl Into<String>) -> Self {
+        Self::Prompt(PromptReference {
+            name: name.into(),
+            title: None,
+        })
+    }
+
+    /// A resource template, or a resource, by its URI.
+    pub fn resource(uri: impl Into<String>) -> Self {
+        Self::Resource(ResourceTemplateReference { uri: uri.into() })
+    }
+}
+
+impl<'de> Tagged<'de> for Reference {
+    const TAG: &'static str = "type";
+
+    fn read<D: Deserializer<'de>>(tag: Option<&str>, rest: D) -> Result<Self, D::Error> {
+        match tag {
+            Some("ref/prompt") => PromptReference::deserialize(rest).map(Self::Prompt),
+            Some("ref/resource") => {
+                ResourceTemplateReference::deserialize(rest).map(Self::Resource)
+            }
+            other => Err(tagged::unknown(
+                Self::TAG,
+                other,
+                "ref/prompt, ref/resource",
+            )),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Reference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+/// A prompt, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "ref/prompt")]
+pub struct PromptReference {
+    /// The name for programs.
+    pub name: String,
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+/// A resource template, by its URI.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "ref/resource")]
+pub struct ResourceTemplateReference {
+    /// The template, or a URI.
+    pub uri: String,
+}
+
+/// An argument, as far as it is typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompleteArgument {
+    /// Its name.
+    pub name: String,
+    /// What is typed so far.
+    pub value: String,
+}
+
+/// What is known while an argument is typed. Since 2025-06-18.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompleteContext {
+    /// The arguments that are filled already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<IndexMap<String, String>>,
+}
+
+/// The answer to `completion/complete`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompleteResult {
+    /// The proposals.
+    pub completion: Completion,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CompleteResult {
+    /// These proposals; see [`Completion::new`].
+    pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            completion: Completion::new(values),
+            meta: None,
+        }
+    }
+}
+
+/// Proposals for an argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Completion {
+    /// At most [`Completion::MAX_VALUES`] of them, best first.
+    pub values: Vec<String>,
+    /// How many there are in all, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Whether there are more than these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub has_more: Option<bool>,
+}
+
+impl Completion {
+    /// How many values an answer may hold: the schema of every revision says so.
+    pub const MAX_VALUES: usize = 100;
+
+    /// The first [`Self::MAX_VALUES`] of these, saying so if there are more.
+    pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
+        let mut all = values.into_iter().map(Into::into);
+        let values = all.by_ref().take(Self::MAX_VALUES).collect();
+        let has_more = all.next().map(|_| true);
+        Self {
+            values,
+            total: None,
+            has_more,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_a_hundred_values_are_sent() {
+        let completion = Completion::new((0..101).map(|number| number.to_string()));
+        assert_eq!(
+            (completion.values.len(), completion.has_more),
+            (100, Some(true))
+        );
+        assert_eq!(Completion::new(["a"]).has_more, None);
+    }
+
+    #[test]
+    fn a_reference_is_told_by_its_type() {
+        let json = r#"{"name":"review","type":"ref/prompt"}"#;
+        let reference: Reference = serde_json::from_str(json).unwrap();
+        assert_eq!(reference, Reference::prompt("review"));
+        assert!(serde_json::from_str::<Reference>(r#"{"name":"review"}"#).is_err());
+    }
+}

@@ -1,0 +1,289 @@
+//! Content: what tools return, prompts contain and people and models read.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{
+    Annotations, Meta, Resource, ResourceContents,
+    tagged::{self, Tagged},
+};
+
+/// One piece of content.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ContentBlock {
+    /// Text.
+    Text(TextContent),
+    /// A picture.
+    Image(ImageContent),
+    /// A sound.
+    Audio(AudioContent),
+    /// A resource to be read if it is wanted.
+    ResourceLink(Box<ResourceLink>),
+    /// A resource with its contents.
+    Resource(Box<EmbeddedResource>),
+}
+
+impl ContentBlock {
+    /// Text, with nothing said about it.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+
+    /// A picture: base64 and its media type.
+    pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+        Self::Image(ImageContent::new(data, mime_type))
+    }
+
+    /// A sound: base64 and its media type.
+    pub fn audio(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+        Self::Audio(AudioContent::new(data, mime_type))
+    }
+
+    /// A link to a resource.
+    pub fn link(resource: Resource) -> Self {
+        Self::ResourceLink(Box::new(ResourceLink { resource }))
+    }
+
+    /// The contents of a resource.
+    pub fn resource(contents: impl Into<ResourceContents>) -> Self {
+        Self::Resource(Box::new(EmbeddedResource::new(contents)))
+    }
+
+    /// The text, if it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(content) => Some(&content.text),
+            _ => None,
+        }
+    }
+}
+
+impl<'de> Tagged<'de> for ContentBlock {
+    const TAG: &'static str = "type";
+
+    fn read<D: Deserializer<'de>>(tag: Option<&str>, rest: D) -> Result<Self, D::Error> {
+        Ok(match tag {
+            Some("text") => Self::Text(TextContent::deserialize(rest)?),
+            Some("image") => Self::Image(ImageContent::deserialize(rest)?),
+            Some("audio") => Self::Audio(AudioContent::deserialize(rest)?),
+            Some("resource_link") => Self::ResourceLink(Box::deserialize(rest)?),
+            Some("resource") => Self::Resource(Box::deserialize(rest)?),
+            other => {
+                let known = "text, image, audio, resource_link, resource";
+                return Err(tagged::unknown(Self::TAG, other, known));
+            }
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl From<&str> for ContentBlock {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for ContentBlock {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+/// Text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "text")]
+pub struct TextContent {
+    /// The text itself.
+    pub text: String,
+    /// Whom it is for and how much it matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl TextContent {
+    /// Text, with nothing said about it.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            annotations: None,
+            meta: None,
+        }
+    }
+}
+
+/// A picture.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "image", rename_all = "camelCase")]
+pub struct ImageContent {
+    /// The picture in base64.
+    pub data: String,
+    /// Its media type.
+    pub mime_type: String,
+    /// Whom it is for and how much it matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ImageContent {
+    /// A picture: base64 and its media type.
+    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+        Self {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            annotations: None,
+            meta: None,
+        }
+    }
+}
+
+/// A sound. Since 2025-03-26.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "audio", rename_all = "camelCase")]
+pub struct AudioContent {
+    /// The sound in base64.
+    pub data: String,
+    /// Its media type.
+    pub mime_type: String,
+    /// Whom it is for and how much it matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl AudioContent {
+    /// A sound: base64 and its media type.
+    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+        Self {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            annotations: None,
+            meta: None,
+        }
+    }
+}
+
+/// A resource to be read if it is wanted; it need not be in any list. Since 2025-06-18.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceLink {
+    /// The resource the link points to.
+    pub resource: Resource,
+}
+
+impl Serialize for ResourceLink {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(tag = "type", rename = "resource_link")]
+        struct Link<'a> {
+            #[serde(flatten)]
+            resource: &'a Resource,
+        }
+
+        Link {
+            resource: &self.resource,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ResourceLink {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self {
+            resource: Resource::deserialize(deserializer)?,
+        })
+    }
+}
+
+/// A resource with its contents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "resource")]
+pub struct EmbeddedResource {
+    /// The contents.
+    pub resource: ResourceContents,
+    /// Whom it is for and how much it matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl EmbeddedResource {
+    /// These contents, with nothing said about them.
+    pub fn new(contents: impl Into<ResourceContents>) -> Self {
+        Self {
+            resource: contents.into(),
+            annotations: None,
+            meta: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::TextResourceContents;
+
+    fn blocks() -> [ContentBlock; 5] {
+        [
+            ContentBlock::text("hello"),
+            ContentBlock::image("aGk=", "image/png"),
+            ContentBlock::audio("aGk=", "audio/wav"),
+            ContentBlock::link(Resource::new("file:///a", "a")),
+            ContentBlock::resource(TextResourceContents::new("file:///a", "hello")),
+        ]
+    }
+
+    #[test]
+    fn every_kind_comes_back_whatever_the_order_of_its_members() {
+        for block in blocks() {
+            let text = serde_json::to_string(&block).unwrap();
+            assert!(text.starts_with(r#"{"type":"#), "{text}");
+            assert_eq!(serde_json::from_str::<ContentBlock>(&text).unwrap(), block);
+
+            let Value::Object(members) = serde_json::to_value(&block).unwrap() else {
+                panic!()
+            };
+            let reversed: crate::JsonObject = members.into_iter().rev().collect();
+            let text = serde_json::to_string(&reversed).unwrap();
+            assert!(!text.starts_with(r#"{"type":"#), "{text}");
+            assert_eq!(serde_json::from_str::<ContentBlock>(&text).unwrap(), block);
+            assert_eq!(
+                serde_json::from_value::<ContentBlock>(reversed.into()).unwrap(),
+                block
+            );
+        }
+    }
+
+    #[test]
+    fn a_wrong_kind_is_named() {
+        for (json, expected) in [
+            (json!({"type": "video", "data": ""}), "`type` is `video`"),
+            (json!({"text": "hello"}), "`type` is missing"),
+            (
+                json!({"text": "hello", "type": 3}),
+                "`type` is not a string",
+            ),
+            (json!({"type": "text"}), "missing field `text`"),
+        ] {
+            let error = serde_json::from_value::<ContentBlock>(json)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

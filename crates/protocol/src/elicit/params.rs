@@ -1,0 +1,195 @@
+//! What a person is asked.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::ElicitSchema;
+use crate::{
+    Meta, TaskMetadata,
+    tagged::{self, Tagged},
+};
+
+/// What `elicitation/create` takes: a form, or a URL to visit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ElicitRequestParams {
+    /// A form to fill in.
+    Form(ElicitRequestFormParams),
+    /// A URL to visit. Since 2025-11-25.
+    Url(ElicitRequestUrlParams),
+}
+
+impl ElicitRequestParams {
+    /// What the person reads.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Form(form) => &form.message,
+            Self::Url(url) => &url.message,
+        }
+    }
+}
+
+impl<'de> Tagged<'de> for ElicitRequestParams {
+    const TAG: &'static str = "mode";
+
+    /// A request without a mode is a form.
+    fn read<D: Deserializer<'de>>(tag: Option<&str>, rest: D) -> Result<Self, D::Error> {
+        match tag {
+            None => ElicitRequestFormParams::deserialize(rest).map(Self::Form),
+            Some("form") => {
+                let mut form = ElicitRequestFormParams::deserialize(rest)?;
+                form.mode = Some(FormMode::Form);
+                Ok(Self::Form(form))
+            }
+            Some("url") => ElicitRequestUrlParams::deserialize(rest).map(Self::Url),
+            other => Err(tagged::unknown(Self::TAG, other, "form, url")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ElicitRequestParams {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl From<ElicitRequestFormParams> for ElicitRequestParams {
+    fn from(form: ElicitRequestFormParams) -> Self {
+        Self::Form(form)
+    }
+}
+
+impl From<ElicitRequestUrlParams> for ElicitRequestParams {
+    fn from(url: ElicitRequestUrlParams) -> Self {
+        Self::Url(url)
+    }
+}
+
+/// A form to fill in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ElicitRequestFormParams {
+    /// Says that this is a form. It is one also when nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<FormMode>,
+    /// What the person reads.
+    pub message: String,
+    /// The fields of the form.
+    pub requested_schema: ElicitSchema,
+    /// Asks that the form become a task. Only in 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
+    /// Anything else the sender attached. Until 2025-11-25.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitRequestFormParams {
+    /// A form with these fields.
+    pub fn new(message: impl Into<String>, requested_schema: ElicitSchema) -> Self {
+        Self {
+            mode: Some(FormMode::Form),
+            message: message.into(),
+            requested_schema,
+            task: None,
+            meta: None,
+        }
+    }
+}
+
+/// The word for a form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FormMode {
+    /// `form`.
+    #[default]
+    Form,
+}
+
+/// A URL to visit. Since 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
+pub struct ElicitRequestUrlParams {
+    /// What the person reads.
+    pub message: String,
+    /// Where to send them.
+    pub url: String,
+    /// Names the visit, so that its end can be told. Only in 2025-11-25, which requires it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elicitation_id: Option<String>,
+    /// Asks that the visit become a task. Only in 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
+    /// Anything else the sender attached. Until 2025-11-25.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitRequestUrlParams {
+    /// A URL to visit.
+    pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            url: url.into(),
+            elicitation_id: None,
+            task: None,
+            meta: None,
+        }
+    }
+
+    /// Names the visit, as 2025-11-25 requires.
+    pub fn with_elicitation_id(mut self, id: impl Into<String>) -> Self {
+        self.elicitation_id = Some(id.into());
+        self
+    }
+}
+
+/// Says that what a URL was visited for is done: `notifications/elicitation/complete`. Only in
+/// 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ElicitationCompleteNotificationParams {
+    /// The visit.
+    pub elicitation_id: String,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitationCompleteNotificationParams {
+    /// Names the visit.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            elicitation_id: id.into(),
+            meta: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_request_without_a_mode_is_a_form_and_stays_one() {
+        let json = json!({
+            "message": "Name?",
+            "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
+        });
+        let params: ElicitRequestParams = serde_json::from_value(json.clone()).unwrap();
+        assert!(matches!(&params, ElicitRequestParams::Form(form) if form.mode.is_none()));
+        assert_eq!(serde_json::to_value(&params).unwrap(), json);
+    }
+
+    #[test]
+    fn the_mode_may_come_last() {
+        let json = r#"{"message":"Go","url":"https://a.example","mode":"url"}"#;
+        let params: ElicitRequestParams = serde_json::from_str(json).unwrap();
+        assert_eq!(
+            params,
+            ElicitRequestUrlParams::new("Go", "https://a.example").into()
+        );
+        assert!(serde_json::from_str::<ElicitRequestParams>(r#"{"mode":"fax"}"#).is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! What a person answered.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+
+use crate::Meta;
+
+/// What a person did with the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ElicitAction {
+    /// They answered, or agreed to visit the URL.
+    Accept,
+    /// They said no.
+    Decline,
+    /// They closed it without a choice.
+    Cancel,
+}
+
+/// The answer to `elicitation/create`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ElicitResult {
+    /// What the person did.
+    pub action: ElicitAction,
+    /// What they put in the fields, if they accepted a form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<IndexMap<String, ElicitValue>>,
+    /// Anything else the sender attached. Until 2025-11-25.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitResult {
+    /// They filled in the form.
+    pub fn accept(content: IndexMap<String, ElicitValue>) -> Self {
+        Self {
+            action: ElicitAction::Accept,
+            content: Some(content),
+            meta: None,
+        }
+    }
+
+    /// They agreed to visit the URL.
+    pub fn accept_visit() -> Self {
+        Self {
+            action: ElicitAction::Accept,
+            content: None,
+            meta: None,
+        }
+    }
+
+    /// They said no.
+    pub fn decline() -> Self {
+        Self {
+            action: ElicitAction::Decline,
+            content: None,
+            meta: None,
+        }
+    }
+
+    /// They closed it without a choice.
+    pub fn cancel() -> Self {
+        Self {
+            action: ElicitAction::Cancel,
+            content: None,
+            meta: None,
+        }
+    }
+}
+
+/// What a person put in one field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ElicitValue {
+    /// Text, or one choice.
+    Text(String),
+    /// A number.
+    Number(Number),
+    /// Yes or no.
+    Boolean(bool),
+    /// Several choices. Since 2025-11-25.
+    Choices(Vec<String>),
+}
+
+impl From<&str> for ElicitValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for ElicitValue {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i64> for ElicitValue {
+    fn from(number: i64) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<bool> for ElicitValue {
+    fn from(choice: bool) -> Self {
+        Self::Boolean(choice)
+    }
+}
+
+impl From<Vec<String>> for ElicitValue {
+    fn from(choices: Vec<String>) -> Self {
+        Self::Choices(choices)
+    }
+}

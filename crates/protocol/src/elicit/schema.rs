@@ -1,0 +1,344 @@
+//! The fields of a form: flat, and of a few kinds only, so that any client can draw them.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::{Number, Value};
+
+use crate::{JsonObject, word::open_words};
+
+/// The fields of a form, in the order they are shown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "object")]
+pub struct ElicitSchema {
+    /// The dialect of JSON Schema. Since 2025-11-25.
+    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// The fields.
+    pub properties: IndexMap<String, PrimitiveSchema>,
+    /// The names of the fields that must be filled in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required: Option<Vec<String>>,
+}
+
+impl ElicitSchema {
+    /// A form without fields.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field that may be left empty.
+    pub fn with(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
+        self.properties.insert(name.into(), field.into());
+        self
+    }
+
+    /// Adds a field that must be filled in.
+    pub fn with_required(
+        mut self,
+        name: impl Into<String>,
+        field: impl Into<PrimitiveSchema>,
+    ) -> Self {
+        let name = name.into();
+        self.required.get_or_insert_default().push(name.clone());
+        self.with(name, field)
+    }
+
+    /// Whether a field must be filled in.
+    pub fn is_required(&self, name: &str) -> bool {
+        self.required
+            .iter()
+            .flatten()
+            .any(|required| required == name)
+    }
+}
+
+/// One field of a form.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum PrimitiveSchema {
+    /// Text.
+    String(StringSchema),
+    /// A number.
+    Number(NumberSchema),
+    /// Yes or no.
+    Boolean(BooleanSchema),
+    /// One of several values.
+    SingleSelect(UntitledSingleSelectEnumSchema),
+    /// One of several values with names for people. Since 2025-11-25.
+    TitledSingleSelect(TitledSingleSelectEnumSchema),
+    /// Some of several values. Since 2025-11-25.
+    MultiSelect(UntitledMultiSelectEnumSchema),
+    /// Some of several values with names for people. Since 2025-11-25.
+    TitledMultiSelect(TitledMultiSelectEnumSchema),
+    /// One of several values with names for people, as 2025-06-18 writes it.
+    LegacyTitled(LegacyTitledEnumSchema),
+}
+
+impl<'de> Deserialize<'de> for PrimitiveSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        fn read<T: de::DeserializeOwned, E: de::Error>(members: JsonObject) -> Result<T, E> {
+            T::deserialize(Value::Object(members)).map_err(E::custom)
+        }
+
+        let members = JsonObject::deserialize(deserializer)?;
+        let has = |name: &str| members.contains_key(name);
+        match members.get("type").and_then(Value::as_str) {
+            Some("string") if has("oneOf") => read(members).map(Self::TitledSingleSelect),
+            Some("string") if has("enumNames") => read(members).map(Self::LegacyTitled),
+            Some("string") if has("enum") => read(members).map(Self::SingleSelect),
+            Some("string") => read(members).map(Self::String),
+            Some("number" | "integer") => read(members).map(Self::Number),
+            Some("boolean") => read(members).map(Self::Boolean),
+            Some("array")
+                if members
+                    .get("items")
+                    .is_some_and(|items| items.get("anyOf").is_some()) =>
+            {
+                read(members).map(Self::TitledMultiSelect)
+            }
+            Some("array") => read(members).map(Self::MultiSelect),
+            Some(other) => Err(de::Error::custom(format_args!(
+                "a field of a form cannot be of type `{other}`; use string, number, integer, boolean or array"
+            ))),
+            None => Err(de::Error::custom("a field of a form needs a `type`")),
+        }
+    }
+}
+
+/// Derives the conversion of each kind of field into [`PrimitiveSchema`].
+macro_rules! field {
+    ($($schema:ident => $variant:ident),+ $(,)?) => {$(
+        impl From<$schema> for PrimitiveSchema {
+            fn from(schema: $schema) -> Self {
+                Self::$variant(schema)
+            }
+        }
+    )+};
+}
+
+field!(
+    StringSchema => String,
+    NumberSchema => Number,
+    BooleanSchema => Boolean,
+    UntitledSingleSelectEnumSchema => SingleSelect,
+    TitledSingleSelectEnumSchema => TitledSingleSelect,
+    UntitledMultiSelectEnumSchema => MultiSelect,
+    TitledMultiSelectEnumSchema => TitledMultiSelect,
+    LegacyTitledEnumSchema => LegacyTitled,
+);
+
+/// Text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+pub struct StringSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What belongs in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The fewest characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_length: Option<u64>,
+    /// The most characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u64>,
+    /// What kind of text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<StringFormat>,
+    /// What stands in it at first. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+open_words! {
+    /// A kind of text.
+    StringFormat {
+        /// An address for mail.
+        Email = "email",
+        /// A URI.
+        Uri = "uri",
+        /// A day.
+        Date = "date",
+        /// A moment.
+        DateTime = "date-time",
+    }
+}
+
+/// A number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NumberSchema {
+    /// Whether it must be whole.
+    #[serde(rename = "type")]
+    pub kind: NumberKind,
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What belongs in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The least value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<Number>,
+    /// The greatest value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maximum: Option<Number>,
+    /// What stands in it at first. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Number>,
+}
+
+/// Whether a number must be whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NumberKind {
+    /// Any number.
+    #[default]
+    Number,
+    /// A whole one.
+    Integer,
+}
+
+/// Yes or no.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "boolean")]
+pub struct BooleanSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What is chosen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<bool>,
+}
+
+/// One of several values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string")]
+pub struct UntitledSingleSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The values.
+    #[serde(rename = "enum")]
+    pub values: Vec<String>,
+    /// What is chosen at first. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+/// A value with a name for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnumOption {
+    /// The value.
+    #[serde(rename = "const")]
+    pub value: String,
+    /// The name for people.
+    pub title: String,
+}
+
+/// One of several values with names for people. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+pub struct TitledSingleSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The values.
+    pub one_of: Vec<EnumOption>,
+    /// What is chosen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+/// Some of several values. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "array", rename_all = "camelCase")]
+pub struct UntitledMultiSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The fewest choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_items: Option<u64>,
+    /// The most choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u64>,
+    /// The values.
+    pub items: EnumItems,
+    /// What is chosen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Vec<String>>,
+}
+
+/// The values of a field that takes several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string")]
+pub struct EnumItems {
+    /// The values.
+    #[serde(rename = "enum")]
+    pub values: Vec<String>,
+}
+
+/// Some of several values with names for people. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "array", rename_all = "camelCase")]
+pub struct TitledMultiSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The fewest choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_items: Option<u64>,
+    /// The most choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u64>,
+    /// The values.
+    pub items: TitledEnumItems,
+    /// What is chosen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Vec<String>>,
+}
+
+/// The values, with names for people, of a field that takes several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TitledEnumItems {
+    /// The values.
+    pub any_of: Vec<EnumOption>,
+}
+
+/// One of several values with names for people, as 2025-06-18 writes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+pub struct LegacyTitledEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The values.
+    #[serde(rename = "enum")]
+    pub values: Vec<String>,
+    /// Their names for people, in the same order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enum_names: Option<Vec<String>>,
+    /// What is chosen at first. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}

@@ -1,0 +1,238 @@
+//! Errors of the protocol: their codes, and the data some of them carry.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use crate::{ClientCapabilities, ElicitRequestUrlParams, Revision};
+
+/// The codes of errors.
+pub mod code {
+    /// The message is not JSON.
+    pub const PARSE_ERROR: i64 = -32700;
+    /// The message is JSON but not a request.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// There is no such method here, or its capability is not offered.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters are wrong; in 2026-07-28 also: there is no such resource.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// Something broke on our side.
+    pub const INTERNAL_ERROR: i64 = -32603;
+    /// There is no such resource. Until 2025-11-25.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// The HTTP headers of a request contradict its body. Since 2026-07-28.
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The request needs something the client did not say it can do. Since 2026-07-28.
+    pub const MISSING_REQUIRED_CLIENT_CAPABILITY: i64 = -32021;
+    /// The request was written for a revision the server does not speak. Since 2026-07-28.
+    pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+    /// The user must visit a URL first. Only in 2025-11-25.
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
+    /// The user did not want the model to be asked. Until 2025-11-25.
+    pub const USER_REJECTED: i64 = -1;
+}
+
+/// What went wrong, as it stands in a response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+pub struct ErrorObject {
+    /// The kind of error; see [`code`].
+    pub code: i64,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// What a program can use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+impl fmt::Display for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (code {})", self.message, self.code)
+    }
+}
+
+impl ErrorObject {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// Attaches what a program can use. Data that JSON has no form for is left out.
+    pub fn with_data(mut self, data: impl Serialize) -> Self {
+        self.data = serde_json::to_value(data).ok();
+        self
+    }
+
+    /// The message is not JSON.
+    pub fn parse_error(message: impl Into<String>) -> Self {
+        Self::new(code::PARSE_ERROR, message)
+    }
+
+    /// The message is JSON but not a request.
+    pub fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_REQUEST, message)
+    }
+
+    /// There is no such method here.
+    pub fn method_not_found(method: &str) -> Self {
+        Self::new(
+            code::METHOD_NOT_FOUND,
+            format!("method `{method}` is not available here"),
+        )
+    }
+
+    /// The parameters are wrong.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_PARAMS, message)
+    }
+
+    /// Something broke on our side.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(code::INTERNAL_ERROR, message)
+    }
+
+    /// There is no such resource, as 2026-07-28 says it.
+    pub fn resource_not_found(uri: &str) -> Self {
+        Self::new(
+            code::INVALID_PARAMS,
+            format!("resource `{uri}` was not found"),
+        )
+        .with_data(json!({ "uri": uri }))
+    }
+
+    /// Whether there is no such resource, in the words of any revision.
+    pub fn is_resource_not_found(&self) -> bool {
+        match self.code {
+            code::RESOURCE_NOT_FOUND => true,
+            code::INVALID_PARAMS => self.names_a_uri(),
+            _ => false,
+        }
+    }
+
+    /// The HTTP headers of a request contradict its body.
+    pub fn header_mismatch(message: impl Into<String>) -> Self {
+        Self::new(code::HEADER_MISMATCH, message)
+    }
+
+    /// The request needs what the client did not say it can do.
+    pub fn missing_capability(message: impl Into<String>, required: ClientCapabilities) -> Self {
+        Self::new(code::MISSING_REQUIRED_CLIENT_CAPABILITY, message).with_data(
+            MissingRequiredClientCapability {
+                required_capabilities: required,
+            },
+        )
+    }
+
+    /// The request was written for a revision the server does not speak.
+    pub fn unsupported_version(requested: impl Into<String>, supported: &[Revision]) -> Self {
+        let requested = requested.into();
+        let supported = supported
+            .iter()
+            .map(|revision| revision.as_str().to_owned())
+            .collect();
+        let message = format!("protocol version `{requested}` is not supported");
+        Self::new(code::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(
+            UnsupportedProtocolVersion {
+                supported,
+                requested,
+            },
+        )
+    }
+
+    /// The user must visit these URLs first. Only in 2025-11-25.
+    pub fn url_elicitation_required(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
+        Self::new(
+            code::URL_ELICITATION_REQUIRED,
+            "a URL must be visited before this can go on",
+        )
+        .with_data(UrlElicitationRequired { elicitations })
+    }
+
+    /// What the client would have to be able to do, if that is what is wrong.
+    pub fn missing_capability_data(&self) -> Option<MissingRequiredClientCapability> {
+        self.typed_data(code::MISSING_REQUIRED_CLIENT_CAPABILITY)
+    }
+
+    /// The revisions the server speaks, if that is what is wrong.
+    pub fn unsupported_version_data(&self) -> Option<UnsupportedProtocolVersion> {
+        self.typed_data(code::UNSUPPORTED_PROTOCOL_VERSION)
+    }
+
+    /// The URLs to visit first, if that is what is wrong.
+    pub fn url_elicitation_data(&self) -> Option<UrlElicitationRequired> {
+        self.typed_data(code::URL_ELICITATION_REQUIRED)
+    }
+
+    /// Whether the data names a resource.
+    pub(crate) fn names_a_uri(&self) -> bool {
+        self.data
+            .as_ref()
+            .is_some_and(|data| data.get("uri").is_some_and(Value::is_string))
+    }
+
+    fn typed_data<T: DeserializeOwned>(&self, code: i64) -> Option<T> {
+        (self.code == code)
+            .then_some(self.data.as_ref())
+            .flatten()
+            .and_then(|data| T::deserialize(data).ok())
+    }
+}
+
+/// The data of [`code::MISSING_REQUIRED_CLIENT_CAPABILITY`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MissingRequiredClientCapability {
+    /// What the client would have to be able to do.
+    pub required_capabilities: ClientCapabilities,
+}
+
+/// The data of [`code::UNSUPPORTED_PROTOCOL_VERSION`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnsupportedProtocolVersion {
+    /// The revisions the server speaks.
+    pub supported: Vec<String>,
+    /// The revision the request was written for.
+    pub requested: String,
+}
+
+/// The data of [`code::URL_ELICITATION_REQUIRED`]. Only in 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UrlElicitationRequired {
+    /// The URLs to visit.
+    pub elicitations: Vec<ElicitRequestUrlParams>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_read_only_under_its_own_code() {
+        let error = ErrorObject::unsupported_version("1900-01-01", &[Revision::LATEST]);
+        let data = error.unsupported_version_data().unwrap();
+        assert_eq!(
+            (data.requested.as_str(), data.supported.len()),
+            ("1900-01-01", 1)
+        );
+        assert_eq!(error.missing_capability_data(), None);
+        assert_eq!(
+            ErrorObject {
+                code: -32603,
+                ..error
+            }
+            .unsupported_version_data(),
+            None
+        );
+    }
+
+    #[test]
+    fn a_missing_resource_is_recognised_in_every_dialect() {
+        assert!(ErrorObject::resource_not_found("file:///a").is_resource_not_found());
+        assert!(ErrorObject::new(code::RESOURCE_NOT_FOUND, "gone").is_resource_not_found());
+        assert!(!ErrorObject::invalid_params("bad cursor").is_resource_not_found());
+    }
+}

@@ -1,0 +1,253 @@
+//! Asking the client in the middle of a request, since 2026-07-28: the server answers with what it
+//! needs, the client sends the request again with the answers.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
+use serde_json::Value;
+
+use crate::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+    ListRootsResult, Meta, RequestParams,
+    tagged::{self, Tagged},
+};
+
+/// What a server needs, each under a key of its own choice.
+pub type InputRequests = IndexMap<String, InputRequest>;
+
+/// What a client answers, under the keys of the requests.
+pub type InputResponses = IndexMap<String, InputResponse>;
+
+/// One thing a server needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InputRequest {
+    /// A model's answer: `sampling/createMessage`.
+    CreateMessage(Box<CreateMessageRequestParams>),
+    /// The roots: `roots/list`.
+    ListRoots(RequestParams),
+    /// A person's answer: `elicitation/create`.
+    Elicit(Box<ElicitRequestParams>),
+}
+
+impl InputRequest {
+    /// The method it would be in a session.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::CreateMessage(_) => "sampling/createMessage",
+            Self::ListRoots(_) => "roots/list",
+            Self::Elicit(_) => "elicitation/create",
+        }
+    }
+}
+
+impl From<CreateMessageRequestParams> for InputRequest {
+    fn from(params: CreateMessageRequestParams) -> Self {
+        Self::CreateMessage(Box::new(params))
+    }
+}
+
+impl<T: Into<ElicitRequestParams>> From<T> for InputRequest {
+    fn from(params: T) -> Self {
+        Self::Elicit(Box::new(params.into()))
+    }
+}
+
+impl Serialize for InputRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("InputRequest", 2)?;
+        object.serialize_field("method", self.method())?;
+        match self {
+            Self::CreateMessage(params) => object.serialize_field("params", params)?,
+            Self::ListRoots(RequestParams { meta: None }) => object.skip_field("params")?,
+            Self::ListRoots(params) => object.serialize_field("params", params)?,
+            Self::Elicit(params) => object.serialize_field("params", params)?,
+        }
+        object.end()
+    }
+}
+
+impl<'de> Tagged<'de> for InputRequest {
+    const TAG: &'static str = "method";
+
+    fn read<D: Deserializer<'de>>(tag: Option<&str>, rest: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Required<T> {
+            params: T,
+        }
+        #[derive(Deserialize)]
+        struct Optional {
+            params: Option<RequestParams>,
+        }
+
+        match tag {
+            Some("sampling/createMessage") => {
+                Required::deserialize(rest).map(|request| Self::CreateMessage(request.params))
+            }
+            Some("roots/list") => Optional::deserialize(rest)
+                .map(|request| Self::ListRoots(request.params.unwrap_or_default())),
+            Some("elicitation/create") => {
+                Required::deserialize(rest).map(|request| Self::Elicit(request.params))
+            }
+            other => {
+                let known = "sampling/createMessage, roots/list, elicitation/create";
+                Err(tagged::unknown(Self::TAG, other, known))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for InputRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+/// One answer of a client. Its kind is not written on it: it is told by its members, and the
+/// server knows what it asked under the key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum InputResponse {
+    /// What the model said.
+    CreateMessage(Box<CreateMessageResult>),
+    /// The roots.
+    ListRoots(ListRootsResult),
+    /// What the person answered.
+    Elicit(ElicitResult),
+    /// Something else. It is an error only under a key that was asked for.
+    Unrecognised(Value),
+}
+
+impl InputResponse {
+    /// What the model said, if this is that.
+    pub fn as_message(&self) -> Option<&CreateMessageResult> {
+        match self {
+            Self::CreateMessage(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// The roots, if this is that.
+    pub fn as_roots(&self) -> Option<&ListRootsResult> {
+        match self {
+            Self::ListRoots(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// What the person answered, if this is that.
+    pub fn as_elicitation(&self) -> Option<&ElicitResult> {
+        match self {
+            Self::Elicit(result) => Some(result),
+            _ => None,
+        }
+    }
+}
+
+impl From<Value> for InputResponse {
+    fn from(value: Value) -> Self {
+        let typed = if value.get("action").is_some() {
+            ElicitResult::deserialize(&value).ok().map(Self::Elicit)
+        } else if value.get("roots").is_some() {
+            ListRootsResult::deserialize(&value)
+                .ok()
+                .map(Self::ListRoots)
+        } else {
+            CreateMessageResult::deserialize(&value)
+                .ok()
+                .map(|result| Self::CreateMessage(result.into()))
+        };
+        typed.unwrap_or(Self::Unrecognised(value))
+    }
+}
+
+impl<'de> Deserialize<'de> for InputResponse {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl From<CreateMessageResult> for InputResponse {
+    fn from(result: CreateMessageResult) -> Self {
+        Self::CreateMessage(Box::new(result))
+    }
+}
+
+impl From<ListRootsResult> for InputResponse {
+    fn from(result: ListRootsResult) -> Self {
+        Self::ListRoots(result)
+    }
+}
+
+impl From<ElicitResult> for InputResponse {
+    fn from(result: ElicitResult) -> Self {
+        Self::Elicit(result)
+    }
+}
+
+/// Says what the server needs before it can answer. At least one of the two is set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InputRequiredResult {
+    /// What it needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_requests: Option<InputRequests>,
+    /// What the client hands back unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl InputRequiredResult {
+    /// Needs these.
+    pub fn new(requests: InputRequests) -> Self {
+        Self {
+            input_requests: Some(requests),
+            ..Self::default()
+        }
+    }
+
+    /// Hands the client a state to send back.
+    pub fn with_state(mut self, state: impl Into<String>) -> Self {
+        self.request_state = Some(state.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_malformed_answer_does_not_spoil_the_others() {
+        let responses: InputResponses = serde_json::from_value(json!({
+            "seat": {"action": "accept", "content": {"row": 3}},
+            "dirs": {"roots": []},
+            "said": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hi"}},
+            "junk": {"action": "shrug"},
+            "more": 7,
+        }))
+        .unwrap();
+        assert!(responses["seat"].as_elicitation().is_some());
+        assert!(responses["dirs"].as_roots().is_some());
+        assert!(responses["said"].as_message().is_some());
+        assert_eq!(
+            responses["junk"],
+            InputResponse::Unrecognised(json!({"action": "shrug"}))
+        );
+        assert_eq!(responses["more"], InputResponse::Unrecognised(json!(7)));
+    }
+
+    #[test]
+    fn params_may_come_before_the_method() {
+        let json = json!({"params": {"_meta": {"a": 1}}, "method": "roots/list"});
+        let request: InputRequest = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&request).unwrap(), json);
+        let json = json!({"method": "roots/list"});
+        let request: InputRequest = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&request).unwrap(), json);
+        assert!(serde_json::from_value::<InputRequest>(json!({"method": "tools/call"})).is_err());
+    }
+}

@@ -1,0 +1,195 @@
+//! JSON as it stands on the wire: open objects, values kept as the text they came in, and numbers
+//! that do not grow a decimal point.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value, value::RawValue};
+
+/// An open JSON object, its members in the order they came.
+pub type JsonObject = Map<String, Value>;
+
+/// Serialises once and keeps the text.
+pub(crate) fn to_raw<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, serde_json::Error> {
+    serde_json::value::to_raw_value(value)
+}
+
+/// Whether two texts are the same JSON, whatever their spacing and order of members.
+pub(crate) fn is_same(left: &RawValue, right: &RawValue) -> bool {
+    left.get() == right.get() || parsed(left.get()) == parsed(right.get())
+}
+
+/// [`is_same`] for values that may be absent.
+pub(crate) fn is_same_option(left: Option<&RawValue>, right: Option<&RawValue>) -> bool {
+    match (left, right) {
+        (Some(left), Some(right)) => is_same(left, right),
+        (left, right) => left.is_none() && right.is_none(),
+    }
+}
+
+/// Whether the text is an object.
+pub(crate) fn is_object(raw: &RawValue) -> bool {
+    raw.get().starts_with('{')
+}
+
+fn parsed(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
+/// Reads a member that may be any JSON, `null` included.
+pub(crate) fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Reads an object, or `null` for none, and keeps its text.
+pub(crate) fn raw_object<'de, D>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    match Option::<Box<RawValue>>::deserialize(deserializer)? {
+        Some(raw) if !is_object(&raw) => Err(de::Error::custom(format_args!(
+            "expected an object, got `{}`",
+            kind(&raw)
+        ))),
+        raw => Ok(raw),
+    }
+}
+
+fn kind(raw: &RawValue) -> &'static str {
+    match raw.get().as_bytes().first() {
+        Some(b'"') => "a string",
+        Some(b'[') => "an array",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+/// Reads whole milliseconds from any number: fractions are cut off, negative ones count as zero.
+///
+/// A time to live is a hint; a peer that computes it badly should not lose the whole message.
+pub(crate) fn millis<'de, D>(deserializer: D) -> Result<Option<u64>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let number = Option::<serde_json::Number>::deserialize(deserializer)?;
+    Ok(number.map(|number| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` saturates, which is what a hint needs"
+        )]
+        number
+            .as_u64()
+            .unwrap_or_else(|| number.as_f64().unwrap_or(0.0) as u64)
+    }))
+}
+
+/// The largest magnitude below which every whole `f64` is exact.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Writes a whole number without a decimal point, as it most likely came.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `serialize_with` passes references"
+)]
+pub(crate) fn number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if number.fract() == 0.0 && number.abs() < EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+        serializer.serialize_i64(*number as i64)
+    } else {
+        serializer.serialize_f64(*number)
+    }
+}
+
+/// [`number`] for values that may be absent.
+#[expect(
+    clippy::ref_option,
+    reason = "serde's `serialize_with` passes references"
+)]
+pub(crate) fn number_option<S: Serializer>(
+    value: &Option<f64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => number(value, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Sample {
+        #[serde(serialize_with = "number")]
+        number: f64,
+        #[serde(default, deserialize_with = "millis")]
+        ttl: Option<u64>,
+        #[serde(default, deserialize_with = "raw_object")]
+        object: Option<Box<RawValue>>,
+    }
+
+    fn read(json: &str) -> Result<Sample, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+
+    #[test]
+    fn whole_numbers_keep_no_decimal_point() {
+        for text in ["50", "0.5", "-3", "9007199254740991", "1e+300"] {
+            let sample = read(&format!(r#"{{"number":{text}}}"#)).unwrap();
+            let written = serde_json::to_value(&sample).unwrap();
+            assert_eq!(written["number"].to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_bad_time_to_live_is_a_stale_one() {
+        for (text, expected) in [
+            ("12", Some(12)),
+            ("12.9", Some(12)),
+            ("-1", Some(0)),
+            ("null", None),
+            ("1e40", Some(u64::MAX)),
+        ] {
+            let sample = read(&format!(r#"{{"number":1,"ttl":{text}}}"#)).unwrap();
+            assert_eq!(sample.ttl, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_object_is_asked_for_and_nothing_else_is_taken() {
+        assert!(
+            read(r#"{"number":1,"object":{"a":1}}"#)
+                .unwrap()
+                .object
+                .is_some()
+        );
+        assert!(
+            read(r#"{"number":1,"object":null}"#)
+                .unwrap()
+                .object
+                .is_none()
+        );
+        for text in ["[]", "1", "\"{\"", "true"] {
+            assert!(
+                read(&format!(r#"{{"number":1,"object":{text}}}"#)).is_err(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn raw_values_are_compared_by_meaning() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        assert!(is_same(
+            &raw(r#"{"a":1,"b":[2]}"#),
+            &raw(r#"{ "b": [2], "a": 1 }"#)
+        ));
+        assert!(!is_same(&raw("[1,2]"), &raw("[2,1]")));
+        assert!(!is_same_option(Some(&raw("null")), None));
+    }
+}

@@ -1,0 +1,78 @@
+//! Log messages of a server.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Meta;
+
+/// How severe a log message is: the levels of syslog, mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoggingLevel {
+    /// For finding faults.
+    Debug,
+    /// What is going on.
+    Info,
+    /// Normal, but worth seeing.
+    Notice,
+    /// Something may be wrong.
+    Warning,
+    /// Something failed.
+    Error,
+    /// Something important failed.
+    Critical,
+    /// Somebody must act at once.
+    Alert,
+    /// Nothing works.
+    Emergency,
+}
+
+/// What `logging/setLevel` takes. Until 2025-11-25.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SetLevelRequestParams {
+    /// The mildest messages the client wants.
+    pub level: LoggingLevel,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl SetLevelRequestParams {
+    /// Asks for messages of this severity and above.
+    pub fn new(level: LoggingLevel) -> Self {
+        Self { level, meta: None }
+    }
+}
+
+/// A log message: `notifications/message`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoggingMessageNotificationParams {
+    /// How severe it is.
+    pub level: LoggingLevel,
+    /// The part of the server that speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logger: Option<String>,
+    /// What it says: any JSON.
+    pub data: Value,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl LoggingMessageNotificationParams {
+    /// A message.
+    pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
+        Self {
+            level,
+            logger: None,
+            data: data.into(),
+            meta: None,
+        }
+    }
+
+    /// Names the part of the server that speaks.
+    pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
+        self.logger = Some(logger.into());
+        self
+    }
+}

@@ -1,0 +1,174 @@
+//! `_meta`: the open map beside the fields, and the keys the protocol itself reads in it.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    ClientCapabilities, Implementation, LoggingLevel, ProgressToken, RelatedTask, Revision,
+    envelope::Id, json::JsonObject,
+};
+
+/// Keys of `_meta` whose meaning the protocol fixes.
+pub mod key {
+    /// The token that progress notifications of a request carry.
+    pub const PROGRESS_TOKEN: &str = "progressToken";
+    /// The revision of a modern request.
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// What the client of a modern request can do.
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// Who the client of a modern request is.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// The least severe log message a modern request wants to see.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// The listen request a modern notification belongs to.
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// Who the server of a modern result is.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// The task a message of 2025-11-25 belongs to.
+    pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+    /// What the model may read while a task of 2025-11-25 runs.
+    pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
+    /// The W3C trace parent.
+    pub const TRACEPARENT: &str = "traceparent";
+    /// The W3C trace state.
+    pub const TRACESTATE: &str = "tracestate";
+    /// The W3C baggage.
+    pub const BAGGAGE: &str = "baggage";
+
+    /// The keys that only 2026-07-28 and later give a meaning.
+    pub(crate) const MODERN: [&str; 6] = [
+        PROTOCOL_VERSION,
+        CLIENT_CAPABILITIES,
+        CLIENT_INFO,
+        LOG_LEVEL,
+        SUBSCRIPTION_ID,
+        SERVER_INFO,
+    ];
+    /// The keys that only 2025-11-25 gives a meaning.
+    pub(crate) const TASK: [&str; 2] = [RELATED_TASK, MODEL_IMMEDIATE_RESPONSE];
+}
+
+/// The `_meta` of a message or a value: an open map with a few reserved keys.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Meta(pub JsonObject);
+
+impl Meta {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What every modern request must say about its sender.
+    pub fn of_request(revision: Revision, capabilities: &ClientCapabilities) -> Self {
+        Self::new()
+            .with(key::PROTOCOL_VERSION, revision)
+            .with(key::CLIENT_CAPABILITIES, capabilities)
+    }
+
+    /// Whether no key is set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of a key.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Sets a key. A value that JSON has no form for leaves the map as it was.
+    pub fn with(mut self, key: &str, value: impl Serialize) -> Self {
+        if let Ok(value) = serde_json::to_value(value) {
+            self.0.insert(key.to_owned(), value);
+        }
+        self
+    }
+
+    /// Removes keys.
+    pub fn remove(&mut self, keys: &[&str]) {
+        for key in keys {
+            // `shift_remove` keeps the order of the others, which `remove` does not.
+            self.0.shift_remove(*key);
+        }
+    }
+
+    /// The token for progress notifications.
+    pub fn progress_token(&self) -> Option<ProgressToken> {
+        self.read(key::PROGRESS_TOKEN)
+    }
+
+    /// Asks for progress notifications with this token.
+    pub fn with_progress_token(self, token: ProgressToken) -> Self {
+        self.with(key::PROGRESS_TOKEN, token)
+    }
+
+    /// The revision a modern request was written for, which may be one not known here.
+    pub fn protocol_version(&self) -> Option<&str> {
+        self.value(key::PROTOCOL_VERSION)?.as_str()
+    }
+
+    /// What the client of a modern request can do.
+    pub fn client_capabilities(&self) -> Option<ClientCapabilities> {
+        self.read(key::CLIENT_CAPABILITIES)
+    }
+
+    /// Who the client of a modern request is.
+    pub fn client_info(&self) -> Option<Implementation> {
+        self.read(key::CLIENT_INFO)
+    }
+
+    /// Names the client.
+    pub fn with_client_info(self, client: &Implementation) -> Self {
+        self.with(key::CLIENT_INFO, client)
+    }
+
+    /// The least severe log message the request wants.
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        self.read(key::LOG_LEVEL)
+    }
+
+    /// Asks for log messages of this severity and above.
+    pub fn with_log_level(self, level: LoggingLevel) -> Self {
+        self.with(key::LOG_LEVEL, level)
+    }
+
+    /// The listen request this notification or result belongs to.
+    pub fn subscription_id(&self) -> Option<Id> {
+        self.read(key::SUBSCRIPTION_ID)
+    }
+
+    /// Ties a notification or result to a listen request.
+    pub fn with_subscription_id(self, listen: &Id) -> Self {
+        self.with(key::SUBSCRIPTION_ID, listen)
+    }
+
+    /// Who the server of a modern result is.
+    pub fn server_info(&self) -> Option<Implementation> {
+        self.read(key::SERVER_INFO)
+    }
+
+    /// Names the server.
+    pub fn with_server_info(self, server: &Implementation) -> Self {
+        self.with(key::SERVER_INFO, server)
+    }
+
+    /// The task of 2025-11-25 this message belongs to.
+    pub fn related_task(&self) -> Option<RelatedTask> {
+        self.read(key::RELATED_TASK)
+    }
+
+    /// Ties a message to a task of 2025-11-25.
+    pub fn with_related_task(self, task: &RelatedTask) -> Self {
+        self.with(key::RELATED_TASK, task)
+    }
+
+    fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        T::deserialize(self.value(key)?).ok()
+    }
+}
+
+impl From<JsonObject> for Meta {
+    fn from(map: JsonObject) -> Self {
+        Self(map)
+    }
+}

@@ -1,0 +1,72 @@
+//! How far a long request is.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Meta, envelope::Id, json};
+
+/// Ties progress notifications to the request that asked for them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ProgressToken(pub Id);
+
+impl<T: Into<Id>> From<T> for ProgressToken {
+    fn from(id: T) -> Self {
+        Self(id.into())
+    }
+}
+
+impl fmt::Display for ProgressToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Says how far a request is: `notifications/progress`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProgressNotificationParams {
+    /// The token of the request.
+    pub progress_token: ProgressToken,
+    /// How far it is; grows with each notification.
+    #[serde(serialize_with = "json::number")]
+    pub progress: f64,
+    /// Where it ends, if known.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "json::number_option"
+    )]
+    pub total: Option<f64>,
+    /// What is being done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ProgressNotificationParams {
+    /// How far the request with this token is.
+    pub fn new(token: impl Into<ProgressToken>, progress: f64) -> Self {
+        Self {
+            progress_token: token.into(),
+            progress,
+            total: None,
+            message: None,
+            meta: None,
+        }
+    }
+
+    /// Says where it ends.
+    pub fn with_total(mut self, total: f64) -> Self {
+        self.total = Some(total);
+        self
+    }
+
+    /// Says what is being done.
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+}

@@ -1,0 +1,153 @@
+//! The messages of `resources/*`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    CacheScope, Cursor, InputResponses, Meta, Resource, ResourceContents, ResourceTemplate, json,
+};
+
+/// The answer to `resources/list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListResourcesResult {
+    /// The resources of this page.
+    pub resources: Vec<Resource>,
+    /// Where the next page starts, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// For how many milliseconds the page is fresh.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub ttl_ms: Option<u64>,
+    /// Who may share the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// The answer to `resources/templates/list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListResourceTemplatesResult {
+    /// The templates of this page.
+    pub resource_templates: Vec<ResourceTemplate>,
+    /// Where the next page starts, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// For how many milliseconds the page is fresh.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub ttl_ms: Option<u64>,
+    /// Who may share the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// What `resources/subscribe` and `resources/unsubscribe` take. Until 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResourceRequestParams {
+    /// The resource meant.
+    pub uri: String,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ResourceRequestParams {
+    /// Names a resource.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            meta: None,
+        }
+    }
+}
+
+/// What `resources/read` takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadResourceRequestParams {
+    /// The resource to read.
+    pub uri: String,
+    /// Answers to what the server asked in the round before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_responses: Option<InputResponses>,
+    /// The state the server sent in the round before, unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ReadResourceRequestParams {
+    /// Asks for a resource.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The answer to `resources/read`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadResourceResult {
+    /// What is in the resource: one entry, or one for each part.
+    pub contents: Vec<ResourceContents>,
+    /// For how many milliseconds the contents are fresh.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub ttl_ms: Option<u64>,
+    /// Who may share the contents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ReadResourceResult {
+    /// These contents.
+    pub fn new(contents: Vec<ResourceContents>) -> Self {
+        Self {
+            contents,
+            ..Self::default()
+        }
+    }
+}
+
+/// Says that a resource changed: `notifications/resources/updated`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResourceUpdatedNotificationParams {
+    /// The resource, or a part of the one that was subscribed to.
+    pub uri: String,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ResourceUpdatedNotificationParams {
+    /// Names the resource that changed.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            meta: None,
+        }
+    }
+}

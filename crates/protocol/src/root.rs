@@ -1,0 +1,51 @@
+//! Roots: the places a client lets a server work in.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Meta;
+
+/// A place a server may work in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Root {
+    /// Where it is: a `file:` URI.
+    pub uri: String,
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Root {
+    /// A place by its address.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Gives it a name for people.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+}
+
+/// The answer to `roots/list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ListRootsResult {
+    /// The places.
+    pub roots: Vec<Root>,
+    /// Anything else the sender attached. Until 2025-11-25.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ListRootsResult {
+    /// These places.
+    pub fn new(roots: Vec<Root>) -> Self {
+        Self { roots, meta: None }
+    }
+}

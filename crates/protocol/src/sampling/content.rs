@@ -1,0 +1,184 @@
+//! What is said in a conversation with a model, tool calls included.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{
+        MapAccess, SeqAccess, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
+};
+use serde_json::Value;
+
+use crate::{
+    AudioContent, ContentBlock, ImageContent, JsonObject, Meta, TextContent, json,
+    tagged::{self, Tagged},
+};
+
+/// One piece of what is said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum SamplingContent {
+    /// Text.
+    Text(TextContent),
+    /// A picture.
+    Image(ImageContent),
+    /// A sound. Since 2025-03-26.
+    Audio(AudioContent),
+    /// The model wants a tool called. Since 2025-11-25.
+    ToolUse(ToolUseContent),
+    /// What the tool returned. Since 2025-11-25.
+    ToolResult(ToolResultContent),
+}
+
+impl SamplingContent {
+    /// Text, with nothing said about it.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+
+    /// The text, if it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(content) => Some(&content.text),
+            _ => None,
+        }
+    }
+}
+
+impl From<&str> for SamplingContent {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for SamplingContent {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl<'de> Tagged<'de> for SamplingContent {
+    const TAG: &'static str = "type";
+
+    fn read<D: Deserializer<'de>>(tag: Option<&str>, rest: D) -> Result<Self, D::Error> {
+        Ok(match tag {
+            Some("text") => Self::Text(TextContent::deserialize(rest)?),
+            Some("image") => Self::Image(ImageContent::deserialize(rest)?),
+            Some("audio") => Self::Audio(AudioContent::deserialize(rest)?),
+            Some("tool_use") => Self::ToolUse(ToolUseContent::deserialize(rest)?),
+            Some("tool_result") => Self::ToolResult(ToolResultContent::deserialize(rest)?),
+            other => {
+                let known = "text, image, audio, tool_use, tool_result";
+                return Err(tagged::unknown(Self::TAG, other, known));
+            }
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for SamplingContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+/// The model wants a tool called. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "tool_use")]
+pub struct ToolUseContent {
+    /// Names this call, so that its result can be tied to it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments.
+    pub input: JsonObject,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ToolUseContent {
+    /// A call of a tool.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: JsonObject) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            input,
+            meta: None,
+        }
+    }
+}
+
+/// What a tool returned to the model. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
+pub struct ToolResultContent {
+    /// The call this answers.
+    pub tool_use_id: String,
+    /// What the model reads.
+    pub content: Vec<ContentBlock>,
+    /// What programs read. An object in 2025-11-25, any JSON since.
+    #[serde(
+        default,
+        deserialize_with = "json::present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub structured_content: Option<Value>,
+    /// Whether the tool failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ToolResultContent {
+    /// The result of a call.
+    pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
+        Self {
+            tool_use_id: tool_use_id.into(),
+            content,
+            ..Self::default()
+        }
+    }
+}
+
+/// One piece is written as an object, as every revision can read it; any other number as an array.
+pub(super) fn write_one_or_many<S: Serializer>(
+    content: &[SamplingContent],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match content {
+        [one] => one.serialize(serializer),
+        many => many.serialize(serializer),
+    }
+}
+
+/// Reads an object or an array of them.
+pub(super) fn read_one_or_many<'de, D>(deserializer: D) -> Result<Vec<SamplingContent>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    struct OneOrMany;
+
+    impl<'de> Visitor<'de> for OneOrMany {
+        type Value = Vec<SamplingContent>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a piece of content or an array of them")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            Ok(vec![SamplingContent::deserialize(
+                MapAccessDeserializer::new(map),
+            )?])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(seq))
+        }
+    }
+
+    deserializer.deserialize_any(OneOrMany)
+}

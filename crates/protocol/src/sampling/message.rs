@@ -1,0 +1,133 @@
+//! One turn of a conversation with a model.
+
+use serde::{Deserialize, Serialize};
+
+use super::content::{SamplingContent, read_one_or_many, write_one_or_many};
+use crate::{Meta, Role, word::open_words};
+
+/// One turn of the conversation the model is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SamplingMessage {
+    /// Who says it.
+    pub role: Role,
+    /// What is said. Exactly one piece until 2025-06-18.
+    #[serde(
+        serialize_with = "write_one_or_many",
+        deserialize_with = "read_one_or_many"
+    )]
+    pub content: Vec<SamplingContent>,
+    /// Anything else the sender attached. Since 2025-11-25.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl SamplingMessage {
+    /// Something one side says.
+    pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
+        Self {
+            role,
+            content: vec![content.into()],
+            meta: None,
+        }
+    }
+
+    /// Something the user says.
+    pub fn user(content: impl Into<SamplingContent>) -> Self {
+        Self::new(Role::User, content)
+    }
+
+    /// Something the model said.
+    pub fn assistant(content: impl Into<SamplingContent>) -> Self {
+        Self::new(Role::Assistant, content)
+    }
+}
+
+/// The answer to `sampling/createMessage`: what the model said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateMessageResult {
+    /// Who says it.
+    pub role: Role,
+    /// What is said. Exactly one piece until 2025-06-18.
+    #[serde(
+        serialize_with = "write_one_or_many",
+        deserialize_with = "read_one_or_many"
+    )]
+    pub content: Vec<SamplingContent>,
+    /// The model that said it.
+    pub model: String,
+    /// Why it stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<StopReason>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CreateMessageResult {
+    /// What a model said.
+    pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
+        Self {
+            role: Role::Assistant,
+            content: vec![content.into()],
+            model: model.into(),
+            stop_reason: None,
+            meta: None,
+        }
+    }
+
+    /// Says why it stopped.
+    pub fn with_stop_reason(mut self, reason: StopReason) -> Self {
+        self.stop_reason = Some(reason);
+        self
+    }
+}
+
+open_words! {
+    /// Why a model stopped.
+    StopReason {
+        /// It was done.
+        EndTurn = "endTurn",
+        /// It wrote a sequence it was told to stop at.
+        StopSequence = "stopSequence",
+        /// It wrote as many tokens as it may.
+        MaxTokens = "maxTokens",
+        /// It wants tools called. Since 2025-11-25.
+        ToolUse = "toolUse",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_piece_is_an_object_and_several_are_an_array() {
+        let one = json!({"role": "user", "content": {"type": "text", "text": "hi"}});
+        let array_of_one = json!({"role": "user", "content": [{"text": "hi", "type": "text"}]});
+        let message: SamplingMessage = serde_json::from_value(one.clone()).unwrap();
+        assert_eq!(message, SamplingMessage::user("hi"));
+        assert_eq!(
+            serde_json::from_value::<SamplingMessage>(array_of_one).unwrap(),
+            message
+        );
+        assert_eq!(serde_json::to_value(&message).unwrap(), one);
+
+        let mut two = message;
+        two.content.push("there".into());
+        let text = serde_json::to_string(&two).unwrap();
+        assert_eq!(serde_json::from_str::<SamplingMessage>(&text).unwrap(), two);
+        assert!(
+            serde_json::from_str::<SamplingMessage>(r#"{"role":"user","content":"hi"}"#).is_err()
+        );
+    }
+
+    #[test]
+    fn an_unknown_reason_is_kept() {
+        let reason: StopReason = serde_json::from_str("\"contentFilter\"").unwrap();
+        assert_eq!(reason.as_str(), "contentFilter");
+        assert_eq!(StopReason::from("endTurn"), StopReason::EndTurn);
+    }
+}

@@ -1,0 +1,145 @@
+//! `subscriptions/listen`: hearing of changes, since 2026-07-28.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Meta, envelope::Id};
+
+/// The kinds of change to hear of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SubscriptionFilter {
+    /// The list of tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools_list_changed: Option<bool>,
+    /// The list of prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts_list_changed: Option<bool>,
+    /// The list of resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources_list_changed: Option<bool>,
+    /// Single resources, by URI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_subscriptions: Option<Vec<String>>,
+    /// Single tasks, by id. Belongs to the tasks extension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_ids: Option<Vec<String>>,
+}
+
+impl SubscriptionFilter {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the list of tools.
+    pub fn with_tools(mut self) -> Self {
+        self.tools_list_changed = Some(true);
+        self
+    }
+
+    /// Adds the list of prompts.
+    pub fn with_prompts(mut self) -> Self {
+        self.prompts_list_changed = Some(true);
+        self
+    }
+
+    /// Adds the list of resources.
+    pub fn with_resources(mut self) -> Self {
+        self.resources_list_changed = Some(true);
+        self
+    }
+
+    /// Adds a single resource.
+    pub fn with_resource(mut self, uri: impl Into<String>) -> Self {
+        self.resource_subscriptions
+            .get_or_insert_default()
+            .push(uri.into());
+        self
+    }
+
+    /// Adds a single task.
+    pub fn with_task(mut self, id: impl Into<String>) -> Self {
+        self.task_ids.get_or_insert_default().push(id.into());
+        self
+    }
+
+    /// Whether changes of the list of tools are wanted.
+    pub fn wants_tools(&self) -> bool {
+        self.tools_list_changed.unwrap_or(false)
+    }
+
+    /// Whether changes of the list of prompts are wanted.
+    pub fn wants_prompts(&self) -> bool {
+        self.prompts_list_changed.unwrap_or(false)
+    }
+
+    /// Whether changes of the list of resources are wanted.
+    pub fn wants_resources(&self) -> bool {
+        self.resources_list_changed.unwrap_or(false)
+    }
+
+    /// The single resources wanted.
+    pub fn resources(&self) -> &[String] {
+        self.resource_subscriptions.as_deref().unwrap_or_default()
+    }
+
+    /// The single tasks wanted.
+    pub fn tasks(&self) -> &[String] {
+        self.task_ids.as_deref().unwrap_or_default()
+    }
+
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        !(self.wants_tools() || self.wants_prompts() || self.wants_resources())
+            && self.resources().is_empty()
+            && self.tasks().is_empty()
+    }
+}
+
+/// What `subscriptions/listen` takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SubscriptionsListenRequestParams {
+    /// The kinds of change to hear of.
+    pub notifications: SubscriptionFilter,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// Says which kinds of change will be told, first on the stream:
+/// `notifications/subscriptions/acknowledged`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SubscriptionsAcknowledgedNotificationParams {
+    /// The part of what was asked for that the server will tell.
+    pub notifications: SubscriptionFilter,
+    /// The listen request this belongs to, and anything else.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl SubscriptionsAcknowledgedNotificationParams {
+    /// Tells a listen request what it will hear of.
+    pub fn new(listen: &Id, notifications: SubscriptionFilter) -> Self {
+        Self {
+            notifications,
+            meta: Some(Meta::new().with_subscription_id(listen)),
+        }
+    }
+}
+
+/// The answer to `subscriptions/listen`, sent when the server ends it in good order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SubscriptionsListenResult {
+    /// The listen request this belongs to, and anything else.
+    #[serde(rename = "_meta")]
+    pub meta: Meta,
+}
+
+impl SubscriptionsListenResult {
+    /// Ends a listen request.
+    pub fn new(listen: &Id) -> Self {
+        Self {
+            meta: Meta::new().with_subscription_id(listen),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! A task with what it waits for or returned.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::value::RawValue;
+
+use super::{Task, TaskStatus};
+use crate::{ErrorObject, InputRequests, Meta, json};
+
+/// How a task stands, with what belongs to that.
+#[derive(Clone, Debug)]
+pub enum TaskState {
+    /// It runs.
+    Working,
+    /// It waits for these.
+    InputRequired(InputRequests),
+    /// It returned this: the result of the request it came from, as its text.
+    Completed(Box<RawValue>),
+    /// It ended in this error.
+    Failed(ErrorObject),
+    /// It was given up.
+    Cancelled,
+}
+
+impl TaskState {
+    /// How it stands, in a word.
+    pub fn status(&self) -> TaskStatus {
+        match self {
+            Self::Working => TaskStatus::Working,
+            Self::InputRequired(_) => TaskStatus::InputRequired,
+            Self::Completed(_) => TaskStatus::Completed,
+            Self::Failed(_) => TaskStatus::Failed,
+            Self::Cancelled => TaskStatus::Cancelled,
+        }
+    }
+}
+
+impl PartialEq for TaskState {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::InputRequired(left), Self::InputRequired(right)) => left == right,
+            (Self::Completed(left), Self::Completed(right)) => json::is_same(left, right),
+            (Self::Failed(left), Self::Failed(right)) => left == right,
+            (left, right) => left.status() == right.status(),
+        }
+    }
+}
+
+/// A task with what it waits for or returned: the answer to `tasks/get`, and what
+/// `notifications/tasks` carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DetailedTask {
+    /// Its name.
+    pub task_id: String,
+    /// How it stands.
+    pub state: TaskState,
+    /// More about that, for people.
+    pub status_message: Option<String>,
+    /// When it began, as an ISO 8601 time.
+    pub created_at: String,
+    /// When it last changed, as an ISO 8601 time.
+    pub last_updated_at: String,
+    /// For how many milliseconds from its beginning it is kept; without limit if `None`.
+    pub ttl_ms: Option<u64>,
+    /// How many milliseconds to wait between two looks at it.
+    pub poll_interval_ms: Option<u64>,
+    /// Anything else the sender attached.
+    pub meta: Option<Meta>,
+}
+
+impl DetailedTask {
+    /// The task without the details.
+    pub fn summary(&self) -> Task {
+        Task {
+            task_id: self.task_id.clone(),
+            status: self.state.status(),
+            status_message: self.status_message.clone(),
+            created_at: self.created_at.clone(),
+            last_updated_at: self.last_updated_at.clone(),
+            ttl_ms: self.ttl_ms,
+            poll_interval_ms: self.poll_interval_ms,
+            meta: self.meta.clone(),
+        }
+    }
+}
+
+impl Serialize for DetailedTask {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Wire<'a> {
+            #[serde(flatten)]
+            task: Task,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            input_requests: Option<&'a InputRequests>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            result: Option<&'a RawValue>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error: Option<&'a ErrorObject>,
+        }
+
+        let mut wire = Wire {
+            task: self.summary(),
+            input_requests: None,
+            result: None,
+            error: None,
+        };
+        match &self.state {
+            TaskState::InputRequired(requests) => wire.input_requests = Some(requests),
+            TaskState::Completed(result) => wire.result = Some(result),
+            TaskState::Failed(error) => wire.error = Some(error),
+            TaskState::Working | TaskState::Cancelled => {}
+        }
+        wire.serialize(serializer)
+    }
+}
+
+/// Every member a task can have, since which of them belong is known only when all are read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    task_id: String,
+    status: TaskStatus,
+    status_message: Option<String>,
+    created_at: String,
+    last_updated_at: String,
+    #[serde(default, deserialize_with = "json::millis")]
+    ttl_ms: Option<u64>,
+    #[serde(default, deserialize_with = "json::millis")]
+    poll_interval_ms: Option<u64>,
+    #[serde(rename = "_meta")]
+    meta: Option<Meta>,
+    input_requests: Option<InputRequests>,
+    result: Option<Box<RawValue>>,
+    error: Option<ErrorObject>,
+}
+
+impl<'de> Deserialize<'de> for DetailedTask {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Members::deserialize(deserializer)?;
+        let missing = |field| move || <D::Error as de::Error>::missing_field(field);
+        let state = match members.status {
+            TaskStatus::Working => TaskState::Working,
+            TaskStatus::InputRequired => TaskState::InputRequired(
+                members
+                    .input_requests
+                    .ok_or_else(missing("inputRequests"))?,
+            ),
+            TaskStatus::Completed => {
+                TaskState::Completed(members.result.ok_or_else(missing("result"))?)
+            }
+            TaskStatus::Failed => TaskState::Failed(members.error.ok_or_else(missing("error"))?),
+            TaskStatus::Cancelled => TaskState::Cancelled,
+        };
+        Ok(Self {
+            task_id: members.task_id,
+            state,
+            status_message: members.status_message,
+            created_at: members.created_at,
+            last_updated_at: members.last_updated_at,
+            ttl_ms: members.ttl_ms,
+            poll_interval_ms: members.poll_interval_ms,
+            meta: members.meta,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn wire(status: &str, more: Value) -> Value {
+        let mut task = json!({
+            "taskId": "t1", "status": status,
+            "createdAt": "2026-07-28T00:00:00Z", "lastUpdatedAt": "2026-07-28T00:00:01Z",
+            "ttlMs": null, "pollIntervalMs": 500,
+        });
+        if let (Value::Object(task), Value::Object(more)) = (&mut task, more) {
+            task.extend(more);
+        }
+        task
+    }
+
+    #[test]
+    fn every_state_comes_back_with_what_belongs_to_it() {
+        for (status, more) in [
+            ("working", json!({})),
+            (
+                "input_required",
+                json!({"inputRequests": {"dirs": {"method": "roots/list"}}}),
+            ),
+            ("completed", json!({"result": {"content": []}})),
+            (
+                "failed",
+                json!({"error": {"code": -32603, "message": "broken"}}),
+            ),
+            ("cancelled", json!({})),
+        ] {
+            let json = wire(status, more);
+            let task: DetailedTask = serde_json::from_str(&json.to_string()).unwrap();
+            assert_eq!(serde_json::to_value(&task).unwrap(), json);
+        }
+    }
+
+    #[test]
+    fn a_finished_task_without_its_result_is_an_error() {
+        for status in ["input_required", "completed", "failed"] {
+            let json = wire(status, json!({})).to_string();
+            assert!(
+                serde_json::from_str::<DetailedTask>(&json).is_err(),
+                "{status}"
+            );
+        }
+    }
+}

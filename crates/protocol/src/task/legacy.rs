@@ -1,0 +1,131 @@
+//! Tasks as 2025-11-25 writes them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Task, TaskStatus};
+use crate::{Cursor, Meta, json};
+
+/// A task as 2025-11-25 writes it: the answer to `tasks/get` and `tasks/cancel`, and what
+/// `notifications/tasks/status` carries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LegacyTask {
+    /// Its name.
+    pub task_id: String,
+    /// How it stands.
+    pub status: TaskStatus,
+    /// More about that, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// When it began, as an ISO 8601 time.
+    pub created_at: String,
+    /// When it last changed, as an ISO 8601 time.
+    pub last_updated_at: String,
+    /// For how many milliseconds from its beginning it is kept; without limit if `None`.
+    #[serde(default, deserialize_with = "json::millis")]
+    pub ttl: Option<u64>,
+    /// How many milliseconds to wait between two looks at it.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub poll_interval: Option<u64>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl From<Task> for LegacyTask {
+    fn from(task: Task) -> Self {
+        Self {
+            task_id: task.task_id,
+            status: task.status,
+            status_message: task.status_message,
+            created_at: task.created_at,
+            last_updated_at: task.last_updated_at,
+            ttl: task.ttl_ms,
+            poll_interval: task.poll_interval_ms,
+            meta: task.meta,
+        }
+    }
+}
+
+impl From<LegacyTask> for Task {
+    fn from(task: LegacyTask) -> Self {
+        Self {
+            task_id: task.task_id,
+            status: task.status,
+            status_message: task.status_message,
+            created_at: task.created_at,
+            last_updated_at: task.last_updated_at,
+            ttl_ms: task.ttl,
+            poll_interval_ms: task.poll_interval,
+            meta: task.meta,
+        }
+    }
+}
+
+/// The answer of 2025-11-25 to a request that became a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LegacyCreateTaskResult {
+    /// The task.
+    pub task: LegacyTask,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl From<Task> for LegacyCreateTaskResult {
+    /// What is attached to the task moves to the result around it.
+    fn from(mut task: Task) -> Self {
+        let meta = task.meta.take();
+        Self {
+            task: task.into(),
+            meta,
+        }
+    }
+}
+
+impl From<LegacyCreateTaskResult> for Task {
+    fn from(result: LegacyCreateTaskResult) -> Self {
+        Self {
+            meta: result.meta,
+            ..result.task.into()
+        }
+    }
+}
+
+/// The answer to `tasks/list`. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LegacyListTasksResult {
+    /// The tasks of this page.
+    pub tasks: Vec<LegacyTask>,
+    /// Where the next page starts, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_converts_there_and_back() {
+        let mut task = Task::new("t1", "2026-07-28T00:00:00Z");
+        task.ttl_ms = Some(60_000);
+        task.poll_interval_ms = Some(500);
+        task.meta = Some(Meta::new().with("a", 1));
+
+        let legacy = LegacyCreateTaskResult::from(task.clone());
+        let json = serde_json::to_value(&legacy).unwrap();
+        assert_eq!(json["task"]["ttl"], 60_000);
+        assert_eq!(json["task"]["pollInterval"], 500);
+        assert_eq!(json["_meta"]["a"], 1);
+        assert_eq!(Task::from(legacy), task);
+    }
+}

@@ -1,0 +1,19 @@
+//! Tasks: requests that go on after they are answered.
+//!
+//! [`Task`] and [`DetailedTask`] are those of the tasks extension, which goes with 2026-07-28.
+//! [`LegacyTask`] and its company are the wire forms of 2025-11-25, which name the same things
+//! differently; they convert both ways.
+
+mod detailed;
+mod legacy;
+mod status;
+
+pub use detailed::{DetailedTask, TaskState};
+pub use legacy::{LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask};
+pub use status::{
+    CreateTaskResult, RelatedTask, Task, TaskMetadata, TaskRequestParams, TaskStatus,
+    UpdateTaskRequestParams,
+};
+
+/// The identifier of the tasks extension.
+pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";

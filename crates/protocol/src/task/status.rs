@@ -1,0 +1,143 @@
+//! What a task is called and how it stands.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{InputResponses, Meta, json};
+
+/// How a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStatus {
+    /// It runs.
+    Working,
+    /// It waits for the client.
+    InputRequired,
+    /// It is done.
+    Completed,
+    /// It ended in an error; in 2025-11-25 also in a tool result that says so.
+    Failed,
+    /// It was given up.
+    Cancelled,
+}
+
+impl TaskStatus {
+    /// Whether it will not change any more.
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A task, without what it waits for or returned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Its name.
+    pub task_id: String,
+    /// How it stands.
+    pub status: TaskStatus,
+    /// More about that, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
+    /// When it began, as an ISO 8601 time.
+    pub created_at: String,
+    /// When it last changed, as an ISO 8601 time.
+    pub last_updated_at: String,
+    /// For how many milliseconds from its beginning it is kept; without limit if `None`.
+    #[serde(default, deserialize_with = "json::millis")]
+    pub ttl_ms: Option<u64>,
+    /// How many milliseconds to wait between two looks at it.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub poll_interval_ms: Option<u64>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Task {
+    /// A task that begins now, kept without limit.
+    pub fn new(id: impl Into<String>, now: impl Into<String>) -> Self {
+        let now = now.into();
+        Self {
+            task_id: id.into(),
+            status: TaskStatus::Working,
+            status_message: None,
+            created_at: now.clone(),
+            last_updated_at: now,
+            ttl_ms: None,
+            poll_interval_ms: None,
+            meta: None,
+        }
+    }
+}
+
+/// The answer to a call that became a task.
+pub type CreateTaskResult = Task;
+
+/// What `tasks/get`, `tasks/cancel` and `tasks/result` take.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRequestParams {
+    /// The task.
+    pub task_id: String,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl TaskRequestParams {
+    /// Names a task.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            task_id: id.into(),
+            meta: None,
+        }
+    }
+}
+
+/// What `tasks/update` takes: answers to what a task waits for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateTaskRequestParams {
+    /// The task.
+    pub task_id: String,
+    /// The answers, under the keys of what it waits for.
+    pub input_responses: InputResponses,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl UpdateTaskRequestParams {
+    /// Answers a task.
+    pub fn new(id: impl Into<String>, responses: InputResponses) -> Self {
+        Self {
+            task_id: id.into(),
+            input_responses: responses,
+            meta: None,
+        }
+    }
+}
+
+/// Asks that a request become a task. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskMetadata {
+    /// For how many milliseconds the requester would like it kept.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub ttl: Option<u64>,
+}
+
+/// Names the task a message belongs to, in `_meta`. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelatedTask {
+    /// The task.
+    pub task_id: String,
+}

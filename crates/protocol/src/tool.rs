@@ -1,0 +1,199 @@
+//! Tools: what a model may call.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{CacheScope, Cursor, Icon, JsonObject, Meta, json};
+
+/// Something a model may call, and what it takes and returns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// The name a call uses.
+    pub name: String,
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it does, for the model to read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The JSON Schema of the arguments; its root describes an object.
+    pub input_schema: JsonObject,
+    /// The JSON Schema of the structured result. An object until 2025-11-25, anything since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// What it does to the world, as far as its author says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<ToolAnnotations>,
+    /// How it may be run. Only in 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution: Option<ToolExecution>,
+    /// Pictures for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icons: Option<Vec<Icon>>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Tool {
+    /// A tool by its name and the schema of its arguments.
+    ///
+    /// Every revision wants the root of that schema to say `"type": "object"`, so it is added
+    /// where it is missing.
+    ///
+    /// ```
+    /// use turnbuckle_protocol::Tool;
+    ///
+    /// let tool = Tool::new("now", Default::default()).with_description("The time of day.");
+    /// assert_eq!(tool.input_schema["type"], "object");
+    /// ```
+    pub fn new(name: impl Into<String>, mut input_schema: JsonObject) -> Self {
+        input_schema
+            .entry("type")
+            .or_insert_with(|| "object".into());
+        Self {
+            name: name.into(),
+            input_schema,
+            ..Self::default()
+        }
+    }
+
+    /// Gives it a name for people.
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it does.
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Says what its structured result looks like.
+    pub fn with_output_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.output_schema = Some(schema.into());
+        self
+    }
+
+    /// Says what it does to the world.
+    pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// Says whether it may run as a task of 2025-11-25.
+    pub fn with_task_support(mut self, support: TaskSupport) -> Self {
+        self.execution = Some(ToolExecution {
+            task_support: Some(support),
+        });
+        self
+    }
+
+    /// Adds a picture.
+    pub fn with_icon(mut self, icon: Icon) -> Self {
+        self.icons.get_or_insert_default().push(icon);
+        self
+    }
+
+    /// Attaches anything else.
+    pub fn with_meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+/// What a tool does to the world, in its author's words: hints, not promises.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolAnnotations {
+    /// The name for people, in the place older revisions look for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// It changes nothing. False if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// What it changes may not come back. True if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling it again with the same arguments changes nothing more. False if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// It reaches things outside the server's own domain. True if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+impl ToolAnnotations {
+    /// Nothing said.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether it says that it changes nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only_hint.unwrap_or(false)
+    }
+
+    /// Whether what it changes may not come back.
+    pub fn is_destructive(&self) -> bool {
+        !self.is_read_only() && self.destructive_hint.unwrap_or(true)
+    }
+
+    /// Whether a second call with the same arguments changes nothing more.
+    pub fn is_idempotent(&self) -> bool {
+        self.is_read_only() || self.idempotent_hint.unwrap_or(false)
+    }
+
+    /// Whether it reaches things outside the server's own domain.
+    pub fn is_open_world(&self) -> bool {
+        self.open_world_hint.unwrap_or(true)
+    }
+}
+
+/// How a tool may be run. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolExecution {
+    /// Whether a call may become a task; forbidden if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_support: Option<TaskSupport>,
+}
+
+/// Whether a call may become a task of 2025-11-25.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskSupport {
+    /// It may not.
+    #[default]
+    Forbidden,
+    /// It may.
+    Optional,
+    /// It must.
+    Required,
+}
+
+/// The answer to `tools/list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListToolsResult {
+    /// The tools of this page.
+    pub tools: Vec<Tool>,
+    /// Where the next page starts, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// For how many milliseconds the page is fresh.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub ttl_ms: Option<u64>,
+    /// Who may share the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}

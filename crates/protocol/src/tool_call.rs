@@ -1,0 +1,156 @@
+//! `tools/call`: what a call takes and what it may be answered with.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{ContentBlock, InputResponses, Meta, TaskMetadata, json};
+
+/// What `tools/call` takes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallToolRequestParams {
+    /// The tool to call.
+    pub name: String,
+    /// The arguments: an object, kept as its text until the tool's own type is known.
+    #[serde(
+        default,
+        deserialize_with = "json::raw_object",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub arguments: Option<Box<RawValue>>,
+    /// Answers to what the server asked in the round before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_responses: Option<InputResponses>,
+    /// The state the server sent in the round before, unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
+    /// Asks that the call become a task. Only in 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CallToolRequestParams {
+    /// A call without arguments.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the arguments, serialised once.
+    ///
+    /// # Errors
+    /// When the value cannot be written as JSON, or is not an object in JSON.
+    pub fn with_arguments<T: Serialize + ?Sized>(
+        mut self,
+        arguments: &T,
+    ) -> Result<Self, serde_json::Error> {
+        let raw = json::to_raw(arguments)?;
+        if !json::is_object(&raw) {
+            return Err(serde::ser::Error::custom(
+                "the arguments of a tool must be an object",
+            ));
+        }
+        self.arguments = Some(raw);
+        Ok(self)
+    }
+}
+
+impl PartialEq for CallToolRequestParams {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && json::is_same_option(self.arguments.as_deref(), other.arguments.as_deref())
+            && self.input_responses == other.input_responses
+            && self.request_state == other.request_state
+            && self.task == other.task
+            && self.meta == other.meta
+    }
+}
+
+/// What a tool returned.
+///
+/// ```
+/// use turnbuckle_protocol::{CallToolResult, ContentBlock};
+///
+/// let result = CallToolResult::structured(&serde_json::json!({"celsius": 21}))?;
+/// assert_eq!(result.content, [ContentBlock::text(r#"{"celsius":21}"#)]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallToolResult {
+    /// What the model reads.
+    pub content: Vec<ContentBlock>,
+    /// What programs read, as the text it was serialised to. An object until 2025-11-25, any JSON
+    /// since.
+    #[serde(
+        default,
+        deserialize_with = "json::present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub structured_content: Option<Box<RawValue>>,
+    /// Whether the tool failed; the content then says why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+    /// Anything else the sender attached.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CallToolResult {
+    /// A result of content alone.
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        Self {
+            content,
+            ..Self::default()
+        }
+    }
+
+    /// A result of one text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(vec![ContentBlock::text(text)])
+    }
+
+    /// A structured result, serialised once, with its JSON as text for peers that read only
+    /// content.
+    pub fn structured<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        let raw = json::to_raw(value)?;
+        Ok(Self {
+            structured_content: Some(raw.clone()),
+            ..Self::text(String::from(Box::<str>::from(raw)))
+        })
+    }
+
+    /// A failure the model should read.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            is_error: Some(true),
+            ..Self::text(text)
+        }
+    }
+
+    /// Whether the tool failed.
+    pub fn is_error(&self) -> bool {
+        self.is_error.unwrap_or(false)
+    }
+
+    /// Attaches anything else.
+    pub fn with_meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+impl PartialEq for CallToolResult {
+    fn eq(&self, other: &Self) -> bool {
+        let (left, right) = (&self.structured_content, &other.structured_content);
+        self.content == other.content
+            && json::is_same_option(left.as_deref(), right.as_deref())
+            && self.is_error == other.is_error
+            && self.meta == other.meta
+    }
+}
