@@ -1,1 +1,37 @@
-//! Transports for the Model Context Protocol: memory, stdio, child processes, any AsyncRead and AsyncWrite pair.
+//! Transports for the Model Context Protocol: memory, stdio, child processes, and any pair of
+//! [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite).
+//!
+//! A transport here carries whole messages as lines of bytes and knows nothing of their meaning.
+//! What comes in is handed to a [`Receive`], one message at a time, in order, on the connection's
+//! own task or thread. What goes out is appended to an [`Outbox`], a bounded queue that many may
+//! fill and that the transport empties with as few writes as it can.
+//!
+//! | connection | driven by |
+//! |---|---|
+//! | two ends in one process | [`duplex`] and [`run`] |
+//! | a socket, a pipe, any byte stream | [`run`] |
+//! | the server side of stdio | [`serve_stdio`] |
+//! | the client side of stdio | [`Command`], then [`run`] over its [`Pipes`] |
+
+mod child;
+mod error;
+mod inlet;
+mod limits;
+mod line;
+mod memory;
+mod outbox;
+mod receive;
+mod run;
+mod stdio;
+
+pub use child::{
+    Child, ChildReader, ChildWriter, Command, DEFAULT_GRACE, Ended, EndedBy, Pipes, SpawnError,
+    Stderr, StderrCursor, StderrLine, StderrLog,
+};
+pub use error::{Closed, TransportError};
+pub use limits::Limits;
+pub use memory::{Duplex, duplex};
+pub use outbox::Outbox;
+pub use receive::{LineFault, Receive};
+pub use run::run;
+pub use stdio::{serve_files, serve_stdio};

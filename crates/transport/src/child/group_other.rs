@@ -1,0 +1,62 @@
+//! A child where there are no process groups: only itself.
+
+use std::io;
+use std::process::{Child, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// 20 ms: often enough for a person not to notice, seldom enough to cost nothing.
+const POLL_EVERY: Duration = Duration::from_millis(20);
+
+/// One child process.
+#[derive(Debug)]
+pub(super) struct Group {
+    child: Mutex<Child>,
+    id: u32,
+}
+
+impl Group {
+    pub(super) fn of(child: Child) -> io::Result<Self> {
+        Ok(Self {
+            id: child.id(),
+            child: Mutex::new(child),
+        })
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
+    pub(super) fn wait(&self) -> Option<ExitStatus> {
+        loop {
+            match self.child().try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) => {}
+                Err(_) => return None,
+            }
+            thread::sleep(POLL_EVERY);
+        }
+    }
+
+    pub(super) fn reap(&self) {
+        let _ = self.child().wait();
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        true
+    }
+
+    /// There is no gentle way here beyond closing the input, so this is the hard one.
+    pub(super) fn terminate(&self) {
+        self.kill();
+    }
+
+    pub(super) fn kill(&self) {
+        let _ = self.child().kill();
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,153 @@
+//! The child as its owner holds it: dropping it ends it.
+
+use std::io;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+use super::command::{Command, Stderr};
+use super::end::{self, Ended};
+use super::group::Group;
+use super::pipes::{Pipes, Tail};
+use super::process::Process;
+use super::spawn_error::SpawnError;
+use super::stderr::StderrLog;
+
+/// 2 s for each step: what other clients give, so that servers made for them are served the same.
+pub const DEFAULT_GRACE: Duration = Duration::from_secs(2);
+
+/// A running child process and its process group.
+///
+/// [`shutdown`](Self::shutdown) ends it in order and says how that went. Dropping it does the
+/// same on a thread of its own, without blocking, also during a panic or when the runtime is going
+/// away. But when the whole process exits right after the drop, that thread exits with it and the
+/// child is left with closed pipes: shut down first.
+///
+/// A grandchild that has left the process group, as daemons do, is not ended.
+#[derive(Debug)]
+pub struct Child {
+    process: Arc<Process>,
+    stderr: StderrLog,
+    stderr_task: Option<JoinHandle<()>>,
+    grace: Duration,
+}
+
+impl Child {
+    pub(super) fn spawn(command: &Command) -> Result<(Self, Pipes), SpawnError> {
+        let Ok(runtime) = Handle::try_current() else {
+            return Err(SpawnError::no_runtime(command));
+        };
+        let mut spawned = command
+            .to_std()
+            .spawn()
+            .map_err(|e| SpawnError::of(command, e))?;
+        let streams = (
+            spawned.stdin.take(),
+            spawned.stdout.take(),
+            spawned.stderr.take(),
+        );
+        let process = Group::of(spawned).map(|group| Arc::new(Process::new(group)));
+        let process = process.map_err(|error| SpawnError::failed(command, error))?;
+        let mut child = Self {
+            stderr: StderrLog::new(),
+            stderr_task: None,
+            grace: command.grace_on_drop(),
+            process,
+        };
+        // From here on a failure drops the child, which ends the process.
+        let opened = child.watch().and_then(|()| child.open(streams, &runtime));
+        let pipes = opened.map_err(|error| SpawnError::failed(command, error))?;
+        if command.stderr_choice() != Stderr::Capture {
+            child.stderr.end();
+        }
+        Ok((child, pipes))
+    }
+
+    /// The process id, which is also the id of its group.
+    pub fn id(&self) -> u32 {
+        self.process.group.id()
+    }
+
+    /// What the child printed to standard error, if that is captured.
+    pub fn stderr(&self) -> &StderrLog {
+        &self.stderr
+    }
+
+    /// The exit status if the child itself has exited. Others of its group may be running.
+    pub fn exit_status(&self) -> Option<ExitStatus> {
+        self.process.exit_status()
+    }
+
+    /// Waits for the child itself to exit. `None` if it did but the status is lost, because this
+    /// process ignores SIGCHLD. Until the guard is dropped or shut down, it remains a zombie.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn exited(&self) -> Option<ExitStatus> {
+        self.process.exited().await
+    }
+
+    /// Ends the child and its group: closes its input, waits up to `grace` for all of them to
+    /// exit, sends SIGTERM, waits up to `grace` again, sends SIGKILL.
+    ///
+    /// To have everything queued written first, close the connection's outbox and let
+    /// [`run`](crate::run) finish.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not stop what has begun.
+    pub async fn shutdown(mut self, grace: Duration) -> Ended {
+        end::begin(&self.process, grace);
+        let ended = self.process.ended().await;
+        if let Some(task) = self.stderr_task.take() {
+            // It has the last words to fetch; with the process ended it waits for nothing.
+            let _ = task.await;
+        }
+        ended
+    }
+
+    fn watch(&self) -> io::Result<()> {
+        let process = self.process.clone();
+        let name = format!("mcp-wait-{}", self.id());
+        let started = thread::Builder::new()
+            .name(name)
+            .spawn(move || process.watch());
+        if started.is_err() {
+            // Nobody is left to wait for it in order.
+            self.process.begin_ending();
+            self.process.group.kill();
+            self.process.group.reap();
+        }
+        started.map(drop)
+    }
+
+    fn open(&mut self, streams: Streams, runtime: &Handle) -> io::Result<Pipes> {
+        let (Some(stdin), Some(stdout), stderr) = streams else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        self.process.open_stdin(ChildStdin::from_std(stdin)?);
+        let stdout = ChildStdout::from_std(stdout)?;
+        if let Some(stderr) = stderr {
+            let stderr = Tail::of_stderr(ChildStderr::from_std(stderr)?, self.process.clone());
+            // Ends with the child.
+            self.stderr_task = Some(runtime.spawn(self.stderr.clone().fill(stderr)));
+        }
+        Ok(Pipes::new(stdout, &self.process))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        end::begin(&self.process, self.grace);
+    }
+}
+
+type Streams = (
+    Option<std::process::ChildStdin>,
+    Option<std::process::ChildStdout>,
+    Option<std::process::ChildStderr>,
+);

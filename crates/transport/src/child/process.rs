@@ -1,0 +1,202 @@
+//! What is known of a running child, shared by its guard, its pipes and the threads that watch
+//! and end it.
+
+use std::process::ExitStatus;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use tokio::process::ChildStdin;
+use tokio::sync::Notify;
+
+use super::end::Ended;
+use super::group::Group;
+
+/// Which pipe waits for the end of the process.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pipe {
+    Stdin,
+    Stdout,
+    Stderr,
+}
+
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) group: Group,
+    life: Mutex<Life>,
+    /// Tells threads that `life` changed.
+    changed: Condvar,
+    /// Tells tasks that `life` changed.
+    news: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Life {
+    /// Held here so that ending the process closes it whoever drives the connection.
+    stdin: Option<ChildStdin>,
+    exit: Exit,
+    is_reaped: bool,
+    is_ending: bool,
+    ended: Option<Ended>,
+    /// By [`Pipe`].
+    wakers: [Option<Waker>; 3],
+}
+
+/// Whether the child itself has exited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Exit {
+    #[default]
+    NotYet,
+    With(ExitStatus),
+    /// The system did not tell how.
+    Somehow,
+}
+
+impl Process {
+    pub(super) fn new(group: Group) -> Self {
+        let life = Mutex::new(Life::default());
+        Self {
+            group,
+            life,
+            changed: Condvar::new(),
+            news: Notify::new(),
+        }
+    }
+
+    pub(super) fn open_stdin(&self, stdin: ChildStdin) {
+        self.life().stdin = Some(stdin);
+    }
+
+    /// Closes the child's input; a task that waits to write there is told.
+    pub(super) fn close_stdin(&self) {
+        let mut life = self.life();
+        let stdin = life.stdin.take();
+        let waker = life.wakers[Pipe::Stdin as usize].take();
+        drop(life);
+        drop(stdin);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Uses the child's input, if it is open; a task that has to wait is told when it is closed.
+    pub(super) fn with_stdin<T>(
+        &self,
+        cx: &mut Context<'_>,
+        poll: impl FnOnce(&mut ChildStdin, &mut Context<'_>) -> Poll<T>,
+    ) -> Option<Poll<T>> {
+        let mut life = self.life();
+        let polled = poll(life.stdin.as_mut()?, cx);
+        if polled.is_pending() {
+            life.wakers[Pipe::Stdin as usize] = Some(cx.waker().clone());
+        }
+        Some(polled)
+    }
+
+    /// Ready when the process has ended, with all of its group that could be ended.
+    pub(super) fn poll_ended(&self, pipe: Pipe, cx: &mut Context<'_>) -> Poll<()> {
+        let mut life = self.life();
+        if life.ended.is_some() {
+            return Poll::Ready(());
+        }
+        life.wakers[pipe as usize] = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// The watching thread: waits for the exit and tells.
+    pub(super) fn watch(&self) {
+        let exit = self.group.wait();
+        let mut life = self.life();
+        life.exit = exit.map_or(Exit::Somehow, Exit::With);
+        if life.ended.is_some() {
+            // Whoever ended it did not wait so long.
+            self.reap_in(&mut life);
+        }
+        self.tell(life);
+    }
+
+    /// Waits for the exit until `deadline`, and reaps the child when it has exited.
+    pub(super) fn is_reaped_by(&self, deadline: Instant) -> bool {
+        let mut life = self.life();
+        while life.exit == Exit::NotYet {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.changed.wait_timeout(life, left);
+            life = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        self.reap_in(&mut life);
+        true
+    }
+
+    /// The exit status, if the child has exited and it is known.
+    pub(super) fn exit_status(&self) -> Option<ExitStatus> {
+        match self.life().exit {
+            Exit::With(status) => Some(status),
+            Exit::NotYet | Exit::Somehow => None,
+        }
+    }
+
+    /// Says who ends the process: true for the first to ask.
+    pub(super) fn begin_ending(&self) -> bool {
+        !std::mem::replace(&mut self.life().is_ending, true)
+    }
+
+    pub(super) fn set_ended(&self, ended: Ended) {
+        let mut life = self.life();
+        life.ended = Some(ended);
+        if life.exit != Exit::NotYet {
+            self.reap_in(&mut life);
+        }
+        self.tell(life);
+    }
+
+    pub(super) async fn exited(&self) -> Option<ExitStatus> {
+        self.when(|life| match life.exit {
+            Exit::NotYet => None,
+            Exit::With(_) | Exit::Somehow => Some(()),
+        })
+        .await;
+        self.exit_status()
+    }
+
+    pub(super) async fn ended(&self) -> Ended {
+        self.when(|life| life.ended).await
+    }
+
+    async fn when<T>(&self, known: impl Fn(&Life) -> Option<T>) -> T {
+        loop {
+            let mut news = std::pin::pin!(self.news.notified());
+            news.as_mut().enable();
+            if let Some(value) = known(&self.life()) {
+                return value;
+            }
+            news.await;
+        }
+    }
+
+    /// Reaps the child, which has exited, once.
+    fn reap_in(&self, life: &mut Life) {
+        if !std::mem::replace(&mut life.is_reaped, true) {
+            self.group.reap();
+        }
+    }
+
+    fn tell(&self, mut life: MutexGuard<'_, Life>) {
+        let is_ended = life.ended.is_some();
+        let wakers = if is_ended {
+            std::mem::take(&mut life.wakers)
+        } else {
+            Default::default()
+        };
+        drop(life);
+        self.changed.notify_all();
+        self.news.notify_waiters();
+        wakers.into_iter().flatten().for_each(Waker::wake);
+    }
+
+    fn life(&self) -> MutexGuard<'_, Life> {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,122 @@
+//! Why a child could not be started, and what to check.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::command::Command;
+
+/// A child process could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// There is no such program.
+    #[error(
+        "could not start `{program}`: there is no such program; \
+         check its spelling and that it is on PATH, or give its full path"
+    )]
+    NoSuchProgram {
+        /// The program as given.
+        program: String,
+    },
+    /// The program is a script whose interpreter is missing.
+    #[error(
+        "could not start `{program}`: the file is there but its interpreter is not; \
+         check the script's first line"
+    )]
+    NoSuchInterpreter {
+        /// The program as given.
+        program: String,
+    },
+    /// The working directory does not exist.
+    #[error(
+        "could not start `{program}`: its working directory `{}` does not exist; \
+         create it or name another",
+        .directory.display()
+    )]
+    NoSuchDirectory {
+        /// The program as given.
+        program: String,
+        /// The working directory as given.
+        directory: PathBuf,
+    },
+    /// The file may not be executed.
+    #[error(
+        "could not start `{program}`: permission denied; \
+         check that it is an executable file and that its directory may be entered"
+    )]
+    PermissionDenied {
+        /// The program as given.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The child's pipes need a runtime to wait for them.
+    #[error("could not start `{program}`: call `spawn` from inside a tokio runtime")]
+    NoRuntime {
+        /// The program as given.
+        program: String,
+    },
+    /// The system refused for some other reason.
+    #[error("could not start `{program}`")]
+    Failed {
+        /// The program as given.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl SpawnError {
+    pub(super) fn no_runtime(command: &Command) -> Self {
+        Self::NoRuntime {
+            program: name(command),
+        }
+    }
+
+    pub(super) fn failed(command: &Command, source: io::Error) -> Self {
+        Self::Failed {
+            program: name(command),
+            source,
+        }
+    }
+
+    /// Finds out what the error of a spawn is about: the system says "not found" for a missing
+    /// program, a missing interpreter and a missing directory alike.
+    pub(super) fn of(command: &Command, source: io::Error) -> Self {
+        let program = name(command);
+        let directory = command.directory();
+        match source.kind() {
+            io::ErrorKind::NotFound => match directory {
+                Some(directory) if !directory.is_dir() => Self::NoSuchDirectory {
+                    program,
+                    directory: directory.to_owned(),
+                },
+                _ if is_there(command) => Self::NoSuchInterpreter { program },
+                _ => Self::NoSuchProgram { program },
+            },
+            io::ErrorKind::NotADirectory if directory.is_some_and(|it| !it.is_dir()) => {
+                let directory = directory.unwrap_or(Path::new("")).to_owned();
+                Self::NoSuchDirectory { program, directory }
+            }
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied { program, source },
+            _ => Self::Failed { program, source },
+        }
+    }
+}
+
+fn name(command: &Command) -> String {
+    command.program().to_string_lossy().into_owned()
+}
+
+/// Whether the program was given as a path to a file that exists.
+fn is_there(command: &Command) -> bool {
+    let path = Path::new(command.program());
+    let has_directory = path.components().count() > 1;
+    // A relative path is looked up from the child's working directory.
+    has_directory
+        && command
+            .directory()
+            .unwrap_or(Path::new(""))
+            .join(path)
+            .is_file()
+}

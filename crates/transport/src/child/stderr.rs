@@ -1,0 +1,199 @@
+//! What a child prints to standard error: the last of it, as lines.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::sync::Notify;
+
+use crate::line::{Line, LineBuffer};
+use crate::receive::LineFault;
+
+/// 1,000 lines: what a person looks through after a failure.
+const LOG_LINES: usize = 1_000;
+
+/// 256 KiB: what a fleet of a hundred chatty servers may cost stays under 26 MiB.
+const LOG_BYTES: usize = 256 * 1024;
+
+/// 8 KiB: a longer line is a dump, of which the beginning tells what it is.
+const LOG_LINE_BYTES: usize = 8 * 1024;
+
+/// One line of a child's standard error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StderrLine {
+    /// Counts from 0 and skips none, so that a gap shows how many lines were missed.
+    pub number: u64,
+    /// The text, with what is not UTF-8 replaced.
+    pub text: String,
+    /// Whether the line was longer.
+    pub is_cut: bool,
+}
+
+/// The last lines of a child's standard error; clones share them, and they outlive the child.
+///
+/// Holds at most 1,000 lines and 256 KiB, and 8 KiB of each line. Empty unless the standard error
+/// was captured. (Printing there is logging and no sign of failure: R4 stdio.)
+#[derive(Clone)]
+pub struct StderrLog {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    ring: Mutex<Ring>,
+    news: Notify,
+}
+
+#[derive(Default)]
+struct Ring {
+    lines: VecDeque<StderrLine>,
+    bytes: usize,
+    next: u64,
+    is_ended: bool,
+}
+
+impl StderrLog {
+    pub(super) fn new() -> Self {
+        let shared = Shared {
+            ring: Mutex::default(),
+            news: Notify::new(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// The lines that are kept, oldest first.
+    pub fn lines(&self) -> Vec<StderrLine> {
+        self.ring().lines.iter().cloned().collect()
+    }
+
+    /// The last `count` lines as one text, for an error message. Empty if nothing was printed.
+    pub fn tail(&self, count: usize) -> String {
+        let ring = self.ring();
+        let skipped = ring.lines.len().saturating_sub(count);
+        let lines: Vec<&str> = ring
+            .lines
+            .iter()
+            .skip(skipped)
+            .map(|it| it.text.as_str())
+            .collect();
+        lines.join("\n")
+    }
+
+    /// Follows the log, from the oldest line that is kept.
+    pub fn follow(&self) -> StderrCursor {
+        StderrCursor {
+            log: self.clone(),
+            next: 0,
+        }
+    }
+
+    /// Reads `stderr` to its end. A child must never wait because nobody looks at its log.
+    pub(super) async fn fill(self, mut stderr: impl AsyncRead + Unpin) {
+        let mut buffer = LineBuffer::new(LOG_LINE_BYTES);
+        while let Ok(count @ 1..) = stderr.read(buffer.space()).await {
+            buffer.filled(count);
+            while let Some(line) = buffer.next() {
+                let (Line::Message(text)
+                | Line::Fault(
+                    LineFault::TooLong { head: text, .. } | LineFault::Unterminated { rest: text },
+                )) = line;
+                self.push(text);
+            }
+        }
+        if let Some(LineFault::Unterminated { rest }) = buffer.finish() {
+            self.push(rest);
+        }
+        self.end();
+    }
+
+    /// Says that nothing more will come.
+    pub(super) fn end(&self) {
+        self.ring().is_ended = true;
+        self.shared.news.notify_waiters();
+    }
+
+    fn push(&self, text: &[u8]) {
+        let is_cut = text.len() > LOG_LINE_BYTES;
+        let text = String::from_utf8_lossy(&text[..text.len().min(LOG_LINE_BYTES)]).into_owned();
+        self.ring().push(text, is_cut);
+        self.shared.news.notify_waiters();
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.shared
+            .ring
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for StderrLog {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ring = self.ring();
+        formatter
+            .debug_struct("StderrLog")
+            .field("lines", &ring.lines.len())
+            .field("is_ended", &ring.is_ended)
+            .finish()
+    }
+}
+
+impl Ring {
+    fn push(&mut self, text: String, is_cut: bool) {
+        self.bytes += text.len();
+        self.lines.push_back(StderrLine {
+            number: self.next,
+            text,
+            is_cut,
+        });
+        self.next += 1;
+        while self.lines.len() > LOG_LINES || self.bytes > LOG_BYTES {
+            let Some(oldest) = self.lines.pop_front() else {
+                break;
+            };
+            self.bytes -= oldest.text.len();
+        }
+    }
+
+    /// The oldest line kept from `number` on.
+    fn at(&self, number: u64) -> Option<&StderrLine> {
+        let first = self.lines.front()?.number;
+        let offset = usize::try_from(number.saturating_sub(first)).ok()?;
+        self.lines.get(offset)
+    }
+}
+
+/// A place in a child's standard error, from which it is read as it comes.
+#[derive(Debug)]
+pub struct StderrCursor {
+    log: StderrLog,
+    next: u64,
+}
+
+impl StderrCursor {
+    /// The next line, or `None` when the child has closed its standard error. Lines that were
+    /// dropped before they were read are skipped; the numbers show it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses no line.
+    pub async fn next(&mut self) -> Option<StderrLine> {
+        loop {
+            let mut news = std::pin::pin!(self.log.shared.news.notified());
+            news.as_mut().enable();
+            {
+                let ring = self.log.ring();
+                if let Some(line) = ring.at(self.next) {
+                    self.next = line.number + 1;
+                    return Some(line.clone());
+                }
+                if ring.is_ended {
+                    return None;
+                }
+            }
+            news.await;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Hands what was read to the receiver, a batch at a time.
+
+use std::time::{Duration, Instant};
+
+use crate::line::{Line, LineBuffer};
+use crate::outbox::Outbox;
+use crate::receive::Receive;
+
+/// 1 ms: answers are held back for the rest of their batch to save writes, but never so long that
+/// a person or a peer could notice.
+const FLUSH_AFTER: Duration = Duration::from_millis(1);
+
+/// Why a batch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Batch {
+    /// Every whole line was handed over.
+    Done,
+    /// There are more, and it is time to write the answers first.
+    Interrupted,
+}
+
+/// The input of one connection: its read buffer and its receiver.
+#[derive(Debug)]
+pub(crate) struct Inlet<C> {
+    lines: LineBuffer,
+    receiver: C,
+}
+
+impl<C: Receive> Inlet<C> {
+    pub(crate) fn new(receiver: C, max_message_bytes: usize) -> Self {
+        Self {
+            lines: LineBuffer::new(max_message_bytes),
+            receiver,
+        }
+    }
+
+    /// Where the next read goes.
+    pub(crate) fn space(&mut self) -> &mut [u8] {
+        self.lines.space()
+    }
+
+    /// Says that `count` bytes of the space were filled.
+    pub(crate) fn filled(&mut self, count: usize) {
+        self.lines.filled(count);
+    }
+
+    /// Hands over the lines that are whole, until the answers should be written. The caller
+    /// begins the outbox's batch before and ends it after.
+    pub(crate) fn deliver(&mut self, outbox: &Outbox) -> Batch {
+        let began = Instant::now();
+        while let Some(line) = self.lines.next() {
+            match line {
+                Line::Message(message) => self.receiver.receive(message),
+                Line::Fault(fault) => self.receiver.receive_fault(fault),
+            }
+            if outbox.is_backlogged() || began.elapsed() >= FLUSH_AFTER {
+                return Batch::Interrupted;
+            }
+        }
+        Batch::Done
+    }
+
+    /// Tells the receiver that this was all.
+    pub(crate) fn finish(&mut self) {
+        if let Some(fault) = self.lines.finish() {
+            self.receiver.receive_fault(fault);
+        }
+        self.receiver.closed();
+    }
+}

@@ -1,0 +1,75 @@
+//! How much one connection may hold and how long it may wait for its peer.
+
+use std::time::Duration;
+
+/// 64 MiB: a picture, recording or document of 48 MiB fits in one message as base64, and one
+/// hostile line cannot take the whole memory of a small machine. Memory grows with the bytes that
+/// really arrive, never ahead of them.
+const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+
+/// 1 MiB: sixteen times what a Linux pipe holds, so a peer that reads at its own pace never makes
+/// a busy server wait, and a thousand peers that do not read cost at most a gigabyte.
+const OUTBOX_HIGH_WATER_BYTES: usize = 1024 * 1024;
+
+/// 5 s: longer than the clients in the field wait between closing the input and sending SIGTERM
+/// (2 s), so that it is the peer who decides how long a late answer is worth waiting for.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// 1 MiB: a read or write buffer that a large message has grown beyond this is given back when the
+/// message is through, so that it does not cost its memory for the life of the connection.
+pub(crate) const RETAINED_BUFFER_BYTES: usize = 1024 * 1024;
+
+/// The limits of one connection.
+///
+/// ```
+/// use turnbuckle_transport::Limits;
+///
+/// let limits = Limits::default().with_max_message_bytes(1024 * 1024);
+/// assert_eq!(limits.max_message_bytes, 1024 * 1024);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Longest message taken from the peer, in bytes, without its line end. A longer line is
+    /// skipped and reported as [`LineFault::TooLong`](crate::LineFault::TooLong).
+    pub max_message_bytes: usize,
+    /// Above this many queued bytes senders wait, and above this many bytes of unsent answers
+    /// nothing more is read.
+    pub outbox_high_water_bytes: usize,
+    /// How long one direction of a connection may outlive the other: the time for late answers
+    /// after the peer's end of input, and for the peer to hang up after our end of output.
+    pub linger: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_message_bytes: MAX_MESSAGE_BYTES,
+            outbox_high_water_bytes: OUTBOX_HIGH_WATER_BYTES,
+            linger: LINGER,
+        }
+    }
+}
+
+impl Limits {
+    /// Sets the longest message taken from the peer, in bytes.
+    pub fn with_max_message_bytes(self, max_message_bytes: usize) -> Self {
+        Self {
+            max_message_bytes,
+            ..self
+        }
+    }
+
+    /// Sets the number of queued bytes above which writers wait.
+    pub fn with_outbox_high_water_bytes(self, outbox_high_water_bytes: usize) -> Self {
+        Self {
+            outbox_high_water_bytes,
+            ..self
+        }
+    }
+
+    /// Sets how long one direction may outlive the other.
+    pub fn with_linger(self, linger: Duration) -> Self {
+        Self { linger, ..self }
+    }
+}

@@ -1,0 +1,251 @@
+//! The senders' side: push without waiting, send with waiting, close.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, Semaphore};
+
+use super::queue::{Phase, Queue};
+use crate::error::Closed;
+use crate::limits::Limits;
+
+/// A bounded queue of outgoing messages; clones share it.
+///
+/// Make one for each connection, give a clone to whoever has something to say, and hand it to
+/// [`run`](crate::run) or [`serve_stdio`](crate::serve_stdio), which write what is queued. When
+/// that future ends or is dropped, the outbox is closed.
+///
+/// ```
+/// use turnbuckle_transport::{Limits, Outbox};
+///
+/// let outbox = Outbox::new(Limits::default());
+/// outbox.push_with::<()>(|line| Ok(line.extend_from_slice(b"{}")))?;
+/// assert_eq!(outbox.pending_bytes(), 3); // the message and its line end
+/// # Ok::<(), ()>(())
+/// ```
+#[derive(Clone)]
+pub struct Outbox {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    queue: Mutex<Queue>,
+    /// A copy of [`Queue::backlog`], read after every message.
+    pub(super) backlog: AtomicUsize,
+    pub(super) high_water: usize,
+    /// One permit: waiting senders queue here and only the first of them looks for room, so none
+    /// is overtaken for ever.
+    turn: Semaphore,
+    /// Wakes the sender whose turn it is.
+    pub(super) room: Notify,
+    /// Wakes those who wait for the outbox to be closed.
+    closing: Notify,
+    /// Senders that wait for a turn or for room.
+    waiting: AtomicUsize,
+}
+
+impl Outbox {
+    /// Makes an empty outbox that holds about `limits.outbox_high_water_bytes`.
+    pub fn new(limits: Limits) -> Self {
+        let shared = Shared {
+            queue: Mutex::new(Queue::new()),
+            backlog: AtomicUsize::new(0),
+            high_water: limits.outbox_high_water_bytes.max(1),
+            turn: Semaphore::new(1),
+            room: Notify::new(),
+            closing: Notify::new(),
+            waiting: AtomicUsize::new(0),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Queues one message without waiting: for answers to what was received, whose amount the
+    /// connection bounds by reading nothing more while they are over the high-water mark.
+    ///
+    /// `write` appends the message, without a line end, straight to the queue; it must leave alone
+    /// what is there. Nothing is queued if it fails, panics or appends nothing. It runs under the
+    /// outbox's lock and must not use the outbox. On a closed outbox it is not called: the answer
+    /// has nobody to go to, which is no fault of its writer.
+    pub fn push_with<E>(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let mut queue = self.lock();
+        if queue.phase != Phase::Open {
+            return Ok(());
+        }
+        let count = queue.append(write)?;
+        queue.pushed += count;
+        self.publish(&queue);
+        wake_after(queue);
+        Ok(())
+    }
+
+    /// Queues one message when there is room for it: for what is said unasked. A peer that does
+    /// not read makes its senders wait, in the order they came, and no memory grow.
+    ///
+    /// # Errors
+    /// [`Closed`] if the outbox was closed before the message was queued.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the message out entirely; once it is ready the message is queued
+    /// whole.
+    pub async fn send(&self, message: &[u8]) -> Result<(), Closed> {
+        self.when_there_is_room(|queue| {
+            let write = |line: &mut Vec<u8>| {
+                line.extend_from_slice(message);
+                Ok::<(), Infallible>(())
+            };
+            match queue.append(write) {
+                Ok(_) => {}
+                Err(never) => match never {},
+            }
+        })
+        .await
+    }
+
+    /// Waits until the queue is under its high-water mark: for a task that then pushes an answer
+    /// of its own with [`push_with`](Self::push_with).
+    ///
+    /// # Errors
+    /// [`Closed`] if the outbox was closed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives up the place in the row and nothing else.
+    pub async fn ready(&self) -> Result<(), Closed> {
+        self.when_there_is_room(|_| ()).await
+    }
+
+    /// Takes no more messages. What is queued is still written, then the write side of the
+    /// connection is shut.
+    pub fn close(&self) {
+        let mut queue = self.lock();
+        if queue.phase == Phase::Open {
+            queue.phase = Phase::Closing;
+        }
+        let drainer = queue.drainer.take();
+        drop(queue);
+        self.turn_everyone_away();
+        if let Some(drainer) = drainer {
+            drainer.wake();
+        }
+    }
+
+    /// Whether messages are refused: after [`close`](Self::close) and after the connection ended.
+    pub fn is_closed(&self) -> bool {
+        self.lock().phase != Phase::Open
+    }
+
+    /// Waits until messages are refused.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn closed(&self) {
+        let mut closing = std::pin::pin!(self.shared.closing.notified());
+        closing.as_mut().enable();
+        if !self.is_closed() {
+            closing.await;
+        }
+    }
+
+    /// How many bytes are queued or being written now.
+    pub fn pending_bytes(&self) -> usize {
+        self.lock().pending()
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Queue> {
+        // A panic under the lock can only come from a `write` closure, whose bytes are taken back.
+        self.shared
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows the backlog to the reader, which looks without the lock.
+    pub(super) fn publish(&self, queue: &Queue) {
+        self.shared
+            .backlog
+            .store(queue.backlog(), Ordering::Relaxed);
+    }
+
+    pub(super) fn turn_everyone_away(&self) {
+        self.shared.turn.close();
+        self.shared.room.notify_one();
+        self.shared.closing.notify_waiters();
+    }
+
+    pub(super) fn has_waiting_senders(&self) -> bool {
+        self.shared.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    async fn when_there_is_room<T>(
+        &self,
+        enter: impl FnOnce(&mut Queue) -> T,
+    ) -> Result<T, Closed> {
+        {
+            let queue = self.lock();
+            if queue.phase != Phase::Open {
+                return Err(Closed);
+            }
+            if !self.has_waiting_senders() && queue.pending() < self.shared.high_water {
+                return Ok(entered(queue, enter));
+            }
+            // Counted under the lock, so that a drainer that makes room from now on sees it.
+            self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+        }
+        let _waiting = Waiting(&self.shared);
+        let _turn = self.shared.turn.acquire().await.map_err(|_| Closed)?;
+        loop {
+            {
+                let queue = self.lock();
+                if queue.phase != Phase::Open {
+                    return Err(Closed);
+                }
+                if queue.pending() < self.shared.high_water {
+                    return Ok(entered(queue, enter));
+                }
+            }
+            self.shared.room.notified().await;
+        }
+    }
+}
+
+impl fmt::Debug for Outbox {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let queue = self.lock();
+        formatter
+            .debug_struct("Outbox")
+            .field("pending_bytes", &queue.pending())
+            .field("phase", &queue.phase)
+            .finish()
+    }
+}
+
+/// Counts a sender as waiting for as long as it lives.
+struct Waiting<'a>(&'a Shared);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn entered<T>(mut queue: MutexGuard<'_, Queue>, enter: impl FnOnce(&mut Queue) -> T) -> T {
+    let value = enter(&mut queue);
+    wake_after(queue);
+    value
+}
+
+/// Wakes the drainer about what was appended, outside the lock.
+fn wake_after(mut queue: MutexGuard<'_, Queue>) {
+    let drainer = if queue.pending() > queue.taken {
+        queue.drainer_to_wake()
+    } else {
+        None
+    };
+    drop(queue);
+    if let Some(drainer) = drainer {
+        drainer.wake();
+    }
+}

@@ -1,0 +1,154 @@
+//! Blocking reads and writes on a pipe, a socket or a terminal.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Waits for input. Zero bytes mean its end.
+pub(super) fn read(mut file: &File, space: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(space) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Some parent made the pipe or terminal that we share with it non-blocking.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait::readable(file)?,
+            other => return other,
+        }
+    }
+}
+
+/// The output, written by two threads (never both at once) and closed by whoever ends the
+/// connection.
+#[derive(Debug)]
+pub(super) struct Output {
+    file: Mutex<Option<Arc<File>>>,
+    /// Cleared when the kernel or the kind of file cannot write without waiting.
+    can_try: AtomicBool,
+}
+
+impl Output {
+    pub(super) fn new(file: File) -> Self {
+        Self {
+            file: Mutex::new(Some(Arc::new(file))),
+            can_try: AtomicBool::new(attempt::IS_SUPPORTED),
+        }
+    }
+
+    /// Closes the file, as soon as a write under way is through.
+    pub(super) fn close(&self) {
+        self.slot().take();
+    }
+
+    /// Writes some of `bytes`, waiting until the peer takes them.
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let file = self.file()?;
+        loop {
+            match (&*file).write(bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait::writable(&file)?,
+                other => return other,
+            }
+        }
+    }
+
+    /// Writes as much of `bytes` as the peer has room for, maybe nothing. Waits like
+    /// [`write`](Self::write) where the system knows no other way.
+    pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        if self.can_try.load(Ordering::Relaxed) {
+            match attempt::write(&*self.file()?, bytes) {
+                Ok(count) => return Ok(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
+                // Not on this kernel, not for this file, not in this sandbox: the plain write
+                // below tells if it is more than that.
+                Err(_) => self.can_try.store(false, Ordering::Relaxed),
+            }
+        }
+        self.write(bytes)
+    }
+
+    fn file(&self) -> io::Result<Arc<File>> {
+        self.slot()
+            .clone()
+            .ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<File>>> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A write that never waits, without making the file non-blocking: that would show in every
+/// process that shares it.
+#[cfg(all(target_os = "linux", not(target_env = "uclibc")))]
+mod attempt {
+    use std::fs::File;
+    use std::io::{self, IoSlice};
+
+    use rustix::io::{ReadWriteFlags, pwritev2};
+
+    pub(super) const IS_SUPPORTED: bool = true;
+
+    /// The offset that means "wherever the file is", as in a plain write.
+    const CURRENT: u64 = u64::MAX;
+
+    pub(super) fn write(file: &File, bytes: &[u8]) -> io::Result<usize> {
+        let slices = [IoSlice::new(bytes)];
+        loop {
+            match pwritev2(file, &slices, CURRENT, ReadWriteFlags::NOWAIT) {
+                Err(rustix::io::Errno::INTR) => {}
+                other => return Ok(other?),
+            }
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(target_env = "uclibc"))))]
+mod attempt {
+    use std::fs::File;
+    use std::io;
+
+    pub(super) const IS_SUPPORTED: bool = false;
+
+    pub(super) fn write(_: &File, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(unix)]
+mod wait {
+    use std::fs::File;
+    use std::io;
+
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    pub(super) fn readable(file: &File) -> io::Result<()> {
+        until(file, PollFlags::IN)
+    }
+
+    pub(super) fn writable(file: &File) -> io::Result<()> {
+        until(file, PollFlags::OUT)
+    }
+
+    fn until(file: &File, state: PollFlags) -> io::Result<()> {
+        match poll(&mut [PollFd::new(file, state)], None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod wait {
+    use std::fs::File;
+    use std::io;
+
+    pub(super) fn readable(_: &File) -> io::Result<()> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+
+    pub(super) fn writable(_: &File) -> io::Result<()> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
