@@ -23,7 +23,7 @@ impl Id {
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
             Self::Int(number) => IdRef::Int(*number),
-            Self::Big(digits) => IdRef::Big(digits),
+            Self::Big(digits) => IdRef::Big(Cow::Borrowed(digits)),
             Self::Text(text) => IdRef::Text(Cow::Borrowed(text)),
         }
     }
@@ -35,7 +35,7 @@ pub enum IdRef<'a> {
     /// An integer that fits 64 bits.
     Int(i64),
     /// An integer that does not, by its digits.
-    Big(&'a str),
+    Big(Cow<'a, str>),
     /// A string.
     Text(Cow<'a, str>),
 }
@@ -46,9 +46,10 @@ impl<'a> IdRef<'a> {
         let text = raw.get();
         match text.as_bytes().first()? {
             b'"' => super::text_of(raw).map(Self::Text),
-            b'-' | b'0'..=b'9' if text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) => {
-                Some(text.parse().map_or(Self::Big(text), Self::Int))
-            }
+            b'-' | b'0'..=b'9' if text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) => Some(
+                text.parse()
+                    .map_or(Self::Big(Cow::Borrowed(text)), Self::Int),
+            ),
             _ => None,
         }
     }
@@ -59,6 +60,15 @@ impl<'a> IdRef<'a> {
             Self::Int(number) => Id::Int(number),
             Self::Big(digits) => Id::Big(digits.into()),
             Self::Text(text) => Id::Text(text.into()),
+        }
+    }
+
+    /// The same id, borrowed from nothing.
+    pub fn into_static(self) -> IdRef<'static> {
+        match self {
+            Self::Int(number) => IdRef::Int(number),
+            Self::Big(digits) => IdRef::Big(Cow::Owned(digits.into_owned())),
+            Self::Text(text) => IdRef::Text(Cow::Owned(text.into_owned())),
         }
     }
 
@@ -160,7 +170,13 @@ mod tests {
 
     #[test]
     fn integers_keep_every_digit() {
-        for digits in ["0", "-1", "9007199254740993", "18446744073709551615", "123456789012345678901234567890"] {
+        for digits in [
+            "0",
+            "-1",
+            "9007199254740993",
+            "18446744073709551615",
+            "123456789012345678901234567890",
+        ] {
             let id = parse(digits).unwrap();
             let mut out = Vec::new();
             id.as_ref().write(&mut out);

@@ -44,6 +44,10 @@ impl<'a> Malformed<'a> {
         id: Option<IdRef<'a>>,
         message: impl Into<String>,
     ) -> Self {
-        Self { kind, id, message: message.into() }
+        Self {
+            kind,
+            id,
+            message: message.into(),
+        }
     }
 }

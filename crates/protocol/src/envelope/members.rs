@@ -29,7 +29,9 @@ pub struct Members<'a> {
 impl<'a> Members<'a> {
     /// The value of a member.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.iter().find(|(member, _)| *member == name).map(|(_, value)| value)
+        self.iter()
+            .find(|(member, _)| *member == name)
+            .map(|(_, value)| value)
     }
 
     /// The text of a member that is a string.
@@ -39,7 +41,11 @@ impl<'a> Members<'a> {
 
     /// Every member, in the order of the message.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        self.inline.iter().flatten().chain(&self.more).map(|(name, value)| (&**name, *value))
+        self.inline
+            .iter()
+            .flatten()
+            .chain(&self.more)
+            .map(|(name, value)| (&**name, *value))
     }
 
     /// Whether there is no member at all.

@@ -10,6 +10,8 @@ mod members;
 mod message;
 mod parse;
 mod request_meta;
+#[cfg(test)]
+mod tests;
 mod text;
 mod write;
 

@@ -31,7 +31,9 @@ pub fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed<'_>> {
     match serde_json::from_str(text).map_err(|error| not_json(error.to_string()))? {
         Top::Object(draft) => draft.finish().map(Frame::One),
         Top::Array(elements) if elements.is_empty() => Err(not_a_request("the batch is empty")),
-        Top::Array(elements) => Ok(Frame::Batch(elements.into_iter().map(parse_member).collect())),
+        Top::Array(elements) => Ok(Frame::Batch(
+            elements.into_iter().map(parse_member).collect(),
+        )),
         Top::Scalar => Err(not_a_request("a message is a JSON object")),
     }
 }
@@ -85,7 +87,10 @@ impl<'a> Draft<'a> {
         if let Some(name) = self.duplicate {
             return refuse(&format!("member `{name}` stands twice"));
         }
-        if self.version.is_none_or(|version| version.get() != r#""2.0""#) {
+        if self
+            .version
+            .is_none_or(|version| version.get() != r#""2.0""#)
+        {
             return refuse(r#"member `jsonrpc` must be "2.0""#);
         }
         let Some(method) = self.method else {
@@ -103,7 +108,9 @@ impl<'a> Draft<'a> {
         let params = match self.params {
             None => super::Members::default(),
             Some(Params::Object(members)) => members,
-            Some(Params::NotAnObject) => return bad_params(id, "`params` must be an object".into()),
+            Some(Params::NotAnObject) => {
+                return bad_params(id, "`params` must be an object".into());
+            }
             Some(Params::Duplicate(name)) => {
                 return bad_params(id, format!("member `{name}` of `params` stands twice"));
             }
@@ -115,11 +122,15 @@ impl<'a> Draft<'a> {
     }
 
     fn finish_response(self, id: Option<IdRef<'a>>) -> Result<Message<'a>, Malformed<'a>> {
-        let refuse = |message: &str| Err(Malformed::new(MalformedKind::NoAnswer, id.clone(), message));
+        let refuse =
+            |message: &str| Err(Malformed::new(MalformedKind::NoAnswer, id.clone(), message));
         if let Some(name) = self.duplicate {
             return refuse(&format!("member `{name}` of a response stands twice"));
         }
-        if self.version.is_none_or(|version| version.get() != r#""2.0""#) {
+        if self
+            .version
+            .is_none_or(|version| version.get() != r#""2.0""#)
+        {
             return refuse(r#"member `jsonrpc` of a response must be "2.0""#);
         }
         let outcome = match (self.result, self.error) {
@@ -133,7 +144,11 @@ impl<'a> Draft<'a> {
 }
 
 fn bad_params(id: Option<IdRef<'_>>, message: String) -> Result<Message<'_>, Malformed<'_>> {
-    let kind = if id.is_some() { MalformedKind::BadParams } else { MalformedKind::NoAnswer };
+    let kind = if id.is_some() {
+        MalformedKind::BadParams
+    } else {
+        MalformedKind::NoAnswer
+    };
     Err(Malformed::new(kind, id, message))
 }
 

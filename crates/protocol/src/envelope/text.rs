@@ -37,5 +37,7 @@ pub fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     if !raw.get().starts_with('"') {
         return None;
     }
-    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+    serde_json::from_str::<Text<'_>>(raw.get())
+        .ok()
+        .map(|text| text.0)
 }
