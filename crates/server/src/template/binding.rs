@@ -1,0 +1,127 @@
+//! The values found so far, and the rules each has to pass.
+
+use serde_json::Value;
+
+use super::encode::Allow;
+use super::matching::Variables;
+use super::traversal::{Paths, is_contained};
+
+/// The values found so far. A value that is refused makes the whole URI not match.
+pub(super) struct Bindings {
+    paths: Paths,
+    bound: Vec<Bound>,
+}
+
+/// One variable's value, and the most characters that the template shows of it.
+struct Bound {
+    name: String,
+    value: Value,
+    limit: usize,
+}
+
+impl Bindings {
+    pub(super) fn new(paths: Paths) -> Self {
+        Self {
+            paths,
+            bound: Vec::new(),
+        }
+    }
+
+    /// Binds a value that the template shows `limit` characters of, and in which the URI could
+    /// hold what `allow` says. `None` if it leads out of its folder, or if the name has another.
+    pub(super) fn bind(
+        &mut self,
+        name: &str,
+        value: Value,
+        allow: Allow,
+        limit: usize,
+    ) -> Option<()> {
+        if self.paths == Paths::Contained && !stays_inside(&value, allow) {
+            return None;
+        }
+        if let Some(bound) = self.bound.iter_mut().find(|bound| bound.name == name) {
+            return bound.agree(value, limit);
+        }
+        let name = name.to_owned();
+        self.bound.push(Bound { name, value, limit });
+        Some(())
+    }
+
+    /// All values, in the order of the template.
+    pub(super) fn finish(self) -> Variables {
+        self.bound
+            .into_iter()
+            .map(|bound| (bound.name, bound.value))
+            .collect()
+    }
+}
+
+impl Bound {
+    /// Takes a second value for the same name, if both can show one and the same.
+    fn agree(&mut self, value: Value, limit: usize) -> Option<()> {
+        if self.value == value {
+            self.limit = self.limit.max(limit);
+            return Some(());
+        }
+        let (Value::String(first), Value::String(second)) = (&self.value, &value) else {
+            return None;
+        };
+        if is_cut_from(first, self.limit, second) {
+            self.value = value;
+            self.limit = limit;
+            return Some(());
+        }
+        is_cut_from(second, limit, first).then_some(())
+    }
+}
+
+/// Whether `prefix` is the first `limit` characters of `whole`.
+fn is_cut_from(prefix: &str, limit: usize, whole: &str) -> bool {
+    whole.starts_with(prefix) && prefix.chars().count() == limit
+}
+
+fn stays_inside(value: &Value, allow: Allow) -> bool {
+    match value {
+        Value::String(text) => is_contained(text, allow),
+        Value::Array(members) => members.iter().all(|member| stays_inside(member, allow)),
+        Value::Object(members) => members
+            .iter()
+            .all(|(name, member)| is_contained(name, allow) && stays_inside(member, allow)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(values: &[(&str, usize)]) -> Option<Variables> {
+        let mut bindings = Bindings::new(Paths::Contained);
+        for (value, limit) in values {
+            bindings.bind("a", Value::from(*value), Allow::Unreserved, *limit)?;
+        }
+        Some(bindings.finish())
+    }
+
+    #[test]
+    fn a_prefix_agrees_with_what_it_is_cut_from() {
+        let whole = usize::MAX;
+        for values in [
+            [("v", 1), ("value", whole)],
+            [("value", whole), ("v", 1)],
+            [("value", whole), ("value", 9)],
+            [("va", 2), ("value", 5)],
+        ] {
+            let variables = bound(&values).expect("the values agree");
+            assert_eq!(variables["a"], "value", "{values:?}");
+        }
+        for values in [
+            [("w", 1), ("value", whole)],
+            [("v", 2), ("value", whole)],
+            [("v", whole), ("value", whole)],
+            [("value", whole), ("val", whole)],
+        ] {
+            assert_eq!(bound(&values), None, "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The parts of a template: literals, and expressions with their operator and variables.
+
+use super::encode::Allow;
+
+/// A stretch of a template.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// Text that stands for itself.
+    Literal(String),
+    /// What stands between `{` and `}`.
+    Expression(Expression),
+}
+
+/// One `{…}`.
+#[derive(Clone, Debug)]
+pub(super) struct Expression {
+    pub(super) operator: Operator,
+    pub(super) variables: Vec<Variable>,
+}
+
+/// One name in an expression.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    /// The name as written: RFC 6570 (2.3) does not decode percent-encoding in names.
+    pub(super) name: String,
+    pub(super) modifier: Modifier,
+}
+
+/// How much of a variable's value an expression shows, and in which form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Modifier {
+    /// `{name}`: the value, with its members joined by commas.
+    Whole,
+    /// `{name:3}`: so many characters from the start of the value.
+    Prefix(usize),
+    /// `{name*}`: each member of the value for itself.
+    Explode,
+}
+
+/// The character after `{`, which says what delimits the values and how they are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// `{name}`
+    Simple,
+    /// `{+name}`
+    Reserved,
+    /// `{#name}`
+    Fragment,
+    /// `{.name}`
+    Label,
+    /// `{/name}`
+    Path,
+    /// `{;name}`
+    Parameter,
+    /// `{?name}`
+    Query,
+    /// `{&name}`
+    Continuation,
+}
+
+impl Modifier {
+    /// The most characters of a value that the expression shows.
+    pub(super) fn limit(self) -> usize {
+        match self {
+            Modifier::Prefix(length) => length,
+            Modifier::Whole | Modifier::Explode => usize::MAX,
+        }
+    }
+}
+
+impl Operator {
+    /// What precedes the first value that is defined.
+    pub(super) fn lead(self) -> Option<char> {
+        match self {
+            Operator::Simple | Operator::Reserved => None,
+            Operator::Fragment => Some('#'),
+            Operator::Label => Some('.'),
+            Operator::Path => Some('/'),
+            Operator::Parameter => Some(';'),
+            Operator::Query => Some('?'),
+            Operator::Continuation => Some('&'),
+        }
+    }
+
+    /// What stands between two values.
+    pub(super) fn separator(self) -> char {
+        match self {
+            Operator::Simple | Operator::Reserved | Operator::Fragment => ',',
+            Operator::Label => '.',
+            Operator::Path => '/',
+            Operator::Parameter => ';',
+            Operator::Query | Operator::Continuation => '&',
+        }
+    }
+
+    /// Whether values come as `name=value`.
+    pub(super) fn is_named(self) -> bool {
+        matches!(
+            self,
+            Operator::Parameter | Operator::Query | Operator::Continuation
+        )
+    }
+
+    /// Which characters of a value go into the URI as they are.
+    pub(super) fn allow(self) -> Allow {
+        match self {
+            Operator::Reserved | Operator::Fragment => Allow::Reserved,
+            _ => Allow::Unreserved,
+        }
+    }
+}
