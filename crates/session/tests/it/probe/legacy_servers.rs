@@ -187,3 +187,15 @@ fn an_answer_at_a_version_the_client_does_not_speak_ends_the_search() {
         );
     }
 }
+
+#[test]
+fn one_that_exits_on_initialize_too_is_said_to_have_closed() {
+    play(
+        auto(),
+        "started                 -> discover 2026-07-28 5s
+         refused discover -32600 -> initialize 2025-11-25 60s
+         closed                  -> reopen
+         started                 -> initialize 2025-11-25 60s
+         closed                  -> fail closed",
+    );
+}

@@ -134,3 +134,16 @@ fn one_that_dies_of_initialize_after_a_late_answer_is_started_anew_as_modern() {
          discovered 2026-07-28 -> ready 2026-07-28",
     );
 }
+
+#[test]
+fn one_that_sends_the_client_from_one_era_to_the_other_is_left() {
+    play(
+        auto(),
+        "started                              -> discover 2026-07-28 5s
+         refused discover -32603              -> initialize 2025-11-25 60s
+         refused initialize -32022 2026-07-28 -> discover 2026-07-28 5s
+         refused discover -32603              -> reopen
+         started                              -> initialize 2025-11-25 60s
+         refused initialize -32022 2026-07-28 -> fail refused",
+    );
+}

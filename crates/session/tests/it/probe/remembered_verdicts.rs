@@ -122,3 +122,16 @@ fn a_verdict_is_kept_as_json() {
     assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
     assert!(serde_json::from_str::<Verdict>(r#"{"revision":"2031-01-01"}"#).is_err());
 }
+
+#[test]
+fn a_server_that_crashed_after_naming_its_version_gets_its_handshake_after_the_restart() {
+    play(
+        remembering(V2025_06_18),
+        "started                              -> initialize 2025-11-25 60s
+         refused initialize -32602 2024-11-05 -> initialize 2024-11-05 60s
+         closed                               -> reopen
+         started                              -> discover 2026-07-28 5s
+         discovered 2024-11-05                -> initialize 2024-11-05 60s
+         initialized 2024-11-05               -> ready 2024-11-05",
+    );
+}
