@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, hash_map::Entry};
 
-use turnbuckle_protocol::Id;
+use turnbuckle_protocol::{Id, error::code};
 
 /// How many requests of one peer may be served at once on one connection.
 ///
@@ -88,7 +88,7 @@ pub enum Refused {
 impl Refused {
     /// The JSON-RPC error code to answer with.
     pub const fn code(&self) -> i64 {
-        crate::code::INVALID_REQUEST
+        code::INVALID_REQUEST
     }
 }
 

@@ -15,7 +15,6 @@
 //! | [`progress`] | both | may this progress value be sent or believed? |
 //! | [`probe`] | client | what does the server at the other end speak? |
 
-mod code;
 pub mod era;
 pub mod in_flight;
 pub mod lifecycle;

@@ -6,9 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use turnbuckle_protocol::Revision;
+use turnbuckle_protocol::{Revision, error::code};
 
-use crate::{code, negotiate, negotiate::dates};
+use crate::negotiate::{dates, negotiate};
 
 /// How far the handshake has come. `C` is what the server keeps of the client: its capabilities,
 /// its name.
@@ -58,7 +58,7 @@ pub enum Cause {
 /// One legacy session on the server's side.
 ///
 /// ```
-/// use turnbuckle_protocol::Revision;
+/// use turnbuckle_protocol::{Revision, error::code};
 /// use turnbuckle_session::{ServerLifecycle, lifecycle::Cause};
 ///
 /// let mut session = ServerLifecycle::new();

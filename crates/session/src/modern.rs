@@ -1,14 +1,13 @@
 //! Modern requests are complete in themselves: the check that one is.
 
 use serde_json::{Value, json};
-use turnbuckle_protocol::Revision;
+use turnbuckle_protocol::{
+    Revision,
+    error::code,
+    meta::key::{CLIENT_CAPABILITIES, PROTOCOL_VERSION},
+};
 
-use crate::{Era, code, negotiate::dates};
-
-/// The `_meta` key of a request's protocol version.
-pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// The `_meta` key of the client's capabilities.
-pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+use crate::{Era, negotiate::dates};
 
 /// What every modern request has said once it is accepted. `C` is the client's capabilities, in
 /// whatever form they came.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use turnbuckle_protocol::Revision;
+use turnbuckle_protocol::{Revision, error::code};
 
 use super::{Action, Asked, Event, Outcome, Probe, Reason, memory::Sent};
-use crate::{Era, code, negotiate::common};
+use crate::{Era, negotiate::common};
 
 impl Probe {
     pub(super) fn discovering(
@@ -56,7 +56,7 @@ impl Probe {
             code::UNSUPPORTED_PROTOCOL_VERSION => self.other_version(asked, supported),
             // stdio: a recognised modern error does not lead to `initialize`. What these two miss,
             // the calls to come will say.
-            code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => self.ready(asked),
+            code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY => self.ready(asked),
             _ => self.not_modern(Outcome::refused(code, message)),
         }
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use turnbuckle_protocol::Revision;
+use turnbuckle_protocol::{Revision, error::code};
 
 use super::{Action, Asked, Event, Outcome, Probe, Reason, memory::Sent};
-use crate::{Era, code, negotiate::common};
+use crate::{Era, negotiate::common};
 
 impl Probe {
     pub(super) fn initializing(
@@ -35,7 +35,7 @@ impl Probe {
                 code::UNSUPPORTED_PROTOCOL_VERSION => {
                     common(&supported, &self.allowed, Era::Modern)
                 }
-                code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => self.modern,
+                code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY => self.modern,
                 _ => None,
             }),
             // More likely the late answer to the probe than the one to `initialize`.
