@@ -1,7 +1,7 @@
 //! Incoming requests that are being served, so that each is answered once and a cancellation finds
 //! its work.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::HashMap;
 
 use turnbuckle_protocol::{Id, error::code};
 
@@ -145,27 +145,16 @@ impl<H> InFlight<H> {
     }
 
     fn enter(&mut self, id: Id, handle: H, cancellable: Cancellable) -> Result<Ticket, Refused> {
-        let is_full = self.serving.len() >= self.limit;
-        match self.serving.entry(id) {
-            Entry::Occupied(slot) => Err(Refused::Duplicate {
-                id: slot.key().clone(),
-            }),
-            Entry::Vacant(_) if is_full => Err(Refused::TooMany { limit: self.limit }),
-            Entry::Vacant(slot) => {
-                self.last_turn += 1;
-                let turn = self.last_turn;
-                let ticket = Ticket {
-                    id: slot.key().clone(),
-                    turn,
-                };
-                slot.insert(Slot {
-                    turn,
-                    handle,
-                    cancellable,
-                });
-                Ok(ticket)
-            }
-        }
+        self.check(&id)?;
+        self.last_turn += 1;
+        let turn = self.last_turn;
+        let slot = Slot {
+            turn,
+            handle,
+            cancellable,
+        };
+        self.serving.insert(id.clone(), slot);
+        Ok(Ticket { id, turn })
     }
 
     /// Ends a request whose answer is ready. `None` if it was cancelled in the meantime: then
@@ -280,6 +269,21 @@ mod tests {
         serving.cancel(&id(1));
         assert!(serving.begin(id(3), 'c').is_ok());
         assert_eq!(serving.len(), 2);
+    }
+
+    #[test]
+    fn a_check_says_what_beginning_would_say_and_enters_nothing() {
+        let mut serving = InFlight::new().with_limit(1);
+        assert_eq!(serving.check(&id(1)), Ok(()));
+        assert!(serving.is_empty());
+        serving.begin(id(1), 'a').unwrap();
+        for (number, refused) in [
+            (1, Refused::Duplicate { id: id(1) }),
+            (2, Refused::TooMany { limit: 1 }),
+        ] {
+            assert_eq!(serving.check(&id(number)), Err(refused.clone()));
+            assert_eq!(serving.begin(id(number), 'b'), Err(refused));
+        }
     }
 
     #[test]
