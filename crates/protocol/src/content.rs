@@ -94,6 +94,36 @@ impl From<String> for ContentBlock {
     }
 }
 
+impl From<TextContent> for ContentBlock {
+    fn from(text: TextContent) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<ImageContent> for ContentBlock {
+    fn from(image: ImageContent) -> Self {
+        Self::Image(image)
+    }
+}
+
+impl From<AudioContent> for ContentBlock {
+    fn from(audio: AudioContent) -> Self {
+        Self::Audio(audio)
+    }
+}
+
+impl From<ResourceLink> for ContentBlock {
+    fn from(link: ResourceLink) -> Self {
+        Self::ResourceLink(Box::new(link))
+    }
+}
+
+impl From<EmbeddedResource> for ContentBlock {
+    fn from(resource: EmbeddedResource) -> Self {
+        Self::Resource(Box::new(resource))
+    }
+}
+
 /// Text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "text")]

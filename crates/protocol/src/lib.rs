@@ -22,6 +22,7 @@ pub mod input;
 mod json;
 pub mod logging;
 pub mod meta;
+pub mod method;
 pub mod outcome;
 pub mod page;
 pub mod progress;

@@ -1,8 +1,18 @@
 //! The five revisions of the specification, and what differs between them.
 //!
-//! [`Revision`] names them. The files beside this one say, for each older revision, what a value of
-//! the next newer one loses when it is lowered to it.
+#![doc = include_str!("../docs/lowering.md")]
 
 mod date;
+mod inexpressible;
+mod lower;
+mod raise;
+mod v2024_11_05;
+mod v2025_03_26;
+mod v2025_06_18;
+mod v2025_11_25;
+mod v2026_07_28;
 
 pub use date::{Revision, UnknownRevision};
+pub use inexpressible::Inexpressible;
+pub use lower::Lower;
+pub use raise::Raise;

@@ -1,0 +1,105 @@
+//! Every request of the five revisions and the tasks extension.
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use crate::{
+    CallToolOutcome, CallToolRequestParams, CallToolResult, Complete, CompleteRequestParams,
+    CompleteResult, CreateMessageRequestParams, CreateMessageResult, DetailedTask, DiscoverResult,
+    ElicitRequestParams, ElicitResult, EmptyResult, GetPromptRequestParams, GetPromptResult,
+    InitializeRequestParams, InitializeResult, LegacyListTasksResult, LegacyTask,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListRootsResult,
+    ListToolsResult, Outcome, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResult, RequestParams, ResourceRequestParams, SetLevelRequestParams,
+    SubscriptionsListenRequestParams, SubscriptionsListenResult, TaskRequestParams,
+    UpdateTaskRequestParams,
+};
+
+/// A request: its name, what it takes, what it returns.
+pub trait Method {
+    /// The name on the wire.
+    const NAME: &'static str;
+    /// What it takes.
+    type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// What it returns when it is done.
+    type Result: Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// Everything it may be answered with: the result, a question, or a task.
+    type Outcome: Serialize + DeserializeOwned + Send + Sync + 'static;
+}
+
+/// Declares the type that stands for a request.
+macro_rules! requests {
+    ($($(#[$doc:meta])* $name:ident = $wire:literal: $params:ty => $result:ty as $outcome:ty;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+            pub struct $name;
+
+            impl Method for $name {
+                const NAME: &'static str = $wire;
+                type Params = $params;
+                type Result = $result;
+                type Outcome = $outcome;
+            }
+        )+
+
+        /// The name of every request declared here.
+        #[cfg(test)]
+        pub(super) const NAMES: &[&str] = &[$($wire),+];
+    };
+}
+
+requests! {
+    /// `tools/call`.
+    ToolsCall = "tools/call": CallToolRequestParams => CallToolResult as CallToolOutcome;
+    /// `tools/list`.
+    ToolsList = "tools/list": PaginatedRequestParams => ListToolsResult as Complete<ListToolsResult>;
+    /// `resources/list`.
+    ResourcesList = "resources/list": PaginatedRequestParams => ListResourcesResult as Complete<ListResourcesResult>;
+    /// `resources/templates/list`.
+    ResourcesTemplatesList = "resources/templates/list": PaginatedRequestParams => ListResourceTemplatesResult as Complete<ListResourceTemplatesResult>;
+    /// `resources/read`.
+    ResourcesRead = "resources/read": ReadResourceRequestParams => ReadResourceResult as Outcome<ReadResourceResult>;
+    /// `resources/subscribe`. Until 2025-11-25.
+    ResourcesSubscribe = "resources/subscribe": ResourceRequestParams => EmptyResult as Complete<EmptyResult>;
+    /// `resources/unsubscribe`. Until 2025-11-25.
+    ResourcesUnsubscribe = "resources/unsubscribe": ResourceRequestParams => EmptyResult as Complete<EmptyResult>;
+    /// `prompts/list`.
+    PromptsList = "prompts/list": PaginatedRequestParams => ListPromptsResult as Complete<ListPromptsResult>;
+    /// `prompts/get`.
+    PromptsGet = "prompts/get": GetPromptRequestParams => GetPromptResult as Outcome<GetPromptResult>;
+    /// `completion/complete`.
+    CompletionComplete = "completion/complete": CompleteRequestParams => CompleteResult as Complete<CompleteResult>;
+    /// `server/discover`. Since 2026-07-28.
+    ServerDiscover = "server/discover": RequestParams => DiscoverResult as Complete<DiscoverResult>;
+    /// `subscriptions/listen`. Since 2026-07-28.
+    SubscriptionsListen = "subscriptions/listen": SubscriptionsListenRequestParams => SubscriptionsListenResult as Complete<SubscriptionsListenResult>;
+    /// `initialize`. Until 2025-11-25.
+    Initialize = "initialize": InitializeRequestParams => InitializeResult as InitializeResult;
+    /// `ping`. Until 2025-11-25.
+    Ping = "ping": RequestParams => EmptyResult as Complete<EmptyResult>;
+    /// `logging/setLevel`. Until 2025-11-25.
+    LoggingSetLevel = "logging/setLevel": SetLevelRequestParams => EmptyResult as Complete<EmptyResult>;
+    /// `sampling/createMessage`, sent by servers. Until 2025-11-25; then only inside a result.
+    SamplingCreateMessage = "sampling/createMessage": CreateMessageRequestParams => CreateMessageResult as CreateMessageResult;
+    /// `elicitation/create`, sent by servers. From 2025-06-18 until 2025-11-25; then only inside a
+    /// result.
+    ElicitationCreate = "elicitation/create": ElicitRequestParams => ElicitResult as ElicitResult;
+    /// `roots/list`, sent by servers. Until 2025-11-25; then only inside a result.
+    RootsList = "roots/list": RequestParams => ListRootsResult as ListRootsResult;
+    /// `tasks/get` of the tasks extension.
+    TasksGet = "tasks/get": TaskRequestParams => DetailedTask as Complete<DetailedTask>;
+    /// `tasks/update` of the tasks extension.
+    TasksUpdate = "tasks/update": UpdateTaskRequestParams => EmptyResult as Complete<EmptyResult>;
+    /// `tasks/cancel` of the tasks extension.
+    TasksCancel = "tasks/cancel": TaskRequestParams => EmptyResult as Complete<EmptyResult>;
+    /// `tasks/get` of 2025-11-25.
+    LegacyTasksGet = "tasks/get": TaskRequestParams => LegacyTask as LegacyTask;
+    /// `tasks/cancel` of 2025-11-25.
+    LegacyTasksCancel = "tasks/cancel": TaskRequestParams => LegacyTask as LegacyTask;
+    /// `tasks/list`. Only in 2025-11-25.
+    TasksList = "tasks/list": PaginatedRequestParams => LegacyListTasksResult as LegacyListTasksResult;
+    /// `tasks/result`. Only in 2025-11-25; what it returns is what the request behind the task
+    /// would have returned.
+    TasksResult = "tasks/result": TaskRequestParams => Box<RawValue> as Box<RawValue>;
+}

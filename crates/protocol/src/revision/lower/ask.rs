@@ -1,0 +1,115 @@
+//! What a server asks of a client, and what the client answers.
+
+use super::{
+    super::Inexpressible, Lower, Revision, lower_meta, steps, v2025_03_26, v2025_06_18, v2026_07_28,
+};
+use crate::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+    InputRequest, InputRequiredResult, InputResponse,
+};
+
+impl Lower for CreateMessageRequestParams {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        self.tools.lower(to);
+        steps!(self, to, create_message_params: v2026_07_28 v2025_06_18);
+        self.messages.lower(to);
+    }
+}
+
+impl Lower for CreateMessageResult {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        steps!(self, to, create_message_result: v2025_06_18);
+        self.content.lower(to);
+    }
+}
+
+impl Lower for ElicitResult {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        steps!(self, to, elicit_result: v2026_07_28 v2025_06_18);
+    }
+}
+
+impl Lower for InputResponse {
+    fn lower(&mut self, to: Revision) {
+        match self {
+            Self::CreateMessage(result) => result.lower(to),
+            Self::ListRoots(result) => result.lower(to),
+            Self::Elicit(result) => result.lower(to),
+            Self::Unrecognised(_) => {}
+        }
+    }
+}
+
+impl ElicitRequestParams {
+    /// The same question in the words of a revision.
+    ///
+    /// # Errors
+    /// When the revision has no words for it; the peer then lacks what is needed to answer.
+    pub fn lower_to(mut self, to: Revision) -> Result<Self, Inexpressible> {
+        if to.is_modern() {
+            v2026_07_28::elicit_params(&mut self);
+            return Ok(self);
+        }
+        match &mut self {
+            Self::Form(form) => lower_meta(&mut form.meta, to),
+            Self::Url(url) => lower_meta(&mut url.meta, to),
+        }
+        if v2025_03_26::applies(to) {
+            v2025_03_26::elicit_params(&mut self, to)?;
+        }
+        if v2025_06_18::applies(to) {
+            v2025_06_18::elicit_params(&mut self, to)?;
+        }
+        match &self {
+            Self::Url(url) if url.elicitation_id.is_none() => {
+                Err(Inexpressible::MissingElicitationId(to))
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+impl InputRequest {
+    /// The same question in the words of a revision: embedded in a result for a modern peer, the
+    /// parameters of a request for any other.
+    ///
+    /// # Errors
+    /// When the revision has no words for it; the peer then lacks what is needed to answer.
+    pub fn lower_to(self, to: Revision) -> Result<Self, Inexpressible> {
+        match self {
+            Self::Elicit(params) => params
+                .lower_to(to)
+                .map(|params| Self::Elicit(params.into())),
+            Self::CreateMessage(mut params) => {
+                params.lower(to);
+                Ok(Self::CreateMessage(params))
+            }
+            Self::ListRoots(mut params) => {
+                params.lower(to);
+                Ok(Self::ListRoots(params))
+            }
+        }
+    }
+}
+
+impl Lower for InputRequiredResult {
+    /// Clears what older revisions had from the questions. The result itself has no older form: a
+    /// session sends each question as a request of its own, see [`InputRequest::lower_to`].
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        for request in self
+            .input_requests
+            .iter_mut()
+            .flat_map(|requests| requests.values_mut())
+        {
+            match request {
+                InputRequest::Elicit(params) => v2026_07_28::elicit_params(params),
+                InputRequest::CreateMessage(params) => params.lower(Revision::V2026_07_28),
+                InputRequest::ListRoots(params) => params.lower(Revision::V2026_07_28),
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The messages between client and server: parameters, results, notifications.
+
+use super::{
+    Lower, Revision, lower_meta, steps, v2024_11_05, v2025_03_26, v2025_11_25, v2026_07_28,
+};
+use crate::{
+    CallToolOutcome, CallToolRequestParams, CallToolResult, CancelledNotificationParams, Complete,
+    CompleteRequestParams, CompleteResult, DetailedTask, DiscoverResult,
+    ElicitationCompleteNotificationParams, EmptyResult, GetPromptRequestParams, GetPromptResult,
+    InitializeRequestParams, InitializeResult, LegacyCreateTaskResult, LegacyListTasksResult,
+    LegacyTask, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListRootsResult, ListToolsResult, LoggingMessageNotificationParams, NotificationParams,
+    Outcome, PaginatedRequestParams, ProgressNotificationParams, ReadResourceRequestParams,
+    ReadResourceResult, RequestParams, ResourceRequestParams, ResourceUpdatedNotificationParams,
+    SetLevelRequestParams, SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequestParams, Task, TaskRequestParams, UpdateTaskRequestParams,
+};
+
+/// Messages in which only `_meta` differs.
+macro_rules! only_meta {
+    ($($message:ty),+ $(,)?) => {$(
+        impl Lower for $message {
+            fn lower(&mut self, to: Revision) {
+                lower_meta(&mut self.meta, to);
+            }
+        }
+    )+};
+}
+
+only_meta!(
+    CancelledNotificationParams,
+    CompleteResult,
+    DetailedTask,
+    ElicitationCompleteNotificationParams,
+    EmptyResult,
+    LegacyCreateTaskResult,
+    LegacyListTasksResult,
+    LegacyTask,
+    LoggingMessageNotificationParams,
+    NotificationParams,
+    PaginatedRequestParams,
+    RequestParams,
+    ResourceRequestParams,
+    ResourceUpdatedNotificationParams,
+    SetLevelRequestParams,
+    SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequestParams,
+    Task,
+    TaskRequestParams,
+    UpdateTaskRequestParams,
+);
+
+/// Results that say how long they may be kept, which only modern peers read.
+macro_rules! cacheable {
+    ($($result:ty: $items:ident),+ $(,)?) => {$(
+        impl Lower for $result {
+            fn lower(&mut self, to: Revision) {
+                lower_meta(&mut self.meta, to);
+                self.$items.lower(to);
+                if !to.is_modern() {
+                    self.ttl_ms = None;
+                    self.cache_scope = None;
+                }
+            }
+        }
+    )+};
+}
+
+cacheable!(
+    DiscoverResult: capabilities,
+    ListPromptsResult: prompts,
+    ListResourceTemplatesResult: resource_templates,
+    ListResourcesResult: resources,
+    ListToolsResult: tools,
+    ReadResourceResult: contents,
+);
+
+impl Lower for InitializeRequestParams {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        self.capabilities.lower(to);
+        self.client_info.lower(to);
+    }
+}
+
+impl Lower for InitializeResult {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        self.capabilities.lower(to);
+        self.server_info.lower(to);
+    }
+}
+
+impl Lower for CallToolRequestParams {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if to != Revision::V2025_11_25 {
+            self.task = None;
+        }
+        if !to.is_modern() {
+            self.input_responses = None;
+            self.request_state = None;
+        }
+    }
+}
+
+impl Lower for ReadResourceRequestParams {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if !to.is_modern() {
+            self.input_responses = None;
+            self.request_state = None;
+        }
+    }
+}
+
+impl Lower for GetPromptRequestParams {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if !to.is_modern() {
+            self.input_responses = None;
+            self.request_state = None;
+        }
+    }
+}
+
+impl Lower for CallToolResult {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if to.is_modern() {
+            return;
+        }
+        self.content.lower(to);
+        steps!(self, to, call_tool_result: v2025_11_25 v2025_03_26);
+    }
+}
+
+impl Lower for GetPromptResult {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        self.messages.lower(to);
+    }
+}
+
+impl Lower for CompleteRequestParams {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        steps!(self, to, complete_params: v2025_03_26);
+    }
+}
+
+impl Lower for ProgressNotificationParams {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        steps!(self, to, progress_params: v2024_11_05);
+    }
+}
+
+impl Lower for ListRootsResult {
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        self.roots.lower(to);
+        steps!(self, to, list_roots_result: v2026_07_28);
+    }
+}
+
+impl<T: Lower> Lower for Complete<T> {
+    fn lower(&mut self, to: Revision) {
+        self.0.lower(to);
+    }
+}
+
+impl<T: Lower> Lower for Outcome<T> {
+    fn lower(&mut self, to: Revision) {
+        match self {
+            Self::Complete(result) => result.lower(to),
+            Self::InputRequired(result) => result.lower(to),
+        }
+    }
+}
+
+impl Lower for CallToolOutcome {
+    /// A task keeps its modern shape; 2025-11-25 reads a [`LegacyCreateTaskResult`] made of it.
+    fn lower(&mut self, to: Revision) {
+        match self {
+            Self::Complete(result) => result.lower(to),
+            Self::InputRequired(result) => result.lower(to),
+            Self::Task(task) => task.lower(to),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Lowering: what a peer's revision may see of a value.
+
+mod ask;
+mod message;
+mod value;
+
+use super::{Revision, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
+use crate::Meta;
+
+/// A value that can be put into the words of an older revision.
+///
+/// What the revision does not know is dropped, or turned into the nearest thing it has. Going to
+/// 2026-07-28 only clears fields that older revisions had, so it costs next to nothing.
+///
+/// ```
+/// use turnbuckle_protocol::{CallToolResult, Revision, revision::Lower};
+///
+/// let mut result = CallToolResult::structured(&[1, 2])?;
+/// result.lower(Revision::V2025_11_25); // which knows only objects
+/// assert!(result.structured_content.is_none());
+/// assert_eq!(result.content[0].as_text(), Some("[1,2]"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub trait Lower {
+    /// Drops or turns what `to` does not know.
+    fn lower(&mut self, to: Revision);
+}
+
+impl<T: Lower> Lower for Option<T> {
+    fn lower(&mut self, to: Revision) {
+        self.iter_mut().for_each(|value| value.lower(to));
+    }
+}
+
+impl<T: Lower> Lower for Vec<T> {
+    fn lower(&mut self, to: Revision) {
+        self.iter_mut().for_each(|value| value.lower(to));
+    }
+}
+
+impl<T: Lower> Lower for Box<T> {
+    fn lower(&mut self, to: Revision) {
+        (**self).lower(to);
+    }
+}
+
+/// Runs the steps of a value that apply, from the newest revision to the oldest.
+macro_rules! steps {
+    ($value:expr, $to:expr, $function:ident: $($step:ident)+) => {
+        $(if $step::applies($to) {
+            $step::$function($value);
+        })+
+    };
+}
+
+use steps;
+
+/// Lowers the `_meta` of a message and drops it if nothing is left.
+fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
+    let Some(map) = meta else { return };
+    let was_empty = map.is_empty();
+    steps!(map, to, meta: v2026_07_28 v2025_11_25 v2025_06_18);
+    if map.is_empty() && !was_empty {
+        *meta = None;
+    }
+}

@@ -1,0 +1,139 @@
+//! The nouns: tools, resources, prompts, content, capabilities.
+
+use super::{
+    Lower, Revision, steps, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
+};
+use crate::{
+    Annotations, ClientCapabilities, ContentBlock, ErrorObject, Implementation, Prompt,
+    PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate, Root,
+    SamplingContent, SamplingMessage, ServerCapabilities, Tool, ToolResultContent,
+};
+
+impl Lower for Implementation {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, implementation: v2025_06_18 v2025_03_26);
+    }
+}
+
+impl Lower for Annotations {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, annotations: v2025_03_26);
+    }
+}
+
+impl Lower for Tool {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, tool: v2026_07_28 v2025_11_25 v2025_06_18 v2025_03_26 v2024_11_05);
+    }
+}
+
+impl Lower for Resource {
+    fn lower(&mut self, to: Revision) {
+        self.annotations.lower(to);
+        steps!(self, to, resource: v2025_06_18 v2025_03_26);
+    }
+}
+
+impl Lower for ResourceTemplate {
+    fn lower(&mut self, to: Revision) {
+        self.annotations.lower(to);
+        steps!(self, to, resource_template: v2025_06_18 v2025_03_26);
+    }
+}
+
+impl Lower for ResourceContents {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, resource_contents: v2025_03_26);
+    }
+}
+
+impl Lower for Prompt {
+    fn lower(&mut self, to: Revision) {
+        self.arguments.lower(to);
+        steps!(self, to, prompt: v2025_06_18 v2025_03_26);
+    }
+}
+
+impl Lower for PromptArgument {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, prompt_argument: v2025_03_26);
+    }
+}
+
+impl Lower for PromptMessage {
+    fn lower(&mut self, to: Revision) {
+        self.content.lower(to);
+    }
+}
+
+impl Lower for Root {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, root: v2025_03_26);
+    }
+}
+
+impl Lower for ContentBlock {
+    fn lower(&mut self, to: Revision) {
+        // Content is the same in the two newest revisions, and this is the hot path.
+        if to >= Revision::V2025_11_25 {
+            return;
+        }
+        match self {
+            Self::Text(content) => content.annotations.lower(to),
+            Self::Image(content) => content.annotations.lower(to),
+            Self::Audio(content) => content.annotations.lower(to),
+            Self::ResourceLink(link) => link.resource.lower(to),
+            Self::Resource(content) => {
+                content.annotations.lower(to);
+                content.resource.lower(to);
+            }
+        }
+        steps!(self, to, content: v2025_03_26 v2024_11_05);
+    }
+}
+
+impl Lower for SamplingContent {
+    fn lower(&mut self, to: Revision) {
+        match self {
+            Self::Text(content) => content.annotations.lower(to),
+            Self::Image(content) => content.annotations.lower(to),
+            Self::Audio(content) => content.annotations.lower(to),
+            Self::ToolUse(_) => {}
+            Self::ToolResult(result) => result.lower(to),
+        }
+        steps!(self, to, sampling_content: v2025_03_26 v2024_11_05);
+    }
+}
+
+impl Lower for ToolResultContent {
+    fn lower(&mut self, to: Revision) {
+        self.content.lower(to);
+        steps!(self, to, tool_result_content: v2025_11_25);
+    }
+}
+
+impl Lower for SamplingMessage {
+    /// Only what is said; the number of turns is a matter of the whole conversation.
+    fn lower(&mut self, to: Revision) {
+        self.content.lower(to);
+    }
+}
+
+impl Lower for ClientCapabilities {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, client_capabilities: v2026_07_28 v2025_06_18 v2025_03_26);
+    }
+}
+
+impl Lower for ServerCapabilities {
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, server_capabilities: v2026_07_28 v2025_06_18 v2024_11_05);
+    }
+}
+
+impl Lower for ErrorObject {
+    /// Invalid params whose data names a `uri` are taken for a resource that was not found.
+    fn lower(&mut self, to: Revision) {
+        steps!(self, to, error: v2026_07_28 v2025_11_25 v2025_06_18);
+    }
+}

@@ -1,0 +1,163 @@
+//! Raising: making what an older peer said mean what the newest revision means.
+//!
+//! Reading a message does most of it, since the types carry every revision. What is left is where
+//! an old form is also a valid new one with another meaning.
+
+use super::Revision;
+use crate::{
+    CallToolResult, ClientCapabilities, ElicitRequestParams, EnumOption, ErrorObject, FormMode,
+    InitializeRequestParams, InitializeResult, LegacyTitledEnumSchema, PrimitiveSchema,
+    ServerCapabilities, TitledSingleSelectEnumSchema, error::code,
+};
+
+/// A value that older revisions say differently.
+pub trait Raise {
+    /// Turns what a peer of revision `from` said into the words of the newest.
+    fn raise(&mut self, from: Revision);
+}
+
+impl Raise for ClientCapabilities {
+    /// Elicitation without a mode means forms.
+    fn raise(&mut self, _from: Revision) {
+        if let Some(elicitation) = &mut self.elicitation
+            && elicitation.has_form()
+        {
+            elicitation.form.get_or_insert_default();
+        }
+    }
+}
+
+impl Raise for ServerCapabilities {
+    /// A server of 2024-11-05 may complete arguments without declaring it.
+    fn raise(&mut self, from: Revision) {
+        if from == Revision::V2024_11_05 {
+            self.completions.get_or_insert_default();
+        }
+    }
+}
+
+impl Raise for InitializeRequestParams {
+    fn raise(&mut self, from: Revision) {
+        self.capabilities.raise(from);
+    }
+}
+
+impl Raise for InitializeResult {
+    fn raise(&mut self, from: Revision) {
+        self.capabilities.raise(from);
+    }
+}
+
+impl Raise for ErrorObject {
+    /// A resource that was not found and is named in the data gets its modern code. One that is
+    /// not named keeps the old code, which [`ErrorObject::is_resource_not_found`] still knows.
+    fn raise(&mut self, from: Revision) {
+        if !from.is_modern() && self.code == code::RESOURCE_NOT_FOUND && self.names_a_uri() {
+            self.code = code::INVALID_PARAMS;
+        }
+    }
+}
+
+impl Raise for CallToolResult {
+    /// Before 2026-07-28 `null` is no structured content but a way to write none.
+    fn raise(&mut self, from: Revision) {
+        if !from.is_modern() {
+            self.structured_content.take_if(|raw| raw.get() == "null");
+        }
+    }
+}
+
+impl Raise for ElicitRequestParams {
+    /// A request without a mode is a form, and names beside the values move to them.
+    fn raise(&mut self, _from: Revision) {
+        let Self::Form(form) = self else { return };
+        form.mode = Some(FormMode::Form);
+        for field in form.requested_schema.properties.values_mut() {
+            if let PrimitiveSchema::LegacyTitled(legacy) = field {
+                *field = PrimitiveSchema::TitledSingleSelect(titled(std::mem::take(legacy)));
+            }
+        }
+    }
+}
+
+/// A value without a name is called by itself.
+fn titled(legacy: LegacyTitledEnumSchema) -> TitledSingleSelectEnumSchema {
+    let mut names = legacy.enum_names.unwrap_or_default().into_iter();
+    let option = |value: String| {
+        let title = names.next().unwrap_or_else(|| value.clone());
+        EnumOption { value, title }
+    };
+    TitledSingleSelectEnumSchema {
+        title: legacy.title,
+        description: legacy.description,
+        one_of: legacy.values.into_iter().map(option).collect(),
+        default: legacy.default,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::revision::Lower;
+
+    #[test]
+    fn a_missing_resource_keeps_its_meaning_down_and_up() {
+        let modern = ErrorObject::resource_not_found("file:///a");
+        for from in Revision::LEGACY {
+            let mut error = modern.clone();
+            error.lower(from);
+            assert_eq!(error.code, code::RESOURCE_NOT_FOUND);
+            error.raise(from);
+            assert_eq!(error, modern);
+        }
+    }
+
+    #[test]
+    fn elicitation_without_a_mode_becomes_forms() {
+        let mut capabilities: ClientCapabilities =
+            serde_json::from_value(json!({"elicitation": {}})).unwrap();
+        capabilities.raise(Revision::V2025_06_18);
+        assert_eq!(
+            capabilities,
+            ClientCapabilities::new().with_form_elicitation()
+        );
+
+        let url_only = ClientCapabilities::new().with_url_elicitation();
+        let mut capabilities = url_only.clone();
+        capabilities.raise(Revision::V2025_11_25);
+        assert_eq!(capabilities, url_only);
+    }
+
+    #[test]
+    fn names_move_to_their_values() {
+        let mut params: ElicitRequestParams = serde_json::from_value(json!({
+            "message": "Colour?",
+            "requestedSchema": {"type": "object", "properties": {"colour": {
+                "type": "string", "enum": ["r", "g"], "enumNames": ["Red"],
+            }}},
+        }))
+        .unwrap();
+        params.raise(Revision::V2025_06_18);
+        let json = serde_json::to_value(&params).unwrap();
+        assert_eq!(json["mode"], "form");
+        assert_eq!(
+            json["requestedSchema"]["properties"]["colour"]["oneOf"],
+            json!([{"const": "r", "title": "Red"}, {"const": "g", "title": "g"}])
+        );
+    }
+
+    #[test]
+    fn null_is_no_structured_content_before_the_newest_revision() {
+        let result: CallToolResult =
+            serde_json::from_str(r#"{"content":[],"structuredContent":null}"#).unwrap();
+        assert!(result.structured_content.is_some());
+        let mut old = result.clone();
+        old.raise(Revision::V2025_11_25);
+        assert!(old.structured_content.is_none());
+        let mut new = result;
+        new.raise(Revision::V2026_07_28);
+        assert!(new.structured_content.is_some());
+    }
+}
