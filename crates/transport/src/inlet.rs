@@ -2,13 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use crate::limits::Limits;
 use crate::line::{Line, LineBuffer};
 use crate::outbox::Outbox;
 use crate::receive::Receive;
-
-/// 1 ms: answers are held back for the rest of their batch to save writes, but never so long that
-/// a person or a peer could notice.
-const FLUSH_AFTER: Duration = Duration::from_millis(1);
 
 /// Why a batch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +21,15 @@ pub(crate) enum Batch {
 pub(crate) struct Inlet<C> {
     lines: LineBuffer,
     receiver: C,
+    flush_after: Duration,
 }
 
 impl<C: Receive> Inlet<C> {
-    pub(crate) fn new(receiver: C, max_message_bytes: usize) -> Self {
+    pub(crate) fn new(receiver: C, limits: Limits) -> Self {
         Self {
-            lines: LineBuffer::new(max_message_bytes),
+            lines: LineBuffer::new(limits.max_message_bytes),
             receiver,
+            flush_after: limits.flush_after,
         }
     }
 
@@ -53,7 +52,7 @@ impl<C: Receive> Inlet<C> {
                 Line::Message(message) => self.receiver.receive(message),
                 Line::Fault(fault) => self.receiver.receive_fault(fault),
             }
-            if outbox.is_backlogged() || began.elapsed() >= FLUSH_AFTER {
+            if outbox.is_backlogged() || began.elapsed() > self.flush_after {
                 return Batch::Interrupted;
             }
         }

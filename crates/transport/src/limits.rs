@@ -11,6 +11,9 @@ const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 /// a busy server wait, and a thousand peers that do not read cost at most a gigabyte.
 const OUTBOX_HIGH_WATER_BYTES: usize = 1024 * 1024;
 
+/// 1 ms: too short for a person or a peer to notice, long enough for a thousand small answers.
+const FLUSH_AFTER: Duration = Duration::from_millis(1);
+
 /// 5 s: longer than the clients in the field wait between closing the input and sending SIGTERM
 /// (2 s), so that it is the peer who decides how long a late answer is worth waiting for.
 const LINGER: Duration = Duration::from_secs(5);
@@ -36,6 +39,8 @@ pub struct Limits {
     /// Above this many queued bytes senders wait, and above this many bytes of unsent answers
     /// nothing more is read.
     pub outbox_high_water_bytes: usize,
+    /// How long answers may be held back for others of the same batch, to leave with one write.
+    pub flush_after: Duration,
     /// How long one direction of a connection may outlive the other: the time for late answers
     /// after the peer's end of input, and for the peer to hang up after our end of output.
     pub linger: Duration,
@@ -46,6 +51,7 @@ impl Default for Limits {
         Self {
             max_message_bytes: MAX_MESSAGE_BYTES,
             outbox_high_water_bytes: OUTBOX_HIGH_WATER_BYTES,
+            flush_after: FLUSH_AFTER,
             linger: LINGER,
         }
     }
@@ -64,6 +70,14 @@ impl Limits {
     pub fn with_outbox_high_water_bytes(self, outbox_high_water_bytes: usize) -> Self {
         Self {
             outbox_high_water_bytes,
+            ..self
+        }
+    }
+
+    /// Sets how long answers may be held back for others of the same batch.
+    pub fn with_flush_after(self, flush_after: Duration) -> Self {
+        Self {
+            flush_after,
             ..self
         }
     }

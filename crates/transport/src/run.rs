@@ -44,7 +44,7 @@ const BATCHES_PER_POLL: usize = 32;
 /// struct Echo(Outbox);
 /// impl Receive for Echo {
 ///     fn receive(&mut self, message: &[u8]) {
-///         let _ = self.0.push_with::<()>(|line| Ok(line.extend_from_slice(message)));
+///         self.0.push(message);
 ///     }
 ///     fn receive_fault(&mut self, _: LineFault<'_>) {}
 ///     fn closed(&mut self) { self.0.close() }
@@ -76,7 +76,7 @@ where
     let _attached = outbox.attach()?;
     let mut connection = Connection {
         input: Some(read),
-        inlet: Inlet::new(receiver, limits.max_message_bytes),
+        inlet: Inlet::new(receiver, limits),
         batch: Batch::Done,
         output: Some(write),
         chunk: Chunk::default(),

@@ -58,7 +58,17 @@ impl Group {
     pub(super) fn is_gone(&self) -> bool {
         // Orphans come to us when we are their container's first process, or a subreaper.
         while let Ok(Some(_)) = waitpgid(self.leader, WaitOptions::NOHANG) {}
-        test_kill_process_group(self.leader).is_err()
+        test_kill_process_group(self.leader).is_err() || !self.is_anyone_running()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_anyone_running(&self) -> bool {
+        super::members::is_running(self.id()).unwrap_or(true)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_anyone_running(&self) -> bool {
+        true
     }
 
     /// Asks all of the group to end.

@@ -15,6 +15,8 @@ mod end;
 #[cfg_attr(not(unix), path = "group_other.rs")]
 mod group;
 mod guard;
+#[cfg(target_os = "linux")]
+mod members;
 mod pipes;
 mod process;
 mod spawn_error;

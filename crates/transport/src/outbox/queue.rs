@@ -155,10 +155,18 @@ mod tests {
 
     use super::*;
 
+    fn append(queue: &mut Queue, message: &[u8]) -> usize {
+        let write = |line: &mut Vec<u8>| {
+            line.extend_from_slice(message);
+            Ok::<(), ()>(())
+        };
+        queue.append(write).expect("this writer does not fail")
+    }
+
     #[test]
     fn a_failed_or_panicking_writer_leaves_nothing_behind() {
         let mut queue = Queue::new();
-        queue.append::<()>(|line| Ok(line.extend(b"{}"))).unwrap();
+        append(&mut queue, b"{}");
         let failed = queue.append(|line| {
             line.extend(b"{\"half\":");
             Err("no")
@@ -178,8 +186,7 @@ mod tests {
     #[test]
     fn a_line_end_inside_a_message_becomes_a_space() {
         let mut queue = Queue::new();
-        let count = queue.append::<()>(|line| Ok(line.extend(b"{\r\n  \"a\": 1\n}")));
-        assert_eq!(count, Ok(14));
+        assert_eq!(append(&mut queue, b"{\r\n  \"a\": 1\n}"), 14);
         assert_eq!(queue.bytes, b"{    \"a\": 1 }\n");
     }
 }

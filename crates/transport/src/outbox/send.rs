@@ -21,9 +21,8 @@ use crate::limits::Limits;
 /// use turnbuckle_transport::{Limits, Outbox};
 ///
 /// let outbox = Outbox::new(Limits::default());
-/// outbox.push_with::<()>(|line| Ok(line.extend_from_slice(b"{}")))?;
+/// outbox.push(b"{}");
 /// assert_eq!(outbox.pending_bytes(), 3); // the message and its line end
-/// # Ok::<(), ()>(())
 /// ```
 #[derive(Clone)]
 pub struct Outbox {
@@ -63,12 +62,22 @@ impl Outbox {
         }
     }
 
+    /// Queues one message without waiting, like [`push_with`](Self::push_with), from bytes that are
+    /// there already.
+    pub fn push(&self, message: &[u8]) {
+        let Ok(()) = self.push_with::<Infallible>(|line| {
+            line.extend_from_slice(message);
+            Ok(())
+        });
+    }
+
     /// Queues one message without waiting: for answers to what was received, whose amount the
     /// connection bounds by reading nothing more while they are over the high-water mark.
     ///
     /// `write` appends the message, without a line end, straight to the queue; it must leave alone
     /// what is there. Nothing is queued if it fails, panics or appends nothing. It runs under the
-    /// outbox's lock and must not use the outbox. On a closed outbox it is not called: the answer
+    /// outbox's lock and must not use the outbox. Pushed from inside
+    /// [`receive`](crate::Receive::receive), a message leaves when its batch is through. On a closed outbox it is not called: the answer
     /// has nobody to go to, which is no fault of its writer.
     pub fn push_with<E>(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let mut queue = self.lock();
@@ -93,14 +102,10 @@ impl Outbox {
     /// whole.
     pub async fn send(&self, message: &[u8]) -> Result<(), Closed> {
         self.when_there_is_room(|queue| {
-            let write = |line: &mut Vec<u8>| {
+            let Ok(_) = queue.append::<Infallible>(|line| {
                 line.extend_from_slice(message);
-                Ok::<(), Infallible>(())
-            };
-            match queue.append(write) {
-                Ok(_) => {}
-                Err(never) => match never {},
-            }
+                Ok(())
+            });
         })
         .await
     }

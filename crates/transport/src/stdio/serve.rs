@@ -59,7 +59,7 @@ pub async fn serve_stdio<C: Receive + 'static>(
     let in_use = InUse::begin()?;
     let claim = Claim::take().map_err(TransportError::Claim)?;
     let (input, output) = claim.files().map_err(TransportError::Claim)?;
-    let inlet = Inlet::new(receiver, limits.max_message_bytes);
+    let inlet = Inlet::new(receiver, limits);
     let threads = Threads::start(input, output, inlet, outbox, in_use)?;
     threads.finish(limits).await
 }
@@ -83,7 +83,7 @@ pub async fn serve_files<C: Receive + 'static>(
     outbox: Outbox,
     limits: Limits,
 ) -> Result<(), TransportError> {
-    let inlet = Inlet::new(receiver, limits.max_message_bytes);
+    let inlet = Inlet::new(receiver, limits);
     let threads = Threads::start(input, output, inlet, outbox, ())?;
     threads.finish(limits).await
 }

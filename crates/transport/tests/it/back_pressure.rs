@@ -1,0 +1,193 @@
+//! A peer that does not read makes writers wait, not memory grow.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::time::timeout;
+use turnbuckle_transport::{Closed, Limits, Outbox, duplex, run};
+
+use crate::recorder::{Event, PATIENCE, Recorder};
+
+const HIGH_WATER: usize = 10_000;
+/// What the connection between the two ends holds.
+const PIPE: usize = 64 * 1024;
+
+fn limits() -> Limits {
+    Limits::default().with_outbox_high_water_bytes(HIGH_WATER)
+}
+
+/// A line of 1,000 bytes with its line end.
+fn numbered(number: usize) -> String {
+    format!("{number:0>999}")
+}
+
+#[tokio::test(start_paused = true)]
+async fn senders_wait_for_a_peer_that_does_not_read_and_nothing_is_lost() {
+    let (near, far) = duplex();
+    let outbox = Outbox::new(limits());
+    let (recorder, _events) = Recorder::new(&outbox);
+    let connection = run(near.reader, near.writer, recorder, outbox.clone(), limits());
+    let connection = tokio::spawn(connection);
+    let mut sender = tokio::spawn({
+        let outbox = outbox.clone();
+        async move {
+            for number in 0..1_000 {
+                outbox.send(numbered(number).as_bytes()).await.unwrap();
+            }
+            outbox.close();
+        }
+    });
+    // Time stands still until every task waits.
+    assert!(
+        timeout(Duration::from_secs(1), &mut sender).await.is_err(),
+        "the sender waits"
+    );
+    assert!(outbox.pending_bytes() >= HIGH_WATER);
+    assert!(
+        outbox.pending_bytes() <= HIGH_WATER + 1_000,
+        "{}",
+        outbox.pending_bytes()
+    );
+
+    let mut lines = BufReader::new(far.reader).lines();
+    for number in 0..1_000 {
+        assert_eq!(lines.next_line().await.unwrap(), Some(numbered(number)));
+    }
+    assert_eq!(lines.next_line().await.unwrap(), None);
+    sender.await.unwrap();
+    drop((lines, far.writer));
+    connection.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_read_while_answers_are_over_the_mark() {
+    let (near, mut far) = duplex();
+    let outbox = Outbox::new(limits());
+    let (recorder, mut events) = Recorder::answering(&outbox, |number, outbox| {
+        let number = std::str::from_utf8(number).unwrap().parse().unwrap();
+        outbox.push(numbered(number).as_bytes());
+    });
+    let connection = run(near.reader, near.writer, recorder, outbox.clone(), limits());
+    let connection = tokio::spawn(connection);
+    let mut asker = tokio::spawn(async move {
+        for number in 0..50_000 {
+            far.writer
+                .write_all(format!("{number}\n").as_bytes())
+                .await
+                .unwrap();
+        }
+        far.writer.shutdown().await.unwrap();
+        far.writer
+    });
+    assert!(
+        timeout(Duration::from_secs(1), &mut asker).await.is_err(),
+        "the asker waits"
+    );
+    assert!(
+        outbox.pending_bytes() <= HIGH_WATER + 1_000,
+        "{}",
+        outbox.pending_bytes()
+    );
+    let answered = events.count_now();
+    assert!(answered <= (PIPE + HIGH_WATER) / 1_000 + 1, "{answered}");
+
+    let mut lines = BufReader::new(far.reader).lines();
+    for number in 0..50_000 {
+        assert_eq!(lines.next_line().await.unwrap(), Some(numbered(number)));
+    }
+    drop(asker.await.unwrap());
+    connection.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn two_ends_that_both_have_much_to_say_do_not_wait_for_each_other() {
+    let (client_end, server_end) = duplex();
+    let outbox = Outbox::new(limits());
+    let (server, _) = Recorder::echoing(&outbox);
+    let server = run(
+        server_end.reader,
+        server_end.writer,
+        server,
+        outbox,
+        limits(),
+    );
+    let server = tokio::spawn(server);
+
+    let outbox = Outbox::new(limits());
+    let (client, mut answers) = Recorder::new(&outbox);
+    let client = run(
+        client_end.reader,
+        client_end.writer,
+        client,
+        outbox.clone(),
+        limits(),
+    );
+    let client = tokio::spawn(client);
+    let senders = (0..10).map(|_| {
+        let outbox = outbox.clone();
+        tokio::spawn(async move {
+            for number in 0..100 {
+                outbox.send(numbered(number).as_bytes()).await.unwrap();
+            }
+        })
+    });
+    for sender in senders.collect::<Vec<_>>() {
+        timeout(PATIENCE, sender)
+            .await
+            .expect("no dead-lock")
+            .unwrap();
+    }
+    for _ in 0..1_000 {
+        assert!(matches!(answers.next().await, Event::Message(_)));
+    }
+    outbox.close();
+    client.await.unwrap().unwrap();
+    server.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_send_leaves_nothing_behind_and_the_next_in_row_goes_on() {
+    let limits = limits().with_outbox_high_water_bytes(1);
+    let outbox = Outbox::new(limits);
+    outbox.send(b"first").await.unwrap();
+    let mut second = Box::pin(outbox.send(b"second"));
+    let waiting = Outbox::clone(&outbox);
+    let third = tokio::spawn(async move { waiting.send(b"third").await });
+    assert!(timeout(Duration::from_secs(1), &mut second).await.is_err());
+    drop(second);
+
+    let (near, mut far) = duplex();
+    let (recorder, _events) = Recorder::new(&outbox);
+    let connection = run(near.reader, near.writer, recorder, outbox.clone(), limits);
+    let connection = tokio::spawn(connection);
+    third.await.unwrap().unwrap();
+    outbox.close();
+    let mut output = String::new();
+    far.reader.read_to_string(&mut output).await.unwrap();
+    assert_eq!(output, "first\nthird\n");
+    drop(far);
+    connection.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_turns_waiting_senders_away() {
+    let outbox = Outbox::new(limits().with_outbox_high_water_bytes(1));
+    outbox.send(b"first").await.unwrap();
+    let senders: Vec<_> = (0..3)
+        .map(|_| {
+            let outbox = outbox.clone();
+            tokio::spawn(async move { outbox.send(b"more").await })
+        })
+        .collect();
+    assert!(
+        timeout(Duration::from_secs(1), outbox.ready())
+            .await
+            .is_err()
+    );
+    outbox.close();
+    for sender in senders {
+        assert_eq!(sender.await.unwrap(), Err(Closed));
+    }
+    assert_eq!(outbox.ready().await, Err(Closed));
+    assert_eq!(outbox.pending_bytes(), "first\n".len());
+}

@@ -1,0 +1,19 @@
+//! The transports from outside: bytes in, bytes out, processes gone.
+
+mod back_pressure;
+mod batching;
+#[cfg(target_os = "linux")]
+mod child_end;
+#[cfg(unix)]
+mod child_io;
+#[cfg(unix)]
+mod child_spawn;
+mod closing;
+mod lines;
+#[cfg(target_os = "linux")]
+mod process_table;
+mod recorder;
+#[cfg(unix)]
+mod stdio_files;
+#[cfg(unix)]
+mod stdio_process;

@@ -1,0 +1,43 @@
+//! Who is running, from the kernel's own table.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::recorder::PATIENCE;
+
+/// An environment variable by which the descendants of one child are told from all others.
+pub(crate) const MARK: &str = "TURNBUCKLE_TEST_MARK";
+
+/// A mark that no other test has.
+pub(crate) fn mark(test: &str) -> String {
+    format!("{test}-{}", std::process::id())
+}
+
+/// The ids of live processes that carry `mark`. Zombies have no environment and do not count.
+pub(crate) fn marked(mark: &str) -> Vec<u32> {
+    let wanted = format!("{MARK}={mark}");
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|id: &u32| {
+        let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == wanted.as_bytes())
+    })
+    .collect()
+}
+
+/// Whether the process is neither running nor a zombie.
+pub(crate) fn is_reaped(id: u32) -> bool {
+    // Threads and zombies have a folder; a process that was reaped has none.
+    !fs::exists(format!("/proc/{id}")).unwrap()
+}
+
+/// Waits for something that happens without telling.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
