@@ -1,0 +1,98 @@
+//! Why a document is not a schema that can be used.
+
+use thiserror::Error;
+
+/// What [`Schema::compile`](crate::Schema::compile) found wrong. `pointer` is the JSON pointer of the place in
+/// the schema document (empty for its root).
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// A place that must hold a schema holds something else.
+    #[error("`{pointer}` of the schema is {found}; a schema is an object or a boolean")]
+    NotASchema {
+        /// Where.
+        pointer: String,
+        /// What kind of value stands there.
+        found: &'static str,
+    },
+    /// The document declares a dialect that this crate does not know.
+    #[error(
+        "the schema declares the dialect `{uri}`, which is not supported; use 2020-12 (the default) or draft-07"
+    )]
+    Dialect {
+        /// The `$schema` as declared.
+        uri: String,
+    },
+    /// A keyword has a value of the wrong form.
+    #[error("`{keyword}` at `{pointer}` of the schema must be {expected}")]
+    Keyword {
+        /// The schema that has the keyword.
+        pointer: String,
+        /// The keyword.
+        keyword: String,
+        /// The form it must have.
+        expected: &'static str,
+    },
+    /// A reference leaves the document. Nothing is ever fetched.
+    #[error(
+        "the reference to `{uri}` at `{pointer}` of the schema leads outside the document; nothing is fetched, so put it under `$defs`"
+    )]
+    ExternalReference {
+        /// The schema that has the reference.
+        pointer: String,
+        /// The document it asks for.
+        uri: String,
+    },
+    /// A reference names a place of this document that does not exist.
+    #[error("`{reference}` at `{pointer}` of the schema points to nothing in the document")]
+    UnknownReference {
+        /// The schema that has the reference.
+        pointer: String,
+        /// The reference as written.
+        reference: String,
+    },
+    /// A reference leads back to itself without going deeper into the instance.
+    #[error(
+        "the reference at `{pointer}` of the schema leads back to itself, so checking would never end"
+    )]
+    EndlessReference {
+        /// A schema on the circle.
+        pointer: String,
+    },
+    /// Two schemas of the document claim the same name.
+    #[error("`{name}` at `{pointer}` of the schema is already the name of another schema")]
+    DuplicateName {
+        /// The later of the two.
+        pointer: String,
+        /// The `$id` or anchor.
+        name: String,
+    },
+    /// A `pattern`, or a name in `patternProperties`, is not a regular expression we can run.
+    #[error("the pattern `{pattern}` at `{pointer}` of the schema cannot be used: {reason}")]
+    Pattern {
+        /// The schema that has the pattern.
+        pointer: String,
+        /// The pattern as written.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The document is nested deeper than [`MAX_SCHEMA_DEPTH`](crate::limits::MAX_SCHEMA_DEPTH).
+    #[error("the schema is nested deeper than {limit} levels")]
+    TooDeep {
+        /// The bound.
+        limit: usize,
+    },
+    /// The document has more values than [`MAX_SCHEMA_VALUES`](crate::limits::MAX_SCHEMA_VALUES).
+    #[error("the schema has more than {limit} values")]
+    TooLarge {
+        /// The bound.
+        limit: usize,
+    },
+    /// The document has more patterns than [`MAX_PATTERNS`](crate::limits::MAX_PATTERNS).
+    #[error("the schema has more than {limit} different patterns")]
+    TooManyPatterns {
+        /// The bound.
+        limit: usize,
+    },
+}

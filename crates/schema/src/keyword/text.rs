@@ -1,0 +1,118 @@
+//! Keywords for strings: `minLength`, `maxLength`, `pattern`, and `format` where it is asserted.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::compile::Compiler;
+use crate::dialect::count;
+use crate::error::SchemaError;
+use crate::format::{Format, Formats};
+use crate::pattern::Pattern;
+use crate::run::{Flow, Place, Report, Run};
+use crate::shown;
+use crate::violation::{Keyword, Violation};
+
+#[derive(Debug)]
+pub(crate) struct TextRules {
+    pub(crate) least: u64,
+    pub(crate) most: Option<u64>,
+    pub(crate) pattern: Option<Arc<Pattern>>,
+    /// The format, known to us or not asserted at all.
+    pub(crate) format: Option<Format>,
+    formats: Formats,
+}
+
+impl TextRules {
+    pub(crate) fn read<'s>(
+        schema: &'s Map<String, Value>,
+        compiler: &mut Compiler<'s>,
+    ) -> Result<Option<Box<Self>>, SchemaError> {
+        let pattern = match schema.get("pattern").and_then(Value::as_str) {
+            Some(source) => Some(compiler.pattern(source)?),
+            None => None,
+        };
+        let rules = Self {
+            least: schema.get("minLength").and_then(count).unwrap_or(0),
+            most: schema.get("maxLength").and_then(count),
+            pattern,
+            format: schema
+                .get("format")
+                .and_then(Value::as_str)
+                .and_then(Format::named),
+            formats: compiler.formats(),
+        };
+        let is_empty = rules.least == 0
+            && rules.most.is_none()
+            && rules.pattern.is_none()
+            && rules.format.is_none();
+        Ok((!is_empty).then(|| Box::new(rules)))
+    }
+
+    pub(crate) fn check<R: Report>(
+        &self,
+        run: &mut Run<'_>,
+        text: &str,
+        place: &Place<'_>,
+        report: &mut R,
+    ) -> Flow {
+        self.check_length(text, place, report)?;
+        if let Some(pattern) = &self.pattern
+            && !run.matches(pattern, text)
+        {
+            report.note(|| {
+                let expected = format!("a string that matches the pattern `{}`", pattern.source());
+                violation(Keyword::Pattern, expected, text, place)
+            })?;
+        }
+        if let Some(format) = self.format
+            && self.formats == Formats::Assert
+            && !format.admits(text)
+        {
+            let expected = || format!("{} (for example `{}`)", format.in_words(), format.sample());
+            report.note(|| violation(Keyword::Format, expected(), text, place))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn check_length<R: Report>(&self, text: &str, place: &Place<'_>, report: &mut R) -> Flow {
+        let most = self.most.unwrap_or(u64::MAX);
+        // A string has no more characters than bytes, and at least a quarter as many.
+        let bytes = text.len() as u64;
+        if bytes.div_ceil(4) >= self.least && bytes <= most {
+            return ControlFlow::Continue(());
+        }
+        let length = text.chars().count() as u64;
+        if length < self.least {
+            report.note(|| {
+                let expected = format!("a string of at least {} characters", self.least);
+                length_violation(Keyword::MinLength, expected, text, length, place)
+            })?;
+        }
+        if length > most {
+            report.note(|| {
+                let expected = format!("a string of at most {most} characters");
+                length_violation(Keyword::MaxLength, expected, text, length, place)
+            })?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn violation(keyword: Keyword, expected: String, text: &str, place: &Place<'_>) -> Violation {
+    let found = shown::value(&Value::String(text.to_owned()));
+    Violation::new(place.pointer(), keyword, expected, found)
+}
+
+fn length_violation(
+    keyword: Keyword,
+    expected: String,
+    text: &str,
+    length: u64,
+    place: &Place<'_>,
+) -> Violation {
+    let mut violation = violation(keyword, expected, text, place);
+    violation.found = format!("{} ({length} characters)", violation.found);
+    violation
+}

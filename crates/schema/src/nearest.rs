@@ -1,0 +1,102 @@
+//! The name or value that was probably meant: by edit distance, after taking case and separators away.
+
+use serde_json::Value;
+
+/// Longer names are not compared: the work grows with the product of the lengths.
+const MAX_NAME_CHARS: usize = 64;
+
+/// The candidate nearest to `wanted`, if it is near enough to be a slip.
+pub(crate) fn name<'n>(wanted: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let folded = fold(wanted)?;
+    candidates
+        .filter_map(|candidate| {
+            let other = fold(candidate)?;
+            let distance = distance(&folded, &other);
+            is_near(distance, folded.len().max(other.len())).then_some((distance, candidate))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The string of an `enum` nearest to a string, as JSON.
+pub(crate) fn choice(value: &Value, choices: &[Value]) -> Option<String> {
+    let nearest = name(value.as_str()?, choices.iter().filter_map(Value::as_str))?;
+    Some(Value::from(nearest).to_string())
+}
+
+fn is_near(distance: usize, length: usize) -> bool {
+    // One slip in every three characters, as compilers allow.
+    distance <= (length / 3).max(1) && distance < length
+}
+
+fn fold(name: &str) -> Option<Vec<char>> {
+    let folded: Vec<char> = name
+        .chars()
+        .filter(|one| !matches!(one, '_' | '-' | ' ' | '.'))
+        .flat_map(char::to_lowercase)
+        .take(MAX_NAME_CHARS + 1)
+        .collect();
+    (folded.len() <= MAX_NAME_CHARS && !folded.is_empty()).then_some(folded)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours between two names.
+fn distance(left: &[char], right: &[char]) -> usize {
+    let width = right.len() + 1;
+    let mut before_last = vec![0; width];
+    let mut last: Vec<usize> = (0..width).collect();
+    for (row, one) in left.iter().enumerate() {
+        let mut current = vec![row + 1; width];
+        for (column, other) in right.iter().enumerate() {
+            let replaced = last[column] + usize::from(one != other);
+            let mut best = replaced.min(last[column + 1] + 1).min(current[column] + 1);
+            let is_swap =
+                row > 0 && column > 0 && left[row - 1] == *other && *one == right[column - 1];
+            if is_swap {
+                best = best.min(before_last[column - 1] + 1);
+            }
+            current[column + 1] = best;
+        }
+        before_last = std::mem::replace(&mut last, current);
+    }
+    last[width - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_find_what_was_meant() {
+        let names = ["file_path", "limit", "recursive"];
+        for (slip, meant) in [
+            ("filePath", "file_path"),
+            ("filepath", "file_path"),
+            ("limti", "limit"),
+            ("recursiv", "recursive"),
+        ] {
+            assert_eq!(name(slip, names.into_iter()), Some(meant), "{slip}");
+        }
+    }
+
+    #[test]
+    fn other_words_find_nothing() {
+        assert_eq!(name("query", ["limit", "path"].into_iter()), None);
+        assert_eq!(name("a", ["b"].into_iter()), None);
+        assert_eq!(name("", ["b"].into_iter()), None);
+        assert_eq!(name(&"x".repeat(500), ["x"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_value_finds_its_neighbour_in_a_list() {
+        let choices = [
+            Value::from("celsius"),
+            Value::from("fahrenheit"),
+            Value::from(1),
+        ];
+        assert_eq!(
+            choice(&Value::from("Celcius"), &choices).as_deref(),
+            Some("\"celsius\"")
+        );
+        assert_eq!(choice(&Value::from(3), &choices), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! A schema after compilation: one node for each subschema, in one list, with references as numbers.
+
+use serde_json::Value;
+
+use crate::compile::ResourceId;
+use crate::keyword::{ArrayRules, InPlace, NumberRules, ObjectRules, TextRules, Unevaluated};
+use crate::kind::Kinds;
+
+/// The number of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeId(u32);
+
+impl NodeId {
+    /// The node of the document itself.
+    pub(crate) const ROOT: Self = Self(0);
+
+    pub(crate) fn new(position: usize) -> Self {
+        // A document has at most MAX_SCHEMA_VALUES values and a node for each at the most.
+        Self(u32::try_from(position).unwrap_or(u32::MAX))
+    }
+
+    pub(crate) fn position(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One subschema. What is absent asserts nothing, and rules of one kind are not looked at for values of another.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Set for the schema `false`, and only there.
+    pub(crate) is_never: bool,
+    pub(crate) kinds: Kinds,
+    pub(crate) constant: Option<Box<Value>>,
+    pub(crate) choices: Option<Box<[Value]>>,
+    pub(crate) number: Option<Box<NumberRules>>,
+    pub(crate) text: Option<Box<TextRules>>,
+    pub(crate) array: Option<Box<ArrayRules>>,
+    pub(crate) object: Option<Box<ObjectRules>>,
+    /// Applicators that look at the same value: `allOf`, `$ref` and their like.
+    pub(crate) in_place: Box<[InPlace]>,
+    pub(crate) unevaluated: Option<Box<Unevaluated>>,
+    /// The resource this schema belongs to, for `$dynamicRef`.
+    pub(crate) resource: ResourceId,
+    /// Values the schema itself offers, `examples` before `default`.
+    pub(crate) samples: Box<[Value]>,
+}
+
+impl Node {
+    /// A schema that admits everything.
+    pub(crate) fn anything(resource: ResourceId) -> Self {
+        Self {
+            is_never: false,
+            kinds: Kinds::ALL,
+            constant: None,
+            choices: None,
+            number: None,
+            text: None,
+            array: None,
+            object: None,
+            in_place: Box::default(),
+            unevaluated: None,
+            resource,
+            samples: Box::default(),
+        }
+    }
+
+    /// A schema that admits nothing.
+    pub(crate) fn nothing(resource: ResourceId) -> Self {
+        Self {
+            is_never: true,
+            ..Self::anything(resource)
+        }
+    }
+
+    /// The node this one only refers to, if it does nothing else.
+    pub(crate) fn alias(&self) -> Option<NodeId> {
+        match &*self.in_place {
+            [InPlace::Reference(target)] if self.is_bare() => Some(*target),
+            _ => None,
+        }
+    }
+
+    /// Puts every node this one knows through `rename`.
+    pub(crate) fn rename(&mut self, rename: impl Fn(NodeId) -> NodeId) {
+        if let Some(rules) = &mut self.array {
+            rules.rename(&rename);
+        }
+        if let Some(rules) = &mut self.object {
+            rules.rename(&rename);
+        }
+        if let Some(rules) = &mut self.unevaluated {
+            rules.rename(&rename);
+        }
+        self.in_place
+            .iter_mut()
+            .for_each(|applicator| applicator.rename(&rename));
+    }
+
+    fn is_bare(&self) -> bool {
+        !self.is_never
+            && self.kinds == Kinds::ALL
+            && self.constant.is_none()
+            && self.choices.is_none()
+            && self.number.is_none()
+            && self.text.is_none()
+            && self.array.is_none()
+            && self.object.is_none()
+            && self.unevaluated.is_none()
+            && self.samples.is_empty()
+    }
+}

@@ -1,0 +1,198 @@
+//! Regular expressions as JSON Schema means them (ECMA-262), run by an engine that was made for another dialect:
+//! [`parse`] reads the one, [`emit`] writes the other, [`sample`] makes up a string that matches.
+
+mod emit;
+mod parse;
+mod sample;
+mod tree;
+
+use fancy_regex::{Regex, RegexBuilder};
+
+pub(crate) use sample::sample;
+
+use crate::limits::{MAX_BACKTRACKS, MAX_PATTERN_BYTES, MAX_PATTERN_SIZE};
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    source: Box<str>,
+    regex: Regex,
+    cost: Cost,
+}
+
+/// What a match can cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// Time grows with the string and nothing else.
+    Linear,
+    /// Look-around or back-references: up to [`MAX_BACKTRACKS`] steps back.
+    Backtracking,
+}
+
+/// The engine gave up on a string: the steps back were used up.
+pub(crate) struct Exhausted;
+
+impl Pattern {
+    pub(crate) fn compile(source: &str) -> Result<Self, String> {
+        if source.len() > MAX_PATTERN_BYTES {
+            return Err(format!("it is longer than {MAX_PATTERN_BYTES} bytes"));
+        }
+        let tree = parse::parse(source)?;
+        let cost = emit::cost(&tree);
+        let regex = RegexBuilder::new(&emit::emit(&tree))
+            .backtrack_limit(MAX_BACKTRACKS)
+            .delegate_size_limit(MAX_PATTERN_SIZE)
+            .delegate_dfa_size_limit(MAX_PATTERN_SIZE)
+            .build()
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            source: source.into(),
+            regex,
+            cost,
+        })
+    }
+
+    /// The pattern as the schema has it.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// Whether the pattern matches somewhere in the text.
+    pub(crate) fn is_match(&self, text: &str) -> Result<bool, Exhausted> {
+        self.regex.is_match(text).map_err(|_| Exhausted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn claim(pattern: &str, matching: &[&str], others: &[&str]) {
+        let compiled = Pattern::compile(pattern).expect(pattern);
+        for text in matching {
+            assert_eq!(
+                compiled.is_match(text).ok(),
+                Some(true),
+                "{pattern} on {text:?}"
+            );
+        }
+        for text in others {
+            assert_eq!(
+                compiled.is_match(text).ok(),
+                Some(false),
+                "{pattern} on {text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn classes_are_those_of_ecma_not_of_unicode() {
+        claim(r"^\d$", &["7"], &["٧", "x"]);
+        claim(r"^\D$", &["٧", "x"], &["7"]);
+        claim(r"^\w$", &["a", "_"], &["é"]);
+        claim(r"^\W$", &["é", "-"], &["a"]);
+        claim(
+            r"^\s$",
+            &["\u{feff}", "\u{a0}", "\u{2029}", "\u{b}"],
+            &["\u{1}", "\u{2013}"],
+        );
+        claim(r"^\S$", &["\u{1}"], &["\u{feff}"]);
+        claim(r"^[\d\-.]+$", &["1-2.3"], &["a"]);
+        claim(r"^[\W]$", &["é"], &["a"]);
+        claim(r"^[^\D]$", &["5"], &["a"]);
+        claim(r"^\p{Letter}+$", &["né"], &["1"]);
+        claim(r"^[\p{L}\p{N}]+$", &["né1"], &["-"]);
+        claim(r"^\P{Lu}$", &["a"], &["A"]);
+        claim(r"^\p{Script=Greek}$", &["π"], &["p"]);
+    }
+
+    #[test]
+    fn the_dot_and_the_anchors_stop_where_ecma_stops() {
+        claim("^.$", &["a", "\u{85}", "🐲"], &["\n", "\r", "\u{2028}"]);
+        claim("^abc$", &["abc"], &["abc\n", "\nabc"]);
+        claim("a", &["xay"], &["xyz"]);
+        claim("^🐲*$", &["", "🐲🐲"], &["🐲a"]);
+    }
+
+    #[test]
+    fn word_boundaries_are_ascii() {
+        claim(r"\bfoo\b", &["a foo b", "éfoo"], &["afoo", "foo_"]);
+        claim(r"\Bfoo", &["afoo"], &["foo", " foo"]);
+    }
+
+    #[test]
+    fn escapes_name_characters() {
+        claim(r"^\x41\u0042\u{43}\cA\0\t\/\-$", &["ABC\u{1}\0\t/-"], &[]);
+        claim(r"^\uD83D\uDC32$", &["🐲"], &[]);
+        claim(r"^[\uD83D\uDC32a]$", &["🐲", "a"], &["b"]);
+        claim(r"^[\b]$", &["\u{8}"], &["b"]);
+        claim(r"^\$\.\*$", &["$.*"], &[]);
+    }
+
+    #[test]
+    fn class_syntax_of_the_engine_is_not_class_syntax_of_ecma() {
+        claim("^[[a]$", &["[", "a"], &["b"]);
+        claim("^[a&&b]$", &["&", "a", "b"], &["c"]);
+        claim("^[+--b]$", &["+", ",", "-", "b"], &["c"]);
+        claim("^[~~]$", &["~"], &["a"]);
+        claim(r"^[\w-.]$", &["-", ".", "a"], &["+"]);
+        claim("^[]$", &[], &["", "a"]);
+        claim("^[^]$", &["a", "\n"], &[""]);
+        claim("^a{,2}$", &["a{,2}"], &["a", "aa"]);
+        claim("^a{2}b{1,}c{0,1}$", &["aab", "aabbc"], &["ab"]);
+    }
+
+    #[test]
+    fn look_around_and_back_references_work_within_bounds() {
+        let email = concat!(
+            r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]",
+            r"@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$"
+        );
+        claim(
+            email,
+            &["jane.doe+x@mail.example.org"],
+            &["jane..doe@example.org", "a@b", "@b.cd"],
+        );
+        claim(r"^(?=.*\d)(?=.*[a-z]).{4,}$", &["abc1"], &["abcd", "1a"]);
+        claim(r"^(?<q>['x])\w+\k<q>$", &["'a'"], &["'ax"]);
+        claim(r"^(a|b)\1$", &["aa", "bb"], &["ab"]);
+        claim(r"(?<=\$)\d", &["$5"], &["5"]);
+        assert_eq!(
+            Pattern::compile("^a+$").expect("plain").cost(),
+            Cost::Linear
+        );
+        assert_eq!(
+            Pattern::compile("(?=a)").expect("looks").cost(),
+            Cost::Backtracking
+        );
+    }
+
+    #[test]
+    fn catastrophic_patterns_end_in_exhaustion() {
+        let pattern = Pattern::compile(r"^(?:(?=a)a|a)*(?=c)$").expect("valid");
+        assert!(pattern.is_match(&"a".repeat(64)).is_err());
+    }
+
+    #[test]
+    fn what_ecma_does_not_know_is_refused() {
+        for pattern in [
+            r"\Z", r"\A", r"\a", "a++", "(?>a)", "(", ")", "[", "*", "a**", r"\", r"\uD83D",
+            "[a--b]",
+        ] {
+            assert!(Pattern::compile(pattern).is_err(), "{pattern}");
+        }
+        assert!(Pattern::compile("(a{1000}){1000}").is_err());
+        assert!(Pattern::compile(&"(".repeat(4_000)).is_err());
+    }
+
+    #[test]
+    fn a_case_flag_is_let_through() {
+        claim("(?i)^abc$", &["ABC"], &["abd"]);
+        claim("^(?i:a)b$", &["Ab"], &["AB"]);
+    }
+}

@@ -1,0 +1,242 @@
+//! One check under way: what it may still spend, how deep it is, and who asked. All check functions share it.
+
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+
+use crate::compile::ResourceId;
+use crate::limits::{
+    MAX_BACKTRACKS, MAX_INSTANCE_DEPTH, MAX_NESTED_SCHEMAS, MAX_STEPS, MAX_VIOLATIONS,
+};
+use crate::node::{Node, NodeId};
+use crate::pattern::{Cost, Pattern};
+use crate::violation::{Keyword, Violation};
+
+/// Steps charged for one match of a pattern that may backtrack.
+const BACKTRACKING_STEPS: u64 = 1_024;
+
+/// Bytes of a string that a linear pattern reads for one step.
+const BYTES_PER_STEP: usize = 64;
+
+/// `Break` when nothing more needs to be looked at.
+pub(crate) type Flow = ControlFlow<()>;
+
+/// A bound that was reached. The verdict is then "no", and the reason is this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Steps,
+    NestedSchemas,
+    InstanceDepth,
+    Backtracks,
+}
+
+/// The state of one check.
+pub(crate) struct Run<'s> {
+    nodes: &'s [Node],
+    steps_left: u64,
+    nested: usize,
+    /// The resources entered and not left, outermost first; kept only where a `$dynamicRef` may ask.
+    entered: Vec<ResourceId>,
+    has_dynamic_references: bool,
+    limit: Option<Limit>,
+}
+
+/// Who receives violations: a verdict, which wants none built, or a list.
+pub(crate) trait Report {
+    /// Takes note of a violation and says whether to go on.
+    fn note(&mut self, violation: impl FnOnce() -> Violation) -> Flow;
+}
+
+/// Yes or no: the first violation ends the check, and none is ever built.
+pub(crate) struct Verdict;
+
+/// The violations, up to [`MAX_VIOLATIONS`].
+#[derive(Default)]
+pub(crate) struct Collected(pub(crate) Vec<Violation>);
+
+/// Where in the instance a value stands: a step and the place it was taken from, all on the stack.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p> {
+    outer: Option<&'p Place<'p>>,
+    step: Step<'p>,
+    depth: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    Root,
+    Name(&'p str),
+    Position(usize),
+}
+
+impl<'s> Run<'s> {
+    pub(crate) fn new(nodes: &'s [Node], has_dynamic_references: bool) -> Self {
+        Self {
+            nodes,
+            steps_left: MAX_STEPS,
+            nested: 0,
+            entered: Vec::new(),
+            has_dynamic_references,
+            limit: None,
+        }
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &'s Node {
+        &self.nodes[id.position()]
+    }
+
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        self.limit
+    }
+
+    /// Enters a node; every entry is matched by a [`leave`](Self::leave) unless it breaks.
+    pub(crate) fn enter(&mut self, id: NodeId, place: &Place<'_>) -> ControlFlow<(), &'s Node> {
+        self.spend(1)?;
+        if self.nested >= MAX_NESTED_SCHEMAS {
+            return self.stop(Limit::NestedSchemas);
+        }
+        if place.depth > MAX_INSTANCE_DEPTH {
+            return self.stop(Limit::InstanceDepth);
+        }
+        self.nested += 1;
+        let node = self.node(id);
+        if self.has_dynamic_references {
+            self.entered.push(node.resource);
+        }
+        ControlFlow::Continue(node)
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.nested -= 1;
+        if self.has_dynamic_references {
+            self.entered.pop();
+        }
+    }
+
+    /// The first of the entered resources, from the outermost in, for which `choose` has an answer.
+    pub(crate) fn outermost<T>(&self, choose: impl Fn(ResourceId) -> Option<T>) -> Option<T> {
+        self.entered.iter().find_map(|resource| choose(*resource))
+    }
+
+    /// Pays for work; `Break` when there is nothing left to pay with.
+    pub(crate) fn spend(&mut self, steps: u64) -> Flow {
+        match self.steps_left.checked_sub(steps) {
+            Some(left) => {
+                self.steps_left = left;
+                ControlFlow::Continue(())
+            }
+            None => self.stop(Limit::Steps),
+        }
+    }
+
+    /// Pays for a look at a list of this many values.
+    pub(crate) fn spend_list(&mut self, length: usize) -> Flow {
+        self.spend(1 + length as u64 / 8)
+    }
+
+    /// Whether a pattern matches; a pattern that gives up counts as no match and sets the limit.
+    pub(crate) fn matches(&mut self, pattern: &Pattern, text: &str) -> bool {
+        let steps = match pattern.cost() {
+            Cost::Linear => 1 + (text.len() / BYTES_PER_STEP) as u64,
+            Cost::Backtracking => BACKTRACKING_STEPS + text.len() as u64,
+        };
+        if self.spend(steps).is_break() {
+            return false;
+        }
+        pattern.is_match(text).unwrap_or_else(|_| {
+            self.limit.get_or_insert(Limit::Backtracks);
+            false
+        })
+    }
+
+    /// Whether a value satisfies a node. Nothing is reported.
+    pub(crate) fn holds(&mut self, id: NodeId, value: &Value, place: &Place<'_>) -> bool {
+        crate::check::check(self, id, value, place, &mut Verdict).is_continue()
+    }
+
+    fn stop<T>(&mut self, limit: Limit) -> ControlFlow<(), T> {
+        self.limit.get_or_insert(limit);
+        ControlFlow::Break(())
+    }
+}
+
+impl Report for Verdict {
+    fn note(&mut self, _: impl FnOnce() -> Violation) -> Flow {
+        ControlFlow::Break(())
+    }
+}
+
+impl Report for Collected {
+    fn note(&mut self, violation: impl FnOnce() -> Violation) -> Flow {
+        self.0.push(violation());
+        if self.0.len() < MAX_VIOLATIONS {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+}
+
+impl Limit {
+    /// The limit as a violation of the whole instance.
+    pub(crate) fn violation(self) -> Violation {
+        let (expected, found) = match self {
+            Self::Steps => (
+                format!("a value that can be checked in {MAX_STEPS} steps"),
+                "more work than that".to_owned(),
+            ),
+            Self::NestedSchemas => (
+                format!(
+                    "a value that needs at most {MAX_NESTED_SCHEMAS} schemas within one another"
+                ),
+                "more than that".to_owned(),
+            ),
+            Self::InstanceDepth => (
+                format!("at most {MAX_INSTANCE_DEPTH} levels of nesting"),
+                "more levels".to_owned(),
+            ),
+            Self::Backtracks => (
+                format!("strings that a pattern can match in {MAX_BACKTRACKS} steps back"),
+                "a string that takes more".to_owned(),
+            ),
+        };
+        Violation::new(String::new(), Keyword::Limit, expected, found)
+    }
+}
+
+impl<'p> Place<'p> {
+    pub(crate) const ROOT: Place<'static> = Place {
+        outer: None,
+        step: Step::Root,
+        depth: 1,
+    };
+
+    pub(crate) fn name(&'p self, name: &'p str) -> Self {
+        Self {
+            outer: Some(self),
+            step: Step::Name(name),
+            depth: self.depth + 1,
+        }
+    }
+
+    pub(crate) fn position(&'p self, position: usize) -> Self {
+        Self {
+            outer: Some(self),
+            step: Step::Position(position),
+            depth: self.depth + 1,
+        }
+    }
+
+    /// The JSON pointer of this place.
+    pub(crate) fn pointer(&self) -> String {
+        let mut pointer = self.outer.map(Place::pointer).unwrap_or_default();
+        match self.step {
+            Step::Root => {}
+            Step::Name(name) => crate::compile::pointer::push(&mut pointer, name),
+            Step::Position(position) => {
+                crate::compile::pointer::push(&mut pointer, &position.to_string());
+            }
+        }
+        pointer
+    }
+}

@@ -1,0 +1,122 @@
+//! A compiled schema: made once, then asked about as many instances as there are.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::check::check;
+use crate::compile::{Compiled, compile};
+use crate::dialect::Dialect;
+use crate::error::SchemaError;
+use crate::node::NodeId;
+use crate::run::{Collected, Place, Run};
+use crate::settings::Settings;
+use crate::violation::Violation;
+
+/// A JSON Schema, compiled. Cloning shares it.
+///
+/// ```
+/// use serde_json::json;
+/// use turnbuckle_schema::Schema;
+///
+/// let schema = Schema::compile(&json!({
+///     "type": "object",
+///     "properties": { "row": { "type": "integer", "minimum": 1 } },
+///     "required": ["row"]
+/// }))?;
+/// assert!(schema.is_valid(&json!({ "row": 7 })));
+/// let violations = schema.check(&json!({ "row": 0 })).unwrap_err();
+/// assert_eq!(violations[0].to_string(), "/row: expected a number of at least 1, found 0");
+/// # Ok::<(), turnbuckle_schema::SchemaError>(())
+/// ```
+#[derive(Clone)]
+pub struct Schema(Arc<Inner>);
+
+struct Inner {
+    compiled: Compiled,
+    source: Value,
+}
+
+impl Schema {
+    /// Compiles a schema document in the dialect it declares (2020-12 if it declares none). `format` stays an
+    /// annotation.
+    ///
+    /// # Errors
+    /// The document is not a schema, declares an unknown dialect, refers outside itself or in a circle, or is
+    /// beyond the [limits](crate::limits). Nothing is ever fetched.
+    pub fn compile(source: &Value) -> Result<Self, SchemaError> {
+        Self::compile_with(source, Settings::default())
+    }
+
+    /// Compiles a schema document with settings other than the default.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    pub fn compile_with(source: &Value, settings: Settings) -> Result<Self, SchemaError> {
+        let compiled = compile(source, settings)?;
+        Ok(Self(Arc::new(Inner {
+            compiled,
+            source: source.clone(),
+        })))
+    }
+
+    /// The document as it was given.
+    pub fn source(&self) -> &Value {
+        &self.0.source
+    }
+
+    /// The dialect of the document.
+    pub fn dialect(&self) -> Dialect {
+        self.0.compiled.dialect
+    }
+
+    /// Whether an instance satisfies the schema. An instance beyond the [limits](crate::limits) does not.
+    ///
+    /// Nothing is allocated, except by patterns, `propertyNames`, `uniqueItems` on more than 16 items,
+    /// `unevaluated*` on more than 64 members, and `$dynamicRef`.
+    pub fn is_valid(&self, instance: &Value) -> bool {
+        let mut run = self.run();
+        run.holds(NodeId::ROOT, instance, &Place::ROOT) && run.limit().is_none()
+    }
+
+    /// Checks an instance and says all that is wrong with it, up to
+    /// [`MAX_VIOLATIONS`](crate::limits::MAX_VIOLATIONS).
+    ///
+    /// # Errors
+    /// The violations, in the order of the instance; at least one.
+    pub fn check(&self, instance: &Value) -> Result<(), Vec<Violation>> {
+        // The verdict alone is cheaper, and nearly every instance is valid.
+        if self.is_valid(instance) {
+            return Ok(());
+        }
+        let mut run = self.run();
+        let mut collected = Collected::default();
+        let flow = check(
+            &mut run,
+            NodeId::ROOT,
+            instance,
+            &Place::ROOT,
+            &mut collected,
+        );
+        let mut violations = collected.0;
+        match run.limit() {
+            // Once a bound is reached, what was found before may be an artefact of it.
+            Some(limit) => violations = vec![limit.violation()],
+            None => debug_assert!(!violations.is_empty() || flow == ControlFlow::Break(())),
+        }
+        Err(violations)
+    }
+
+    pub(crate) fn run(&self) -> Run<'_> {
+        let compiled = &self.0.compiled;
+        Run::new(&compiled.nodes, compiled.has_dynamic_references)
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schema").field(&self.0.source).finish()
+    }
+}

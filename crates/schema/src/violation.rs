@@ -1,0 +1,154 @@
+//! What a check reports about one place of an instance.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// One thing that is wrong with an instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Violation {
+    /// JSON pointer of the offending value in the instance; empty for the instance itself.
+    pub pointer: String,
+    /// The keyword that refused it.
+    pub keyword: Keyword,
+    /// What would have been right, as a clause: `an integer of at least 1`.
+    pub expected: String,
+    /// What stands there, shortened: `the string "five"`.
+    pub found: String,
+    /// The nearest name or value that would be right, if one is near enough to have been meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
+    /// For `anyOf` and `oneOf`: what the branch that came closest has to say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<Violation>,
+}
+
+impl Violation {
+    pub(crate) fn new(pointer: String, keyword: Keyword, expected: String, found: String) -> Self {
+        Self {
+            pointer,
+            keyword,
+            expected,
+            found,
+            nearest: None,
+            because: Vec::new(),
+        }
+    }
+
+    pub(crate) fn nearest(mut self, nearest: Option<String>) -> Self {
+        self.nearest = nearest;
+        self
+    }
+
+    pub(crate) fn because(mut self, because: Vec<Violation>) -> Self {
+        self.because = because;
+        self
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() {
+            "the value"
+        } else {
+            &self.pointer
+        };
+        write!(
+            f,
+            "{place}: expected {}, found {}",
+            self.expected, self.found
+        )?;
+        match &self.nearest {
+            Some(nearest) => write!(f, " (did you mean {nearest}?)"),
+            None => Ok(()),
+        }
+    }
+}
+
+macro_rules! keywords {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $text:literal,)+) => {
+        /// The keyword behind a [`Violation`], by its name in the schema.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+        #[non_exhaustive]
+        pub enum Keyword {
+            $($(#[doc = $doc])+ #[serde(rename = $text)] $variant,)+
+        }
+
+        impl Keyword {
+            /// The name in the schema.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+        }
+    };
+}
+
+keywords! {
+    /// `type`: the value is of another kind.
+    Type = "type",
+    /// `enum`: the value is not on the list.
+    Enum = "enum",
+    /// `const`: the value is not the one.
+    Const = "const",
+    /// `minimum`: the number is too small.
+    Minimum = "minimum",
+    /// `exclusiveMinimum`: the number is not above the bound.
+    ExclusiveMinimum = "exclusiveMinimum",
+    /// `maximum`: the number is too large.
+    Maximum = "maximum",
+    /// `exclusiveMaximum`: the number is not below the bound.
+    ExclusiveMaximum = "exclusiveMaximum",
+    /// `multipleOf`: the number is between two multiples.
+    MultipleOf = "multipleOf",
+    /// `minLength`: the string has too few characters.
+    MinLength = "minLength",
+    /// `maxLength`: the string has too many characters.
+    MaxLength = "maxLength",
+    /// `pattern`: the string does not match.
+    Pattern = "pattern",
+    /// `format`: the string is not of the format (only where formats are asserted).
+    Format = "format",
+    /// `minItems`: the array is too short.
+    MinItems = "minItems",
+    /// `maxItems`: the array is too long.
+    MaxItems = "maxItems",
+    /// `uniqueItems`: two items are equal.
+    UniqueItems = "uniqueItems",
+    /// `contains` or `minContains`: too few items match.
+    Contains = "contains",
+    /// `maxContains`: too many items match.
+    MaxContains = "maxContains",
+    /// `required`: a property is missing.
+    Required = "required",
+    /// `dependentRequired`: a property that another one needs is missing.
+    DependentRequired = "dependentRequired",
+    /// `minProperties`: the object has too few members.
+    MinProperties = "minProperties",
+    /// `maxProperties`: the object has too many members.
+    MaxProperties = "maxProperties",
+    /// `additionalProperties`: the name is not known.
+    AdditionalProperties = "additionalProperties",
+    /// `unevaluatedProperties`: no part of the schema knows the name.
+    UnevaluatedProperties = "unevaluatedProperties",
+    /// `unevaluatedItems`: no part of the schema knows the item.
+    UnevaluatedItems = "unevaluatedItems",
+    /// `anyOf`: no branch matches.
+    AnyOf = "anyOf",
+    /// `oneOf`: no branch matches, or more than one does.
+    OneOf = "oneOf",
+    /// `not`: the value matches what it must not.
+    Not = "not",
+    /// The schema `false`: nothing may stand here.
+    Never = "false",
+    /// `$ref` to a meta-schema: the value is not a well-formed schema.
+    Reference = "$ref",
+    /// No keyword: a bound of this crate was reached, so nothing can be said.
+    Limit = "limit",
+}
+
+impl fmt::Display for Keyword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,3 @@
+//! What the schema crate promises, tested through its public face.
+
+mod suite;
