@@ -1,1 +1,41 @@
-//! A Model Context Protocol client for any server: revision and era are found out by itself.
+//! A client for any server of the Model Context Protocol.
+//!
+//! A [`Client`] says who you are and what you answer when servers ask. [`Client::connect`] reaches
+//! a server, finds out by itself which revision it speaks, and gives a [`Connection`], on which
+//! tools are called, resources read and prompts got, the same way whatever the revision.
+//!
+//! | to | use |
+//! |---|---|
+//! | call a tool | [`Connection::call`], then [`ToolOutput::parse`] |
+//! | list | [`Connection::tools`], [`prompts`](Connection::prompts), [`resources`](Connection::resources), [`resource_templates`](Connection::resource_templates) |
+//! | read, get, complete | [`Connection::read`], [`get`](Connection::get), [`complete`](Connection::complete) |
+//! | anything else | [`Connection::request`], [`request_raw`](Connection::request_raw) |
+//! | hear of changes and logs | [`Connection::news`], [`Client::on_news`] |
+//! | answer what servers ask | [`Answers`] |
+//!
+//! Dropping the future of a call cancels the call, and says so to the server.
+
+mod answer;
+mod call;
+mod client;
+mod connect;
+mod connection;
+mod error;
+mod link;
+mod news;
+mod peer;
+mod settings;
+
+pub use turnbuckle_protocol as protocol;
+pub use turnbuckle_transport as transport;
+
+pub use answer::{Answers, Ask, Refusal, Roots};
+pub use call::{Call, List, ListStream, Listed, ToolOutput};
+pub use client::Client;
+pub use connect::{Connect, Dial, DialError, Pipe, Target};
+pub use connection::Connection;
+pub use error::{CallError, ConnectError};
+pub use link::Ending;
+pub use news::{News, NewsStream};
+pub use peer::Peer;
+pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};

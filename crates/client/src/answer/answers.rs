@@ -1,0 +1,227 @@
+//! The set of answers a client gives, and what it may offer because of them.
+
+use std::{fmt, future::Future, sync::Arc};
+
+use tokio::sync::watch;
+use turnbuckle_protocol::{
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, InputRequest, InputResponse,
+    ListRootsResult, Root,
+};
+
+use super::{Ask, Refusal, Roots, Unanswered};
+use crate::{Peer, connect::BoxFuture};
+
+type Handler<P, R> = Arc<dyn Fn(Ask<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
+
+/// What a client answers when servers ask. What is not set is not offered.
+///
+/// The same handlers serve every revision: in some a server asks by a request of its own in the
+/// middle of a call, in others by the call's result. Handlers may run many at a time; one whose
+/// question is withdrawn, or whose connection ends, is dropped where it stands.
+///
+/// ```
+/// use turnbuckle_client::{Answers, Client, Refusal, protocol::ElicitResult};
+///
+/// let answers = Answers::new().on_form(|form| async move {
+///     println!("{} asks: {}", form.server.name(), form.message);
+///     Ok(ElicitResult::decline())
+/// });
+/// let client = Client::new("my-app", "0.3.0").answering(answers);
+/// # let _ = client;
+/// ```
+#[derive(Clone, Default)]
+pub struct Answers {
+    form: Option<Handler<ElicitRequestFormParams, ElicitResult>>,
+    url: Option<Handler<ElicitRequestUrlParams, ElicitResult>>,
+    sample: Option<Handler<CreateMessageRequestParams, CreateMessageResult>>,
+    sampling: Sampling,
+    roots: Option<Roots>,
+}
+
+/// Whether the model that is asked may call tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sampling {
+    #[default]
+    Plain,
+    WithTools,
+}
+
+impl Answers {
+    /// No answers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Shows people forms to fill in. [`Refusal::Declined`] and a result that says so are the same.
+    pub fn on_form<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
+    {
+        Self {
+            form: Some(boxed(handler)),
+            ..self
+        }
+    }
+
+    /// Asks people whether they want to visit a URL. Accepting means that they agreed, not that
+    /// they are done there; the handler must not open it without asking.
+    pub fn on_url<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
+    {
+        Self {
+            url: Some(boxed(handler)),
+            ..self
+        }
+    }
+
+    /// Asks a model. Tools in the request are turned away before the handler sees them.
+    pub fn on_sample<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
+    {
+        Self {
+            sample: Some(boxed(handler)),
+            sampling: Sampling::Plain,
+            ..self
+        }
+    }
+
+    /// Asks a model that may call tools, which the handler passes on to it.
+    pub fn on_sample_with_tools<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
+    {
+        Self {
+            sample: Some(boxed(handler)),
+            sampling: Sampling::WithTools,
+            ..self
+        }
+    }
+
+    /// Lists these places.
+    pub fn roots(self, roots: impl Into<Roots>) -> Self {
+        Self {
+            roots: Some(roots.into()),
+            ..self
+        }
+    }
+
+    /// What may be offered because of these answers, in the words of the newest revision.
+    pub fn capabilities(&self) -> ClientCapabilities {
+        let mut offered = ClientCapabilities::new();
+        if self.form.is_some() {
+            offered = offered.with_form_elicitation();
+        }
+        if self.url.is_some() {
+            offered = offered.with_url_elicitation();
+        }
+        if self.sample.is_some() {
+            offered = match self.sampling {
+                Sampling::Plain => offered.with_sampling(),
+                Sampling::WithTools => offered.with_sampling_tools(),
+            };
+        }
+        if self.roots.is_some() {
+            offered.roots.get_or_insert_default().list_changed = Some(true);
+        }
+        offered
+    }
+
+    /// Tells of changed roots, if there are any.
+    pub(crate) fn root_changes(&self) -> Option<watch::Receiver<Vec<Root>>> {
+        self.roots.as_ref().map(Roots::changes)
+    }
+
+    /// Answers one question.
+    pub(crate) async fn answer(
+        &self,
+        server: Arc<Peer>,
+        request: InputRequest,
+    ) -> Result<InputResponse, Unanswered> {
+        match request {
+            InputRequest::Elicit(request) => {
+                let answered = self.elicit(server, *request).await;
+                // Saying no is an answer to a form.
+                match answered {
+                    Err(Unanswered::Refused(Refusal::Declined)) => Ok(ElicitResult::decline()),
+                    answered => answered,
+                }
+                .map(InputResponse::from)
+            }
+            InputRequest::CreateMessage(request) => {
+                self.sample(server, *request).await.map(InputResponse::from)
+            }
+            InputRequest::ListRoots(_) => {
+                let roots = self
+                    .roots
+                    .as_ref()
+                    .ok_or(Unanswered::NotOffered("roots/list"))?;
+                Ok(ListRootsResult::new(roots.list()).into())
+            }
+        }
+    }
+
+    async fn elicit(
+        &self,
+        server: Arc<Peer>,
+        request: ElicitRequestParams,
+    ) -> Result<ElicitResult, Unanswered> {
+        if self.form.is_none() && self.url.is_none() {
+            return Err(Unanswered::NotOffered("elicitation/create"));
+        }
+        // elicitation: a mode that was not declared is answered as wrong params.
+        match request {
+            ElicitRequestParams::Form(form) => {
+                let handler = self.form.as_ref().ok_or(Unanswered::NotThisWay("forms"))?;
+                handler(Ask::new(server, form)).await
+            }
+            ElicitRequestParams::Url(url) => {
+                let handler = self
+                    .url
+                    .as_ref()
+                    .ok_or(Unanswered::NotThisWay("visits to URLs"))?;
+                handler(Ask::new(server, url)).await
+            }
+        }
+        .map_err(Unanswered::Refused)
+    }
+
+    async fn sample(
+        &self,
+        server: Arc<Peer>,
+        request: CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, Unanswered> {
+        let method = "sampling/createMessage";
+        let handler = self.sample.as_ref().ok_or(Unanswered::NotOffered(method))?;
+        // sampling: tools that were not declared MUST be answered with an error.
+        let has_tools = request.tools.is_some() || request.tool_choice.is_some();
+        if has_tools && self.sampling == Sampling::Plain {
+            return Err(Unanswered::NotThisWay("tools for the model"));
+        }
+        handler(Ask::new(server, request))
+            .await
+            .map_err(Unanswered::Refused)
+    }
+}
+
+fn boxed<P, R, F, A>(handler: F) -> Handler<P, R>
+where
+    F: Fn(Ask<P>) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<R, Refusal>> + Send + 'static,
+{
+    Arc::new(move |ask| Box::pin(handler(ask)))
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Answers")
+            .field(&self.capabilities())
+            .finish()
+    }
+}

@@ -1,0 +1,95 @@
+//! One thing a server asks, and how not to answer it.
+
+use std::{error::Error, fmt, ops::Deref, sync::Arc};
+
+use turnbuckle_protocol::{ErrorObject, error::code};
+
+use crate::Peer;
+
+/// Something a server asks, and who asks it. People should be shown both.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Ask<P> {
+    /// The server that asks.
+    pub server: Arc<Peer>,
+    /// What it asks.
+    pub request: P,
+}
+
+impl<P> Ask<P> {
+    pub(crate) fn new(server: Arc<Peer>, request: P) -> Self {
+        Self { server, request }
+    }
+}
+
+impl<P> Deref for Ask<P> {
+    type Target = P;
+
+    fn deref(&self) -> &P {
+        &self.request
+    }
+}
+
+/// Why a handler gave no answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Somebody said no. The server is told in the way its revision has for it.
+    Declined,
+    /// It could not be done. The server is told that something failed, and not what.
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+impl Refusal {
+    /// It could not be done, for this reason.
+    pub fn failed(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Failed(reason.into())
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Declined => f.write_str("it was declined"),
+            Self::Failed(reason) => write!(f, "answering failed: {reason}"),
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for Refusal {
+    fn from(reason: E) -> Self {
+        Self::Failed(Box::new(reason))
+    }
+}
+
+/// Why something a server asked has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unanswered {
+    /// The client never offered to answer that.
+    #[error("this client does not offer `{0}`")]
+    NotOffered(&'static str),
+    /// It offered to, but not in this way.
+    #[error("this client does not offer {0}")]
+    NotThisWay(&'static str),
+    /// The handler gave none.
+    #[error("{0}")]
+    Refused(Refusal),
+}
+
+impl Unanswered {
+    /// The error that a legacy server gets.
+    pub(crate) fn to_error(&self) -> ErrorObject {
+        match self {
+            Self::NotOffered(method) => ErrorObject::method_not_found(method),
+            Self::NotThisWay(_) => ErrorObject::invalid_params(self.to_string()),
+            // sampling: a client SHOULD answer with this code when the user says no.
+            Self::Refused(Refusal::Declined) => {
+                ErrorObject::new(code::USER_REJECTED, "the user declined")
+            }
+            // The reason is ours to log; it may name what is none of the server's business.
+            Self::Refused(Refusal::Failed(_)) => {
+                ErrorObject::internal("the client failed to answer")
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What servers may ask of a client, and who answers: forms and URLs for a person, a completion of
+//! a model, the roots.
+
+mod answers;
+mod ask;
+mod roots;
+
+pub use answers::Answers;
+pub(crate) use ask::Unanswered;
+pub use ask::{Ask, Refusal};
+pub use roots::Roots;

@@ -1,0 +1,69 @@
+//! Any request, typed or raw.
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Lower, Meta, method::Method};
+
+use super::{
+    Call,
+    builder::{Body, Check, object},
+    exchange::Read,
+};
+use crate::{CallError, Connection, link::split_meta};
+
+impl Connection {
+    /// Sends any request of the protocol. The answer is everything it can be: where the server
+    /// asks for input instead of answering, that is the caller's to give.
+    ///
+    /// ```no_run
+    /// use turnbuckle_client::protocol::{PaginatedRequestParams, method::ToolsList};
+    /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+    /// let page = server.request::<ToolsList>(PaginatedRequestParams::new()).await?.0;
+    /// # Ok(()) }
+    /// ```
+    pub fn request<M: Method>(&self, mut params: M::Params) -> Call<'_, M::Outcome>
+    where
+        M::Params: Lower,
+    {
+        params.lower(self.link().revision());
+        let (meta, body) = split(M::NAME, object(M::NAME, &params));
+        let call = Call::new(self.link(), M::NAME, body, |exchange, raw| {
+            exchange.parse::<M::Outcome>(&raw).map(Read::Done)
+        });
+        Call { meta, ..call }
+    }
+
+    /// Sends any request at all, and gives its result as it came. Whether the server offers the
+    /// method is left to the server to say.
+    pub fn request_raw(
+        &self,
+        method: impl Into<String>,
+        params: Option<Box<RawValue>>,
+    ) -> Call<'_, Box<RawValue>> {
+        let method = method.into();
+        let params = params.map_or(Ok(None), |params| object(&method, &params));
+        let (meta, body) = split(&method, params);
+        let call = Call::new(self.link(), method, body, |_, raw| Ok(Read::Done(raw)));
+        Call {
+            meta,
+            check: Check::Skip,
+            ..call
+        }
+    }
+}
+
+/// What the caller put into `_meta` goes with what the connection says there.
+fn split(
+    method: &str,
+    params: Result<Option<Box<RawValue>>, CallError>,
+) -> (Option<Meta>, Result<Body, CallError>) {
+    let split = params.and_then(|params| match params {
+        None => Ok((None, None)),
+        Some(params) => split_meta(params)
+            .map(|(meta, rest)| (meta, Some(rest)))
+            .map_err(|source| CallError::unwritable(method, source)),
+    });
+    match split {
+        Ok((meta, params)) => (meta, Ok(Body::Plain(params))),
+        Err(error) => (None, Err(error)),
+    }
+}

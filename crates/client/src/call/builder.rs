@@ -1,0 +1,159 @@
+//! A call before it is sent: what is asked, and how.
+
+use std::{borrow::Cow, future::IntoFuture, time::Duration};
+
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+use turnbuckle_protocol::{Meta, ProgressNotificationParams};
+
+use super::exchange::{Exchange, Read};
+use crate::{CallError, connect::BoxFuture, link::Link};
+
+/// Something asked of a server, sent when it is awaited.
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// # use serde_json::json;
+/// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+/// let mut last = 0.0;
+/// let output = server
+///     .call("convert", json!({ "file": "a.mov" }))
+///     .progress(|report| last = report.progress)
+///     .deadline(Duration::from_secs(300))
+///     .await?;
+/// # Ok(()) }
+/// ```
+///
+/// # Cancel safety
+/// Dropping the future gives the call up, and the server is told so. What the call has done by
+/// then is done.
+#[must_use = "nothing is sent before it is awaited"]
+pub struct Call<'a, R> {
+    pub(super) link: &'a Link,
+    pub(super) method: Cow<'static, str>,
+    /// An error waits until the call is awaited, where all the others are met too.
+    pub(super) body: Result<Body, CallError>,
+    pub(super) read: Reader<R>,
+    pub(super) check: Check,
+    pub(super) deadline: Option<Duration>,
+    pub(super) progress: Option<Listener<'a>>,
+    pub(super) meta: Option<Meta>,
+}
+
+/// How an answer becomes a value.
+pub(super) type Reader<R> = fn(&Exchange<'_>, Box<RawValue>) -> Result<Read<R>, CallError>;
+
+pub(super) type Listener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
+
+/// What is looked at before anything is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// Whether the server offers the method.
+    Offered,
+    /// Nothing.
+    Skip,
+}
+
+/// What a call carries.
+pub(super) enum Body {
+    /// Params that are sent once, as they are.
+    Plain(Option<Box<RawValue>>),
+    /// A request in whose middle the server may ask.
+    Subject(Subject),
+}
+
+/// What a request in whose middle the server may ask is about.
+#[derive(Default)]
+pub(super) struct Subject {
+    pub(super) name: Option<String>,
+    pub(super) uri: Option<String>,
+    pub(super) arguments: Option<Box<RawValue>>,
+}
+
+impl Subject {
+    /// What it is called: the name of a tool or a prompt, or the address of a resource.
+    pub(super) fn text(&self) -> &str {
+        self.name
+            .as_deref()
+            .or(self.uri.as_deref())
+            .unwrap_or_default()
+    }
+}
+
+impl<'a, R> Call<'a, R> {
+    pub(super) fn new(
+        link: &'a Link,
+        method: impl Into<Cow<'static, str>>,
+        body: Result<Body, CallError>,
+        read: Reader<R>,
+    ) -> Self {
+        let method = method.into();
+        let check = Check::Offered;
+        Self {
+            link,
+            method,
+            body,
+            read,
+            check,
+            deadline: None,
+            progress: None,
+            meta: None,
+        }
+    }
+
+    /// Asks for progress, and calls `listener` with each report, on the caller's own task and
+    /// before the result. A listener that is slower than the server sees the newest reports.
+    ///
+    /// Each report renews the deadline.
+    pub fn progress(self, listener: impl FnMut(ProgressNotificationParams) + Send + 'a) -> Self {
+        Self {
+            progress: Some(Box::new(listener)),
+            ..self
+        }
+    }
+
+    /// Gives it this long. When the time is up the server is told to stop.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self {
+            deadline: Some(deadline),
+            ..self
+        }
+    }
+
+    /// Attaches something to the request's `_meta`, such as a trace. What the protocol itself
+    /// says there is not changed.
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta
+            .get_or_insert_default()
+            .0
+            .insert(key.into(), value.into());
+        self
+    }
+}
+
+impl<'a, R: Send + 'a> IntoFuture for Call<'a, R> {
+    type Output = Result<R, CallError>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+/// Serialises what the caller gave as an object; nothing at all for `()` and `None`.
+pub(super) fn object<T: Serialize + ?Sized>(
+    method: &str,
+    value: &T,
+) -> Result<Option<Box<RawValue>>, CallError> {
+    let raw = serde_json::value::to_raw_value(value)
+        .map_err(|source| CallError::unwritable(method, source))?;
+    match raw.get().as_bytes().first() {
+        Some(b'{') => Ok(Some(raw)),
+        Some(b'n') => Ok(None),
+        _ => {
+            let source =
+                serde::ser::Error::custom("an object is wanted, such as a struct or a map");
+            Err(CallError::unwritable(method, source))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `completion/complete`.
+
+use turnbuckle_protocol::{CompleteRequestParams, CompleteResult, Completion, Lower, Reference};
+
+use super::{
+    Call,
+    builder::{Body, object},
+    exchange::Read,
+};
+use crate::Connection;
+
+const METHOD: &str = "completion/complete";
+
+impl Connection {
+    /// Asks how the argument of a prompt or a resource template might go on.
+    pub fn complete(
+        &self,
+        reference: Reference,
+        argument: impl Into<String>,
+        typed: impl Into<String>,
+    ) -> Call<'_, Completion> {
+        self.complete_with(CompleteRequestParams::new(reference, argument, typed))
+    }
+
+    /// The same, with other arguments that are filled already.
+    pub fn complete_with(&self, mut params: CompleteRequestParams) -> Call<'_, Completion> {
+        params.lower(self.link().revision());
+        let body = object(METHOD, &params).map(Body::Plain);
+        Call::new(self.link(), METHOD, body, |exchange, raw| {
+            exchange
+                .complete::<CompleteResult>(&raw)
+                .map(|result| Read::Done(result.completion))
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! The course of a call: checked, sent, asked about, answered.
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Complete, InputRequiredResult, InputResponses, Outcome};
+use turnbuckle_session::requests::Deadline;
+
+use super::{
+    builder::{Body, Call, Check, Subject},
+    input_required::{self, Retry},
+};
+use crate::{
+    CallError,
+    link::{Link, OnDrop, Outgoing, Progress},
+};
+
+/// How often a server may ask in the middle of one call. A form with a page for each question
+/// stays below it; a server that asks in a circle is stopped.
+const MAX_ROUNDS: usize = 32;
+
+/// What a call is about, for reading its answer.
+pub(super) struct Exchange<'a> {
+    pub(super) link: &'a Link,
+    pub(super) method: &'a str,
+    /// The tool, the prompt or the resource; empty for other calls.
+    pub(super) subject: &'a str,
+}
+
+/// What an answer says.
+pub(super) enum Read<R> {
+    /// The result.
+    Done(R),
+    /// The server wants something first.
+    Asked(InputRequiredResult),
+}
+
+/// The params of a request in whose middle the server may ask.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_responses: Option<&'a InputResponses>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_state: Option<&'a str>,
+}
+
+impl<R> Call<'_, R> {
+    pub(super) async fn run(mut self) -> Result<R, CallError> {
+        if self.check == Check::Offered {
+            self.link.check_offered(&self.method)?;
+        }
+        let body = std::mem::replace(&mut self.body, Ok(Body::Plain(None)))?;
+        match body {
+            Body::Plain(params) => self.run_once(params.as_deref()).await,
+            Body::Subject(subject) => self.run_rounds(&subject).await,
+        }
+    }
+
+    async fn run_once(mut self, params: Option<&RawValue>) -> Result<R, CallError> {
+        let raw = self.send(&params).await?;
+        let exchange = Exchange {
+            link: self.link,
+            method: &self.method,
+            subject: "",
+        };
+        match (self.read)(&exchange, raw)? {
+            Read::Done(result) => Ok(result),
+            Read::Asked(_) => Err(exchange.malformed("nothing can be asked here")),
+        }
+    }
+
+    async fn run_rounds(mut self, subject: &Subject) -> Result<R, CallError> {
+        let mut retry = Retry::default();
+        for round in 0..MAX_ROUNDS {
+            let raw = self.send(&Params::new(subject, &retry)).await?;
+            let exchange = Exchange {
+                link: self.link,
+                method: &self.method,
+                subject: subject.text(),
+            };
+            match (self.read)(&exchange, raw)? {
+                Read::Done(result) => return Ok(result),
+                Read::Asked(asked) => {
+                    retry = input_required::answer(&exchange, asked, round).await?;
+                }
+            }
+        }
+        Err(CallError::TooManyRounds {
+            server: self.link.server.clone(),
+            method: self.method.as_ref().into(),
+            rounds: MAX_ROUNDS,
+        })
+    }
+
+    async fn send<P: Serialize + ?Sized>(
+        &mut self,
+        params: &P,
+    ) -> Result<Box<RawValue>, CallError> {
+        let outgoing = Outgoing {
+            method: &self.method,
+            meta: self.meta.as_ref(),
+            progress: self.progress.is_some(),
+        };
+        let deadline: Deadline = self.link.profile.settings.deadline(self.deadline);
+        let request = self
+            .link
+            .prepare(&outgoing, deadline, OnDrop::Cancel, params)?;
+        let progress = self
+            .progress
+            .as_mut()
+            .map(|listener| &mut **listener as Progress<'_>);
+        request.answer(progress).await
+    }
+}
+
+impl<'a> Params<'a> {
+    fn new(subject: &'a Subject, retry: &'a Retry) -> Self {
+        Self {
+            name: subject.name.as_deref(),
+            uri: subject.uri.as_deref(),
+            arguments: subject.arguments.as_deref(),
+            input_responses: retry.responses.as_ref(),
+            request_state: retry.state.as_deref(),
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// Reads an answer that can only be the result.
+    pub(super) fn complete<R: DeserializeOwned>(&self, raw: &RawValue) -> Result<R, CallError> {
+        if self.link.revision().is_modern() {
+            self.parse::<Complete<R>>(raw).map(|complete| complete.0)
+        } else {
+            self.parse(raw)
+        }
+    }
+
+    /// Reads an answer that may be a question.
+    pub(super) fn outcome<R: DeserializeOwned>(
+        &self,
+        raw: &RawValue,
+    ) -> Result<Read<R>, CallError> {
+        if !self.link.revision().is_modern() {
+            return self.parse(raw).map(Read::Done);
+        }
+        Ok(match self.parse::<Outcome<R>>(raw)? {
+            Outcome::Complete(result) => Read::Done(result),
+            Outcome::InputRequired(asked) => Read::Asked(asked),
+        })
+    }
+
+    pub(super) fn parse<T: DeserializeOwned>(&self, raw: &RawValue) -> Result<T, CallError> {
+        serde_json::from_str(raw.get())
+            .map_err(|source| CallError::malformed(self.link.server.clone(), self.method, source))
+    }
+
+    pub(super) fn malformed(&self, problem: &str) -> CallError {
+        let source = serde::de::Error::custom(problem);
+        CallError::malformed(self.link.server.clone(), self.method, source)
+    }
+}

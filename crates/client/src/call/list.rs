@@ -1,0 +1,301 @@
+//! The four lists of a server: all at once, or as a stream that fetches pages as they are wanted.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    future::IntoFuture,
+    marker::PhantomData,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use futures_core::Stream;
+use serde::de::DeserializeOwned;
+use turnbuckle_protocol::{
+    Cursor, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, Prompt, Resource, ResourceTemplate, Tool,
+};
+
+use super::{
+    Call,
+    builder::{Body, object},
+    exchange::Read,
+};
+use crate::{CallError, Connection, connect::BoxFuture, link::Link};
+
+/// How many pages of one list are fetched. A server with more, or one that makes up pages without
+/// end, is better asked for what is wanted.
+const MAX_PAGES: usize = 10_000;
+
+/// How many entries are gathered into one `Vec`. Whoever wants more can take them as a stream.
+const MAX_ENTRIES: usize = 1_000_000;
+
+impl Connection {
+    /// Lists the tools.
+    ///
+    /// From then on what tools return is checked against what they promise.
+    pub fn tools(&self) -> List<'_, Tool> {
+        List::new(self.link())
+    }
+
+    /// Lists the prompts.
+    pub fn prompts(&self) -> List<'_, Prompt> {
+        List::new(self.link())
+    }
+
+    /// Lists the resources.
+    pub fn resources(&self) -> List<'_, Resource> {
+        List::new(self.link())
+    }
+
+    /// Lists the resource templates.
+    pub fn resource_templates(&self) -> List<'_, ResourceTemplate> {
+        List::new(self.link())
+    }
+}
+
+/// A list to be fetched: awaited it gives all entries, as a [`stream`](Self::stream) each as it
+/// comes.
+///
+/// # Cancel safety
+/// Dropping the future gives up the page that is being fetched.
+#[must_use = "nothing is sent before it is awaited"]
+pub struct List<'a, T> {
+    pages: Pages<'a, T>,
+}
+
+/// The entries of a list, fetched page by page as they are asked for. It ends after an error.
+pub struct ListStream<'a, T> {
+    entries: VecDeque<T>,
+    state: StreamState<'a, T>,
+}
+
+enum StreamState<'a, T> {
+    Idle(Pages<'a, T>),
+    Fetching(BoxFuture<'a, (Pages<'a, T>, Fetched<T>)>),
+    Done,
+}
+
+/// A page; `None` after the last.
+type Fetched<T> = Result<Option<Vec<T>>, CallError>;
+
+/// Something a server lists: tools, prompts, resources, resource templates.
+pub trait Listed: sealed::Sealed + Sized + Send + 'static {
+    /// The method that lists them.
+    const METHOD: &'static str;
+    /// One page of the list, as the server sends it.
+    type Page: DeserializeOwned;
+
+    /// The entries of a page, and where the next one starts.
+    fn split(page: Self::Page) -> (Vec<Self>, Option<Cursor>);
+
+    /// The entries, if they are tools.
+    fn as_tools(_entries: &[Self]) -> Option<&[Tool]> {
+        None
+    }
+}
+
+impl Listed for Tool {
+    const METHOD: &'static str = "tools/list";
+    type Page = ListToolsResult;
+
+    fn split(page: ListToolsResult) -> (Vec<Self>, Option<Cursor>) {
+        (page.tools, page.next_cursor)
+    }
+
+    fn as_tools(entries: &[Self]) -> Option<&[Tool]> {
+        Some(entries)
+    }
+}
+
+impl Listed for Prompt {
+    const METHOD: &'static str = "prompts/list";
+    type Page = ListPromptsResult;
+
+    fn split(page: ListPromptsResult) -> (Vec<Self>, Option<Cursor>) {
+        (page.prompts, page.next_cursor)
+    }
+}
+
+impl Listed for Resource {
+    const METHOD: &'static str = "resources/list";
+    type Page = ListResourcesResult;
+
+    fn split(page: ListResourcesResult) -> (Vec<Self>, Option<Cursor>) {
+        (page.resources, page.next_cursor)
+    }
+}
+
+impl Listed for ResourceTemplate {
+    const METHOD: &'static str = "resources/templates/list";
+    type Page = ListResourceTemplatesResult;
+
+    fn split(page: ListResourceTemplatesResult) -> (Vec<Self>, Option<Cursor>) {
+        (page.resource_templates, page.next_cursor)
+    }
+}
+
+/// Where a list is, and where it goes on.
+struct Pages<'a, T> {
+    link: &'a Link,
+    deadline: Option<Duration>,
+    next: Next,
+    seen: HashSet<Cursor>,
+    fetched: usize,
+    entry: PhantomData<fn() -> T>,
+}
+
+enum Next {
+    First,
+    After(Cursor),
+    End,
+}
+
+impl<'a, T: Listed> List<'a, T> {
+    fn new(link: &'a Link) -> Self {
+        let pages = Pages {
+            link,
+            deadline: None,
+            next: Next::First,
+            seen: HashSet::new(),
+            fetched: 0,
+            entry: PhantomData,
+        };
+        Self { pages }
+    }
+
+    /// Gives each page this long.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.pages.deadline = Some(deadline);
+        self
+    }
+
+    /// Fetches the entries as they are wanted.
+    pub fn stream(self) -> ListStream<'a, T> {
+        ListStream {
+            entries: VecDeque::new(),
+            state: StreamState::Idle(self.pages),
+        }
+    }
+
+    async fn all(mut self) -> Result<Vec<T>, CallError> {
+        let mut all = Vec::new();
+        while let Some(page) = self.pages.next().await? {
+            if all.len() + page.len() > MAX_ENTRIES {
+                let reason = format!("it has more than {MAX_ENTRIES} entries; take it as a stream");
+                return Err(self.pages.endless(&reason));
+            }
+            all.extend(page);
+        }
+        Ok(all)
+    }
+}
+
+impl<'a, T: Listed> IntoFuture for List<'a, T> {
+    type Output = Result<Vec<T>, CallError>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.all())
+    }
+}
+
+impl<T: Listed> Pages<'_, T> {
+    async fn next(&mut self) -> Fetched<T> {
+        let params = match std::mem::replace(&mut self.next, Next::End) {
+            Next::First => PaginatedRequestParams::new(),
+            Next::After(cursor) => PaginatedRequestParams::after(cursor),
+            Next::End => return Ok(None),
+        };
+        if self.fetched == MAX_PAGES {
+            return Err(self.endless(&format!("it has more than {MAX_PAGES} pages")));
+        }
+        let body = object(T::METHOD, &params).map(Body::Plain);
+        let mut call = Call::new(self.link, T::METHOD, body, |exchange, raw| {
+            exchange
+                .complete::<T::Page>(&raw)
+                .map(|page| Read::Done(T::split(page)))
+        });
+        call.deadline = self.deadline;
+        let (entries, next) = call.await?;
+        if let Some(tools) = T::as_tools(&entries) {
+            self.link.schemas.learn(tools, self.fetched);
+        }
+        self.fetched += 1;
+        if let Some(cursor) = next {
+            // Cursors mean nothing here, but one that comes twice leads in a circle.
+            if !self.seen.insert(cursor.clone()) {
+                return Err(self.endless("a cursor came twice"));
+            }
+            self.next = Next::After(cursor);
+        }
+        Ok(Some(entries))
+    }
+
+    fn endless(&self, reason: &str) -> CallError {
+        CallError::EndlessList {
+            server: self.link.server.clone(),
+            method: T::METHOD.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl<T: Listed> ListStream<'_, T> {
+    /// The next entry; `None` at the end of the list.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing: the page goes on being fetched with the next call.
+    pub async fn next(&mut self) -> Option<Result<T, CallError>> {
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, CallError>>> {
+        loop {
+            if let Some(entry) = self.entries.pop_front() {
+                return Poll::Ready(Some(Ok(entry)));
+            }
+            match std::mem::replace(&mut self.state, StreamState::Done) {
+                StreamState::Done => return Poll::Ready(None),
+                StreamState::Idle(mut pages) => {
+                    self.state = StreamState::Fetching(Box::pin(async move {
+                        let page = pages.next().await;
+                        (pages, page)
+                    }));
+                }
+                StreamState::Fetching(mut fetch) => {
+                    let Poll::Ready((pages, page)) = fetch.as_mut().poll(context) else {
+                        self.state = StreamState::Fetching(fetch);
+                        return Poll::Pending;
+                    };
+                    match page {
+                        Ok(Some(page)) => {
+                            self.entries.extend(page);
+                            self.state = StreamState::Idle(pages);
+                        }
+                        Ok(None) => return Poll::Ready(None),
+                        Err(error) => return Poll::Ready(Some(Err(error))),
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T: Listed + Unpin> Stream for ListStream<'_, T> {
+    type Item = Result<T, CallError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll(context)
+    }
+}
+
+mod sealed {
+    //! Keeps the lists to the four that the protocol has.
+
+    pub trait Sealed {}
+    impl Sealed for super::Tool {}
+    impl Sealed for super::Prompt {}
+    impl Sealed for super::Resource {}
+    impl Sealed for super::ResourceTemplate {}
+}

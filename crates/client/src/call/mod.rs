@@ -1,0 +1,22 @@
+//! What a client asks of a server: each kind of question, its answer, and what both share.
+
+mod any;
+mod builder;
+mod completion_complete;
+mod exchange;
+mod gate;
+mod input_required;
+mod join;
+mod list;
+mod logging;
+mod output_schema;
+mod ping;
+mod prompts_get;
+mod resources_read;
+mod tool_output;
+mod tools_call;
+
+pub use builder::Call;
+pub use list::{List, ListStream, Listed};
+pub(crate) use output_schema::OutputSchemas;
+pub use tool_output::ToolOutput;

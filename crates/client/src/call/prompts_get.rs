@@ -1,0 +1,46 @@
+//! `prompts/get`.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::GetPromptResult;
+
+use super::{
+    Call,
+    builder::{Body, Subject, object},
+};
+use crate::{CallError, Connection};
+
+const METHOD: &str = "prompts/get";
+
+impl Connection {
+    /// Gets a prompt. The arguments are anything that serialises to an object of texts; `()` for
+    /// none.
+    pub fn get(
+        &self,
+        prompt: impl Into<String>,
+        arguments: impl Serialize,
+    ) -> Call<'_, GetPromptResult> {
+        let name = Some(prompt.into());
+        let body = object(METHOD, &arguments).and_then(texts).map(|arguments| {
+            Body::Subject(Subject {
+                name,
+                arguments,
+                ..Subject::default()
+            })
+        });
+        Call::new(self.link(), METHOD, body, |exchange, raw| {
+            exchange.outcome(&raw)
+        })
+    }
+}
+
+/// prompts: the arguments are texts. A number would only be turned away by the server.
+fn texts(arguments: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, CallError> {
+    if let Some(arguments) = &arguments {
+        serde_json::from_str::<BTreeMap<Cow<'_, str>, Cow<'_, str>>>(arguments.get())
+            .map_err(|source| CallError::unwritable(METHOD, source))?;
+    }
+    Ok(arguments)
+}

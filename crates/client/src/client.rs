@@ -1,0 +1,227 @@
+//! The client: who it is, what it answers, how patient it is. Made once, connected as often as
+//! there are servers.
+
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+use serde_json::{Map, Value};
+use turnbuckle_protocol::{
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ElicitRequestUrlParams, ElicitResult, Implementation, Lower, Revision,
+};
+use turnbuckle_session::{Era, probe::Aim};
+use turnbuckle_transport::Limits;
+
+use crate::{
+    Answers, Ask, Connect, News, Refusal, Roots, Target,
+    settings::{OutputCheck, Settings},
+};
+
+/// A client for any server.
+///
+/// It offers servers exactly what it was given an answer for: one without handlers offers nothing.
+/// Which revision a server speaks is found out when connecting.
+///
+/// ```no_run
+/// use turnbuckle_client::{Client, transport::Command};
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::new("my-app", "0.3.0");
+/// let git = client.connect(Command::new("uvx").arg("mcp-server-git")).await?;
+/// for tool in git.tools().await? {
+///     println!("{}", tool.name);
+/// }
+/// git.close().await;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Client {
+    profile: Arc<Profile>,
+}
+
+/// All that the connections of a client need to know of it.
+#[derive(Clone)]
+pub(crate) struct Profile {
+    pub(crate) client: Implementation,
+    pub(crate) answers: Answers,
+    pub(crate) settings: Settings,
+    pub(crate) listener: Option<Listener>,
+    extensions: Map<String, Value>,
+}
+
+type Listener = Arc<dyn Fn(&News) + Send + Sync>;
+
+impl Client {
+    /// A client by its name and version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self::from(Implementation::new(name, version))
+    }
+
+    /// Answers what servers ask with these, in place of what was set before.
+    pub fn answering(self, answers: impl Into<Answers>) -> Self {
+        self.with(|profile| profile.answers = answers.into())
+    }
+
+    /// Shows people the forms that servers ask them to fill in. See [`Answers::on_form`].
+    pub fn on_form<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
+    {
+        self.answered(|answers| answers.on_form(handler))
+    }
+
+    /// Asks people whether they want to visit a URL. See [`Answers::on_url`].
+    pub fn on_url<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
+    {
+        self.answered(|answers| answers.on_url(handler))
+    }
+
+    /// Asks a model on behalf of servers. See [`Answers::on_sample`].
+    pub fn on_sample<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
+    {
+        self.answered(|answers| answers.on_sample(handler))
+    }
+
+    /// Asks a model that may call tools. See [`Answers::on_sample_with_tools`].
+    pub fn on_sample_with_tools<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
+    {
+        self.answered(|answers| answers.on_sample_with_tools(handler))
+    }
+
+    /// Lets servers work in these places. See [`Roots`] for changing them later.
+    pub fn roots(self, roots: impl Into<Roots>) -> Self {
+        self.answered(|answers| answers.roots(roots))
+    }
+
+    /// Calls `listener` with everything that servers say unasked, from the first message on. It
+    /// runs where messages are read, so it must not block; for anything longer take
+    /// [`Connection::news`](crate::Connection::news).
+    pub fn on_news(self, listener: impl Fn(&News) + Send + Sync + 'static) -> Self {
+        self.with(|profile| profile.listener = Some(Arc::new(listener)))
+    }
+
+    /// Says that the client knows an extension, with these settings.
+    pub fn extension(self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
+        self.with(|profile| {
+            profile
+                .extensions
+                .insert(id.into(), Value::Object(settings));
+        })
+    }
+
+    /// Speaks this revision only.
+    pub fn only(self, revision: Revision) -> Self {
+        self.with(|profile| profile.settings.aim = Aim::Revision(revision))
+    }
+
+    /// Speaks the revisions of this era only.
+    pub fn only_era(self, era: Era) -> Self {
+        self.with(|profile| profile.settings.aim = Aim::Era(era))
+    }
+
+    /// Gives each call this long, unless it says otherwise. Progress that a call asked for renews
+    /// it, and the time in which the server waits for an answer of ours does not count.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.with(|profile| profile.settings.deadline = deadline)
+    }
+
+    /// Ends a call after this long, however much progress it reports.
+    pub fn longest_call(self, longest: Duration) -> Self {
+        self.with(|profile| profile.settings.longest = longest)
+    }
+
+    /// Gives a server this long to answer the probe before it is also tried with a handshake.
+    pub fn probe_timeout(self, timeout: Duration) -> Self {
+        self.with(|profile| profile.settings.probe_timeout = timeout)
+    }
+
+    /// Gives a server this long to answer the handshake.
+    pub fn handshake_timeout(self, timeout: Duration) -> Self {
+        self.with(|profile| profile.settings.handshake_timeout = timeout)
+    }
+
+    /// Gives the process of a server this long for each step of its end.
+    pub fn grace(self, grace: Duration) -> Self {
+        self.with(|profile| profile.settings.grace = grace)
+    }
+
+    /// Sets how long messages may be and how much may wait to be sent.
+    pub fn limits(self, limits: Limits) -> Self {
+        self.with(|profile| profile.settings.limits = limits)
+    }
+
+    /// Takes structured content as it comes, also where it breaks the tool's output schema.
+    pub fn trust_output(self) -> Self {
+        self.with(|profile| profile.settings.output = OutputCheck::Skip)
+    }
+
+    /// Connects to a server: a program, a pair of streams, or anything that can be dialled.
+    ///
+    /// # Errors
+    /// [`ConnectError`](crate::ConnectError) says what was tried and what to do.
+    pub fn connect(&self, target: impl Into<Target>) -> Connect {
+        Connect::new(self.profile.clone(), target.into())
+    }
+
+    fn answered(self, change: impl FnOnce(Answers) -> Answers) -> Self {
+        self.with(|profile| profile.answers = change(std::mem::take(&mut profile.answers)))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Profile)) -> Self {
+        change(Arc::make_mut(&mut self.profile));
+        self
+    }
+}
+
+impl From<Implementation> for Client {
+    /// A client with more to show than a name and a version.
+    fn from(client: Implementation) -> Self {
+        let profile = Profile {
+            client,
+            answers: Answers::new(),
+            settings: Settings::default(),
+            listener: None,
+            extensions: Map::new(),
+        };
+        Self {
+            profile: Arc::new(profile),
+        }
+    }
+}
+
+impl Profile {
+    /// What the client offers to a server of this revision.
+    pub(crate) fn capabilities(&self, revision: Revision) -> ClientCapabilities {
+        let mut capabilities = self.answers.capabilities();
+        if !self.extensions.is_empty() {
+            capabilities.extensions = Some(self.extensions.clone());
+        }
+        capabilities.lower(revision);
+        capabilities
+    }
+
+    /// Who the client is, in the words of this revision.
+    pub(crate) fn identity(&self, revision: Revision) -> Implementation {
+        let mut client = self.client.clone();
+        client.lower(revision);
+        client
+    }
+}
+
+impl fmt::Debug for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Profile")
+            .field("client", &self.client)
+            .field("answers", &self.answers)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,173 @@
+//! Carries out what the [`Probe`] wants done, and tells it what came of it.
+
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tokio::time::Instant;
+use turnbuckle_session::{
+    Verdict,
+    probe::{Action, Asked, Event, Failure, Probe, Settings},
+};
+
+use super::{
+    handshake::{self, Answer, Heard},
+    target::{Dial, DialError},
+};
+use crate::{
+    ConnectError, Connection,
+    client::Profile,
+    link::{Opened, open},
+};
+
+/// A search under way. Dropping it ends the server's process.
+pub(super) struct Search<'a> {
+    dial: &'a mut dyn Dial,
+    server: Arc<str>,
+    profile: Arc<Profile>,
+    probe: Probe,
+    opened: Opened,
+    heard: Heard,
+    /// Answers that may still come. The late one to the first question is worth having.
+    discover: Option<Answer>,
+    initialize: Option<Answer>,
+}
+
+impl<'a> Search<'a> {
+    /// Opens the way to the server.
+    pub(super) async fn start(
+        dial: &'a mut dyn Dial,
+        profile: Arc<Profile>,
+        settings: Settings,
+    ) -> Result<Self, ConnectError> {
+        let server: Arc<str> = dial.label().into();
+        let pipe = dial
+            .dial()
+            .await
+            .map_err(|error| unreachable_server(&server, error))?;
+        let opened = open(server.clone(), profile.clone(), pipe);
+        Ok(Self {
+            dial,
+            server,
+            profile,
+            probe: Probe::new(settings),
+            opened,
+            heard: Heard::default(),
+            discover: None,
+            initialize: None,
+        })
+    }
+
+    /// Searches to the end.
+    pub(super) async fn finish(mut self) -> Result<Connection, ConnectError> {
+        let mut event = Event::Started;
+        // Renewed with each question only: noise must not keep a search waiting.
+        let mut until = Instant::now();
+        loop {
+            match self.probe.on(event) {
+                None => {}
+                Some(Action::SendDiscover { version, within }) => {
+                    self.discover = Some(handshake::discover(&self.opened.link, version));
+                    until = Instant::now() + within;
+                }
+                Some(Action::SendInitialize { version, within }) => {
+                    self.initialize = Some(handshake::initialize(&self.opened.link, version));
+                    until = Instant::now() + within;
+                }
+                Some(Action::Reopen) => {
+                    event = self.reopen().await;
+                    continue;
+                }
+                Some(Action::Ready(verdict)) => return Ok(self.settle(verdict)),
+                Some(Action::Fail(failure)) => return Err(self.fail(failure).await),
+            }
+            event = self.next_event(until).await;
+        }
+    }
+
+    /// Waits for whatever comes first.
+    async fn next_event(&mut self, until: Instant) -> Event {
+        let Self {
+            opened,
+            heard,
+            discover,
+            initialize,
+            ..
+        } = self;
+        let link = opened.link.clone();
+        let mut stray = pin!(link.stray.notified());
+        let mut timeout = pin!(tokio::time::sleep_until(until));
+        poll_fn(|context| {
+            for (asked, answer) in [
+                (Asked::Initialize, &mut *initialize),
+                (Asked::Discover, &mut *discover),
+            ] {
+                if let Poll::Ready(answer) = poll_answer(answer, context) {
+                    return Poll::Ready(heard.event(asked, answer));
+                }
+            }
+            if stray.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Event::Garbage);
+            }
+            timeout.as_mut().poll(context).map(|()| Event::Timeout)
+        })
+        .await
+    }
+
+    /// Ends the server that was probed, so that two never run at once, and starts it anew.
+    async fn reopen(&mut self) -> Event {
+        (self.discover, self.initialize) = (None, None);
+        self.heard = Heard::default();
+        self.opened.close().await;
+        match self.dial.dial().await {
+            Ok(pipe) => {
+                self.opened = open(self.server.clone(), self.profile.clone(), pipe);
+                Event::Started
+            }
+            // The first start told that it can be started, so what came of that says more.
+            Err(error) => {
+                tracing::debug!(server = &*self.server, %error, "could not be started anew");
+                Event::Closed
+            }
+        }
+    }
+
+    fn settle(self, verdict: Verdict) -> Connection {
+        let peer = self.heard.into_peer(&self.server, verdict.revision);
+        let peer = self.opened.link.meet(peer).clone();
+        if !verdict.revision.is_modern() {
+            self.opened.link.notify("notifications/initialized", &());
+        }
+        Connection::new(self.opened, peer, verdict)
+    }
+
+    async fn fail(self, failure: Failure) -> ConnectError {
+        let ending = self.opened.close().await;
+        ConnectError::failed(self.server, failure, ending)
+    }
+}
+
+fn poll_answer(
+    slot: &mut Option<Answer>,
+    context: &mut Context<'_>,
+) -> Poll<<Answer as Future>::Output> {
+    let Some(answer) = slot else {
+        return Poll::Pending;
+    };
+    let polled = answer.as_mut().poll(context);
+    if polled.is_ready() {
+        *slot = None;
+    }
+    polled
+}
+
+fn unreachable_server(server: &Arc<str>, error: DialError) -> ConnectError {
+    let server = server.clone();
+    match error {
+        DialError::Spawn(source) => ConnectError::Spawn { server, source },
+        DialError::Io(source) => ConnectError::Unreachable { server, source },
+    }
+}

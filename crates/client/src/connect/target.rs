@@ -1,0 +1,211 @@
+//! Where a server is, and how to get there.
+
+use std::{
+    fmt,
+    future::Future,
+    hash::{DefaultHasher, Hash, Hasher},
+    io,
+    pin::Pin,
+};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use turnbuckle_transport::{Child, Command, Duplex, SpawnError};
+
+/// A future in a box.
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// An open way to a server: what it writes, what it reads, and its process if it has one.
+pub struct Pipe {
+    pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
+    pub(crate) child: Option<Child>,
+}
+
+impl Pipe {
+    /// A way over any pair of byte streams.
+    pub fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+            child: None,
+        }
+    }
+}
+
+impl From<Duplex> for Pipe {
+    fn from(end: Duplex) -> Self {
+        Self::new(end.reader, end.writer)
+    }
+}
+
+impl fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipe")
+            .field("child", &self.child)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why the way to a server could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DialError {
+    /// Its program could not be started.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// Something else failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Opens ways to one server. Implement it for what this crate does not know how to reach.
+///
+/// A server may have to be reached twice: one that breaks on a probe is started anew. Where that
+/// cannot be done, the second time is an error.
+pub trait Dial: Send {
+    /// Opens a way.
+    fn dial(&mut self) -> Pin<Box<dyn Future<Output = Result<Pipe, DialError>> + Send + '_>>;
+
+    /// What to call the server in messages.
+    fn label(&self) -> String;
+
+    /// What tells this server from others, if a new connection leads to the same one. What it was
+    /// found to speak is remembered under this key.
+    fn key(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What to connect to: a program, a pair of streams, or anything that can [`Dial`].
+///
+/// ```
+/// use turnbuckle_client::{Target, transport::{Command, duplex}};
+///
+/// let program = Target::from(Command::new("uvx").arg("mcp-server-git"));
+/// let (near, far) = duplex();
+/// let streams = Target::from(near);
+/// let on_demand = Target::on_demand("built-in", || duplex().0);
+/// # let _ = (program, streams, on_demand, far);
+/// ```
+pub struct Target(pub(super) Box<dyn Dial>);
+
+impl Target {
+    /// Anything that can be dialled.
+    pub fn new(dial: impl Dial + 'static) -> Self {
+        Self(Box::new(dial))
+    }
+
+    /// A server that hands out a new way to itself as often as it is asked, such as one in this
+    /// process.
+    pub fn on_demand<P: Into<Pipe>>(
+        label: impl Into<String>,
+        open: impl FnMut() -> P + Send + 'static,
+    ) -> Self {
+        Self::new(OnDemand {
+            label: label.into(),
+            open,
+        })
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Target").field(&self.0.label()).finish()
+    }
+}
+
+impl From<Command> for Target {
+    fn from(command: Command) -> Self {
+        Self::new(command)
+    }
+}
+
+impl From<Pipe> for Target {
+    fn from(pipe: Pipe) -> Self {
+        Self::new(Once { pipe: Some(pipe) })
+    }
+}
+
+impl From<Duplex> for Target {
+    fn from(end: Duplex) -> Self {
+        Pipe::from(end).into()
+    }
+}
+
+impl<R, W> From<(R, W)> for Target
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    fn from((reader, writer): (R, W)) -> Self {
+        Pipe::new(reader, writer).into()
+    }
+}
+
+impl Dial for Command {
+    fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>> {
+        let spawned = self
+            .spawn()
+            .map_err(DialError::from)
+            .map(|(child, pipes)| Pipe {
+                child: Some(child),
+                ..Pipe::new(pipes.reader, pipes.writer)
+            });
+        Box::pin(std::future::ready(spawned))
+    }
+
+    fn label(&self) -> String {
+        self.program().to_string_lossy().into_owned()
+    }
+
+    fn key(&self) -> Option<String> {
+        // Everything that was set makes it this server. Only a digest is kept: there may be
+        // secrets in the environment. Two commands with one digest would share a guess, no more.
+        let mut digest = DefaultHasher::new();
+        format!("{self:?}").hash(&mut digest);
+        Some(format!("{}#{:016x}", self.label(), digest.finish()))
+    }
+}
+
+/// A pair of streams, which can be used once.
+struct Once {
+    pipe: Option<Pipe>,
+}
+
+impl Dial for Once {
+    fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>> {
+        let again = "the streams given can be used once, and the server has to be started anew";
+        let pipe = self
+            .pipe
+            .take()
+            .ok_or_else(|| DialError::Io(io::Error::other(again)));
+        Box::pin(std::future::ready(pipe))
+    }
+
+    fn label(&self) -> String {
+        "server".to_owned()
+    }
+}
+
+struct OnDemand<F> {
+    label: String,
+    open: F,
+}
+
+impl<F, P> Dial for OnDemand<F>
+where
+    F: FnMut() -> P + Send,
+    P: Into<Pipe>,
+{
+    fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>> {
+        let pipe = (self.open)().into();
+        Box::pin(std::future::ready(Ok(pipe)))
+    }
+
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+}

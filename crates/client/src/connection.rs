@@ -1,0 +1,82 @@
+//! An open connection to one server.
+
+use std::{fmt, sync::Arc};
+
+use turnbuckle_session::Verdict;
+
+use crate::{
+    Ending, NewsStream, Peer,
+    link::{Link, Opened},
+};
+
+/// An open connection to one server. Clones share it.
+///
+/// When the last clone is dropped the connection ends, and the server's process with it, without
+/// waiting for either; [`close`](Self::close) waits, and says how that went.
+#[derive(Clone)]
+pub struct Connection {
+    opened: Arc<Opened>,
+    peer: Arc<Peer>,
+    verdict: Verdict,
+}
+
+impl Connection {
+    pub(crate) fn new(opened: Opened, peer: Arc<Peer>, verdict: Verdict) -> Self {
+        Self {
+            opened: Arc::new(opened),
+            peer,
+            verdict,
+        }
+    }
+
+    /// Who is at the other end.
+    pub fn server(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// What the server was found to speak. Give it to
+    /// [`Connect::remember`](crate::Connect::remember) the next time.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// What the server says unasked, from now on.
+    pub fn news(&self) -> NewsStream {
+        self.link().feed.listen()
+    }
+
+    /// Whether nothing can be asked any more.
+    pub fn is_closed(&self) -> bool {
+        self.link().is_closed()
+    }
+
+    /// Waits for the connection to end, by whichever side.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn closed(&self) -> Arc<Ending> {
+        self.link().ended().await
+    }
+
+    /// Closes the connection: sends what is queued, ends the server's process in order, and says
+    /// how that went. Calls that still wait are told that the connection is closed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not stop what has begun.
+    pub async fn close(&self) -> Arc<Ending> {
+        self.opened.close().await
+    }
+
+    pub(crate) fn link(&self) -> &Link {
+        &self.opened.link
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("server", &self.peer.name())
+            .field("revision", &self.peer.revision())
+            .finish_non_exhaustive()
+    }
+}

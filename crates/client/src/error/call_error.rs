@@ -1,0 +1,206 @@
+//! Why a call has no result.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{ErrorObject, InputRequiredResult, Revision, revision::Raise};
+use turnbuckle_session::requests::Overdue;
+
+use crate::link::Ending;
+
+/// Why a call has no result. Variants differ by what a caller can do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server answered with an error: ask for something else.
+    #[error("server `{server}` rejected `{method}`: {error}")]
+    Rejected {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// Code, message and data.
+        error: Box<ErrorObject>,
+    },
+    /// The tool ran and failed; the text says why, and a model may read it.
+    ///
+    /// Only [`ToolOutput::parse`](crate::ToolOutput::parse) says it this way: the call itself has
+    /// a result, with `isError` set.
+    #[error("tool `{tool}` failed: {text}")]
+    ToolFailed {
+        /// The tool.
+        tool: Box<str>,
+        /// What the tool said, all its text together.
+        text: String,
+    },
+    /// Nothing came in time, and the server was told to stop: try again, or allow more time.
+    #[error("server `{server}` did not answer `{method}`: {overdue}")]
+    Deadline {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// The limit that was reached.
+        overdue: Overdue,
+    },
+    /// The connection ended before an answer came: connect anew.
+    #[error("the connection to server `{server}` ended before it answered `{method}`{ending}")]
+    Closed {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// How it ended, with the last words of the server's process.
+        ending: Arc<Ending>,
+    },
+    /// The answer is not what the protocol says it is: the server has a fault.
+    #[error("server `{server}` answered `{method}` with something that cannot be read")]
+    Malformed {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The answer is longer than the limit and was skipped: raise the limit, or ask for less.
+    #[error(
+        "server `{server}` answered `{method}` with more than {limit} bytes; raise the limit on messages"
+    )]
+    Oversized {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The tool's result is not what its own output schema promises: the server has a fault.
+    #[error(
+        "tool `{tool}` returned structured content that breaks its output schema at `{pointer}`: {problem}"
+    )]
+    OutputMismatch {
+        /// The tool.
+        tool: Box<str>,
+        /// Where, as a JSON pointer; empty for the whole.
+        pointer: Box<str>,
+        /// What was expected and what came.
+        problem: String,
+    },
+    /// The tool's result is not of the type asked for: ask for another type.
+    #[error("what tool `{tool}` returned is not of the type asked for")]
+    OtherType {
+        /// The tool.
+        tool: Box<str>,
+        /// What does not fit.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The server wants input before it goes on, and no handler gave it: set one, or answer by
+    /// hand.
+    #[error("server `{server}` wants input for `{method}`: {reason}")]
+    InputRequired {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// Why it was not given.
+        reason: String,
+        /// What the server asked.
+        asked: Box<InputRequiredResult>,
+    },
+    /// The server asked again and again without coming to an end.
+    #[error(
+        "server `{server}` asked for input {rounds} times during one `{method}` and still wants more"
+    )]
+    TooManyRounds {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// How often it asked.
+        rounds: usize,
+    },
+    /// The server does not offer this, by its revision or its capabilities; nothing was sent.
+    #[error("server `{server}` does not offer `{method}`: {reason}")]
+    NotOffered {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// What is missing.
+        reason: Box<str>,
+    },
+    /// The arguments cannot be sent; nothing was.
+    #[error("the arguments for `{method}` cannot be sent")]
+    Unwritable {
+        /// The method.
+        method: Box<str>,
+        /// What is wrong with them.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// Too many calls wait on this connection: let some finish first.
+    #[error("{limit} calls wait for server `{server}` already; let some finish first")]
+    Busy {
+        /// The server.
+        server: Arc<str>,
+        /// How many may wait.
+        limit: usize,
+    },
+    /// A list does not end.
+    #[error("server `{server}` does not end its list for `{method}`: {reason}")]
+    EndlessList {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// How that was noticed.
+        reason: Box<str>,
+    },
+}
+
+impl CallError {
+    /// The server's error, if it answered with one.
+    pub fn rejection(&self) -> Option<&ErrorObject> {
+        match self {
+            Self::Rejected { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn rejected(
+        server: Arc<str>,
+        revision: Revision,
+        method: &str,
+        error: &RawValue,
+    ) -> Self {
+        match serde_json::from_str::<Box<ErrorObject>>(error.get()) {
+            Ok(mut error) => {
+                error.raise(revision);
+                Self::Rejected {
+                    server,
+                    method: method.into(),
+                    error,
+                }
+            }
+            Err(source) => Self::malformed(server, method, source),
+        }
+    }
+
+    pub(crate) fn malformed(server: Arc<str>, method: &str, source: serde_json::Error) -> Self {
+        Self::Malformed {
+            server,
+            method: method.into(),
+            source,
+        }
+    }
+
+    pub(crate) fn unwritable(method: &str, source: serde_json::Error) -> Self {
+        Self::Unwritable {
+            method: method.into(),
+            source,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Why there is no connection.
+
+use std::{io, sync::Arc};
+
+use turnbuckle_session::probe::{Failure, Reason};
+use turnbuckle_transport::SpawnError;
+
+use crate::link::Ending;
+
+/// Why there is no connection. Variants differ by what a caller can do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The server's program could not be started: check its name, the `PATH` and the directory.
+    #[error("server `{server}` could not be started")]
+    Spawn {
+        /// The server.
+        server: Arc<str>,
+        /// Which program, and why.
+        #[source]
+        source: SpawnError,
+    },
+    /// The way to the server could not be opened.
+    #[error("server `{server}` could not be reached")]
+    Unreachable {
+        /// The server.
+        server: Arc<str>,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The server went away before it had answered: its last words may say why.
+    #[error("server `{server}` ended before it answered{ending}")]
+    Ended {
+        /// The server.
+        server: Arc<str>,
+        /// How it ended, with the last words of its process.
+        ending: Arc<Ending>,
+        /// What was tried.
+        #[source]
+        source: Box<Failure>,
+    },
+    /// The server is there, but does not answer: is it an MCP server, and does it wait for
+    /// something else?
+    #[error("server `{server}` did not answer{ending}")]
+    TimedOut {
+        /// The server.
+        server: Arc<str>,
+        /// What its process had to say until then.
+        ending: Arc<Ending>,
+        /// What was tried.
+        #[source]
+        source: Box<Failure>,
+    },
+    /// The server speaks no revision that is allowed here: allow more, or update one of the two.
+    #[error("server `{server}` speaks no revision allowed here")]
+    Unsupported {
+        /// The server.
+        server: Arc<str>,
+        /// What each side speaks, and what was tried.
+        #[source]
+        source: Box<Failure>,
+    },
+    /// The server answered, but not with what was asked for.
+    #[error("server `{server}` refused the connection{ending}")]
+    Refused {
+        /// The server.
+        server: Arc<str>,
+        /// What its process had to say until then.
+        ending: Arc<Ending>,
+        /// What it said, and what was tried.
+        #[source]
+        source: Box<Failure>,
+    },
+}
+
+impl ConnectError {
+    pub(crate) fn failed(server: Arc<str>, failure: Failure, ending: Arc<Ending>) -> Self {
+        let source = Box::new(failure);
+        match source.reason {
+            Reason::Closed => Self::Ended {
+                server,
+                ending,
+                source,
+            },
+            Reason::Unresponsive => Self::TimedOut {
+                server,
+                ending,
+                source,
+            },
+            Reason::NothingAllowed
+            | Reason::NoCommonRevision { .. }
+            | Reason::UnsupportedAnswer { .. }
+            | Reason::NotModern => Self::Unsupported { server, source },
+            _ => Self::Refused {
+                server,
+                ending,
+                source,
+            },
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The tasks of one connection: one moves the bytes, one keeps the time, one tells of roots.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use tokio::task::JoinSet;
+use turnbuckle_transport::{Child, TransportError, run};
+
+use super::{Ending, Link, inbound::Inbound, race::race};
+use crate::{client::Profile, connect::Pipe};
+
+/// How long callers wait for a lost server's exit status and last words before they are told
+/// without: half a second, in which a process that is dying dies.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How long the output of a server may outlive its process. Longer, and what holds it open is
+/// something the server has left behind, which answers nothing.
+const ORPHANED_OUTPUT: Duration = Duration::from_secs(1);
+
+/// A connection with its tasks. Dropping it ends them, and the server's process with them.
+pub(crate) struct Opened {
+    pub(crate) link: Arc<Link>,
+    /// Held for its drop: it aborts the tasks.
+    _tasks: JoinSet<()>,
+}
+
+/// Starts the tasks of a connection.
+pub(crate) fn open(server: Arc<str>, profile: Arc<Profile>, pipe: Pipe) -> Opened {
+    let link = Arc::new(Link::new(server, profile));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(drive(link.clone(), pipe));
+    let timed = link.clone();
+    tasks.spawn(async move { timed.pending.keep_time().await });
+    if let Some(mut changes) = link.profile.answers.root_changes() {
+        let told = link.clone();
+        tasks.spawn(async move {
+            while changes.changed().await.is_ok() {
+                told.announce_roots();
+            }
+        });
+    }
+    Opened {
+        link,
+        _tasks: tasks,
+    }
+}
+
+impl Opened {
+    /// Says what is still to be said, closes the connection and waits for the server to end.
+    pub(crate) async fn close(&self) -> Arc<Ending> {
+        self.link.wire.close();
+        self.link.ended().await
+    }
+}
+
+async fn drive(link: Arc<Link>, pipe: Pipe) {
+    let _last = Last(&link);
+    let Pipe {
+        reader,
+        writer,
+        child,
+    } = pipe;
+    let inbound = Inbound::new(link.clone());
+    let limits = link.profile.settings.limits;
+    let moved = run(reader, writer, inbound, link.wire.outbox(), limits);
+    let Some(child) = child else {
+        let failure = failure(moved.await);
+        return link.end(Ending {
+            failure,
+            ..Ending::default()
+        });
+    };
+    let failure = match race(moved, outlived(&child)).await {
+        super::First::Left(outcome) => failure(outcome),
+        super::First::Right(()) => None,
+    };
+    end_process(&link, child, failure).await;
+}
+
+/// Ends everything that waits when the driver is gone, also where it did not get to it: a listener
+/// of the application may panic.
+struct Last<'a>(&'a Link);
+
+impl Drop for Last<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// Ends the process in order. Whoever waits for an answer does not wait for all of that.
+async fn end_process(link: &Link, child: Child, failure: Option<String>) {
+    let log = child.stderr().clone();
+    let told = |process| Ending::new(process, &log, failure.clone());
+    let mut shutdown = pin!(child.shutdown(link.profile.settings.grace));
+    let prompt = tokio::time::timeout(LAST_WORDS, shutdown.as_mut()).await;
+    let ended = if let Ok(ended) = prompt {
+        ended
+    } else {
+        link.lose(told(None));
+        shutdown.await
+    };
+    link.end(told(Some(ended)));
+}
+
+/// Ready when the process has exited and something else has kept its output open for too long.
+async fn outlived(child: &Child) {
+    child.exited().await;
+    tokio::time::sleep(ORPHANED_OUTPUT).await;
+}
+
+fn failure(outcome: Result<(), TransportError>) -> Option<String> {
+    let error = outcome.err()?;
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    Some(text)
+}

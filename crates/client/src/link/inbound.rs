@@ -1,0 +1,124 @@
+//! What the server sends: answers to their calls, notifications to whoever listens, and what it
+//! asks of us to the handlers.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{
+    CancelledNotificationParams,
+    envelope::{self, Frame, Message, Notification, Response},
+};
+use turnbuckle_transport::{LineFault, Receive};
+
+use super::{Link, oversized, serving::Serving, slot::Outcome};
+use crate::news::News;
+
+/// How much of a line that is no message goes to the log, in bytes.
+const LOGGED_NOISE_BYTES: usize = 200;
+
+/// The receiver of one connection.
+pub(super) struct Inbound {
+    link: Arc<Link>,
+    serving: Serving,
+}
+
+impl Inbound {
+    pub(super) fn new(link: Arc<Link>) -> Self {
+        Self {
+            serving: Serving::new(link.clone()),
+            link,
+        }
+    }
+
+    fn take(&mut self, message: Message<'_>) {
+        match message {
+            Message::Response(response) => self.take_response(&response),
+            Message::Notification(notification) => self.take_notification(&notification),
+            Message::Request(request) => self.serving.serve(&request),
+        }
+    }
+
+    fn take_response(&self, response: &Response<'_>) {
+        let filler = response
+            .id
+            .as_ref()
+            .and_then(|id| self.link.pending.complete(id));
+        match filler {
+            Some(filler) => filler.fill(match response.outcome {
+                Ok(result) => Outcome::Result(result.to_owned()),
+                Err(error) => Outcome::Error(error.to_owned()),
+            }),
+            // cancellation: an answer to what was cancelled is ignored.
+            None => self.link.stray.notify_one(),
+        }
+    }
+
+    fn take_notification(&self, notification: &Notification<'_>) {
+        match &*notification.method {
+            "notifications/progress" => {
+                if let Ok(report) = notification.params.parse() {
+                    self.link.pending.progress(report);
+                }
+            }
+            "notifications/cancelled" => {
+                let cancelled = notification.params.parse::<CancelledNotificationParams>();
+                if let Some(id) = cancelled.ok().and_then(|cancelled| cancelled.request_id) {
+                    self.serving.cancel(&id);
+                }
+            }
+            method => self.publish(&News::read(method, &notification.params)),
+        }
+    }
+
+    fn publish(&self, news: &News) {
+        if matches!(news, News::ToolsChanged) {
+            self.link.schemas.forget();
+        }
+        if let Some(listener) = &self.link.profile.listener {
+            listener(news);
+        }
+        self.link.feed.publish(news);
+    }
+
+    fn ignore(&self, line: &[u8], reason: &str) {
+        let line = String::from_utf8_lossy(&line[..line.len().min(LOGGED_NOISE_BYTES)]);
+        tracing::debug!(server = &*self.link.server, %line, reason, "ignored what is no message");
+    }
+}
+
+impl Receive for Inbound {
+    fn receive(&mut self, message: &[u8]) {
+        match envelope::parse(message) {
+            Ok(Frame::One(one)) => self.take(one),
+            Ok(Frame::Batch(members)) => {
+                for member in members {
+                    match member {
+                        Ok(one) => self.take(one),
+                        Err(malformed) => self.ignore(message, &malformed.message),
+                    }
+                }
+            }
+            // Servers print banners and warnings to standard output. It is wrong, and common.
+            Err(malformed) => self.ignore(message, &malformed.message),
+        }
+    }
+
+    fn receive_fault(&mut self, fault: LineFault<'_>) {
+        match fault {
+            LineFault::TooLong { head, limit } => {
+                let filler =
+                    oversized::id_of(head).and_then(|id| self.link.pending.complete(&id.as_ref()));
+                match filler {
+                    Some(filler) => filler.fill(Outcome::Oversized(limit)),
+                    None => self.ignore(head, "it is longer than the limit"),
+                }
+            }
+            LineFault::Unterminated { rest } => self.receive(rest),
+            fault => tracing::debug!(server = &*self.link.server, %fault, "ignored a line"),
+        }
+    }
+
+    fn closed(&mut self) {
+        // The server says no more, so there is nothing left to say to it.
+        self.link.wire.close();
+    }
+}

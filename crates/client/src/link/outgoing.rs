@@ -1,0 +1,303 @@
+//! Requests to bytes: the caller's params with what the connection says about itself in `_meta`.
+//!
+//! A modern request repeats version, capabilities and name of the client. They are serialised once
+//! for each connection (a [`Stamp`]) and copied in front of the params, which are serialised once,
+//! straight into the queue of outgoing bytes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    ClientCapabilities, Implementation, LoggingLevel, Meta, Revision, envelope::IdRef, meta::key,
+};
+
+/// The members that every request of a connection carries in `_meta`, as JSON without the braces.
+/// Empty in the legacy era, where the handshake has said it all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stamp(Box<str>);
+
+impl Stamp {
+    /// What a modern request must say about its sender.
+    pub(crate) fn modern(
+        revision: Revision,
+        client: &Implementation,
+        capabilities: &ClientCapabilities,
+        log_level: Option<LoggingLevel>,
+    ) -> Self {
+        let mut meta = Meta::of_request(revision, capabilities).with_client_info(client);
+        if let Some(level) = log_level {
+            meta = meta.with_log_level(level);
+        }
+        let object = serde_json::to_string(&meta).expect("a map of JSON values is valid JSON");
+        Self(object[1..object.len() - 1].into())
+    }
+
+    /// The stamp of a connection that says nothing with its requests.
+    pub(crate) fn none() -> Self {
+        Self::default()
+    }
+}
+
+/// One request on its way out.
+pub(crate) struct Outgoing<'a> {
+    /// The method.
+    pub(crate) method: &'a str,
+    /// What the caller attached.
+    pub(crate) meta: Option<&'a Meta>,
+    /// Whether to ask for progress. The token is the id, which is as unique as a token must be.
+    pub(crate) progress: bool,
+}
+
+impl Outgoing<'_> {
+    /// Appends the whole message. After an error the bytes appended so far are the caller's to
+    /// take back.
+    pub(crate) fn write<P: Serialize + ?Sized>(
+        &self,
+        out: &mut Vec<u8>,
+        id: &IdRef<'_>,
+        stamp: &Stamp,
+        params: &P,
+    ) -> Result<(), serde_json::Error> {
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        id.write(out);
+        out.extend_from_slice(br#","method":"#);
+        serde_json::to_writer(&mut *out, self.method)?;
+        let before = out.len();
+        out.extend_from_slice(br#","params":{"_meta":{"#);
+        let open = out.len();
+        self.write_meta(out, id, stamp)?;
+        if out.len() == open {
+            out.truncate(before);
+            write_params(out, params)?;
+        } else {
+            out.push(b'}');
+            join_params(out, params)?;
+        }
+        out.push(b'}');
+        Ok(())
+    }
+
+    fn write_meta(
+        &self,
+        out: &mut Vec<u8>,
+        id: &IdRef<'_>,
+        stamp: &Stamp,
+    ) -> Result<(), serde_json::Error> {
+        out.extend_from_slice(stamp.0.as_bytes());
+        if self.progress {
+            comma(out);
+            out.extend_from_slice(br#""progressToken":"#);
+            id.write(out);
+        }
+        for (name, value) in self.meta.into_iter().flat_map(|meta| &meta.0) {
+            if is_ours(name, stamp) {
+                continue;
+            }
+            comma(out);
+            serde_json::to_writer(&mut *out, name)?;
+            out.push(b':');
+            serde_json::to_writer(&mut *out, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the connection alone decides about this key: a second one would contradict it, a modern
+/// one would make a legacy request modern, and a foreign token could be that of another request.
+fn is_ours(name: &str, stamp: &Stamp) -> bool {
+    match name {
+        key::PROGRESS_TOKEN
+        | key::PROTOCOL_VERSION
+        | key::CLIENT_CAPABILITIES
+        | key::CLIENT_INFO => true,
+        key::LOG_LEVEL => stamp.0.is_empty() || stamp.0.contains(key::LOG_LEVEL),
+        _ => false,
+    }
+}
+
+fn comma(out: &mut Vec<u8>) {
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+}
+
+/// Appends `,"params":…`, or nothing where there are none: JSON-RPC has no null there.
+fn write_params<P: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    params: &P,
+) -> Result<(), serde_json::Error> {
+    let before = out.len();
+    out.extend_from_slice(br#","params":"#);
+    let start = out.len();
+    serde_json::to_writer(&mut *out, params)?;
+    match out[start] {
+        b'{' => Ok(()),
+        b'n' => {
+            out.truncate(before);
+            Ok(())
+        }
+        _ => Err(not_an_object()),
+    }
+}
+
+/// Closes the object that `out` ends in the middle of, with the members of `params` in it.
+fn join_params<P: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    params: &P,
+) -> Result<(), serde_json::Error> {
+    let start = out.len();
+    serde_json::to_writer(&mut *out, params)?;
+    match &out[start..] {
+        b"{}" | b"null" => {
+            out.truncate(start);
+            out.push(b'}');
+            Ok(())
+        }
+        [b'{', ..] => {
+            out[start] = b',';
+            Ok(())
+        }
+        _ => Err(not_an_object()),
+    }
+}
+
+fn not_an_object() -> serde_json::Error {
+    serde::ser::Error::custom("the params of a request are an object")
+}
+
+/// Takes `_meta` out of params that somebody else wrote, so that it is merged instead of doubled.
+pub(crate) fn split_meta(
+    params: Box<RawValue>,
+) -> Result<(Option<Meta>, Box<RawValue>), serde_json::Error> {
+    if !params.get().contains("\"_meta\"") {
+        return Ok((None, params));
+    }
+    // Members stay as they came: a number must not lose digits on its way through.
+    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(params.get())?;
+    let Some(meta) = members.remove("_meta") else {
+        return Ok((None, params));
+    };
+    let meta = serde_json::from_str(meta.get())?;
+    let rest = serde_json::value::to_raw_value(&members)?;
+    Ok((meta, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn stamp() -> Stamp {
+        Stamp::modern(
+            Revision::LATEST,
+            &Implementation::new("app", "1"),
+            &ClientCapabilities::default(),
+            None,
+        )
+    }
+
+    fn written(outgoing: &Outgoing<'_>, stamp: &Stamp, params: &Value) -> Value {
+        let mut out = Vec::new();
+        outgoing
+            .write(&mut out, &IdRef::Int(7), stamp, params)
+            .unwrap();
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    fn plain(method: &str) -> Outgoing<'_> {
+        Outgoing {
+            method,
+            meta: None,
+            progress: false,
+        }
+    }
+
+    #[test]
+    fn a_legacy_request_says_nothing_about_the_client() {
+        assert_eq!(
+            written(
+                &plain("tools/list"),
+                &Stamp::none(),
+                &json!({"cursor": "a"})
+            ),
+            json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"cursor": "a"}})
+        );
+        assert_eq!(
+            written(&plain("ping"), &Stamp::none(), &Value::Null),
+            json!({"jsonrpc": "2.0", "id": 7, "method": "ping"})
+        );
+    }
+
+    // basic, `_meta`: every modern request MUST carry version and capabilities.
+    #[test]
+    fn a_modern_request_says_it_all_whatever_its_params() {
+        let expected = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "app", "version": "1"},
+        });
+        for params in [
+            Value::Null,
+            json!({}),
+            json!({"name": "x", "arguments": {}}),
+        ] {
+            let message = written(&plain("m"), &stamp(), &params);
+            assert_eq!(message["params"]["_meta"], expected, "{params}");
+            let mut rest = message["params"].clone();
+            rest.as_object_mut().unwrap().remove("_meta");
+            let plain = if params.is_null() { json!({}) } else { params };
+            assert_eq!(rest, plain);
+        }
+    }
+
+    #[test]
+    fn the_callers_meta_is_kept_but_not_what_the_connection_decides() {
+        let meta = Meta::new()
+            .with("traceparent", "00-aa")
+            .with(key::PROTOCOL_VERSION, "1999-01-01")
+            .with(key::PROGRESS_TOKEN, 99);
+        let outgoing = Outgoing {
+            method: "m",
+            meta: Some(&meta),
+            progress: true,
+        };
+        let legacy = written(&outgoing, &Stamp::none(), &json!({"a": 1}));
+        assert_eq!(
+            legacy["params"],
+            json!({"_meta": {"progressToken": 7, "traceparent": "00-aa"}, "a": 1})
+        );
+        let modern = written(&outgoing, &stamp(), &Value::Null);
+        assert_eq!(
+            modern["params"]["_meta"][key::PROTOCOL_VERSION],
+            "2026-07-28"
+        );
+        assert_eq!(modern["params"]["_meta"]["traceparent"], "00-aa");
+    }
+
+    #[test]
+    fn params_that_are_no_object_are_refused() {
+        for params in [json!([1]), json!("x"), json!(1)] {
+            for stamp in [Stamp::none(), stamp()] {
+                let mut out = Vec::new();
+                assert!(
+                    plain("m")
+                        .write(&mut out, &IdRef::Int(1), &stamp, &params)
+                        .is_err()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn meta_is_taken_out_of_foreign_params_without_touching_the_rest() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let (meta, rest) = split_meta(raw(r#"{"n":1.0e2,"_meta":{"a":1}}"#)).unwrap();
+        assert_eq!(meta, Some(Meta::new().with("a", 1)));
+        assert_eq!(rest.get(), r#"{"n":1.0e2}"#);
+        let inner = r#"{"arguments":{"_meta":{}}}"#;
+        let (meta, rest) = split_meta(raw(inner)).unwrap();
+        assert_eq!((meta, rest.get()), (None, inner));
+    }
+}

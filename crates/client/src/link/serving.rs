@@ -1,0 +1,183 @@
+//! What a legacy server asks by requests of its own: answered beside the reading, each in a task.
+//!
+//! The tasks belong to the connection and end with it. A question that is withdrawn ends its task;
+//! one whose handler panics is still answered.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::task::{AbortHandle, JoinSet};
+use turnbuckle_protocol::{
+    ElicitRequestParams, EmptyResult, ErrorObject, Id, InputRequest, InputResponse, Lower,
+    Revision,
+    envelope::{self, IdRef, Members, Request},
+    revision::Raise,
+};
+use turnbuckle_session::{InFlight, in_flight::Ticket};
+
+use super::Link;
+use crate::Peer;
+
+/// How many questions of one server may be open at once. Each may be a dialogue with a person or a
+/// bill from a model; a server that has more open than this has lost count.
+const MAX_OPEN_ASKS: usize = 64;
+
+/// Set right after the work has begun, before anything else is read from the server.
+type Handle = Arc<OnceLock<AbortHandle>>;
+
+/// The questions of one server that are being answered.
+pub(super) struct Serving {
+    link: Arc<Link>,
+    open: Arc<Mutex<InFlight<Handle>>>,
+    /// Held for its drop: it ends what is being answered.
+    tasks: JoinSet<()>,
+}
+
+impl Serving {
+    pub(super) fn new(link: Arc<Link>) -> Self {
+        let open = Arc::new(Mutex::new(InFlight::new().with_limit(MAX_OPEN_ASKS)));
+        Self {
+            link,
+            open,
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Takes a request of the server.
+    pub(super) fn serve(&mut self, request: &Request<'_>) {
+        if self
+            .link
+            .peer()
+            .is_some_and(|peer| peer.revision().is_modern())
+        {
+            // stdio: a modern client MUST NOT write responses, nor the server requests.
+            tracing::debug!(
+                server = &*self.link.server,
+                method = &*request.method,
+                "ignored a request, which a modern server must not send"
+            );
+            return;
+        }
+        if request.method == "ping" {
+            return respond(&self.link, &request.id, Ok(&EmptyResult::default()));
+        }
+        match read(&request.method, &request.params, self.link.revision()) {
+            Ok(asked) => self.begin(&request.id, asked),
+            Err(error) => respond::<()>(&self.link, &request.id, Err(&error)),
+        }
+    }
+
+    /// Takes `notifications/cancelled`.
+    pub(super) fn cancel(&self, id: &Id) {
+        let cancelled = lock(&self.open).cancel(id);
+        if let Some(task) = cancelled.as_ref().and_then(|handle| handle.get()) {
+            task.abort();
+        }
+    }
+
+    fn begin(&mut self, id: &IdRef<'_>, asked: InputRequest) {
+        while self.tasks.try_join_next().is_some() {}
+        let handle = Handle::default();
+        let begun = lock(&self.open).begin(id.clone().into_owned(), handle.clone());
+        match begun {
+            Ok(ticket) => {
+                let link = self.link.clone();
+                let reply = Reply {
+                    link: link.clone(),
+                    open: self.open.clone(),
+                    ticket,
+                };
+                let task = self.tasks.spawn(answer(link, asked, reply));
+                // Nobody else has seen the handle yet.
+                let _ = handle.set(task);
+            }
+            Err(refused) => {
+                let error = ErrorObject::new(refused.code(), refused.to_string());
+                respond::<()>(&self.link, id, Err(&error));
+            }
+        }
+    }
+}
+
+async fn answer(link: Arc<Link>, asked: InputRequest, reply: Reply) {
+    let method = asked.method();
+    let server = link
+        .peer()
+        .cloned()
+        .unwrap_or_else(|| Arc::new(Peer::new(&link.server, link.revision())));
+    // While the server waits for us it cannot get on with what we asked it.
+    let _held = link.pending.hold();
+    let answered = link.profile.answers.answer(server, asked).await;
+    match answered {
+        Ok(mut answer) => {
+            answer.lower(link.revision());
+            reply.send(Ok(&answer));
+        }
+        Err(unanswered) => {
+            tracing::debug!(server = &*link.server, method, reason = %unanswered, "did not answer");
+            reply.send(Err(&unanswered.to_error()));
+        }
+    }
+}
+
+/// The duty to answer one question. Dropped unused, it says that something failed.
+struct Reply {
+    link: Arc<Link>,
+    open: Arc<Mutex<InFlight<Handle>>>,
+    ticket: Ticket,
+}
+
+impl Reply {
+    fn send(self, answer: Result<&InputResponse, &ErrorObject>) {
+        self.finish(answer);
+    }
+
+    /// Says nothing if the question was withdrawn, or answered already.
+    fn finish(&self, answer: Result<&InputResponse, &ErrorObject>) {
+        let is_open = lock(&self.open).finish(&self.ticket).is_some();
+        if is_open {
+            respond(&self.link, &self.ticket.id().as_ref(), answer);
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.finish(Err(&ErrorObject::internal("the client failed to answer")));
+    }
+}
+
+/// Reads what is asked.
+fn read(
+    method: &str,
+    params: &Members<'_>,
+    revision: Revision,
+) -> Result<InputRequest, ErrorObject> {
+    fn parse<T: DeserializeOwned>(params: &Members<'_>) -> Result<T, ErrorObject> {
+        params
+            .parse()
+            .map_err(|error| ErrorObject::invalid_params(error.to_string()))
+    }
+
+    match method {
+        "elicitation/create" => parse(params).map(|mut asked: Box<ElicitRequestParams>| {
+            asked.raise(revision);
+            InputRequest::Elicit(asked)
+        }),
+        "sampling/createMessage" => parse(params).map(InputRequest::CreateMessage),
+        "roots/list" => parse(params).map(InputRequest::ListRoots),
+        other => Err(ErrorObject::method_not_found(other)),
+    }
+}
+
+fn respond<R: Serialize>(link: &Link, id: &IdRef<'_>, answer: Result<&R, &ErrorObject>) {
+    link.wire.push(|out| match answer {
+        Ok(result) => envelope::write_result(out, id, |out| serde_json::to_writer(out, result)),
+        Err(error) => envelope::write_error(out, Ok(id), error),
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that holds the lock leaves the table half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

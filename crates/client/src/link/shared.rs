@@ -1,0 +1,155 @@
+//! What the parts of one connection share.
+
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+
+use tokio::sync::{Notify, watch};
+use turnbuckle_protocol::{LoggingLevel, Revision};
+
+use super::{Ending, Stamp, pending::Pending, wire::Wire};
+use crate::{CallError, Peer, call::OutputSchemas, client::Profile, news::Feed};
+
+/// One connection, as its calls and its driver see it.
+pub(crate) struct Link {
+    /// What to call the server in messages.
+    pub(crate) server: Arc<str>,
+    /// Who we are and what we offer.
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) wire: Wire,
+    pub(crate) pending: Pending,
+    pub(crate) feed: Feed,
+    pub(crate) schemas: OutputSchemas,
+    /// Told about each answer that fits no question. Only the handshake listens.
+    pub(crate) stray: Notify,
+    peer: OnceLock<Arc<Peer>>,
+    stamp: RwLock<Stamp>,
+    stage: watch::Sender<Stage>,
+}
+
+/// How far a connection is from its end.
+#[derive(Clone, Debug, Default)]
+enum Stage {
+    #[default]
+    Open,
+    /// Nothing comes any more, but the server's process may still be there.
+    Lost(Arc<Ending>),
+    /// All is over.
+    Ended(Arc<Ending>),
+}
+
+impl Link {
+    pub(crate) fn new(server: Arc<str>, profile: Arc<Profile>) -> Self {
+        Self {
+            server,
+            wire: Wire::new(profile.settings.limits),
+            profile,
+            pending: Pending::default(),
+            feed: Feed::default(),
+            schemas: OutputSchemas::default(),
+            stray: Notify::new(),
+            peer: OnceLock::new(),
+            stamp: RwLock::new(Stamp::none()),
+            stage: watch::Sender::new(Stage::Open),
+        }
+    }
+
+    /// Who is at the other end, once that has been found out.
+    pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer.get()
+    }
+
+    /// The revision to speak. While it is being found out, the newest that has a handshake: a
+    /// server that speaks up before it has answered is a legacy one.
+    pub(crate) fn revision(&self) -> Revision {
+        self.peer()
+            .map_or(Revision::LATEST_LEGACY, |peer| peer.revision())
+    }
+
+    /// Settles who is at the other end.
+    pub(crate) fn meet(&self, peer: Peer) -> &Arc<Peer> {
+        let peer = self.peer.get_or_init(|| Arc::new(peer));
+        self.stamp_with(peer.revision(), None);
+        peer
+    }
+
+    /// What every request carries from now on.
+    pub(crate) fn stamp_with(&self, revision: Revision, log_level: Option<LoggingLevel>) {
+        let stamp = if revision.is_modern() {
+            let capabilities = self.profile.capabilities(revision);
+            Stamp::modern(revision, &self.profile.client, &capabilities, log_level)
+        } else {
+            Stamp::none()
+        };
+        *self.stamp.write().unwrap_or_else(PoisonError::into_inner) = stamp;
+    }
+
+    pub(super) fn stamp(&self) -> RwLockReadGuard<'_, Stamp> {
+        self.stamp.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The error for a call on a connection that is over.
+    pub(crate) fn closed(&self, method: &str) -> CallError {
+        let ending = match &*self.stage.borrow() {
+            Stage::Open => Arc::default(),
+            Stage::Lost(ending) | Stage::Ended(ending) => ending.clone(),
+        };
+        CallError::Closed {
+            server: self.server.clone(),
+            method: method.into(),
+            ending,
+        }
+    }
+
+    /// Ends everything that waits: the server will not answer any more.
+    pub(super) fn lose(&self, ending: Ending) {
+        self.leave(Stage::Lost(Arc::new(ending)));
+    }
+
+    /// Says how it all ended.
+    pub(super) fn end(&self, ending: Ending) {
+        self.leave(Stage::Ended(Arc::new(ending)));
+    }
+
+    /// Ends what is left when nobody is there to say how it ended.
+    pub(super) fn abandon(&self) {
+        if !matches!(&*self.stage.borrow(), Stage::Ended(_)) {
+            let failure = Some("its connection was abandoned".to_owned());
+            self.end(Ending {
+                failure,
+                ..Ending::default()
+            });
+        }
+    }
+
+    fn leave(&self, stage: Stage) {
+        // First the reason, then the calls that will ask for it.
+        self.stage.send_replace(stage);
+        self.pending.close();
+        self.feed.close();
+    }
+
+    /// Waits until all is over.
+    pub(crate) async fn ended(&self) -> Arc<Ending> {
+        let mut stage = self.stage.subscribe();
+        loop {
+            if let Stage::Ended(ending) = &*stage.borrow_and_update() {
+                return ending.clone();
+            }
+            if stage.changed().await.is_err() {
+                // The sender lives as long as `self`.
+                return Arc::default();
+            }
+        }
+    }
+
+    /// Whether nothing can be asked any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.wire.is_closed()
+    }
+
+    /// Tells a server that keeps a list of roots that it is out of date.
+    pub(super) fn announce_roots(&self) {
+        if self.peer().is_some_and(|peer| !peer.revision().is_modern()) {
+            self.notify("notifications/roots/list_changed", &());
+        }
+    }
+}

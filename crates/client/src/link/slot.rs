@@ -1,0 +1,143 @@
+//! Where the answer to one request lands: the reader fills it, one call waits on it.
+//!
+//! Progress and the outcome share the slot, so a call sees them in the order they were received,
+//! and one allocation and one wake-up serve both.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::ProgressNotificationParams;
+use turnbuckle_session::requests::Overdue;
+
+/// How many progress reports wait for a caller that does not look. A report replaces the ones
+/// before it, so when there are more the oldest go.
+const MAX_WAITING_PROGRESS: usize = 16;
+
+/// How a request ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// `result`, unparsed.
+    Result(Box<RawValue>),
+    /// `error`, unparsed.
+    Error(Box<RawValue>),
+    /// Nothing came in time.
+    Overdue(Overdue),
+    /// What came is longer than this many bytes, and was skipped.
+    Oversized(usize),
+    /// Nothing can come any more.
+    Closed,
+}
+
+/// What a waiting call sees next.
+#[derive(Debug)]
+pub(crate) enum Landed {
+    /// The server is still at it.
+    Progress(ProgressNotificationParams),
+    /// It is over; nothing follows.
+    Outcome(Outcome),
+}
+
+/// The reader's end. Dropped unfilled, it tells the call that the connection is closed.
+#[derive(Debug)]
+pub(crate) struct Filler(Option<Arc<Mutex<State>>>);
+
+/// The caller's end.
+#[derive(Debug)]
+pub(crate) struct Slot(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    progress: VecDeque<ProgressNotificationParams>,
+    outcome: Option<Outcome>,
+    is_overdue: bool,
+    waker: Option<Waker>,
+}
+
+/// A slot, and what fills it.
+pub(crate) fn slot() -> (Filler, Slot) {
+    let state = Arc::new(Mutex::new(State::default()));
+    (Filler(Some(Arc::clone(&state))), Slot(state))
+}
+
+impl Filler {
+    /// Hands the outcome over.
+    pub(crate) fn fill(mut self, outcome: Outcome) {
+        if let Some(state) = self.0.take() {
+            settle(&state, outcome);
+        }
+    }
+
+    /// Hands a progress report over.
+    pub(crate) fn progress(&self, report: ProgressNotificationParams) {
+        let Some(state) = &self.0 else { return };
+        let waker = {
+            let mut state = lock(state);
+            if state.progress.len() == MAX_WAITING_PROGRESS {
+                state.progress.pop_front();
+            }
+            state.progress.push_back(report);
+            state.waker.take()
+        };
+        wake(waker);
+    }
+}
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        if let Some(state) = self.0.take() {
+            settle(&state, Outcome::Closed);
+        }
+    }
+}
+
+impl Slot {
+    /// The next thing that lands here. After an outcome there is nothing to wait for.
+    pub(crate) async fn landed(&mut self) -> Landed {
+        std::future::poll_fn(|context| self.poll_landed(context)).await
+    }
+
+    /// Whether time was up before an answer came, also when that has been seen already.
+    pub(crate) fn is_overdue(&self) -> bool {
+        lock(&self.0).is_overdue
+    }
+
+    fn poll_landed(&mut self, context: &Context<'_>) -> Poll<Landed> {
+        let mut state = lock(&self.0);
+        if let Some(report) = state.progress.pop_front() {
+            return Poll::Ready(Landed::Progress(report));
+        }
+        if let Some(outcome) = state.outcome.take() {
+            return Poll::Ready(Landed::Outcome(outcome));
+        }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+}
+
+fn settle(state: &Mutex<State>, outcome: Outcome) {
+    let waker = {
+        let mut state = lock(state);
+        state.is_overdue = matches!(outcome, Outcome::Overdue(_));
+        state.outcome = Some(outcome);
+        state.waker.take()
+    };
+    wake(waker);
+}
+
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Nothing that holds the lock leaves the state half changed.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,72 @@
+//! How patient a client is, and how strict.
+
+use std::time::Duration;
+
+use turnbuckle_session::{
+    Verdict,
+    probe::{self, Aim},
+    requests::{DEFAULT_TIMEOUT, Deadline, MAX_TOTAL_TIME},
+};
+use turnbuckle_transport::{DEFAULT_GRACE, Limits};
+
+/// How long a connection may stay half open: time for a server to say its last after our last, and
+/// no more, because its process is given a grace of its own after that.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Whether results are checked against what the tool promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputCheck {
+    /// As soon as the tool's schema is known, because the tools were listed.
+    Known,
+    /// Never.
+    Skip,
+}
+
+/// The settings of a client.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) aim: Aim,
+    pub(crate) deadline: Duration,
+    pub(crate) longest: Duration,
+    pub(crate) probe_timeout: Duration,
+    pub(crate) handshake_timeout: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) limits: Limits,
+    pub(crate) output: OutputCheck,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            aim: Aim::Auto,
+            deadline: DEFAULT_TIMEOUT,
+            longest: MAX_TOTAL_TIME,
+            probe_timeout: probe::PROBE_TIMEOUT,
+            handshake_timeout: probe::HANDSHAKE_TIMEOUT,
+            grace: DEFAULT_GRACE,
+            limits: Limits::default().with_linger(LINGER),
+            output: OutputCheck::Known,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings of a search.
+    pub(crate) fn probe(&self, remembered: Option<Verdict>) -> probe::Settings {
+        let settings = probe::Settings::new()
+            .with_aim(self.aim)
+            .with_probe_timeout(self.probe_timeout)
+            .with_handshake_timeout(self.handshake_timeout);
+        match remembered {
+            Some(verdict) => settings.with_remembered(verdict),
+            None => settings,
+        }
+    }
+
+    /// The deadline of a call that set this one of its own, or none.
+    pub(crate) fn deadline(&self, own: Option<Duration>) -> Deadline {
+        let timeout = own.unwrap_or(self.deadline);
+        // A caller who asks for more than the longest call means it.
+        Deadline::after(timeout).with_maximum(self.longest.max(timeout))
+    }
+}
