@@ -70,7 +70,8 @@ impl LineBuffer {
         self.end = (self.end + count).min(self.bytes.len());
     }
 
-    /// The next whole line, or the report of one that is too long. Empty lines are passed over.
+    /// The next whole line, or the report of one that is too long. Lines of
+    /// nothing but white space are passed over.
     pub(crate) fn next(&mut self) -> Option<Line<'_>> {
         loop {
             let Some(offset) = memchr(b'\n', &self.bytes[self.scanned..self.end]) else {
@@ -89,7 +90,7 @@ impl LineBuffer {
             } else {
                 to
             };
-            if from == to {
+            if self.bytes[from..to].trim_ascii_start().is_empty() {
                 continue;
             }
             let line = &self.bytes[from..to];
@@ -169,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn crlf_and_empty_lines_leave_no_trace() {
+    fn crlf_and_blank_lines_leave_no_trace() {
         let mut buffer = LineBuffer::new(100);
-        assert_eq!(feed(&mut buffer, b"\n\r\n{}\r\n\n[]\n"), ["{}", "[]"]);
+        assert_eq!(feed(&mut buffer, b"\n\r\n{}\r\n \t\n[]\n"), ["{}", "[]"]);
     }
 
     #[test]

@@ -7,14 +7,15 @@
 /// pushed to the connection's [`Outbox`](crate::Outbox) from inside [`receive`](Self::receive);
 /// all those of one batch leave with one write.
 pub trait Receive: Send {
-    /// Takes one message, without its line end. It is never empty; it may be anything else that a
+    /// Takes one message, without its line end. It is never blank; it may be anything else that a
     /// peer can put on a line, UTF-8 or not.
     fn receive(&mut self, message: &[u8]);
 
     /// Takes note of a line that is no message. The connection goes on.
     fn receive_fault(&mut self, fault: LineFault<'_>);
 
-    /// The peer will send nothing more. Called once, last.
+    /// The peer will send nothing more. Called once, last; not at all if the connection is dropped
+    /// or given up before its input ends.
     ///
     /// Answers of work still running may be queued for [`Limits::linger`](crate::Limits::linger)
     /// longer; closing the outbox when that work is done ends the connection sooner.

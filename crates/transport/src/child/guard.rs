@@ -28,7 +28,10 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 /// away. But when the whole process exits right after the drop, that thread exits with it and the
 /// child is left with closed pipes: shut down first.
 ///
-/// A grandchild that has left the process group, as daemons do, is not ended.
+/// When this process is killed outright nothing can be done any more; its ends of the pipes close,
+/// which tells a server to exit. A grandchild that has left the process group, as daemons do, is
+/// not ended. On systems other than Unix only the child itself is ended, without the gentle step
+/// between.
 #[derive(Debug)]
 pub struct Child {
     process: Arc<Process>,

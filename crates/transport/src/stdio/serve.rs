@@ -45,12 +45,13 @@ const REPORTS: usize = 2;
 /// that are served already. A client that hangs up is no error.
 ///
 /// # Panics
-/// If `receiver` panics, the panic goes on here. If the runtime has no timer.
+/// If `receiver` panics, the panic goes on here. If this is not a tokio runtime with a timer.
 ///
 /// # Cancel safety
 /// Dropping the future closes the outbox and gives standard input and output back. The reading
-/// thread cannot be woken from its read: it stays, takes the next input to come, throws it away
-/// and ends. It does not keep the process from exiting.
+/// thread cannot be woken from its read: it stays with `receiver`, takes the next input to come,
+/// throws it away and ends. (The same when the outbox is closed before the input ends.) It does
+/// not keep the process from exiting.
 pub async fn serve_stdio<C: Receive + 'static>(
     receiver: C,
     outbox: Outbox,

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::AsyncWrite;
-use turnbuckle_transport::{Limits, Outbox, run};
+use tokio::io::{AsyncBufReadExt, AsyncWrite, BufReader};
+use tokio::time::timeout;
+use turnbuckle_transport::{Limits, Outbox, duplex, run};
 
-use crate::recorder::{Recorder, whole_batches};
+use crate::recorder::{PATIENCE, Recorder, whole_batches};
 
 /// Counts writes and bytes.
 #[derive(Clone, Default)]
@@ -68,4 +69,29 @@ async fn answers_over_the_high_water_mark_are_written_before_more_is_handed_over
     let input = b"{\"id\":1}\n".repeat(5_000);
     let counter = echo(&input, whole_batches().with_outbox_high_water_bytes(900)).await;
     assert_eq!(counter.writes.load(Ordering::Relaxed), 50);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_task_says_unasked_is_written_at_once() {
+    let (near, far) = duplex();
+    let outbox = Outbox::new(Limits::default());
+    let (recorder, _events) = Recorder::new(&outbox);
+    let connection = run(
+        near.reader,
+        near.writer,
+        recorder,
+        outbox.clone(),
+        Limits::default(),
+    );
+    let connection = tokio::spawn(connection);
+    let mut lines = BufReader::new(far.reader).lines();
+    for number in 0..1_000 {
+        outbox.send(format!("{number}").as_bytes()).await.unwrap();
+        let line = timeout(PATIENCE, lines.next_line())
+            .await
+            .expect("no wake-up is lost");
+        assert_eq!(line.unwrap(), Some(format!("{number}")));
+    }
+    drop((lines, far.writer));
+    connection.await.unwrap().unwrap();
 }

@@ -33,6 +33,7 @@ async fn shell(script: &str, mark: &str) -> (Child, BufReader<ChildReader>, Chil
     (child, reader, writer)
 }
 
+// stdio, shutdown: close the input stream, wait for the exit, then terminate forcibly.
 #[tokio::test]
 async fn closing_the_input_is_enough_for_one_that_listens() {
     let mark = mark("listens");
