@@ -3,11 +3,17 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
-    Attribute, Expr, ExprLit, GenericArgument, Ident, Lit, LitStr, Path, PathArguments, Token,
-    Type, ext::IdentExt, meta::ParseNestedMeta, parse_quote,
+    Attribute, Expr, Ident, LitStr, Path, Token, Type, ext::IdentExt, meta::ParseNestedMeta,
+    parse_quote,
 };
 
-use crate::{description, kind::Kind, mistakes::Mistakes, nearest::nearest};
+use crate::{
+    default, description,
+    kind::Kind,
+    mistakes::Mistakes,
+    nearest::nearest,
+    type_path::{last_segment, option_of},
+};
 
 /// The options of `#[arg(…)]`.
 const OPTIONS: [&str; 3] = ["default", "rename", "header"];
@@ -94,7 +100,7 @@ impl Argument {
     /// The function that gives the default, if one was written down.
     pub(crate) fn default_item(&self, ty: &Type) -> Option<TokenStream> {
         let function = self.default_function();
-        let value = default_value(ty, self.default.as_ref()?);
+        let value = default::value(ty, self.default.as_ref()?);
         Some(quote!(fn #function() -> #ty { #value }))
     }
 
@@ -226,72 +232,6 @@ fn check_header(kind: Kind, name: &LitStr, ty: &Type, mistakes: &mut Mistakes) {
     }
 }
 
-/// The expression of a default in the argument's type: text is converted, and `3` for an `Option` means `Some(3)`.
-fn default_value(ty: &Type, value: &Expr) -> TokenStream {
-    let is_text = matches!(
-        value,
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(_),
-            ..
-        })
-    );
-    let owned = if is_text {
-        quote!(::core::convert::From::from(#value))
-    } else {
-        quote!(#value)
-    };
-    if option_of(ty).is_none() {
-        return owned;
-    }
-    match value {
-        Expr::Lit(_) | Expr::Unary(_) => quote!(::core::option::Option::Some(#owned)),
-        _ if is_some_or_none(value) => owned,
-        // Either the inner type or the `Option` itself.
-        _ => quote!(::core::convert::From::from(#value)),
-    }
-}
-
-fn is_some_or_none(value: &Expr) -> bool {
-    match value {
-        Expr::Path(path) => path
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "None"),
-        Expr::Call(call) => match &*call.func {
-            Expr::Path(path) => path
-                .path
-                .segments
-                .last()
-                .is_some_and(|last| last.ident == "Some"),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// The `T` of an `Option<T>`.
-fn option_of(ty: &Type) -> Option<&Type> {
-    let segment = last_segment(ty).filter(|segment| segment.ident == "Option")?;
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
-        return None;
-    };
-    match arguments.args.first()? {
-        GenericArgument::Type(inner) => Some(inner),
-        _ => None,
-    }
-}
-
-/// The last segment of a type that is a path, such as `State` of `turnbuckle::State<App>`.
-pub(crate) fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
-    match ty {
-        Type::Path(path) => path.path.segments.last(),
-        Type::Group(group) => last_segment(&group.elem),
-        Type::Paren(paren) => last_segment(&paren.elem),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,41 +255,6 @@ mod tests {
                 #[schemars(extend("x-mcp-header" = "Region"))] region: String
             }
         });
-    }
-
-    #[test]
-    fn defaults_take_the_type_of_the_argument() {
-        let table = [
-            (quote!(u32), quote!(3), quote!(3)),
-            (
-                quote!(String),
-                quote!("a"),
-                quote!(::core::convert::From::from("a")),
-            ),
-            (
-                quote!(Option<i8>),
-                quote!(-3),
-                quote!(::core::option::Option::Some(-3)),
-            ),
-            (quote!(Option<u8>), quote!(None), quote!(None)),
-            (quote!(Option<u8>), quote!(Some(3)), quote!(Some(3))),
-            (
-                quote!(Option<u8>),
-                quote!(ROW),
-                quote!(::core::convert::From::from(ROW)),
-            ),
-            (
-                quote!(Option<String>),
-                quote!("a"),
-                quote!(::core::option::Option::Some(::core::convert::From::from(
-                    "a"
-                ))),
-            ),
-        ];
-        for (ty, default, value) in table {
-            let text = tool(&quote!(#[arg(default = #default)] row: #ty));
-            text.has(&quote!(fn __default_row() -> #ty { #value }));
-        }
     }
 
     #[test]

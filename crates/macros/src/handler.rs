@@ -12,7 +12,7 @@ use crate::{
     name,
     parameter::{self, Extractor, Parameter},
     rules,
-    settings::Settings,
+    settings::{self, Settings},
 };
 
 /// What is known of one handler.
@@ -143,6 +143,7 @@ impl Handler {
         let about = self.about.iter().map(|about| quote!(.about(#about)));
         let calls = self.settings.calls();
         let output = self.settings.output.iter();
+        let icon = self.icon_call(root);
         let completions =
             self.arguments()
                 .filter_map(Argument::completer)
@@ -152,10 +153,17 @@ impl Handler {
                 });
         quote! {
             #root::#builder::new(#subject, move |#(#parameters),*| #body)
-                #name #(#about)* #(#calls)*
-                #(.output_schema(#root::__private::output_schema::<#output>()))*
+                #name #(#about)* #(#calls)* #icon
+                #(.output_schema(#root::schema::output_schema::<#output>()))*
                 #(#completions)*
         }
+    }
+
+    /// The icon: an address as text, or an expression that gives one.
+    fn icon_call(&self, root: &Path) -> Option<TokenStream> {
+        let icon = self.settings.icon.as_ref()?;
+        let address = settings::text(icon).map(|address| quote!(.icon(#root::Icon::new(#address))));
+        Some(address.unwrap_or_else(|| quote!(.icon(#icon))))
     }
 
     /// The plain parameters.

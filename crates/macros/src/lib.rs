@@ -10,6 +10,7 @@ use proc_macro::TokenStream;
 mod argument;
 mod attributes;
 mod completer;
+mod default;
 mod description;
 #[cfg(test)]
 mod expansion;
@@ -26,6 +27,7 @@ mod self_type;
 mod settings;
 mod signature;
 mod template;
+mod type_path;
 
 use kind::Kind;
 

@@ -7,10 +7,8 @@ use syn::{
 };
 
 use crate::{
-    argument::{Argument, last_segment},
-    description::is_doc,
-    kind::Kind,
-    mistakes::Mistakes,
+    argument::Argument, description::is_doc, kind::Kind, mistakes::Mistakes,
+    type_path::last_segment,
 };
 
 /// Attributes that are read here and taken off the parameter.
@@ -20,12 +18,13 @@ const OURS: [&str; 5] = ["extract", "arg", "complete", "serde", "schemars"];
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 /// The facade's own extractors. A plain parameter of such a type is a forgotten `#[extract]`.
-const EXTRACTORS: [&str; 10] = [
+const EXTRACTORS: [&str; 11] = [
     "Args",
     "Ask",
     "Caller",
     "Cancelled",
     "Catalog",
+    "Introduction",
     "MetaOf",
     "Progress",
     "RawArgs",

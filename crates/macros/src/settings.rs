@@ -20,6 +20,7 @@ pub(crate) struct Settings {
     pub(crate) template: Option<LitStr>,
     pub(crate) name: Option<LitStr>,
     pub(crate) about: Option<Expr>,
+    pub(crate) icon: Option<Expr>,
     pub(crate) root: Option<Path>,
     pub(crate) output: Option<Type>,
     /// Options that are methods of the builder, named alike.
@@ -124,6 +125,9 @@ impl Settings {
                 check_literal(&value, form, mistakes);
                 if option == "about" {
                     self.about = Some(value);
+                } else if option == "icon" {
+                    check_icon(&value, mistakes);
+                    self.icon = Some(value);
                 } else {
                     self.calls.push(quote!(.#option(#value)));
                 }
@@ -226,6 +230,31 @@ fn needs_value(option: &Ident, form: Form) -> String {
     format!("`{option}` needs a value: `{option} = {example}`")
 }
 
+/// Icons page: a source is an HTTP or `data:` URI, and nothing else may be loaded.
+fn check_icon(value: &Expr, mistakes: &mut Mistakes) {
+    let Some(source) = text(value) else { return };
+    if !["https://", "http://", "data:"]
+        .iter()
+        .any(|scheme| source.value().starts_with(scheme))
+    {
+        mistakes.at(
+            source,
+            "clients load icons only from `https://…` and `data:…`",
+        );
+    }
+}
+
+/// The text of a literal.
+pub(crate) fn text(value: &Expr) -> Option<&LitStr> {
+    match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text),
+        _ => None,
+    }
+}
+
 /// A literal of the wrong sort is reported here, with a better message than the builder's type gives.
 fn check_literal(value: &Expr, form: Form, mistakes: &mut Mistakes) {
     let Expr::Lit(ExprLit { lit, .. }) = value else {
@@ -255,16 +284,17 @@ mod tests {
 
     #[test]
     fn options_become_calls_in_the_order_written() {
-        let options = quote!(
-            open_world,
-            title = TITLE,
-            icon = "https://x/y.png",
-            idempotent,
-        );
-        let calls = quote!(.open_world().title(TITLE).icon("https://x/y.png").idempotent());
-        said(Kind::Tool, options).has(&calls);
-        let output = quote!(.output_schema(::turnbuckle::__private::output_schema::<Vec<u8> >()));
+        let options = quote!(open_world, title = TITLE, idempotent,);
+        said(Kind::Tool, options).has(&quote!(.open_world().title(TITLE).idempotent()));
+        let output = quote!(.output_schema(::turnbuckle::schema::output_schema::<Vec<u8> >()));
         said(Kind::Tool, quote!(output = Vec<u8>)).has(&output);
+    }
+
+    #[test]
+    fn an_icon_is_an_address_or_an_expression() {
+        let literal = said(Kind::Prompt, quote!(icon = "https://x/y.png"));
+        literal.has(&quote!(.icon(::turnbuckle::Icon::new("https://x/y.png"))));
+        said(Kind::Prompt, quote!(icon = logo())).has(&quote!(.icon(logo())));
     }
 
     #[test]
@@ -281,6 +311,11 @@ mod tests {
     #[test]
     fn every_mistake_is_told() {
         let table = [
+            (
+                Kind::Tool,
+                quote!(icon = "logo.png"),
+                "clients load icons only from",
+            ),
             (
                 Kind::Tool,
                 quote!(colour),

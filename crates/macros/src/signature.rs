@@ -2,7 +2,7 @@
 
 use syn::{Signature, Type};
 
-use crate::{argument::last_segment, kind::Kind, mistakes::Mistakes};
+use crate::{kind::Kind, mistakes::Mistakes, type_path::last_segment};
 
 /// How a method takes its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
