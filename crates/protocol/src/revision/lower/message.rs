@@ -7,13 +7,14 @@ use crate::{
     CallToolOutcome, CallToolRequestParams, CallToolResult, CancelledNotificationParams, Complete,
     CompleteRequestParams, CompleteResult, DetailedTask, DiscoverResult,
     ElicitationCompleteNotificationParams, EmptyResult, GetPromptRequestParams, GetPromptResult,
-    InitializeRequestParams, InitializeResult, LegacyCreateTaskResult, LegacyListTasksResult,
-    LegacyTask, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListRootsResult, ListToolsResult, LoggingMessageNotificationParams, NotificationParams,
-    Outcome, PaginatedRequestParams, ProgressNotificationParams, ReadResourceRequestParams,
-    ReadResourceResult, RequestParams, ResourceRequestParams, ResourceUpdatedNotificationParams,
-    SetLevelRequestParams, SubscriptionsAcknowledgedNotificationParams,
-    SubscriptionsListenRequestParams, Task, TaskRequestParams, UpdateTaskRequestParams,
+    InitializeRequestParams, InitializeResult, InputResponses, LegacyCreateTaskResult,
+    LegacyListTasksResult, LegacyTask, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListRootsResult, ListToolsResult, LoggingMessageNotificationParams,
+    NotificationParams, Outcome, PaginatedRequestParams, ProgressNotificationParams,
+    ReadResourceRequestParams, ReadResourceResult, RequestParams, ResourceRequestParams,
+    ResourceUpdatedNotificationParams, SetLevelRequestParams,
+    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
+    SubscriptionsListenResult, Task, TaskRequestParams, UpdateTaskRequestParams,
 };
 
 /// Messages in which only `_meta` differs.
@@ -91,36 +92,40 @@ impl Lower for InitializeResult {
     }
 }
 
+/// What a request carries from the round before, which only modern peers have.
+fn lower_round(responses: &mut Option<InputResponses>, state: &mut Option<String>, to: Revision) {
+    if to.is_modern() {
+        let responses = responses
+            .iter_mut()
+            .flat_map(|responses| responses.values_mut());
+        responses.for_each(|response| response.lower(to));
+    } else {
+        *responses = None;
+        *state = None;
+    }
+}
+
 impl Lower for CallToolRequestParams {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if to != Revision::V2025_11_25 {
             self.task = None;
         }
-        if !to.is_modern() {
-            self.input_responses = None;
-            self.request_state = None;
-        }
+        lower_round(&mut self.input_responses, &mut self.request_state, to);
     }
 }
 
 impl Lower for ReadResourceRequestParams {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        if !to.is_modern() {
-            self.input_responses = None;
-            self.request_state = None;
-        }
+        lower_round(&mut self.input_responses, &mut self.request_state, to);
     }
 }
 
 impl Lower for GetPromptRequestParams {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        if !to.is_modern() {
-            self.input_responses = None;
-            self.request_state = None;
-        }
+        lower_round(&mut self.input_responses, &mut self.request_state, to);
     }
 }
 
@@ -187,5 +192,12 @@ impl Lower for CallToolOutcome {
             Self::InputRequired(result) => result.lower(to),
             Self::Task(task) => task.lower(to),
         }
+    }
+}
+
+impl Lower for SubscriptionsListenResult {
+    /// There is no older form: sessions unsubscribe and have nothing to end.
+    fn lower(&mut self, to: Revision) {
+        steps!(&mut self.meta, to, meta: v2026_07_28);
     }
 }

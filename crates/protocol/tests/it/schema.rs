@@ -1,0 +1,136 @@
+//! What we send is what the specification's schemas describe, for each revision.
+
+use std::collections::BTreeSet;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+use turnbuckle_protocol::Revision;
+
+use crate::{
+    closed::close,
+    generator::Case,
+    outgoing::cases,
+    sample::Fullness,
+    spec::{Schema, Spec},
+};
+
+/// A schema with its validator.
+struct Judge {
+    schema: Schema,
+    validator: Validator,
+}
+
+impl Judge {
+    fn new(schema: Schema) -> Self {
+        let validator = schema.validator();
+        Self { schema, validator }
+    }
+
+    /// What is wrong with a case, as seen by some of its definitions.
+    fn faults(&self, case: &Case, definitions: &[&'static str]) -> Vec<String> {
+        let known = definitions.iter().filter(|name| self.schema.has(name));
+        let json: Map<_, _> = known
+            .map(|name| ((*name).to_owned(), case.json.clone()))
+            .collect();
+        let json = Value::Object(json);
+        let errors = self.validator.iter_errors(&json);
+        errors
+            .map(|error| format!("{error} at {}\n  in {}", error.instance_path(), case.json))
+            .collect()
+    }
+}
+
+fn all_cases(revision: Revision) -> Vec<Case> {
+    Fullness::BOTH
+        .into_iter()
+        .flat_map(|fullness| cases(revision, fullness))
+        .collect()
+}
+
+fn assert_none(revision: Revision, faults: &[String]) {
+    let count = faults.len();
+    assert!(
+        faults.is_empty(),
+        "{revision}: {count} faults\n{}",
+        faults.join("\n")
+    );
+}
+
+#[test]
+fn what_goes_out_satisfies_the_schema_of_its_revision() {
+    let Some(spec) = Spec::find("the schema test") else {
+        return;
+    };
+    for revision in Revision::ALL {
+        let judge = Judge::new(spec.schema(revision));
+        let check =
+            |case: Case| judge.faults(&case, &[case.exact.as_slice(), &case.loose].concat());
+        let faults: Vec<_> = all_cases(revision).into_iter().flat_map(check).collect();
+        assert_none(revision, &faults);
+    }
+}
+
+#[test]
+fn nothing_goes_out_that_the_revision_does_not_name() {
+    let Some(spec) = Spec::find("the closed schema test") else {
+        return;
+    };
+    for revision in Revision::ALL {
+        let judge = Judge::new(close(&spec.schema(revision)));
+        let check = |case: Case| judge.faults(&case, &case.exact);
+        let faults: Vec<_> = all_cases(revision).into_iter().flat_map(check).collect();
+        assert_none(revision, &faults);
+    }
+}
+
+#[test]
+fn every_definition_of_every_schema_has_a_case() {
+    let Some(spec) = Spec::find("the coverage test") else {
+        return;
+    };
+    for revision in Revision::ALL {
+        let cases = all_cases(revision);
+        let covered: BTreeSet<_> = cases
+            .iter()
+            .flat_map(|case| case.exact.iter().chain(&case.loose))
+            .copied()
+            .collect();
+        let schema = spec.schema(revision);
+        let missing: Vec<_> = schema
+            .definitions()
+            .keys()
+            .filter(|name| !covered.contains(name.as_str()))
+            .collect();
+        assert!(missing.is_empty(), "{revision}: no case for {missing:?}");
+    }
+}
+
+/// A schema that accepts everything would prove nothing.
+#[test]
+fn a_closed_schema_rejects_what_it_does_not_name() {
+    let Some(spec) = Spec::find("the test of closed schemas") else {
+        return;
+    };
+    for revision in Revision::ALL {
+        let judge = Judge::new(close(&spec.schema(revision)));
+        for mut case in all_cases(revision) {
+            let describes_members = case.exact.iter().any(|name| {
+                judge
+                    .schema
+                    .definitions()
+                    .get(*name)
+                    .is_some_and(|definition| {
+                        definition.get("additionalProperties") == Some(&false.into())
+                    })
+            });
+            if describes_members {
+                case.json["notInAnySpecification"] = true.into();
+                assert!(
+                    !judge.faults(&case, &case.exact).is_empty(),
+                    "{:?}",
+                    case.exact
+                );
+            }
+        }
+    }
+}

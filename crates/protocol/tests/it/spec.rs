@@ -1,0 +1,128 @@
+//! Where the specification's own schemas and examples are.
+//!
+//! They are read where they lie, never copied into this project. Without them the tests that need
+//! them say so and pass, unless `TURNBUCKLE_REQUIRE_ALL=1` asks for all of them.
+
+use std::{
+    env, fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value, json};
+use turnbuckle_protocol::Revision;
+
+/// A folder with the specification's data: a checkout of its repository, or one folder for each
+/// revision.
+pub(crate) struct Spec {
+    root: PathBuf,
+}
+
+impl Spec {
+    /// Finds the data, or says that a test did not run.
+    pub(crate) fn find(test: &str) -> Option<Self> {
+        if let Some(folder) = env::var_os("TURNBUCKLE_SPEC") {
+            let spec = Self::at(Path::new(&folder));
+            return Some(
+                spec.expect("TURNBUCKLE_SPEC names a folder without `<revision>/schema.json`"),
+            );
+        }
+        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/spec");
+        let spec = Self::at(&beside);
+        if spec.is_none() {
+            let message = format!(
+                "{test} did not run: point TURNBUCKLE_SPEC at a checkout of the specification"
+            );
+            assert!(env::var("TURNBUCKLE_REQUIRE_ALL").as_deref() != Ok("1"), "{message}");
+            // Written past the test harness, which would hide it.
+            writeln!(std::io::stderr(), "{message}").expect("stderr is open");
+        }
+        spec
+    }
+
+    fn at(folder: &Path) -> Option<Self> {
+        [folder.to_owned(), folder.join("schema")]
+            .into_iter()
+            .find(|root| {
+                root.join(Revision::LATEST.as_str())
+                    .join("schema.json")
+                    .is_file()
+            })
+            .map(|root| Self { root })
+    }
+
+    /// The JSON Schema of a revision.
+    pub(crate) fn schema(&self, revision: Revision) -> Schema {
+        let path = self.root.join(revision.as_str()).join("schema.json");
+        Schema {
+            document: read(&path),
+        }
+    }
+
+    /// Every example of the newest revision: the type it is of, the file, and what is in it.
+    pub(crate) fn examples(&self) -> Vec<(String, String, Value)> {
+        let folder = self.root.join(Revision::LATEST.as_str()).join("examples");
+        let mut examples = Vec::new();
+        for kind in entries(&folder) {
+            for file in entries(&kind) {
+                let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+                examples.push((name(&kind), name(&file), read(&file)));
+            }
+        }
+        examples
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let listed =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn read(path: &Path) -> Value {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The schema of a revision: one document with a definition for each type.
+#[derive(Clone)]
+pub(crate) struct Schema {
+    pub(crate) document: Value,
+}
+
+impl Schema {
+    /// Where the definitions are: the two dialects call it differently.
+    pub(crate) fn key(&self) -> &'static str {
+        if self.document.get("$defs").is_some() {
+            "$defs"
+        } else {
+            "definitions"
+        }
+    }
+
+    pub(crate) fn definitions(&self) -> &Map<String, Value> {
+        self.document[self.key()]
+            .as_object()
+            .expect("a schema has definitions")
+    }
+
+    pub(crate) fn has(&self, definition: &str) -> bool {
+        self.definitions().contains_key(definition)
+    }
+
+    /// One validator for all definitions: it takes an object whose members are named for the
+    /// definitions they must satisfy.
+    pub(crate) fn validator(&self) -> jsonschema::Validator {
+        let reference = |name: &String| json!({ "$ref": format!("#/{}/{name}", self.key()) });
+        let members: Map<_, _> = self
+            .definitions()
+            .keys()
+            .map(|name| (name.clone(), reference(name)))
+            .collect();
+        let mut document = self.document.clone();
+        document["properties"] = members.into();
+        jsonschema::validator_for(&document).expect("the specification's schema compiles")
+    }
+}
