@@ -1,5 +1,7 @@
 //! Who is at the other end.
 
+use std::sync::Arc;
+
 use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
 
 /// The server of a connection: who it says it is, what it speaks and what it offers.
@@ -7,7 +9,7 @@ use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
 /// What a server says about itself is for people and logs; it is no ground to trust it.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    label: String,
+    label: Arc<str>,
     implementation: Option<Implementation>,
     revision: Revision,
     capabilities: Option<ServerCapabilities>,
@@ -15,9 +17,9 @@ pub struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(label: &str, revision: Revision) -> Self {
+    pub(crate) fn new(label: &Arc<str>, revision: Revision) -> Self {
         Self {
-            label: label.to_owned(),
+            label: label.clone(),
             implementation: None,
             revision,
             capabilities: None,
@@ -37,6 +39,26 @@ impl Peer {
             instructions,
             ..self
         }
+    }
+
+    /// Calls it by its own name in messages, if it has one.
+    pub(crate) fn called_by_its_name(self) -> Self {
+        let name = self
+            .implementation
+            .as_ref()
+            .map(|server| server.name.as_str());
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => Self {
+                label: name.into(),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// What to call it in messages.
+    pub(crate) fn label(&self) -> &Arc<str> {
+        &self.label
     }
 
     /// The name it gives itself; if it gives none, what it was connected to by.

@@ -92,7 +92,7 @@ impl<R> Call<'_, R> {
             }
         }
         Err(CallError::TooManyRounds {
-            server: self.link.server.clone(),
+            server: self.link.server().clone(),
             method: self.method.as_ref().into(),
             rounds: MAX_ROUNDS,
         })
@@ -157,11 +157,11 @@ impl Exchange<'_> {
 
     pub(super) fn parse<T: DeserializeOwned>(&self, raw: &RawValue) -> Result<T, CallError> {
         serde_json::from_str(raw.get())
-            .map_err(|source| CallError::malformed(self.link.server.clone(), self.method, source))
+            .map_err(|source| CallError::malformed(self.link.server().clone(), self.method, source))
     }
 
     pub(super) fn malformed(&self, problem: &str) -> CallError {
         let source = serde::de::Error::custom(problem);
-        CallError::malformed(self.link.server.clone(), self.method, source)
+        CallError::malformed(self.link.server().clone(), self.method, source)
     }
 }

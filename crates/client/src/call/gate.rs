@@ -39,7 +39,7 @@ impl Link {
 
     fn not_offered(&self, method: &str, reason: &str) -> CallError {
         CallError::NotOffered {
-            server: self.server.clone(),
+            server: self.server().clone(),
             method: method.into(),
             reason: reason.into(),
         }

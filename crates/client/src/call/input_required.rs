@@ -44,7 +44,7 @@ pub(super) async fn answer(
             state: asked.request_state,
         }),
         Err(reason) => Err(CallError::InputRequired {
-            server: exchange.link.server.clone(),
+            server: exchange.link.server().clone(),
             method: exchange.method.into(),
             reason,
             asked: Box::new(asked),

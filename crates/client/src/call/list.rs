@@ -234,7 +234,7 @@ impl<T: Listed> Pages<'_, T> {
 
     fn endless(&self, reason: &str) -> CallError {
         CallError::EndlessList {
-            server: self.link.server.clone(),
+            server: self.link.server().clone(),
             method: T::METHOD.into(),
             reason: reason.into(),
         }

@@ -16,6 +16,7 @@ use crate::{ConnectError, Connection, client::Profile};
 pub struct Connect {
     profile: Arc<Profile>,
     target: Target,
+    name: Option<Arc<str>>,
     remembered: Option<Verdict>,
 }
 
@@ -24,7 +25,16 @@ impl Connect {
         Self {
             profile,
             target,
+            name: None,
             remembered: None,
+        }
+    }
+
+    /// Calls the server by this name in errors and logs, instead of the one it gives itself.
+    pub fn named(self, name: impl Into<Arc<str>>) -> Self {
+        Self {
+            name: Some(name.into()),
+            ..self
         }
     }
 
@@ -44,12 +54,13 @@ impl Connect {
         let Self {
             profile,
             mut target,
+            name,
             remembered,
         } = self;
         let key = target.0.key();
         let remembered = remembered.or_else(|| key.as_deref().and_then(memory::recall));
         let settings = profile.settings.probe(remembered);
-        let search = Search::start(&mut *target.0, profile, settings).await?;
+        let search = Search::start(&mut *target.0, name, profile, settings).await?;
         let connection = search.finish().await?;
         if let Some(key) = key {
             memory::remember(key, connection.verdict());

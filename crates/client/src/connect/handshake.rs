@@ -122,7 +122,7 @@ impl Heard {
     }
 
     /// Who the server is, now that it is settled what it speaks.
-    pub(super) fn into_peer(self, label: &str, revision: Revision) -> Peer {
+    pub(super) fn into_peer(self, label: &Arc<str>, revision: Revision) -> Peer {
         let peer = Peer::new(label, revision);
         if !revision.is_modern() {
             let Some(mut it) = self.initialized else {

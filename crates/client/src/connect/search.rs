@@ -27,6 +27,7 @@ use crate::{
 pub(super) struct Search<'a> {
     dial: &'a mut dyn Dial,
     server: Arc<str>,
+    naming: Naming,
     profile: Arc<Profile>,
     probe: Probe,
     opened: Opened,
@@ -36,14 +37,29 @@ pub(super) struct Search<'a> {
     initialize: Option<Answer>,
 }
 
+/// By whose name a server is called once it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Naming {
+    /// The one it was given here.
+    Ours,
+    /// The one it gives itself.
+    Its,
+}
+
 impl<'a> Search<'a> {
     /// Opens the way to the server.
     pub(super) async fn start(
         dial: &'a mut dyn Dial,
+        name: Option<Arc<str>>,
         profile: Arc<Profile>,
         settings: Settings,
     ) -> Result<Self, ConnectError> {
-        let server: Arc<str> = dial.label().into();
+        let naming = if name.is_some() {
+            Naming::Ours
+        } else {
+            Naming::Its
+        };
+        let server = name.unwrap_or_else(|| dial.label().into());
         let pipe = dial
             .dial()
             .await
@@ -52,6 +68,7 @@ impl<'a> Search<'a> {
         Ok(Self {
             dial,
             server,
+            naming,
             profile,
             probe: Probe::new(settings),
             opened,
@@ -136,7 +153,10 @@ impl<'a> Search<'a> {
     }
 
     fn settle(self, verdict: Verdict) -> Connection {
-        let peer = self.heard.into_peer(&self.server, verdict.revision);
+        let mut peer = self.heard.into_peer(&self.server, verdict.revision);
+        if self.naming == Naming::Its {
+            peer = peer.called_by_its_name();
+        }
         let peer = self.opened.link.meet(peer).clone();
         if !verdict.revision.is_modern() {
             self.opened.link.notify("notifications/initialized", &());

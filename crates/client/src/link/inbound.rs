@@ -81,7 +81,7 @@ impl Inbound {
 
     fn ignore(&self, line: &[u8], reason: &str) {
         let line = String::from_utf8_lossy(&line[..line.len().min(LOGGED_NOISE_BYTES)]);
-        tracing::debug!(server = &*self.link.server, %line, reason, "ignored what is no message");
+        tracing::debug!(server = &**self.link.server(), %line, reason, "ignored what is no message");
     }
 }
 
@@ -113,7 +113,7 @@ impl Receive for Inbound {
                 }
             }
             LineFault::Unterminated { rest } => self.receive(rest),
-            fault => tracing::debug!(server = &*self.link.server, %fault, "ignored a line"),
+            fault => tracing::debug!(server = &**self.link.server(), %fault, "ignored a line"),
         }
     }
 

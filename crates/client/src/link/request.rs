@@ -62,7 +62,7 @@ impl Link {
             .map_err(|refused| match refused {
                 Refused::Closed => self.closed(outgoing.method),
                 Refused::Full(limit) => CallError::Busy {
-                    server: self.server.clone(),
+                    server: self.server().clone(),
                     limit,
                 },
             })?;
@@ -141,7 +141,7 @@ impl Request<'_> {
     }
 
     fn settle(mut self, outcome: Outcome) -> Result<Box<RawValue>, CallError> {
-        let (server, method) = (self.link.server.clone(), self.method);
+        let (server, method) = (self.link.server().clone(), self.method);
         if !matches!(outcome, Outcome::Overdue(_)) {
             self.state = State::Settled;
         }

@@ -52,7 +52,7 @@ impl Serving {
         {
             // stdio: a modern client MUST NOT write responses, nor the server requests.
             tracing::debug!(
-                server = &*self.link.server,
+                server = &**self.link.server(),
                 method = &*request.method,
                 "ignored a request, which a modern server must not send"
             );
@@ -104,7 +104,7 @@ async fn answer(link: Arc<Link>, asked: InputRequest, reply: Reply) {
     let server = link
         .peer()
         .cloned()
-        .unwrap_or_else(|| Arc::new(Peer::new(&link.server, link.revision())));
+        .unwrap_or_else(|| Arc::new(Peer::new(link.server(), link.revision())));
     // While the server waits for us it cannot get on with what we asked it.
     let _held = link.pending.hold();
     let answered = link.profile.answers.answer(server, asked).await;
@@ -114,7 +114,7 @@ async fn answer(link: Arc<Link>, asked: InputRequest, reply: Reply) {
             reply.send(Ok(&answer));
         }
         Err(unanswered) => {
-            tracing::debug!(server = &*link.server, method, reason = %unanswered, "did not answer");
+            tracing::debug!(server = &**link.server(), method, reason = %unanswered, "did not answer");
             reply.send(Err(&unanswered.to_error()));
         }
     }

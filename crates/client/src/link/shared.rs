@@ -10,8 +10,8 @@ use crate::{CallError, Peer, call::OutputSchemas, client::Profile, news::Feed};
 
 /// One connection, as its calls and its driver see it.
 pub(crate) struct Link {
-    /// What to call the server in messages.
-    pub(crate) server: Arc<str>,
+    /// What to call the server in messages until it is known better.
+    label: Arc<str>,
     /// Who we are and what we offer.
     pub(crate) profile: Arc<Profile>,
     pub(crate) wire: Wire,
@@ -37,9 +37,9 @@ enum Stage {
 }
 
 impl Link {
-    pub(crate) fn new(server: Arc<str>, profile: Arc<Profile>) -> Self {
+    pub(crate) fn new(label: Arc<str>, profile: Arc<Profile>) -> Self {
         Self {
-            server,
+            label,
             wire: Wire::new(profile.settings.limits),
             profile,
             pending: Pending::default(),
@@ -50,6 +50,11 @@ impl Link {
             stamp: RwLock::new(Stamp::none()),
             stage: watch::Sender::new(Stage::Open),
         }
+    }
+
+    /// What to call the server in messages.
+    pub(crate) fn server(&self) -> &Arc<str> {
+        self.peer().map_or(&self.label, |peer| peer.label())
     }
 
     /// Who is at the other end, once that has been found out.
@@ -93,7 +98,7 @@ impl Link {
             Stage::Lost(ending) | Stage::Ended(ending) => ending.clone(),
         };
         CallError::Closed {
-            server: self.server.clone(),
+            server: self.server().clone(),
             method: method.into(),
             ending,
         }
