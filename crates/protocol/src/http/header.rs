@@ -1,0 +1,81 @@
+//! The names of the protocol's own headers, in lower case as HTTP/2 wants them.
+
+use crate::method::{
+    Method, PromptsGet, ResourcesRead, TasksCancel, TasksGet, TasksUpdate, ToolsCall,
+};
+
+/// The revision a request was written for. Since 2025-06-18.
+pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+/// The method of a request. Since 2026-07-28.
+pub const METHOD: &str = "mcp-method";
+/// What a request is about; see [`name_of`]. Since 2026-07-28.
+pub const NAME: &str = "mcp-name";
+/// How the header of a tool's argument begins. Since 2026-07-28.
+pub const PARAM_PREFIX: &str = "mcp-param-";
+/// The session a request belongs to. From 2025-03-26 to 2025-11-25.
+pub const SESSION_ID: &str = "mcp-session-id";
+/// The last event a client has seen of a stream it wants to go on with. Until 2025-11-25.
+pub const LAST_EVENT_ID: &str = "last-event-id";
+
+/// The member of `params` that `Mcp-Name` repeats for a method, if it must be sent at all.
+///
+/// ```
+/// use turnbuckle_protocol::http::name_of;
+///
+/// assert_eq!(name_of("resources/read"), Some("uri"));
+/// assert_eq!(name_of("tools/list"), None);
+/// ```
+pub fn name_of(method: &str) -> Option<&'static str> {
+    match method {
+        ToolsCall::NAME | PromptsGet::NAME => Some("name"),
+        ResourcesRead::NAME => Some("uri"),
+        // The tasks extension, "request headers".
+        TasksGet::NAME | TasksUpdate::NAME | TasksCancel::NAME => Some("taskId"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::entries;
+
+    #[test]
+    fn six_methods_have_a_name() {
+        let named: Vec<_> = entries()
+            .iter()
+            .filter_map(|entry| Some((entry.name, name_of(entry.name)?)))
+            .collect();
+        assert_eq!(
+            named,
+            [
+                ("tools/call", "name"),
+                ("resources/read", "uri"),
+                ("prompts/get", "name"),
+                ("tasks/get", "taskId"),
+                ("tasks/cancel", "taskId"),
+                ("tasks/update", "taskId"),
+            ]
+        );
+    }
+
+    #[test]
+    fn methods_are_case_sensitive() {
+        assert_eq!(name_of("Tools/Call"), None);
+        assert_eq!(name_of(""), None);
+    }
+
+    #[test]
+    fn names_are_lower_case() {
+        for name in [
+            PROTOCOL_VERSION,
+            METHOD,
+            NAME,
+            PARAM_PREFIX,
+            SESSION_ID,
+            LAST_EVENT_ID,
+        ] {
+            assert_eq!(name, name.to_ascii_lowercase());
+        }
+    }
+}

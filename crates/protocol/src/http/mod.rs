@@ -1,0 +1,23 @@
+//! What HTTP sees of a message: the headers that mirror it, and the status of an error.
+//!
+//! Since 2026-07-28 a request over HTTP repeats parts of its body in headers, so that whatever
+//! stands between client and server can route without reading JSON. The rules are pure text and
+//! live here; sockets and header maps belong to the transports.
+//!
+//! | question | answer |
+//! |---|---|
+//! | how is a header called? | [`header`] |
+//! | which member of `params` does `Mcp-Name` repeat? | [`name_of`] |
+//! | how is a value written into a header, and read back? | [`encode`], [`decode`], [`matches`] |
+//! | which arguments of a tool are headers? | [`ParamHeaders`] |
+//! | which status does an error travel with? | [`status_of`], [`status_of_answer`] |
+
+pub mod header;
+mod param;
+mod status;
+mod value;
+
+pub use header::name_of;
+pub use param::{AnnotationFault, HeaderFault, ParamHeaders};
+pub use status::{status_of, status_of_answer};
+pub use value::{BadHeader, decode, encode, matches};

@@ -1,0 +1,131 @@
+//! What can be wrong with an annotation, and between the arguments of a call and its headers.
+
+use super::Param;
+use crate::http::BadHeader;
+
+/// Which rule an annotation breaks, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnnotationFault {
+    /// The name is not a string.
+    #[error("`x-mcp-header` of `{path}` is not a string; name the header")]
+    NotText {
+        /// Where the property stands.
+        path: String,
+    },
+    /// The name is empty.
+    #[error("`x-mcp-header` of `{path}` is empty; name the header")]
+    Empty {
+        /// Where the property stands.
+        path: String,
+    },
+    /// The name is not a token of HTTP.
+    #[error(
+        "`x-mcp-header` of `{path}` is {name:?}, which is no name of a header; \
+         use letters, digits and !#$%&'*+-.^_`|~"
+    )]
+    NotToken {
+        /// Where the property stands.
+        path: String,
+        /// The name.
+        name: String,
+    },
+    /// The name is taken; case does not tell headers apart.
+    #[error("`x-mcp-header` {name:?} of `{path}` is also that of `{other}`; rename one")]
+    Duplicate {
+        /// Where the property stands.
+        path: String,
+        /// The name.
+        name: String,
+        /// Where the property stands that had it first.
+        other: String,
+    },
+    /// The property is not of a type that a header carries.
+    #[error("`x-mcp-header` of `{path}` needs type string, integer or boolean, not {found}")]
+    Type {
+        /// Where the property stands.
+        path: String,
+        /// The type as the schema gives it, or `none`.
+        found: String,
+    },
+    /// The annotation stands where no value can be told to belong to it.
+    #[error("`x-mcp-header` at `{path}` is not reached by `properties` alone; remove it there")]
+    Unreachable {
+        /// Where the annotation stands, keywords on the way included.
+        path: String,
+    },
+}
+
+/// Why the headers of a call do not fit its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HeaderFault {
+    /// The argument is there and its header is not.
+    #[error("header `{header}` is missing; repeat argument `{path}` in it")]
+    Missing {
+        /// The name of the header, in lower case.
+        header: String,
+        /// Where the argument stands.
+        path: String,
+    },
+    /// The header is there and the argument is absent or null.
+    #[error("header `{header}` has no argument `{path}` to repeat; leave it out")]
+    Unexpected {
+        /// The name of the header, in lower case.
+        header: String,
+        /// Where the argument would stand.
+        path: String,
+    },
+    /// The header and the argument say different things.
+    #[error("header `{header}` does not say what argument `{path}` says")]
+    Mismatch {
+        /// The name of the header, in lower case.
+        header: String,
+        /// Where the argument stands.
+        path: String,
+    },
+    /// The header cannot be read.
+    #[error("header `{header}` cannot be read: {source}")]
+    Malformed {
+        /// The name of the header, in lower case.
+        header: String,
+        /// What is wrong with its value.
+        source: BadHeader,
+    },
+    /// The argument is an integer that a header must not carry.
+    #[error("argument `{path}` is beyond ±(2^53 − 1), so header `{header}` cannot repeat it")]
+    OutOfRange {
+        /// The name of the header, in lower case.
+        header: String,
+        /// Where the argument stands.
+        path: String,
+    },
+    /// The arguments are not JSON.
+    #[error("the arguments cannot be read as JSON: {reason}")]
+    Unreadable {
+        /// What the reader of JSON says.
+        reason: String,
+    },
+}
+
+impl HeaderFault {
+    pub(super) fn missing(param: &Param) -> Self {
+        let Param { header, path } = param.clone();
+        Self::Missing { header, path }
+    }
+
+    pub(super) fn unexpected(param: &Param) -> Self {
+        let Param { header, path } = param.clone();
+        Self::Unexpected { header, path }
+    }
+
+    pub(super) fn mismatch(param: &Param) -> Self {
+        let Param { header, path } = param.clone();
+        Self::Mismatch { header, path }
+    }
+
+    pub(super) fn out_of_range(param: &Param) -> Self {
+        let Param { header, path } = param.clone();
+        Self::OutOfRange { header, path }
+    }
+}

@@ -1,0 +1,156 @@
+//! Arguments of a tool that are repeated in headers: the `x-mcp-header` annotation.
+//!
+//! streamable-http, "Custom Headers from Tool Parameters". [`ParamHeaders::of`] reads the
+//! annotations of an input schema once; the result writes a client's headers and checks a server's.
+
+mod annotation;
+mod argument;
+mod check;
+mod fault;
+
+pub use fault::{AnnotationFault, HeaderFault};
+
+use serde::Deserializer;
+
+use crate::JsonObject;
+use argument::Found;
+
+/// The arguments of one tool that are repeated in headers.
+///
+/// Arguments are given as JSON text or as an object (`&RawValue`, `&JsonObject`); what is not
+/// annotated is skipped without being built.
+///
+/// ```
+/// use serde_json::json;
+/// use turnbuckle_protocol::http::ParamHeaders;
+///
+/// let schema = json!({"type": "object", "properties": {
+///     "region": {"type": "string", "x-mcp-header": "Region"},
+///     "query": {"type": "string"},
+/// }});
+/// let params = ParamHeaders::of(schema.as_object().unwrap())?;
+/// let arguments = json!({"region": "eu", "query": "SELECT 1"});
+/// let headers = params.headers_for(arguments.as_object().unwrap())?;
+/// assert_eq!(headers, [("mcp-param-region", "eu".to_owned())]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParamHeaders {
+    params: Vec<Param>,
+    root: Node,
+}
+
+/// One annotated property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Param {
+    /// The whole name of the header, in lower case.
+    header: String,
+    /// Where the property stands, as people write it: `a.b`.
+    path: String,
+}
+
+/// A property on the way to an annotated one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Node {
+    /// Which of the params this is.
+    param: Option<usize>,
+    children: Vec<(String, Node)>,
+}
+
+impl ParamHeaders {
+    /// Reads the annotations of a tool's input schema.
+    ///
+    /// # Errors
+    ///
+    /// If an annotation breaks a rule. A client over HTTP then leaves the tool out of its list and
+    /// goes on with the others; a server should refuse to register it.
+    pub fn of(input_schema: &JsonObject) -> Result<Self, AnnotationFault> {
+        annotation::scan(input_schema)
+    }
+
+    /// Whether no argument is repeated in a header.
+    pub fn is_empty(&self) -> bool {
+        self.params.is_empty()
+    }
+
+    /// The names of the headers, in lower case and in the order of the schema.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.params.iter().map(|param| param.header.as_str())
+    }
+
+    /// The headers a client sends along with these arguments, names in lower case.
+    ///
+    /// An argument that is absent or null has none. Neither has an object or an array, which the
+    /// schema does not allow anyway.
+    ///
+    /// # Errors
+    ///
+    /// If an annotated integer is beyond ±(2^53 − 1), which a header must not carry.
+    pub fn headers_for<'a>(
+        &self,
+        arguments: impl Deserializer<'a>,
+    ) -> Result<Vec<(&str, String)>, HeaderFault> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut headers = Vec::with_capacity(self.params.len());
+        for (param, found) in self.arguments(arguments)? {
+            if let Some(value) = check::written(param, &found)? {
+                headers.push((param.header.as_str(), value));
+            }
+        }
+        Ok(headers)
+    }
+
+    /// Checks that the headers of a request say what its arguments say.
+    ///
+    /// `lookup` is given a header's name in lower case and returns its value. A header that came
+    /// on several lines must be looked up as one value, the lines joined by commas, so that it
+    /// matches nothing a single line could have said.
+    ///
+    /// # Errors
+    ///
+    /// If a header is missing, cannot be read, says something else than the argument, or stands
+    /// for an argument that is not there. The answer is a 400 with a header mismatch.
+    pub fn check<'a, 'h>(
+        &self,
+        arguments: impl Deserializer<'a>,
+        lookup: impl Fn(&str) -> Option<&'h [u8]>,
+    ) -> Result<(), HeaderFault> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let found = self.arguments(arguments)?;
+        self.check_found(&found, &lookup)
+    }
+
+    /// The annotated arguments that are there and not null, in the order they came.
+    fn arguments<'a>(
+        &self,
+        arguments: impl Deserializer<'a>,
+    ) -> Result<Vec<(&Param, Found<'a>)>, HeaderFault> {
+        let found = argument::find(&self.root, arguments)?;
+        Ok(found
+            .into_iter()
+            .filter_map(|(index, found)| Some((self.params.get(index)?, found)))
+            .collect())
+    }
+
+    fn check_found<'h>(
+        &self,
+        found: &[(&Param, Found<'_>)],
+        lookup: &dyn Fn(&str) -> Option<&'h [u8]>,
+    ) -> Result<(), HeaderFault> {
+        for (param, found) in found {
+            check::compare(param, found, lookup(&param.header))?;
+        }
+        for param in &self.params {
+            // By address: two params are never the same place in the schema.
+            let is_found = found.iter().any(|(other, _)| std::ptr::eq(*other, param));
+            if !is_found && lookup(&param.header).is_some() {
+                return Err(HeaderFault::unexpected(param));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! The HTTP status that an error response travels with.
+//!
+//! Only 2026-07-28 gives errors a status of their own. To a client of an earlier revision every
+//! answer to a request is a 200, whatever it says: there a 404 means that the session is dead, and
+//! the client would throw it away.
+
+use crate::error::code;
+
+const OK: u16 = 200;
+const BAD_REQUEST: u16 = 400;
+const NOT_FOUND: u16 = 404;
+
+/// The status of a modern request that is refused before any handler has seen it.
+///
+/// The envelope, the headers, `_meta`, the version, the method: what is wrong there is the
+/// client's fault in the eyes of HTTP too. A fault of ours at that stage is a 200 with a JSON-RPC
+/// error, see [`status_of_answer`].
+///
+/// ```
+/// use turnbuckle_protocol::{error::code, http::status_of};
+///
+/// assert_eq!(status_of(code::METHOD_NOT_FOUND), 404);
+/// assert_eq!(status_of(code::INVALID_PARAMS), 400);
+/// ```
+pub fn status_of(code: i64) -> u16 {
+    match code {
+        // streamable-http, "Protocol Version Header": an unknown method MUST be a 404.
+        code::METHOD_NOT_FOUND => NOT_FOUND,
+        // streamable-http, "Server Validation", and basic, "_meta": these four MUST be a 400.
+        code::HEADER_MISMATCH
+        | code::MISSING_REQUIRED_CLIENT_CAPABILITY
+        | code::UNSUPPORTED_PROTOCOL_VERSION
+        | code::INVALID_PARAMS
+        // Implied: "cannot accept it" is an HTTP error status.
+        | code::PARSE_ERROR
+        | code::INVALID_REQUEST => BAD_REQUEST,
+        _ => OK,
+    }
+}
+
+/// The status of a modern request that a handler has answered with an error.
+///
+/// The exchange worked, and the error is its payload: an unknown tool, a resource that is not
+/// there, a database that is down. None of them is a 4xx, which a firewall would count against the
+/// client and an era probe would take for an old server; none is a 5xx, which proxies replace or
+/// retry. Two keep the status that the specification ties to the error itself.
+///
+/// ```
+/// use turnbuckle_protocol::{error::code, http::status_of_answer};
+///
+/// assert_eq!(status_of_answer(code::INTERNAL_ERROR), 200);
+/// assert_eq!(status_of_answer(code::MISSING_REQUIRED_CLIENT_CAPABILITY), 400);
+/// ```
+pub fn status_of_answer(code: i64) -> u16 {
+    match code {
+        code::METHOD_NOT_FOUND => NOT_FOUND,
+        code::MISSING_REQUIRED_CLIENT_CAPABILITY => BAD_REQUEST,
+        _ => OK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_the_clients_fault() {
+        for (code, status) in [
+            (-32700, 400),
+            (-32600, 400),
+            (-32601, 404),
+            (-32602, 400),
+            (-32020, 400),
+            (-32021, 400),
+            (-32022, 400),
+            (-32603, 200),
+            (-32000, 200),
+            (1, 200),
+            (i64::MIN, 200),
+        ] {
+            assert_eq!(status_of(code), status, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_handlers_error_is_a_payload() {
+        for (code, status) in [
+            (-32601, 404),
+            (-32021, 400),
+            (-32602, 200),
+            (-32603, 200),
+            // What a gateway relays from further up is not about this request's headers.
+            (-32020, 200),
+            (-32022, 200),
+            (7, 200),
+        ] {
+            assert_eq!(status_of_answer(code), status, "{code}");
+        }
+    }
+}
