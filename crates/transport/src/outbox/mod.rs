@@ -4,6 +4,7 @@
 //! takes all of them by swapping a buffer and writes them at once.
 
 mod drain;
+mod lines;
 mod queue;
 mod send;
 

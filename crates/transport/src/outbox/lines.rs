@@ -1,0 +1,27 @@
+//! The way out for transports that do not write to a byte stream, such as HTTP bodies.
+
+use std::task::{Context, Poll};
+
+use super::drain::{Chunk, Taken};
+use super::send::Outbox;
+
+impl Outbox {
+    /// Takes the lines that are queued and appends them to `lines`, each with its line end, for
+    /// a transport of your own. `None` when the outbox is closed and everything has been taken.
+    ///
+    /// What is taken counts as written: take only what you can send. One task at a time may wait
+    /// here.
+    pub fn poll_lines(&self, cx: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<Option<()>> {
+        let mut chunk = Chunk::default();
+        match self.poll_take(cx, &mut chunk) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Taken::Lines) => {
+                let count = chunk.rest().len();
+                lines.extend_from_slice(chunk.rest());
+                self.wrote(&mut chunk, count);
+                Poll::Ready(Some(()))
+            }
+            Poll::Ready(Taken::Finished | Taken::Failed(_)) => Poll::Ready(None),
+        }
+    }
+}
