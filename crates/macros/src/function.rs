@@ -1,8 +1,8 @@
 //! `#[tool]`, `#[prompt]` and `#[resource]` on a free function.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
-use syn::{Ident, ItemFn, Path, ReturnType, ext::IdentExt};
+use quote::{format_ident, quote};
+use syn::{Ident, ItemFn, Path, ext::IdentExt};
 
 use crate::{
     attributes::{Attributes, conditions, kind_of},
@@ -31,8 +31,8 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: &TokenStream) -> To
             "a function is one tool, prompt or resource: write a second one that calls it",
         );
     }
-    let settings = Settings::parse(kind, options, Span::call_site(), &mut mistakes);
-    let is_sound = signature::check_function(kind, &function.sig, &mut mistakes);
+    let settings = Settings::parse(kind, options, TokenStream::new(), &mut mistakes);
+    let is_plain = signature::check_function(kind, &function.sig, &mut mistakes);
     let handler = Handler::read(
         kind,
         settings,
@@ -48,9 +48,9 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: &TokenStream) -> To
             quote!(#face #description)
         }
         // The function keeps the type it would have had, so that the code around it still compiles.
-        Some(errors) if is_sound => {
+        Some(errors) if is_plain && handler.parameters().iter().all(Parameter::is_concrete) => {
             let description =
-                implementation(&root, &function, kind, &quote!(::core::unreachable!()));
+                implementation(&root, &function, kind, &[], &quote!(::core::unreachable!()));
             let face = face(&root, function, &handler);
             quote!(#errors #face #description)
         }
@@ -77,23 +77,14 @@ fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
     } = function;
     let Attributes { outer, inner } = Attributes::sort(attrs);
     let ident = &sig.ident;
-    let output = match &sig.output {
-        ReturnType::Default => quote!(()),
-        ReturnType::Type(_, ty) => ty.to_token_stream(),
-    };
+    let output = handler.output();
     let names: Vec<Ident> = handler
         .parameters()
         .iter()
         .enumerate()
         .map(|(number, parameter)| shown(number, parameter, ident))
         .collect();
-    let types = handler
-        .parameters()
-        .iter()
-        .map(|parameter| match parameter {
-            Parameter::Argument(argument) => argument.ty(),
-            Parameter::Extractor(extractor) => &extractor.ty,
-        });
+    let types = handler.parameters().iter().map(Parameter::ty);
     quote! {
         #(#outer)*
         #vis fn #ident(#(#names: #types),*) -> #root::__private::Described<
@@ -133,11 +124,23 @@ fn description(root: &Path, function: &ItemFn, handler: &Handler) -> TokenStream
         |values| quote!(#ident(#(#values),*)),
         completer::as_written,
     );
-    implementation(root, function, handler.kind(), &quote!(#items #expression))
+    implementation(
+        root,
+        function,
+        handler.kind(),
+        &handler.bounds(root),
+        &quote!(#items #expression),
+    )
 }
 
 /// The type that stands for the function, and the trait by which the server gets from it to the description.
-fn implementation(root: &Path, function: &ItemFn, kind: Kind, body: &TokenStream) -> TokenStream {
+fn implementation(
+    root: &Path,
+    function: &ItemFn,
+    kind: Kind,
+    bounds: &[TokenStream],
+    body: &TokenStream,
+) -> TokenStream {
     let conditions: Vec<_> = conditions(&function.attrs).collect();
     let (vis, marker) = (&function.vis, marker(kind, &function.sig.ident));
     let describe = format_ident!("{}", kind.description());
@@ -151,8 +154,8 @@ fn implementation(root: &Path, function: &ItemFn, kind: Kind, body: &TokenStream
 
         #(#conditions)*
         #[automatically_derived]
-        #[allow(deprecated, clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #root::__private::#describe for #marker {
+        #[allow(deprecated, trivial_bounds, unused_qualifications, clippy::all, clippy::pedantic, clippy::nursery)]
+        impl #root::__private::#describe for #marker where #(#bounds),* {
             fn #method() -> #root::#builder { #body }
         }
     }

@@ -1,8 +1,11 @@
 //! One handler as it was read, and the `Tool::new(…)`, `Prompt::new(…)` or `Resource::new(…)` that it becomes.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
-use syn::{Attribute, Expr, Ident, LitStr, Path, Signature, Type, ext::IdentExt, parse_quote};
+use syn::{
+    Attribute, Expr, Ident, LitStr, Path, ReturnType, Signature, Type, ext::IdentExt, parse_quote,
+    spanned::Spanned,
+};
 
 use crate::{
     argument::Argument,
@@ -13,6 +16,7 @@ use crate::{
     parameter::{self, Extractor, Parameter},
     rules,
     settings::{self, Settings},
+    type_path::opaque_in,
 };
 
 /// What is known of one handler.
@@ -22,6 +26,7 @@ pub(crate) struct Handler {
     name: LitStr,
     about: Option<TokenStream>,
     parameters: Vec<Parameter>,
+    output: Type,
 }
 
 impl Handler {
@@ -44,12 +49,17 @@ impl Handler {
             None => description::expression(attributes),
         };
         let parameters = parameter::take(kind, &mut signature.inputs, mistakes);
+        let output = match &signature.output {
+            ReturnType::Default => parse_quote!(()),
+            ReturnType::Type(_, ty) => (**ty).clone(),
+        };
         let handler = Self {
             kind,
             settings,
             name,
             about,
             parameters,
+            output,
         };
         rules::check(&handler, mistakes);
         handler
@@ -84,6 +94,26 @@ impl Handler {
     pub(crate) fn root(&self, around: Option<&Path>) -> Path {
         let chosen = self.settings.root.as_ref().or(around).cloned();
         chosen.unwrap_or_else(|| parse_quote!(::turnbuckle))
+    }
+
+    pub(crate) fn output(&self) -> &Type {
+        &self.output
+    }
+
+    /// What the server asks of the types, as bounds that stand where the types were written. Without them the
+    /// compiler would only say that some closure is not a handler.
+    pub(crate) fn bounds(&self, root: &Path) -> Vec<TokenStream> {
+        let outcome = format_ident!("{}", self.kind.outcome());
+        let bound = |ty: &Type, bound: TokenStream| {
+            let bound = located(bound, ty.span());
+            quote!(#ty: #bound)
+        };
+        let extractors = self.extractors().map(|extractor| &extractor.ty);
+        let output = Some(&self.output).filter(|output| opaque_in(output).is_none());
+        extractors
+            .map(|ty| bound(ty, quote!(#root::Extract)))
+            .chain(output.map(|ty| bound(ty, quote!(#root::IntoOutcome<#root::#outcome>))))
+            .collect()
     }
 
     /// The struct that the arguments are read into, with the functions that give defaults; empty without arguments.
@@ -219,6 +249,15 @@ impl Handler {
         };
         self.parameters.iter().map(value).collect()
     }
+}
+
+/// The tokens, reported at another place.
+fn located(tokens: TokenStream, place: Span) -> TokenStream {
+    let moved = |mut token: TokenTree| {
+        token.set_span(token.span().located_at(place));
+        token
+    };
+    tokens.into_iter().map(moved).collect()
 }
 
 /// The hidden struct. It is an item inside a function body, so it meets no name of the user's but in types.

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, parse_quote, spanned::Spanned};
+use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, parse_quote};
 
 use crate::{
     argument::Argument,
@@ -39,6 +39,12 @@ pub(crate) fn expand(options: TokenStream, item: &TokenStream) -> TokenStream {
             let registration = registration(root.as_ref(), &block, &methods);
             quote!(#block #registration)
         }
+        // The type stays one with handlers, so that the code around it still compiles.
+        Some(errors) if block.generics.params.is_empty() && block.trait_.is_none() => {
+            let nothing =
+                implementation(root.as_ref(), &block, &[], &quote!(::core::unreachable!()));
+            quote!(#errors #block #nothing)
+        }
         Some(errors) => quote!(#errors #block),
     }
 }
@@ -66,7 +72,7 @@ impl Method {
             );
         }
         let options = options_of(attribute, mistakes);
-        let settings = Settings::parse(*kind, options, attribute.span(), mistakes);
+        let settings = Settings::parse(*kind, options, attribute, mistakes);
         let receiver = signature::check_method(*kind, &function.sig, mistakes);
         let handler = Handler::read(
             *kind,
@@ -196,22 +202,40 @@ fn options_of(attribute: &Attribute, mistakes: &mut Mistakes) -> TokenStream {
     }
 }
 
+/// The implementation that registers every handler.
 fn registration(root: Option<&Path>, block: &ItemImpl, methods: &[Method]) -> TokenStream {
-    let conditions = conditions(&block.attrs);
-    let state = &*block.self_ty;
-    let statements = methods
+    let statements: TokenStream = methods
         .iter()
-        .map(|method| method.registration(root, block));
-    let set = local("set");
+        .map(|method| method.registration(root, block))
+        .collect();
+    // A bound cannot carry a condition, so methods that do go without.
+    let bounds: Vec<TokenStream> = methods
+        .iter()
+        .filter(|method| conditions(&method.function.attrs).next().is_none())
+        .flat_map(|method| method.handler.bounds(&method.handler.root(root)))
+        .collect();
+    implementation(root, block, &bounds, &statements)
+}
+
+fn implementation(
+    root: Option<&Path>,
+    block: &ItemImpl,
+    bounds: &[TokenStream],
+    body: &TokenStream,
+) -> TokenStream {
+    let (conditions, state, set) = (conditions(&block.attrs), &block.self_ty, local("set"));
     let usual: Path = parse_quote!(::turnbuckle);
     let root = root.unwrap_or(&usual);
     quote! {
         #(#conditions)*
         #[automatically_derived]
-        #[allow(deprecated, unused_variables, clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #root::__private::Handlers for #state {
+        #[allow(
+            deprecated, trivial_bounds, unused_qualifications, unused_variables,
+            clippy::all, clippy::pedantic, clippy::nursery
+        )]
+        impl #root::__private::Handlers for #state where #(#bounds),* {
             fn register(self: ::std::sync::Arc<Self>, #set: &mut #root::__private::HandlerSet) {
-                #(#statements)*
+                #body
             }
         }
     }
@@ -311,6 +335,7 @@ mod tests {
     #[test]
     fn a_block_without_handlers_is_a_mistake() {
         let text = expanded(quote!(), &quote!(impl App { fn one(&self) {} }));
+        text.has(&quote!(impl ::turnbuckle::__private::Handlers for App));
         text.says("no method here is a handler");
         let other = expanded(
             quote!(name = 1),

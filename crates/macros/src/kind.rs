@@ -116,6 +116,15 @@ impl Kind {
         }
     }
 
+    /// The result that the handler's output becomes, in the facade.
+    pub(crate) fn outcome(self) -> &'static str {
+        match self {
+            Self::Tool => "CallToolResult",
+            Self::Prompt => "GetPromptResult",
+            Self::Resource => "ReadResourceResult",
+        }
+    }
+
     /// The options of the attribute, in the order in which they are listed to the user.
     pub(crate) fn options(self) -> &'static [(&'static str, Form)] {
         match self {

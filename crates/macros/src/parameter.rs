@@ -1,14 +1,13 @@
 //! The parameters of a handler: plain names are arguments, destructured ones are extractors.
 
-use syn::{
-    Attribute, FnArg, Ident, Pat, PatType, Token, Type,
-    punctuated::Punctuated,
-    visit_mut::{self, VisitMut},
-};
+use syn::{Attribute, FnArg, Ident, Pat, PatType, Token, Type, punctuated::Punctuated};
 
 use crate::{
-    argument::Argument, description::is_doc, kind::Kind, mistakes::Mistakes,
-    type_path::last_segment,
+    argument::Argument,
+    description::is_doc,
+    kind::Kind,
+    mistakes::Mistakes,
+    type_path::{last_segment, opaque_in, reference_in},
 };
 
 /// Attributes that are read here and taken off the parameter.
@@ -36,6 +35,20 @@ const EXTRACTORS: [&str; 11] = [
 pub(crate) enum Parameter {
     Argument(Box<Argument>),
     Extractor(Box<Extractor>),
+}
+
+impl Parameter {
+    pub(crate) fn ty(&self) -> &Type {
+        match self {
+            Self::Argument(argument) => argument.ty(),
+            Self::Extractor(extractor) => &extractor.ty,
+        }
+    }
+
+    /// Whether its type can stand in the signature of the wrapped function.
+    pub(crate) fn is_concrete(&self) -> bool {
+        opaque_in(self.ty()).is_none() && reference_in(self.ty()).is_none()
+    }
 }
 
 /// A parameter that is taken from the request or the server, not from the arguments.
@@ -129,13 +142,12 @@ fn check_argument(ident: &Ident, ty: &Type, attributes: &[Attribute], mistakes: 
         && EXTRACTORS.contains(&name.as_str())
         && !is_surely_argument
     {
-        mistakes.at(
-            ty,
-            format!(
-                "a plain name is an argument, and `{name}` is an extractor: write `#[extract] {ident}: {name}` \
-                 (or `#[arg]`, if `{name}` is a type of your own)"
-            ),
+        let full = readable(ty);
+        let message = format!(
+            "a plain name is an argument, and `{name}` is an extractor: write \
+             `#[extract] {ident}: {full}` (or `#[arg]`, if `{name}` is a type of your own)"
         );
+        mistakes.at(ty, message);
     }
     if let Type::Reference(reference) = ty {
         mistakes.at(
@@ -147,15 +159,13 @@ fn check_argument(ident: &Ident, ty: &Type, attributes: &[Attribute], mistakes: 
         );
         return;
     }
-    let mut borrowed = Borrowed::default();
-    borrowed.visit_type_mut(&mut ty.clone());
-    if let Some(place) = borrowed.opaque {
+    if let Some(place) = opaque_in(ty) {
         mistakes.at(
             place,
             format!("`{ident}` needs a concrete type: its schema is made from it"),
         );
     }
-    if let Some(place) = borrowed.reference {
+    if let Some(place) = reference_in(ty) {
         mistakes.at(
             place,
             format!("arguments are owned: use a type without references for `{ident}`"),
@@ -209,23 +219,6 @@ fn owned(target: &Type) -> String {
 
 fn readable(ty: &Type) -> String {
     quote::quote!(#ty).to_string().replace(' ', "")
-}
-
-/// Finds what a schema or a deserialised value cannot have, at any depth.
-#[derive(Default)]
-struct Borrowed {
-    opaque: Option<Type>,
-    reference: Option<Type>,
-}
-
-impl VisitMut for Borrowed {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
-        match ty {
-            Type::ImplTrait(_) => self.opaque = Some(ty.clone()),
-            Type::Reference(_) => self.reference = Some(ty.clone()),
-            _ => visit_mut::visit_type_mut(self, ty),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! What must hold between the parts of one handler.
 
+use syn::LitStr;
+
 use crate::{
-    argument::Argument, handler::Handler, mistakes::Mistakes, parameter::Extractor,
-    template::Template,
+    argument::Argument, handler::Handler, mistakes::Mistakes, nearest::nearest,
+    parameter::Extractor, template::Template,
 };
 
 /// The most extractors that the server's handler trait takes; all arguments together count as one.
@@ -98,13 +100,55 @@ fn check_template(handler: &Handler, mistakes: &mut Mistakes) {
             "only a resource with a fixed URI has one size: remove it",
         );
     }
-    let takes_whole = handler.extractors().any(|extractor| {
+    check_variables(handler, literal, &template, mistakes);
+}
+
+/// Every plain argument must be a variable and, unless the handler takes the variables as a whole, every
+/// variable an argument.
+fn check_variables(
+    handler: &Handler,
+    literal: &LitStr,
+    template: &Template,
+    mistakes: &mut Mistakes,
+) {
+    let names: Vec<&str> = handler.arguments().filter_map(Argument::name).collect();
+    let mut missing = template.without(&names);
+    for argument in handler.arguments() {
+        let Some(name) = argument.name().filter(|name| !template.has(name)) else {
+            continue;
+        };
+        let hint = if let Some(near) = nearest(name, missing.iter().copied()) {
+            missing.retain(|variable| *variable != near);
+            format!("did you mean `{near}`?")
+        } else {
+            format!("write `{{{name}}}` where its value belongs")
+        };
+        let template = literal.value();
+        let message = format!("`{name}` is not a variable of `{template}`: {hint}");
+        mistakes.at(argument.ident(), message);
+    }
+    if takes_all_variables(handler) {
+        return;
+    }
+    for variable in missing {
+        let message = format!(
+            "the template variable `{variable}` has no argument: add a parameter \
+             `{variable}: String`, or take all of them with `Args(…): Args<…>`"
+        );
+        mistakes.at(literal, message);
+    }
+}
+
+fn takes_all_variables(handler: &Handler) -> bool {
+    let is_whole = |extractor: &Extractor| {
         ["Args", "RawArgs", "Uri"]
             .iter()
             .any(|name| extractor.is(name))
-    });
-    let arguments: Vec<&Argument> = handler.arguments().collect();
-    template.check_arguments(literal, &arguments, takes_whole, mistakes);
+    };
+    handler.extractors().any(is_whole)
+        || handler
+            .arguments()
+            .any(|argument| argument.name().is_none())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The options in the parentheses of an attribute.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::{
     Expr, ExprLit, Ident, Lit, LitStr, Path, Token, Type,
     ext::IdentExt,
@@ -29,11 +29,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the options of an attribute; `place` is where something missing is reported.
+    /// Reads the options of an attribute; `place` is the attribute, where something missing is
+    /// reported, or nothing for the one that is being expanded.
     pub(crate) fn parse(
         kind: Kind,
         tokens: TokenStream,
-        place: Span,
+        place: impl ToTokens,
         mistakes: &mut Mistakes,
     ) -> Self {
         let mut settings = Self::default();
@@ -41,11 +42,11 @@ impl Settings {
         if let Err(error) = read.parse2(tokens) {
             mistakes.push(error);
         } else if kind == Kind::Resource && settings.template.is_none() {
-            mistakes.push(syn::Error::new(
+            mistakes.at(
                 place,
                 "which resource is this? name its URI or URI template: \
                  `#[resource(\"seat://{flight}\")]`",
-            ));
+            );
         }
         settings.check_contradictions(mistakes);
         settings
@@ -117,7 +118,7 @@ impl Settings {
         }
         input.parse::<Token![=]>()?;
         match form {
-            Form::Name => self.name = Some(input.parse()?),
+            Form::Name => self.name = Some(name(input)?),
             Form::Crate => self.root = Some(crate_path(input)?),
             Form::Type => self.output = Some(input.parse()?),
             Form::Flag | Form::Text | Form::Number => {
@@ -183,6 +184,15 @@ pub(crate) fn handlers_root(tokens: TokenStream) -> syn::Result<Option<Path>> {
         Ok(Some(root))
     };
     read.parse2(tokens)
+}
+
+fn name(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    input.parse().map_err(|error| {
+        syn::Error::new(
+            error.span(),
+            "names are checked while compiling: write it in quotes",
+        )
+    })
 }
 
 fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
@@ -311,6 +321,11 @@ mod tests {
     #[test]
     fn every_mistake_is_told() {
         let table = [
+            (
+                Kind::Tool,
+                quote!(name = NAME),
+                "names are checked while compiling",
+            ),
             (
                 Kind::Tool,
                 quote!(icon = "logo.png"),

@@ -1,8 +1,4 @@
-//! URI templates (RFC 6570), checked while compiling: the syntax, and that variables and arguments agree.
-
-use syn::LitStr;
-
-use crate::{argument::Argument, mistakes::Mistakes};
+//! URI templates (RFC 6570), read while compiling.
 
 /// The variables of a URI template, in order.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,51 +31,17 @@ impl Template {
         self.variables.is_empty()
     }
 
-    /// Every plain argument must be a variable and, unless the handler takes the variables as a whole, every
-    /// variable an argument.
-    pub(crate) fn check_arguments(
-        &self,
-        literal: &LitStr,
-        arguments: &[&Argument],
-        takes_whole: bool,
-        mistakes: &mut Mistakes,
-    ) {
-        let named = || arguments.iter().filter_map(|argument| argument.name());
-        for argument in arguments {
-            let Some(name) = argument.name() else {
-                continue;
-            };
-            if !self.variables.iter().any(|variable| variable == name) {
-                mistakes.at(argument.ident(), self.unknown_argument(name, literal));
-            }
-        }
-        let is_flattened = arguments.iter().any(|argument| argument.name().is_none());
-        if takes_whole || is_flattened {
-            return;
-        }
-        for variable in &self.variables {
-            if !named().any(|name| name == variable) {
-                mistakes.at(
-                    literal,
-                    format!(
-                        "the template variable `{variable}` has no argument: add a parameter \
-                         `{variable}: String`, or take all of them with `Args(…): Args<…>`"
-                    ),
-                );
-            }
-        }
+    /// Whether there is a variable of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.variables.iter().any(|variable| variable == name)
     }
 
-    fn unknown_argument(&self, name: &str, literal: &LitStr) -> String {
-        let known = self.variables.iter().map(String::as_str);
-        let hint = match crate::nearest::nearest(name, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("write `{{{name}}}` where its value belongs"),
-        };
-        format!(
-            "`{name}` is not a variable of `{}`: {hint}",
-            literal.value()
-        )
+    /// The variables for which none of these names stands.
+    pub(crate) fn without<'a>(&'a self, names: &[&str]) -> Vec<&'a str> {
+        let variables = self.variables.iter().map(String::as_str);
+        variables
+            .filter(|variable| !names.contains(variable))
+            .collect()
     }
 }
 
