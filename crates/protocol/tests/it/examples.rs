@@ -71,7 +71,7 @@ fn round_of(folder: &str) -> Option<Round> {
         "BooleanSchema" => round::<BooleanSchema>,
         "CallToolRequest" => request::<m::ToolsCall>,
         "CallToolRequestParams" => round::<CallToolRequestParams>,
-        "CallToolResult" => round::<CallToolOutcome>,
+        "CallToolResult" | "InputRequiredResult" => round::<CallToolOutcome>,
         "CallToolResultResponse" => response::<m::ToolsCall>,
         "CancelledNotification" => notification::<m::Cancelled>,
         "CancelledNotificationParams" => round::<CancelledNotificationParams>,
@@ -96,7 +96,6 @@ fn round_of(folder: &str) -> Option<Round> {
         "HeaderMismatchError" => error::<Value>,
         "ImageContent" => round::<ImageContent>,
         "InputRequests" => round::<InputRequests>,
-        "InputRequiredResult" => round::<CallToolOutcome>,
         "InputResponses" => round::<InputResponses>,
         "InternalError" | "InvalidParamsError" | "MethodNotFoundError" | "ParseError" => {
             round::<ErrorObject>
@@ -127,7 +126,7 @@ fn round_of(folder: &str) -> Option<Round> {
         "ReadResourceResult" => round::<Outcome<ReadResourceResult>>,
         "ReadResourceResultResponse" => response::<m::ResourcesRead>,
         "Resource" => round::<Resource>,
-        "ResourceLink" => round::<ContentBlock>,
+        "ResourceLink" | "TextContent" => round::<ContentBlock>,
         "ResourceListChangedNotification" => notification::<m::ResourcesListChanged>,
         "ResourceUpdatedNotification" => notification::<m::ResourcesUpdated>,
         "ResourceUpdatedNotificationParams" => round::<ResourceUpdatedNotificationParams>,
@@ -139,7 +138,6 @@ fn round_of(folder: &str) -> Option<Round> {
         "SubscriptionsListenRequest" => request::<m::SubscriptionsListen>,
         "SubscriptionsListenResult" => round::<Complete<SubscriptionsListenResult>>,
         "SubscriptionsListenResultResponse" => response::<m::SubscriptionsListen>,
-        "TextContent" => round::<ContentBlock>,
         "TextResourceContents" => round::<ResourceContents>,
         "TitledMultiSelectEnumSchema"
         | "TitledSingleSelectEnumSchema"

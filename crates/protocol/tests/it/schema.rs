@@ -134,3 +134,47 @@ fn a_closed_schema_rejects_what_it_does_not_name() {
         }
     }
 }
+
+#[test]
+fn every_member_that_a_schema_names_can_be_said() {
+    let Some(spec) = Spec::find("the test of members") else {
+        return;
+    };
+    for revision in Revision::ALL {
+        let cases = cases(revision, Fullness::Full);
+        let mut unsaid = Vec::new();
+        for (name, definition) in spec.schema(revision).definitions() {
+            let said: Vec<_> = cases
+                .iter()
+                .filter(|case| case.exact.contains(&name.as_str()))
+                .map(|case| &case.json)
+                .collect();
+            if !said.is_empty() {
+                find_unsaid(definition, &said, name, &mut unsaid);
+            }
+        }
+        assert!(unsaid.is_empty(), "{revision}: {unsaid:?} never go out");
+    }
+}
+
+/// Members a schema names that are in none of the values it describes. References are not
+/// followed, since each definition has values of its own.
+fn find_unsaid(schema: &Value, said: &[&Value], path: &str, unsaid: &mut Vec<String>) {
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}.{name}");
+        let said: Vec<_> = said.iter().filter_map(|value| value.get(name)).collect();
+        if said.is_empty() {
+            unsaid.push(path);
+        } else {
+            find_unsaid(member, &said, &path, unsaid);
+        }
+    }
+    if let Some(items) = schema.get("items") {
+        let said: Vec<_> = said
+            .iter()
+            .filter_map(|value| value.as_array())
+            .flatten()
+            .collect();
+        find_unsaid(items, &said, path, unsaid);
+    }
+}

@@ -33,7 +33,10 @@ impl Spec {
             let message = format!(
                 "{test} did not run: point TURNBUCKLE_SPEC at a checkout of the specification"
             );
-            assert!(env::var("TURNBUCKLE_REQUIRE_ALL").as_deref() != Ok("1"), "{message}");
+            assert!(
+                env::var("TURNBUCKLE_REQUIRE_ALL").as_deref() != Ok("1"),
+                "{message}"
+            );
             // Written past the test harness, which would hide it.
             writeln!(std::io::stderr(), "{message}").expect("stderr is open");
         }
@@ -125,4 +128,9 @@ impl Schema {
         document["properties"] = members.into();
         jsonschema::validator_for(&document).expect("the specification's schema compiles")
     }
+}
+
+#[test]
+fn a_folder_without_schemas_is_no_specification() {
+    assert!(Spec::at(Path::new(env!("CARGO_MANIFEST_DIR"))).is_none());
 }

@@ -28,13 +28,17 @@ pub trait Lower {
 
 impl<T: Lower> Lower for Option<T> {
     fn lower(&mut self, to: Revision) {
-        self.iter_mut().for_each(|value| value.lower(to));
+        for value in self {
+            value.lower(to);
+        }
     }
 }
 
 impl<T: Lower> Lower for Vec<T> {
     fn lower(&mut self, to: Revision) {
-        self.iter_mut().for_each(|value| value.lower(to));
+        for value in self {
+            value.lower(to);
+        }
     }
 }
 

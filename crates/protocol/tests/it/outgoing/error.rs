@@ -1,27 +1,37 @@
 //! Errors.
 
+use serde_json::json;
 use turnbuckle_protocol::{ClientCapabilities, ErrorObject, Revision, error::code};
 
 use crate::{generator::Generator, sample};
 
 pub(super) fn errors(g: &mut Generator) {
-    g.error(&["ParseError"], &[], ErrorObject::parse_error("no JSON"));
-    g.error(
-        &["InvalidRequestError"],
-        &[],
-        ErrorObject::invalid_request("no method"),
-    );
-    g.error(
-        &["MethodNotFoundError"],
-        &[],
-        ErrorObject::method_not_found("tools/fly"),
-    );
-    g.error(
-        &["InvalidParamsError"],
-        &[],
-        ErrorObject::invalid_params("bad cursor").with_data(1),
-    );
-    g.error(&["InternalError"], &[], ErrorObject::internal("broken"));
+    let data = g.f.opt(json!({"reason": "none"}));
+    for (exact, error) in [
+        ("ParseError", ErrorObject::parse_error("no JSON")),
+        (
+            "InvalidRequestError",
+            ErrorObject::invalid_request("no method"),
+        ),
+        (
+            "MethodNotFoundError",
+            ErrorObject::method_not_found("tools/fly"),
+        ),
+        (
+            "InvalidParamsError",
+            ErrorObject::invalid_params("bad cursor"),
+        ),
+        ("InternalError", ErrorObject::internal("broken")),
+    ] {
+        g.error(
+            &[exact],
+            &[],
+            ErrorObject {
+                data: data.clone(),
+                ..error
+            },
+        );
+    }
     g.error(&[], &[], ErrorObject::resource_not_found("file:///a"));
     g.error(&[], &[], ErrorObject::new(code::USER_REJECTED, "no"));
     with_data(g);

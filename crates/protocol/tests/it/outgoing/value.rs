@@ -46,7 +46,10 @@ pub(super) fn values(g: &mut Generator) {
     if g.to >= Revision::V2025_11_25 {
         g.push(&["Icon"], &[], written(&sample::icon(f)));
         let block = ["SamplingMessageContentBlock"];
-        g.value(&["ToolResultContent"], &block, sample::tool_result(f));
+        let mut result = sample::tool_result(f);
+        g.value(&["ToolResultContent"], &block, result.clone());
+        result.structured_content = f.opt(json!({"ticket": "A3"}));
+        g.value(&["ToolResultContent"], &block, result);
         g.push(&["ToolUseContent"], &block, written(&sample::tool_use(f)));
         g.value(&["SamplingMessage"], &[], sample::sampling_message(f));
     }

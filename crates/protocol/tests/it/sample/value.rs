@@ -73,6 +73,7 @@ pub(crate) fn tool(f: Fullness) -> Tool {
             "additionalProperties": false,
         })),
         output_schema: f.opt(json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object", "properties": {"ticket": true}, "required": ["ticket"],
         })),
         annotations: f.opt(tool_annotations(f)),
