@@ -1,3 +1,38 @@
-//! The `turnbuckle` binary.
+//! The `turnbuckle` binary: serve, inspect and script any Model Context Protocol server.
+//!
+//! Stdout belongs to data (and, in a stdio server, to the protocol alone); everything said to
+//! a person goes to stderr.
 
-fn main() {}
+mod command;
+mod demo;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Serve, inspect and script any Model Context Protocol server, of any revision.
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(command::serve::Serve),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Serve(serve) => command::serve::run(&serve),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprint!("{}", command::report(&*error));
+            ExitCode::FAILURE
+        }
+    }
+}

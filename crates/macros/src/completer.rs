@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Expr, FnArg, ImplItem, ImplItemFn, Type};
+use syn::{Expr, FnArg, ImplItem, ImplItemFn, Type, parse_quote};
 
 use crate::{handler::local, mistakes::Mistakes};
 
@@ -55,6 +55,22 @@ pub(crate) fn check(completer: &Expr, items: &[ImplItem], mistakes: &mut Mistake
     }
 }
 
+/// Quiets the lints that blame a completer for what it must be: async, and an owner of its argument.
+pub(crate) fn quiet(completer: &Expr, items: &mut [ImplItem]) {
+    let Some(ident) = named(completer, items).map(|method| method.sig.ident.clone()) else {
+        return;
+    };
+    for item in items {
+        if let ImplItem::Fn(method) = item
+            && method.sig.ident == ident
+        {
+            let quiet =
+                parse_quote!(#[allow(clippy::unused_async, clippy::needless_pass_by_value)]);
+            method.attrs.insert(0, quiet);
+        }
+    }
+}
+
 /// The method of the block that `Self::name` means.
 fn named<'a>(completer: &Expr, items: &'a [ImplItem]) -> Option<&'a ImplItemFn> {
     let Expr::Path(path) = completer else {
@@ -82,7 +98,7 @@ fn typed(method: &ImplItemFn) -> Option<&Type> {
 
 #[cfg(test)]
 mod tests {
-    use syn::{ItemImpl, parse_quote};
+    use syn::ItemImpl;
 
     use super::*;
 

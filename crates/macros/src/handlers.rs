@@ -34,6 +34,11 @@ pub(crate) fn expand(options: TokenStream, item: &TokenStream) -> TokenStream {
         })
         .collect();
     check_methods(&methods, &block, &mut mistakes);
+    for method in &methods {
+        for (_, completer) in method.handler.arguments().filter_map(Argument::completer) {
+            completer::quiet(completer, &mut block.items);
+        }
+    }
     match mistakes.into_compile_errors() {
         None => {
             let registration = registration(root.as_ref(), &block, &methods);

@@ -3,11 +3,14 @@
 
 mod check;
 mod closest;
+mod coerce;
 mod compile;
 mod describe;
 mod dialect;
 mod equal;
 mod error;
+mod example;
+mod explain;
 mod format;
 mod keyword;
 mod kind;
@@ -16,16 +19,22 @@ mod nearest;
 mod node;
 mod number;
 mod pattern;
+mod plain;
 mod reference;
 mod run;
 mod schema;
 mod settings;
 mod shown;
+mod text;
 mod violation;
 
+pub use coerce::{Coercion, Coercions};
 pub use dialect::Dialect;
 pub use error::SchemaError;
+pub use example::example;
 pub use format::Formats;
+pub use plain::{NotAnObject, arguments_schema, output_schema, serde_suffices};
 pub use schema::Schema;
 pub use settings::Settings;
+pub use text::TextError;
 pub use violation::{Keyword, Violation};

@@ -143,10 +143,11 @@ impl<'s> Run<'s> {
         if self.spend(steps).is_break() {
             return false;
         }
-        pattern.is_match(text).unwrap_or_else(|_| {
-            self.limit.get_or_insert(Limit::Backtracks);
-            false
-        })
+        let matched = pattern.is_match(text);
+        if matched.is_err() {
+            let _: Flow = self.stop(Limit::Backtracks);
+        }
+        matched.unwrap_or(false)
     }
 
     /// Whether a value satisfies a node. Nothing is reported.
@@ -156,6 +157,8 @@ impl<'s> Run<'s> {
 
     fn stop<T>(&mut self, limit: Limit) -> ControlFlow<(), T> {
         self.limit.get_or_insert(limit);
+        // The verdict is settled, so whatever is still open must not cost anything more.
+        self.steps_left = 0;
         ControlFlow::Break(())
     }
 }

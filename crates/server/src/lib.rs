@@ -1,1 +1,63 @@
 //! Typed Model Context Protocol servers: write a handler once, serve every revision.
+//!
+//! A [`Server`] is given tools, prompts and resources, each a plain async function of extractors,
+//! and is then served. Which revision a client speaks is read off each message; handlers never
+//! branch on it.
+//!
+//! Most programs depend on the `turnbuckle` facade, which adds the attributes.
+
+mod answer;
+mod arguments;
+mod call;
+mod caller;
+mod cancel;
+mod catalog;
+mod completion;
+mod connection;
+mod describe;
+mod exchange;
+mod extract;
+mod failure;
+mod handler;
+#[cfg(feature = "http")]
+mod http;
+mod layer;
+mod live;
+mod method;
+mod outcome;
+mod peer;
+mod prompt;
+mod resource;
+mod running;
+mod serve;
+mod server;
+mod settings;
+mod setup;
+mod shared;
+mod sink;
+pub mod template;
+mod tool;
+
+pub use arguments::Leniency;
+pub use call::Call;
+pub use caller::Caller;
+pub use catalog::Catalog;
+pub use completion::{Candidates, Completer, Completing};
+pub use describe::{
+    DescribePrompt, DescribeResource, DescribeTool, Described, Description, HandlerSet, Handlers,
+    IntoPrompt, IntoResource, IntoTool,
+};
+pub use extract::{Args, Cancelled, Extract, Introduction, MetaOf, Progress, RawArgs, State, Uri};
+pub use failure::{Failure, Fault, Reject, ToolError};
+pub use handler::Handler;
+#[cfg(feature = "http")]
+pub use http::{Http, HttpBody, HttpService, HttpSettings};
+pub use layer::{Layer, Next, Reply};
+pub use live::LiveServer;
+pub use outcome::{Audio, Image, IntoOutcome, Json};
+pub use prompt::Prompt;
+pub use resource::Resource;
+pub use serve::{ServeError, Stdio, Streams, Transport};
+pub use server::Server;
+pub use setup::SetupError;
+pub use tool::Tool;

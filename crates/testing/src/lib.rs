@@ -1,1 +1,23 @@
 //! Test Model Context Protocol servers and clients in process, at every revision.
+//!
+//! | to | use |
+//! |---|---|
+//! | run one test body at all five revisions | [`every_revision!`] |
+//! | connect a client to a server in memory | [`connect`], [`connect_at`] |
+//! | see every message that passed | [`Recorded`] |
+//! | hold a server to a transcript | [`Transcript`] |
+//!
+//! Nothing here touches the network or waits for real time.
+
+mod connect;
+mod every_revision;
+mod record;
+mod transcript;
+
+pub use connect::{connect, connect_at, connect_with};
+pub use every_revision::run_at;
+pub use record::{Line, Recorded, Side, record};
+pub use transcript::{Mismatch, Transcript, TranscriptError};
+pub use turnbuckle_client as client;
+pub use turnbuckle_protocol as protocol;
+pub use turnbuckle_server as server;

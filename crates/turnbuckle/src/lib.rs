@@ -1,1 +1,54 @@
-//! The Model Context Protocol in Rust: one typed server and one client for every revision and every transport.
+#![doc = include_str!("docs/crate.md")]
+
+#[cfg(feature = "client")]
+pub use turnbuckle_client as client;
+pub use turnbuckle_macros::{handlers, prompt, resource, tool};
+pub use turnbuckle_protocol as protocol;
+pub use turnbuckle_protocol::{
+    Annotations, CallToolResult, ContentBlock, GetPromptResult, Icon, Meta, PromptMessage,
+    ReadResourceResult, ResourceContents, ResourceLink, Revision, Role,
+};
+pub use turnbuckle_schema as schema;
+#[cfg(feature = "server")]
+pub use turnbuckle_server::{
+    Args, Audio, Call, Caller, Cancelled, Catalog, Completer, Completing, Extract, Failure, Fault,
+    Handler, Image, IntoOutcome, Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next,
+    Progress, Prompt, RawArgs, Reject, Reply, Resource, ServeError, Server, SetupError, State,
+    Stdio, Streams, Tool, ToolError, Transport, Uri,
+};
+pub use turnbuckle_transport as transport;
+
+/// What most servers and clients need: `use turnbuckle::prelude::*`.
+pub mod prelude {
+    #[cfg(feature = "server")]
+    pub use turnbuckle_server::{
+        Args, Audio, Cancelled, Image, Json, Progress, Prompt, Resource, Server, State, Stdio,
+        Tool, ToolError,
+    };
+
+    pub use crate::{handlers, prompt, resource, tool};
+}
+
+/// A [`Server`] with the name and version of your crate.
+///
+/// ```
+/// let server = turnbuckle::server!();
+/// ```
+#[cfg(feature = "server")]
+#[macro_export]
+macro_rules! server {
+    () => {
+        $crate::Server::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+    };
+}
+
+/// What the attributes write refers to these. Not for direct use.
+#[doc(hidden)]
+pub mod __private {
+    pub use schemars;
+    pub use serde;
+    #[cfg(feature = "server")]
+    pub use turnbuckle_server::{
+        DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet, Handlers,
+    };
+}

@@ -23,5 +23,6 @@ pub use parse::{parse, parse_member};
 pub use request_meta::RequestMeta;
 pub use text::text_of;
 pub use write::{
-    UnreadableId, write_error, write_notification, write_raw_response, write_request, write_result,
+    UnreadableId, write_error, write_notification, write_raw_response, write_raw_result,
+    write_request, write_result,
 };

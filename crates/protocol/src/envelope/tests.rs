@@ -16,8 +16,13 @@ fn verdict(message: &[u8]) -> String {
         },
         Ok(Frame::Batch(members)) => format!("batch of {}", members.len()),
         Err(malformed) => {
-            let id = malformed.id.map_or("?".into(), |id| id.into_owned().to_string());
-            malformed.kind.code().map_or("dropped".into(), |code| format!("{code} to {id}"))
+            let id = malformed
+                .id
+                .map_or("?".into(), |id| id.into_owned().to_string());
+            malformed
+                .kind
+                .code()
+                .map_or("dropped".into(), |code| format!("{code} to {id}"))
         }
     }
 }
@@ -25,21 +30,57 @@ fn verdict(message: &[u8]) -> String {
 #[test]
 fn every_shape_has_its_verdict() {
     let table: &[(&str, &str)] = &[
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "request ping"),
-        (r#"{"method":"ping","params":{},"id":"a","jsonrpc":"2.0"}"#, "request ping"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            "request ping",
+        ),
+        (
+            r#"{"method":"ping","params":{},"id":"a","jsonrpc":"2.0"}"#,
+            "request ping",
+        ),
         (r#"{"jsonrpc":"2.0","method":"x/y"}"#, "notification x/y"),
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "result"),
-        (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#, "error"),
-        (r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}"#, "error"),
-        (r#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#, "error"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#, "request ping"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","more":[1,{}]}"#, "request ping"),
-        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},1]"#, "batch of 2"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"}}"#,
+            "error",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}"#,
+            "error",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#,
+            "error",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#,
+            "request ping",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","more":[1,{}]}"#,
+            "request ping",
+        ),
+        (
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},1]"#,
+            "batch of 2",
+        ),
         // Ids: strings and integers, never null on requests.
-        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "-32600 to ?"),
-        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "-32600 to ?"),
-        (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, "-32600 to ?"),
-        (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, "-32600 to ?"),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+            "-32600 to ?",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+            "-32600 to ?",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+            "-32600 to ?",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
+            "-32600 to ?",
+        ),
         // Members: missing, of the wrong type, twice.
         (r#"{"id":1,"method":"ping"}"#, "-32600 to 1"),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "-32600 to 1"),
@@ -48,18 +89,42 @@ fn every_shape_has_its_verdict() {
         (r#"{"jsonrpc":"2.0"}"#, "-32600 to ?"),
         (r"{}", "-32600 to ?"),
         (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "-32600 to 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, "-32602 to 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}"#, "-32602 to 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":7}"#, "-32602 to 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#, "-32600 to 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#, "-32600 to 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":1,"x":2}}"#, "-32602 to 1"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","result":{}}"#, "-32600 to 1"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#,
+            "-32602 to 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}"#,
+            "-32602 to 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":7}"#,
+            "-32602 to 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
+            "-32600 to 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#,
+            "-32600 to 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":1,"x":2}}"#,
+            "-32602 to 1",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","result":{}}"#,
+            "-32600 to 1",
+        ),
         // No answer exists to a broken notification or response.
         (r#"{"jsonrpc":"2.0","method":7}"#, "dropped"),
         (r#"{"method":"x"}"#, "dropped"),
         (r#"{"jsonrpc":"2.0","method":"x","params":[1]}"#, "dropped"),
-        (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, "dropped"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#,
+            "dropped",
+        ),
         (r#"{"jsonrpc":"2.0","result":{}}"#, "dropped"),
         (r#"{"id":1,"result":{}}"#, "dropped"),
         // Not messages at all.
@@ -70,8 +135,14 @@ fn every_shape_has_its_verdict() {
         ("", "-32700 to ?"),
         ("{", "-32700 to ?"),
         (r#"{"jsonrpc":"2.0","id":1,"method":"pi"#, "-32700 to ?"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#, "-32700 to ?"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":}}"#, "-32700 to ?"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#,
+            "-32700 to ?",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":}}"#,
+            "-32700 to ?",
+        ),
         ("\u{feff}{}", "-32700 to ?"),
     ];
     for (message, expected) in table {
@@ -81,7 +152,10 @@ fn every_shape_has_its_verdict() {
 
 #[test]
 fn bytes_that_are_not_utf_8_are_a_parse_error() {
-    assert_eq!(verdict(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}"), "-32700 to ?");
+    assert_eq!(
+        verdict(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}"),
+        "-32700 to ?"
+    );
 }
 
 #[test]
@@ -103,8 +177,14 @@ fn nesting_a_million_deep_is_read_without_recursion() {
 fn params_keep_every_member_and_its_order() {
     let message = br#"{"jsonrpc":"2.0","id":1,"method":"x","params":
         {"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":{"h": [7]},"\u0069":8}}"#;
-    let Ok(Frame::One(Message::Request(request))) = parse(message) else { panic!() };
-    let names: String = request.params.iter().map(|(name, _)| name.to_owned()).collect();
+    let Ok(Frame::One(Message::Request(request))) = parse(message) else {
+        panic!()
+    };
+    let names: String = request
+        .params
+        .iter()
+        .map(|(name, _)| name.to_owned())
+        .collect();
     assert_eq!(names, "abcdefgi");
     assert_eq!(request.params.get("g").unwrap().get(), r#"{"h": [7]}"#);
     let all: Value = request.params.parse().unwrap();
@@ -116,13 +196,24 @@ fn params_keep_every_member_and_its_order() {
 #[test]
 fn what_is_written_is_read_back() {
     let mut out = Vec::new();
-    write_request(&mut out, &IdRef::Int(1), "tools/call", &json!({ "name": "x" })).unwrap();
+    write_request(
+        &mut out,
+        &IdRef::Int(1),
+        "tools/call",
+        &json!({ "name": "x" }),
+    )
+    .unwrap();
     assert_eq!(verdict(&out), "request tools/call");
     out.clear();
     write_notification(&mut out, "x", &()).unwrap();
     assert_eq!(out, br#"{"jsonrpc":"2.0","method":"x"}"#);
     out.clear();
-    write_error(&mut out, Err(UnreadableId::Null), &json!({ "code": 1, "message": "" })).unwrap();
+    write_error(
+        &mut out,
+        Err(UnreadableId::Null),
+        &json!({ "code": 1, "message": "" }),
+    )
+    .unwrap();
     assert_eq!(verdict(&out), "error");
     out.clear();
     let raw = RawValue::from_string("{\"a\":1}".into()).unwrap();

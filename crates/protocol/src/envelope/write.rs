@@ -72,6 +72,17 @@ pub fn write_result<E>(
     Ok(())
 }
 
+/// Appends a successful response whose result is JSON already.
+pub fn write_raw_result(out: &mut Vec<u8>, id: &IdRef<'_>, result: &[u8]) {
+    // One growth for the whole of a large result.
+    out.reserve(result.len() + 64);
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(out);
+    out.extend_from_slice(br#","result":"#);
+    out.extend_from_slice(result);
+    out.push(b'}');
+}
+
 /// Appends a response whose result or error is JSON already.
 pub fn write_raw_response(
     out: &mut Vec<u8>,

@@ -123,18 +123,9 @@ impl ObjectRules {
     }
 
     /// The schemas of this object that apply to the member of a name; none if only `additionalProperties` would.
-    pub(crate) fn schemas<'r>(
-        &'r self,
-        run: &mut Run<'_>,
-        name: &str,
-    ) -> impl Iterator<Item = NodeId> + use<'r> {
-        let matching: Vec<NodeId> = self
-            .patterns
-            .iter()
-            .filter(|(pattern, _)| run.matches(pattern, name))
-            .map(|(_, node)| *node)
-            .collect();
-        self.property(name).into_iter().chain(matching)
+    pub(crate) fn schemas(&self, run: &mut Run<'_>, name: &str) -> Vec<NodeId> {
+        let matching = self.patterns.iter().filter(|(pattern, _)| run.matches(pattern, name));
+        self.property(name).into_iter().chain(matching.map(|(_, node)| *node)).collect()
     }
 
     /// Whether this object says something about the member of a name.

@@ -1,0 +1,32 @@
+//! A value that satisfies a schema, made up from what the schema says. It honours `examples`, `default`, `const` and
+//! `enum` before it invents anything, and contains what is required and little else.
+
+mod builder;
+mod scalar;
+
+use serde_json::Value;
+
+use crate::limits::MAX_EXAMPLE_TRIES;
+use crate::schema::Schema;
+
+/// A valid example for a schema document; `None` if the document is no schema, or none was found.
+pub fn example(schema: &Value) -> Option<Value> {
+    Schema::compile(schema).ok()?.example()
+}
+
+impl Schema {
+    /// A value that satisfies this schema, if one is found by simple means. What is returned has been checked.
+    pub fn example(&self) -> Option<Value> {
+        for attempt in 0..MAX_EXAMPLE_TRIES {
+            let mut builder = builder::Builder::new(self.run(), attempt);
+            let built = builder.build();
+            if let Some(value) = built.filter(|value| self.is_valid(value)) {
+                return Some(value);
+            }
+            if builder.was_last() {
+                break;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,145 @@
+//! Outcomes on their way out: what this revision may see of them, as bytes.
+
+use serde::Serialize;
+use turnbuckle_protocol::{
+    Cacheable as _, CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult,
+    IdRef, Lower, Meta, ReadResourceResult, Revision, envelope,
+};
+
+use crate::{Failure, Reject, shared::Shared, sink::Wrote};
+
+/// A result that a client gets.
+pub(crate) trait Answer: Serialize + Lower + Sized {
+    fn meta_mut(&mut self) -> &mut Option<Meta>;
+
+    /// What only a modern answer carries.
+    fn modernise(&mut self, _shared: &Shared) {}
+
+    /// Arguments that do not fit.
+    fn misfit(text: String, _revision: Revision) -> Result<Self, Reject> {
+        Err(Reject::invalid_params(text))
+    }
+}
+
+impl Answer for CallToolResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+
+    // tools: from 2025-11-25 on a model reads what was wrong with its arguments; before, they were
+    // a protocol error.
+    fn misfit(text: String, revision: Revision) -> Result<Self, Reject> {
+        if revision < Revision::V2025_11_25 {
+            return Err(Reject::invalid_params(text));
+        }
+        Ok(Self {
+            content: vec![ContentBlock::text(text)],
+            is_error: Some(true),
+            ..Self::default()
+        })
+    }
+}
+
+impl Answer for GetPromptResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+}
+
+impl Answer for CompleteResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+}
+
+impl Answer for ReadResourceResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+
+    // caching: complete results of resources/read carry a hint.
+    fn modernise(&mut self, shared: &Shared) {
+        if self.ttl_ms.is_none() || self.cache_scope.is_none() {
+            self.set_cache(shared.settings.cache);
+        }
+    }
+}
+
+/// Appends the response to a request.
+pub(crate) fn write<T: Answer>(
+    shared: &Shared,
+    revision: Revision,
+    id: &IdRef<'_>,
+    outcome: Result<T, Failure>,
+    out: &mut Vec<u8>,
+) -> Wrote {
+    let outcome = match outcome {
+        Ok(answer) => Ok(answer),
+        Err(Failure::Arguments(text)) => T::misfit(text, revision),
+        Err(Failure::Reject(reject)) => Err(reject),
+        Err(Failure::Fault(fault)) => Err(fault.into_reject()),
+    };
+    let written = outcome.and_then(|answer| {
+        envelope::write_result(out, id, |out| write_body(shared, revision, answer, out))
+            .map_err(|error| crate::Fault::new(error).into_reject())
+    });
+    match written {
+        Ok(()) => Wrote::Result,
+        Err(reject) => write_reject(revision, id, reject, out),
+    }
+}
+
+fn write_body<T: Answer>(
+    shared: &Shared,
+    revision: Revision,
+    mut answer: T,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    if !revision.is_modern() {
+        answer.lower(revision);
+        return serde_json::to_writer(out, &answer);
+    }
+    answer.modernise(shared);
+    if let Some(meta) = answer.meta_mut() {
+        let own = std::mem::take(meta);
+        *meta = own.with_server_info(&shared.info);
+        serde_json::to_writer(&mut *out, &answer)?;
+        splice(out, br#""resultType":"complete"}"#);
+    } else {
+        serde_json::to_writer(&mut *out, &answer)?;
+        splice(out, &shared.modern_tail);
+    }
+    Ok(())
+}
+
+/// Reopens the object that was just written and ends it with `tail`.
+pub(crate) fn splice(out: &mut Vec<u8>, tail: &[u8]) {
+    let closing = out.pop();
+    debug_assert_eq!(closing, Some(b'}'), "results are objects");
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    out.extend_from_slice(tail);
+}
+
+/// Appends an error response.
+pub(crate) fn write_reject(
+    revision: Revision,
+    id: &IdRef<'_>,
+    reject: Reject,
+    out: &mut Vec<u8>,
+) -> Wrote {
+    let mut error = reject.into_error();
+    error.lower(revision);
+    write_error(Ok(id), &error, out)
+}
+
+/// Appends an error response, also to a message whose id could not be read.
+pub(crate) fn write_error(
+    id: Result<&IdRef<'_>, envelope::UnreadableId>,
+    error: &ErrorObject,
+    out: &mut Vec<u8>,
+) -> Wrote {
+    envelope::write_error(out, id, error).expect("an error object is plain JSON");
+    Wrote::Error(error.code)
+}

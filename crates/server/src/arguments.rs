@@ -1,0 +1,107 @@
+//! Arguments: from what a model sent to what a function takes.
+//!
+//! The common case costs one typed parse: where the schema says nothing that serde does not
+//! enforce anyway, a value that deserialises is valid. Everything else (coercion, validation, an
+//! error a model can act on) happens only when that parse fails or the schema says more.
+
+use std::sync::OnceLock;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, value::RawValue};
+use turnbuckle_schema::{Schema, SchemaError};
+
+use crate::Failure;
+
+/// What models may get wrong without being told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leniency {
+    /// `"5"` where 5 is meant, an object in a string, null for absent: read as meant.
+    Lenient,
+    /// Every value must be of its type.
+    Strict,
+}
+
+/// The schema of a handler's arguments, and how strictly it is meant.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    schema: Map<String, Value>,
+    compiled: OnceLock<Result<Schema, SchemaError>>,
+    is_derived: bool,
+    serde_suffices: bool,
+    pub(crate) leniency: Leniency,
+}
+
+impl Arguments {
+    /// Arguments whose schema was derived from the type that they are read into.
+    pub(crate) fn derived(schema: Map<String, Value>) -> Self {
+        let serde_suffices = turnbuckle_schema::serde_suffices(&Value::Object(schema.clone()));
+        Self {
+            is_derived: true,
+            serde_suffices,
+            ..Self::declared(schema)
+        }
+    }
+
+    /// Arguments whose schema was written by hand: always checked.
+    pub(crate) fn declared(schema: Map<String, Value>) -> Self {
+        Self {
+            schema,
+            compiled: OnceLock::new(),
+            is_derived: false,
+            serde_suffices: false,
+            leniency: Leniency::Lenient,
+        }
+    }
+
+    pub(crate) fn schema(&self) -> &Map<String, Value> {
+        &self.schema
+    }
+
+    pub(crate) fn is_derived(&self) -> bool {
+        self.is_derived
+    }
+
+    /// Compiles the schema, which is otherwise left to the first call that needs it.
+    pub(crate) fn compile(&self) -> Result<&Schema, &SchemaError> {
+        self.compiled
+            .get_or_init(|| Schema::compile(&Value::Object(self.schema.clone())))
+            .as_ref()
+    }
+
+    /// Reads the arguments into a type.
+    pub(crate) fn read<T: DeserializeOwned>(&self, raw: Option<&RawValue>) -> Result<T, Failure> {
+        let text = raw.map_or("{}", RawValue::get);
+        if self.serde_suffices
+            && let Ok(value) = serde_json::from_str(text)
+        {
+            return Ok(value);
+        }
+        self.read_slowly(text)
+    }
+
+    fn read_slowly<T: DeserializeOwned>(&self, text: &str) -> Result<T, Failure> {
+        let value = self.checked(text)?;
+        serde_json::from_value(value)
+            .map_err(|error| Failure::Arguments(format!("the arguments do not fit: {error}")))
+    }
+
+    /// Parses, coerces and validates.
+    pub(crate) fn checked(&self, text: &str) -> Result<Value, Failure> {
+        let mut value: Value = serde_json::from_str(text).map_err(|error| {
+            Failure::Arguments(format!("the arguments cannot be read: {error}"))
+        })?;
+        let schema = self
+            .compile()
+            .map_err(|error| Failure::Fault(crate::Fault::new(error.to_string())))?;
+        if self.leniency == Leniency::Lenient {
+            let coercions = schema.coerce(&mut value);
+            if !coercions.is_empty() {
+                tracing::debug!(%coercions, "arguments were read as they were meant");
+            }
+        }
+        match schema.check(&value) {
+            Ok(()) => Ok(value),
+            Err(violations) => Err(Failure::Arguments(schema.explain(&violations))),
+        }
+    }
+}

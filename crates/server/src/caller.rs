@@ -1,0 +1,60 @@
+//! Who calls: the identity behind a request.
+
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    fmt,
+    sync::Arc,
+};
+
+/// The identity behind a request.
+///
+/// On stdio and in memory it is [`Caller::local`]: whoever started the process. What is visible or
+/// allowed may depend on it; it never comes from what a client says of itself.
+#[derive(Clone, Default)]
+pub struct Caller {
+    id: Option<Arc<str>>,
+    attributes: Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
+}
+
+impl Caller {
+    /// Whoever started the process.
+    pub fn local() -> Self {
+        Self::default()
+    }
+
+    /// A caller known by this id, for example the subject of a verified token.
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self {
+            id: Some(id.into()),
+            attributes: Arc::default(),
+        }
+    }
+
+    /// Adds a typed attribute: roles, a tenant, claims.
+    pub fn with<T: Any + Send + Sync>(mut self, attribute: T) -> Self {
+        // A caller is set up before it is shared, so there is one owner.
+        if let Some(attributes) = Arc::get_mut(&mut self.attributes) {
+            attributes.insert(TypeId::of::<T>(), Box::new(attribute));
+        }
+        self
+    }
+
+    /// The id; `None` for [`Caller::local`].
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// A typed attribute.
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        self.attributes.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

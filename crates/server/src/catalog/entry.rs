@@ -1,0 +1,246 @@
+//! What stands on the shelves: tools, prompts, resources and templates, ready to be called.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+use serde_json::Value;
+use turnbuckle_protocol::{
+    self as protocol, CallToolResult, GetPromptResult, Lower, ReadResourceResult,
+    http::ParamHeaders,
+};
+use turnbuckle_schema::{Schema, SchemaError};
+
+use crate::{
+    Caller, Failure, Fault, Layer, Reply, arguments::Arguments, completion::Completers,
+    handler::Erased, template::Template, tool::Visible,
+};
+
+/// Something that can be listed and found.
+pub(crate) trait Entry: Send + Sync {
+    /// What stands before the number in a cursor of this list.
+    const CURSOR: &'static str;
+    /// How it is listed.
+    type Wire: Serialize + Lower + Clone;
+
+    fn key(&self) -> &str;
+    fn wire(&self) -> &Self::Wire;
+    fn visible(&self) -> Option<&Visible>;
+
+    fn is_restricted(&self) -> bool {
+        self.visible().is_some()
+    }
+
+    fn is_visible(&self, caller: &Caller) -> bool {
+        self.visible().is_none_or(|visible| visible(caller))
+    }
+}
+
+/// Something that can be called.
+pub(crate) trait Callable: Send + Sync + 'static {
+    type Output: Send + 'static;
+
+    fn handler(&self) -> &Erased<Self::Output>;
+    fn layers(&self) -> &[Arc<dyn Layer>];
+    fn wrap(output: Self::Output) -> Reply;
+    fn unwrap(reply: Reply) -> Option<Self::Output>;
+}
+
+pub(crate) struct ToolEntry {
+    pub(crate) wire: protocol::Tool,
+    pub(crate) handler: Erased<CallToolResult>,
+    pub(crate) arguments: Arc<Arguments>,
+    pub(crate) output: Option<OutputCheck>,
+    /// Arguments that HTTP repeats in headers, if there are any.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "only HTTP has headers")
+    )]
+    pub(crate) headers: Option<ParamHeaders>,
+    pub(crate) visible: Option<Visible>,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+}
+
+pub(crate) struct PromptEntry {
+    pub(crate) wire: protocol::Prompt,
+    pub(crate) handler: Erased<GetPromptResult>,
+    pub(crate) arguments: Option<Arc<Arguments>>,
+    pub(crate) completers: Completers,
+    pub(crate) visible: Option<Visible>,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+}
+
+pub(crate) struct ResourceEntry {
+    pub(crate) wire: protocol::Resource,
+    pub(crate) read: Reading,
+}
+
+pub(crate) struct TemplateEntry {
+    pub(crate) wire: protocol::ResourceTemplate,
+    pub(crate) template: Template,
+    pub(crate) completers: Completers,
+    pub(crate) read: Reading,
+}
+
+/// How a resource is read, be it one or one of many.
+pub(crate) struct Reading {
+    pub(crate) handler: Erased<ReadResourceResult>,
+    pub(crate) arguments: Option<Arc<Arguments>>,
+    pub(crate) mime_type: Option<String>,
+    pub(crate) visible: Option<Visible>,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+}
+
+/// The check of structured content against a schema that its type does not already guarantee.
+pub(crate) struct OutputCheck {
+    schema: Value,
+    compiled: OnceLock<Result<Schema, SchemaError>>,
+}
+
+impl OutputCheck {
+    pub(crate) fn new(schema: Value) -> Self {
+        Self {
+            schema,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn compile(&self) -> Result<&Schema, &SchemaError> {
+        self.compiled
+            .get_or_init(|| Schema::compile(&self.schema))
+            .as_ref()
+    }
+
+    /// tools: structured results MUST conform to the output schema.
+    pub(crate) fn check(&self, result: &CallToolResult) -> Result<(), Failure> {
+        if result.is_error == Some(true) {
+            return Ok(());
+        }
+        let schema = self
+            .compile()
+            .map_err(|error| Fault::new(error.to_string()))?;
+        let structured = result.structured_content.as_ref().ok_or_else(|| {
+            Fault::new("the tool has an output schema and gave no structured content")
+        })?;
+        let value: Value = serde_json::from_str(structured.get()).map_err(Fault::new)?;
+        schema.check(&value).map_err(|violations| {
+            Failure::Fault(Fault::new(format!(
+                "the structured content breaks the tool's output schema: {}",
+                schema.explain(&violations)
+            )))
+        })
+    }
+}
+
+impl Entry for ToolEntry {
+    const CURSOR: &'static str = "t";
+    type Wire = protocol::Tool;
+
+    fn key(&self) -> &str {
+        &self.wire.name
+    }
+
+    fn wire(&self) -> &protocol::Tool {
+        &self.wire
+    }
+
+    fn visible(&self) -> Option<&Visible> {
+        self.visible.as_ref()
+    }
+}
+
+impl Entry for PromptEntry {
+    const CURSOR: &'static str = "p";
+    type Wire = protocol::Prompt;
+
+    fn key(&self) -> &str {
+        &self.wire.name
+    }
+
+    fn wire(&self) -> &protocol::Prompt {
+        &self.wire
+    }
+
+    fn visible(&self) -> Option<&Visible> {
+        self.visible.as_ref()
+    }
+}
+
+impl Entry for ResourceEntry {
+    const CURSOR: &'static str = "r";
+    type Wire = protocol::Resource;
+
+    fn key(&self) -> &str {
+        &self.wire.uri
+    }
+
+    fn wire(&self) -> &protocol::Resource {
+        &self.wire
+    }
+
+    fn visible(&self) -> Option<&Visible> {
+        self.read.visible.as_ref()
+    }
+}
+
+impl Entry for TemplateEntry {
+    const CURSOR: &'static str = "u";
+    type Wire = protocol::ResourceTemplate;
+
+    fn key(&self) -> &str {
+        &self.wire.uri_template
+    }
+
+    fn wire(&self) -> &protocol::ResourceTemplate {
+        &self.wire
+    }
+
+    fn visible(&self) -> Option<&Visible> {
+        self.read.visible.as_ref()
+    }
+}
+
+impl Callable for ToolEntry {
+    type Output = CallToolResult;
+
+    fn handler(&self) -> &Erased<CallToolResult> {
+        &self.handler
+    }
+
+    fn layers(&self) -> &[Arc<dyn Layer>] {
+        &self.layers
+    }
+
+    fn wrap(output: CallToolResult) -> Reply {
+        Reply::Tool(output)
+    }
+
+    fn unwrap(reply: Reply) -> Option<CallToolResult> {
+        match reply {
+            Reply::Tool(result) => Some(result),
+            _ => None,
+        }
+    }
+}
+
+impl Callable for PromptEntry {
+    type Output = GetPromptResult;
+
+    fn handler(&self) -> &Erased<GetPromptResult> {
+        &self.handler
+    }
+
+    fn layers(&self) -> &[Arc<dyn Layer>] {
+        &self.layers
+    }
+
+    fn wrap(output: GetPromptResult) -> Reply {
+        Reply::Prompt(output)
+    }
+
+    fn unwrap(reply: Reply) -> Option<GetPromptResult> {
+        match reply {
+            Reply::Prompt(result) => Some(result),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Which resource a URI names.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Reading, ResourceEntry, Snapshot, TemplateEntry};
+use crate::Caller;
+
+/// A resource that was found, and the values of its template's variables.
+pub(crate) enum Found {
+    One(Arc<ResourceEntry>),
+    OfTemplate(Arc<TemplateEntry>, Map<String, Value>),
+}
+
+impl Found {
+    pub(crate) fn reading(&self) -> &Reading {
+        match self {
+            Self::One(entry) => &entry.read,
+            Self::OfTemplate(entry, _) => &entry.read,
+        }
+    }
+}
+
+impl Snapshot {
+    /// The resource at a URI: an exact one first, then the most specific template that matches.
+    pub(crate) fn resource_at(&self, uri: &str, caller: &Caller) -> Option<Found> {
+        if let Some(entry) = self.resources.get(uri, caller) {
+            return Some(Found::One(Arc::clone(entry)));
+        }
+        self.templates
+            .iter()
+            .filter(|entry| super::Entry::is_visible(entry.as_ref(), caller))
+            .filter_map(|entry| Some((entry, entry.template.matches(uri)?)))
+            .min_by(|(one, _), (other, _)| one.template.precedence(&other.template))
+            .map(|(entry, variables)| Found::OfTemplate(Arc::clone(entry), variables))
+    }
+}

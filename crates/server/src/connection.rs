@@ -1,0 +1,256 @@
+//! One connection that carries messages as lines: both eras, interleaved, and all that runs on it.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{
+    CancelledNotificationParams, ErrorObject, Id, Revision,
+    envelope::{self, Frame, Malformed, Message, Notification, Request, UnreadableId},
+};
+use turnbuckle_transport::{LineFault, Outbox, Receive};
+
+use crate::{
+    Caller, answer,
+    exchange::Step,
+    handler::BoxFuture,
+    method,
+    peer::{Listener, Peer, Wants},
+    running::{Running, unless},
+    shared::Shared,
+    sink::{Response, Sink, Wrote},
+};
+
+/// A connection, as its transport feeds it.
+pub(crate) struct Connection {
+    shared: Arc<Shared>,
+    peer: Arc<Peer>,
+    outbox: Outbox,
+    runtime: tokio::runtime::Handle,
+    running: Running,
+    listener: Option<Arc<Listener>>,
+}
+
+impl Connection {
+    /// Must be called inside a runtime.
+    pub(crate) fn new(shared: Arc<Shared>, caller: Caller, outbox: Outbox) -> Self {
+        let runtime = tokio::runtime::Handle::current();
+        let peer = Arc::new(Peer::new(caller, outbox.clone(), Some(Arc::default())));
+        Self {
+            shared,
+            peer,
+            running: Running::new(Some(outbox.clone())),
+            outbox,
+            runtime,
+            listener: None,
+        }
+    }
+
+    fn message(&mut self, message: Message<'_>) {
+        match message {
+            Message::Request(request) => self.request(request),
+            Message::Notification(notification) => self.notification(&notification),
+            // We ask nothing of this peer, so this answers nothing of ours.
+            Message::Response(response) => {
+                tracing::debug!(id = ?response.id, "a response to no request was dropped");
+            }
+        }
+    }
+
+    fn request(&self, request: Request<'_>) {
+        let id = request.id.clone();
+        let mut outbox = self.outbox.clone();
+        if let Step::Later(response) = self.serve(request, &mut outbox) {
+            let id = id.into_owned();
+            if let Err(error) = self.spawn_one(id.clone(), response) {
+                outbox.put(|out| answer::write_error(Ok(&id.as_ref()), &error, out));
+            }
+        }
+    }
+
+    fn serve(&self, request: Request<'_>, out: &mut impl Sink) -> Step {
+        if let Err(error) = self.running.check(&request) {
+            out.put(|out| answer::write_error(Ok(&request.id), &error, out));
+            return Step::Done;
+        }
+        method::serve(&self.shared, &self.peer, request, out)
+    }
+
+    /// Lets a call go on as a task that the connection owns.
+    fn spawn_one(&self, id: Id, response: BoxFuture<Response>) -> Result<(), ErrorObject> {
+        let (ticket, cancel) = self.running.begin(id)?;
+        let outbox = self.outbox.clone();
+        let running = self.running.clone();
+        self.runtime.spawn(async move {
+            if let Some(response) = unless(&cancel, response).await {
+                // A peer that is gone needs no answer.
+                let sending = Box::pin(async { outbox.send(&response.message).await });
+                let _ = unless(&cancel, sending).await;
+            }
+            running.finish(&ticket);
+        });
+        Ok(())
+    }
+
+    fn notification(&mut self, notification: &Notification<'_>) {
+        match &*notification.method {
+            "notifications/initialized" => {
+                if let Some(mut session) = self.peer.session() {
+                    session.initialized();
+                }
+                if self.listener.is_none() && self.peer.session_revision().is_some() {
+                    let listener = Listener::new(Arc::clone(&self.peer), Wants::Session);
+                    let listener = Arc::new(listener);
+                    self.shared.listen(&listener);
+                    self.listener = Some(listener);
+                }
+            }
+            "notifications/cancelled" => {
+                let params = notification.params.parse::<CancelledNotificationParams>();
+                if let Some(id) = params.ok().and_then(|params| params.request_id) {
+                    self.running.cancel(&id);
+                }
+            }
+            // cancellation, progress, roots: unknown or late notifications are ignored.
+            method => tracing::debug!(method, "a notification was ignored"),
+        }
+    }
+
+    /// batches: 2025-03-26 sessions take them, nobody else does.
+    fn batch(&mut self, members: Vec<Result<Message<'_>, Malformed<'_>>>) {
+        if self.peer.session_revision() != Some(Revision::V2025_03_26) {
+            let error = ErrorObject::invalid_request(
+                "batches exist only in sessions of 2025-03-26: send the messages one by one",
+            );
+            return self.answer_unreadable(&error);
+        }
+        let mut ready = Vec::new();
+        let mut later = Vec::new();
+        for member in members {
+            let mut answer = Response::default();
+            match member {
+                Ok(Message::Request(request)) if request.method == "initialize" => {
+                    let error = ErrorObject::invalid_request("`initialize` stands alone");
+                    answer.put(|out| answer::write_error(Ok(&request.id), &error, out));
+                }
+                Ok(Message::Request(request)) => {
+                    let id = request.id.clone().into_owned();
+                    if let Step::Later(response) = self.serve(request, &mut answer) {
+                        later.push((id, response));
+                    }
+                }
+                Ok(other) => self.message(other),
+                Err(malformed) => self.answer_malformed(&malformed, &mut answer),
+            }
+            if !answer.message.is_empty() {
+                ready.push(answer.message);
+            }
+        }
+        if later.is_empty() {
+            return self.outbox.clone().put(|out| {
+                out.extend_from_slice(&array(&ready));
+                Wrote::Result
+            });
+        }
+        self.spawn_batch(ready, later);
+    }
+
+    fn spawn_batch(&self, mut answers: Vec<Vec<u8>>, later: Vec<(Id, BoxFuture<Response>)>) {
+        let mut begun = Vec::new();
+        for (id, response) in later {
+            match self.running.begin(id.clone()) {
+                Ok((ticket, cancel)) => begun.push((ticket, cancel, response)),
+                Err(error) => {
+                    let mut answer = Vec::new();
+                    answer::write_error(Ok(&id.as_ref()), &error, &mut answer);
+                    answers.push(answer);
+                }
+            }
+        }
+        let outbox = self.outbox.clone();
+        let running = self.running.clone();
+        let runtime = self.runtime.clone();
+        self.runtime.spawn(async move {
+            // Each in a task of its own, so that they run side by side; joined here in order.
+            let tasks: Vec<_> = begun
+                .into_iter()
+                .map(|(ticket, cancel, response)| {
+                    let running = running.clone();
+                    runtime.spawn(async move {
+                        let answer = unless(&cancel, response).await;
+                        running.finish(&ticket);
+                        answer
+                    })
+                })
+                .collect();
+            for task in tasks {
+                answers.extend(task.await.ok().flatten().map(|response| response.message));
+            }
+            let _ = outbox.send(&array(&answers)).await;
+        });
+    }
+
+    fn answer_malformed(&self, malformed: &Malformed<'_>, out: &mut impl Sink) {
+        tracing::debug!(reason = malformed.message, "a malformed message came in");
+        let Some(code) = malformed.kind.code() else {
+            return;
+        };
+        let error = ErrorObject::new(code, malformed.message.as_str());
+        let id = malformed.id.as_ref().ok_or(self.unreadable());
+        out.put(|out| answer::write_error(id, &error, out));
+    }
+
+    fn answer_unreadable(&self, error: &ErrorObject) {
+        let unreadable = self.unreadable();
+        self.outbox
+            .clone()
+            .put(|out| answer::write_error(Err(unreadable), error, out));
+    }
+
+    /// How this peer wants to hear of a message whose id nobody could read.
+    fn unreadable(&self) -> UnreadableId {
+        match self.peer.session_revision() {
+            Some(revision) if revision < Revision::V2025_11_25 => UnreadableId::Null,
+            _ => UnreadableId::Omitted,
+        }
+    }
+}
+
+impl Receive for Connection {
+    fn receive(&mut self, message: &[u8]) {
+        match envelope::parse(message) {
+            Ok(Frame::One(message)) => self.message(message),
+            Ok(Frame::Batch(members)) => self.batch(members),
+            Err(malformed) => {
+                self.answer_malformed(&malformed, &mut self.outbox.clone());
+            }
+        }
+    }
+
+    fn receive_fault(&mut self, fault: LineFault<'_>) {
+        match fault {
+            // A peer that only left out the last line end has sent a whole message.
+            LineFault::Unterminated { rest } => self.receive(rest),
+            fault => self.answer_unreadable(&ErrorObject::invalid_request(fault.to_string())),
+        }
+    }
+
+    fn closed(&mut self) {
+        self.running.close_when_idle();
+    }
+}
+
+impl Drop for Connection {
+    /// The connection owns what runs on it.
+    fn drop(&mut self) {
+        self.running.cancel_all();
+    }
+}
+
+fn array(answers: &[Vec<u8>]) -> Vec<u8> {
+    if answers.is_empty() {
+        return Vec::new();
+    }
+    let mut message = vec![b'['];
+    message.extend_from_slice(&answers.join(&b','));
+    message.push(b']');
+    message
+}

@@ -1,0 +1,127 @@
+//! One exchange: a request being served, from its first poll to its one response.
+
+use std::{
+    future::Future,
+    panic::AssertUnwindSafe,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use turnbuckle_protocol::{IdRef, Revision};
+
+use crate::{
+    Call, Failure, Fault, Layer, Next,
+    answer::{self, Answer},
+    cancel::{CancelFlag, CancelOnDrop},
+    catalog::Callable,
+    handler::BoxFuture,
+    shared::Shared,
+    sink::{Response, Sink},
+};
+
+/// How far a request has come after it was taken in.
+pub(crate) enum Step {
+    /// The response has been written.
+    Done,
+    /// The response comes later, as one whole message.
+    Later(BoxFuture<Response>),
+}
+
+/// A call under way, and what tells it that it was cancelled.
+pub(crate) struct Running<T> {
+    pub(crate) future: BoxFuture<Result<T, Failure>>,
+    pub(crate) cancel: Option<CancelFlag>,
+}
+
+/// Starts a call: extractors at once, then layers and handler as one future.
+pub(crate) fn start<C: Callable>(
+    entry: &Arc<C>,
+    call: Call<'_>,
+) -> Result<Running<C::Output>, Failure> {
+    if call.shared.layers.is_empty() && entry.layers().is_empty() {
+        let future = guarded(|| (entry.handler())(&call))?;
+        return Ok(Running {
+            future,
+            cancel: call.cancel.into_inner(),
+        });
+    }
+    let cancel = CancelFlag::default();
+    let call = call.into_owned();
+    let _ = call.cancel.set(cancel.clone());
+    let layers: Vec<Arc<dyn Layer>> = call
+        .shared
+        .layers
+        .iter()
+        .chain(entry.layers())
+        .cloned()
+        .collect();
+    let entry = Arc::clone(entry);
+    let endpoint = Box::new(move |call: Call<'static>| -> BoxFuture<_> {
+        Box::pin(async move { Ok(C::wrap((entry.handler())(&call)?.await?)) })
+    });
+    let future = Box::pin(async move {
+        let reply = Next::new(layers, endpoint).run(call).await?;
+        C::unwrap(reply)
+            .ok_or_else(|| Failure::Fault(Fault::new("a layer gave a reply of another kind")))
+    });
+    Ok(Running {
+        future,
+        cancel: Some(cancel),
+    })
+}
+
+/// Polls the call once, here and now. Most handlers are done by then: their response is written
+/// without a task, a wake-up or a copy. The others go on as a future of their own.
+pub(crate) fn run<T: Answer + Send + 'static>(
+    shared: &Arc<Shared>,
+    revision: Revision,
+    id: IdRef<'_>,
+    started: Result<Running<T>, Failure>,
+    out: &mut impl Sink,
+) -> Step {
+    let Running { future, cancel } = match started {
+        Ok(running) => running,
+        Err(failure) => {
+            out.put(|out| answer::write::<T>(shared, revision, &id, Err(failure), out));
+            return Step::Done;
+        }
+    };
+    let guard = CancelOnDrop::new(cancel);
+    let mut future = Unwinding(future);
+    let mut context = Context::from_waker(Waker::noop());
+    if let Poll::Ready(outcome) = Pin::new(&mut future).poll(&mut context) {
+        guard.disarm();
+        out.put(|out| answer::write(shared, revision, &id, outcome, out));
+        return Step::Done;
+    }
+    let shared = Arc::clone(shared);
+    let id = id.into_static();
+    Step::Later(Box::pin(async move {
+        let outcome = future.await;
+        guard.disarm();
+        let mut response = Response::default();
+        response.put(|out| answer::write(&shared, revision, &id, outcome, out));
+        response
+    }))
+}
+
+/// A handler's future whose panics are faults of the call, not the end of the connection.
+struct Unwinding<T>(BoxFuture<Result<T, Failure>>);
+
+impl<T> Future for Unwinding<T> {
+    type Output = Result<T, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let poll = AssertUnwindSafe(|| self.0.as_mut().poll(context));
+        std::panic::catch_unwind(poll).unwrap_or_else(|payload| {
+            Poll::Ready(Err(Failure::Fault(Fault::from_panic(&*payload))))
+        })
+    }
+}
+
+/// Runs extractors and the synchronous head of a handler, panics included.
+fn guarded<T>(start: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    std::panic::catch_unwind(AssertUnwindSafe(start))
+        .unwrap_or_else(|payload| Err(Failure::Fault(Fault::from_panic(&*payload))))
+}

@@ -1,0 +1,46 @@
+//! What the request says of the client, and which resource it names.
+
+use turnbuckle_protocol::{ClientCapabilities, Implementation};
+
+use super::Extract;
+use crate::{Call, Failure};
+
+/// What the client says of itself.
+///
+/// For display and logs. It is not checked by anyone: [`Caller`](crate::Caller) is the identity to
+/// rely on.
+#[derive(Clone, Debug, Default)]
+pub struct Introduction {
+    /// Name and version, where the client gave them.
+    pub info: Option<Implementation>,
+    /// What the client can be asked for.
+    pub capabilities: ClientCapabilities,
+}
+
+impl Extract for Introduction {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        if let Some(client) = call.peer.client().filter(|_| !call.revision.is_modern()) {
+            return Ok(client);
+        }
+        let meta = call.request_meta();
+        Ok(Self {
+            info: meta
+                .client_info
+                .and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            capabilities: meta
+                .client_capabilities
+                .and_then(|raw| serde_json::from_str(raw.get()).ok())
+                .unwrap_or_default(),
+        })
+    }
+}
+
+/// The URI that is being read.
+#[derive(Clone, Debug)]
+pub struct Uri(pub String);
+
+impl Extract for Uri {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        Ok(Self(call.name().to_owned()))
+    }
+}

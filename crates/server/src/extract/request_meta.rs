@@ -1,0 +1,23 @@
+//! The `_meta` of a request.
+
+use turnbuckle_protocol::Meta;
+
+use super::Extract;
+use crate::{Call, Failure, Reject};
+
+/// The whole `_meta` of the request: progress token, trace context, keys of your own.
+#[derive(Clone, Debug, Default)]
+pub struct MetaOf(pub Meta);
+
+impl Extract for MetaOf {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        call.raw_meta().map_or_else(
+            || Ok(Self::default()),
+            |raw| {
+                serde_json::from_str(raw.get()).map(Self).map_err(|error| {
+                    Reject::invalid_params(format!("`_meta` cannot be read: {error}")).into()
+                })
+            },
+        )
+    }
+}

@@ -1,0 +1,84 @@
+//! Protocol errors: the peer's fault.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use turnbuckle_protocol::{ErrorObject, error::code};
+
+/// A request that cannot be served, and why. Becomes a JSON-RPC error.
+///
+/// ```
+/// use turnbuckle_server::Reject;
+///
+/// let reject = Reject::invalid_params("unknown seat `99Z`");
+/// assert_eq!(reject.code(), -32602);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reject(Box<ErrorObject>);
+
+impl Reject {
+    /// An error with a code of your own; the specification leaves codes outside −32768…−32000 to
+    /// applications.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self(Box::new(ErrorObject {
+            code,
+            message: message.into(),
+            data: None,
+        }))
+    }
+
+    /// −32602: the parameters are wrong.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_PARAMS, message)
+    }
+
+    /// −32600: this is no request, or not now.
+    pub fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_REQUEST, message)
+    }
+
+    /// −32601: there is no such method here.
+    pub fn method_not_found(method: &str) -> Self {
+        Self::new(
+            code::METHOD_NOT_FOUND,
+            format!("method `{method}` is not available here"),
+        )
+    }
+
+    /// There is no such resource. Each revision has its own code for this; the right one is sent.
+    pub fn resource_not_found(uri: &str) -> Self {
+        Self::new(
+            code::INVALID_PARAMS,
+            format!("resource `{uri}` was not found"),
+        )
+        .with_data(json!({ "uri": uri }))
+    }
+
+    /// Adds what a program can read about the error.
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.0.data = Some(data);
+        self
+    }
+
+    /// The JSON-RPC error code.
+    pub fn code(&self) -> i64 {
+        self.0.code
+    }
+
+    /// The error as it stands on the wire, before a revision has its say.
+    pub fn as_error(&self) -> &ErrorObject {
+        &self.0
+    }
+
+    pub(crate) fn into_error(self) -> ErrorObject {
+        *self.0
+    }
+}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.0.message, self.0.code)
+    }
+}
+
+impl std::error::Error for Reject {}

@@ -1,0 +1,63 @@
+//! What answers are made of: bytes, or a stream of events.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+
+use super::{event_stream::EventBody, exchange_body::ExchangeBody, http_sse::SseBody};
+
+/// The body of an answer.
+pub struct HttpBody(pub(super) Kind);
+
+pub(super) enum Kind {
+    Full(Option<Bytes>),
+    Exchange(Box<ExchangeBody>),
+    Events(Box<EventBody>),
+    Sse(Box<SseBody>),
+}
+
+impl HttpBody {
+    pub(super) fn empty() -> Self {
+        Self(Kind::Full(None))
+    }
+
+    pub(super) fn full(bytes: impl Into<Bytes>) -> Self {
+        Self(Kind::Full(Some(bytes.into())))
+    }
+}
+
+impl Body for HttpBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = match &mut self.0 {
+            Kind::Full(bytes) => Poll::Ready(bytes.take()),
+            Kind::Exchange(body) => body.poll_bytes(context),
+            Kind::Events(body) => body.poll_bytes(context),
+            Kind::Sse(body) => body.poll_bytes(context),
+        };
+        bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.0, Kind::Full(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Full(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            _ => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Who we are, for those who look before they connect.
+
+use http::{HeaderValue, Response, StatusCode, header, request::Parts};
+use serde_json::json;
+
+use super::{body::HttpBody, reply, service::Site};
+use crate::method::SPOKEN;
+
+/// `GET /healthz`: the process answers. Whether its tools work is theirs to say.
+pub(super) fn health() -> Response<HttpBody> {
+    reply::json(StatusCode::OK, br#"{"status":"ok"}"#.to_vec())
+}
+
+/// `GET <endpoint>/server-card`: identity, place and versions, without a message exchanged.
+pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
+    let info = &site.shared.info;
+    let mut card = json!({
+        "name": info.name,
+        "version": info.version,
+        "remotes": [{
+            "type": "streamable-http",
+            "url": endpoint_of(site, parts),
+            "supportedProtocolVersions": SPOKEN,
+        }],
+        "capabilities": site.shared.catalog().capabilities(),
+    });
+    let optional = [
+        ("title", json!(info.title)),
+        ("description", json!(info.description)),
+        ("websiteUrl", json!(info.website_url)),
+        ("icons", json!(info.icons)),
+    ];
+    for (name, value) in optional {
+        if !value.is_null() {
+            card[name] = value;
+        }
+    }
+    let mut response = reply::json(StatusCode::OK, card.to_string().into_bytes());
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=300"),
+    );
+    response
+}
+
+/// The path of the endpoint as the asker sees it: beside the card.
+fn endpoint_of(site: &Site, parts: &Parts) -> String {
+    let path = parts.uri.path().trim_end_matches('/');
+    let own = path
+        .strip_suffix("/server-card")
+        .filter(|path| !path.is_empty());
+    own.or(site.endpoint.as_deref()).unwrap_or("/").to_owned()
+}

@@ -1,0 +1,176 @@
+//! The door: whose requests are let in.
+//!
+//! A page from anywhere can make a browser send requests to a server on the same machine, and with
+//! DNS rebinding it can even read the answers. The names in `Host` and `Origin` tell such requests
+//! from honest ones.
+
+use http::{HeaderMap, Uri, header};
+
+use super::settings::{Allowed, HttpSettings};
+
+/// A request that is not let in, and which setting would let it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refused {
+    #[error(
+        "host `{0}` is not served here: if it is yours, allow it with `HttpSettings::allow_host`"
+    )]
+    Host(String),
+    #[error("the request names no host")]
+    NoHost,
+    #[error(
+        "pages of `{0}` may not call this server: if they are yours, allow them with \
+         `HttpSettings::allow_origin`"
+    )]
+    Origin(String),
+}
+
+/// Checks the names that a request carries.
+pub(super) fn check(
+    settings: &HttpSettings,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Result<(), Refused> {
+    if let Allowed::These(hosts) = &settings.hosts {
+        check_host(hosts, headers, uri)?;
+    }
+    match headers.get(header::ORIGIN) {
+        None => Ok(()),
+        Some(origin) if is_allowed_origin(settings, origin.as_bytes()) => Ok(()),
+        Some(origin) => Err(Refused::Origin(
+            String::from_utf8_lossy(origin.as_bytes()).into_owned(),
+        )),
+    }
+}
+
+fn check_host(hosts: &[String], headers: &HeaderMap, uri: &Uri) -> Result<(), Refused> {
+    // HTTP/2 puts the host into the URI, HTTP/1.1 into a header.
+    let host = match (uri.authority(), headers.get(header::HOST)) {
+        (Some(authority), _) => authority.as_str().as_bytes(),
+        (None, Some(host)) => host.as_bytes(),
+        (None, None) => return Err(Refused::NoHost),
+    };
+    let is_allowed = is_loopback(without_port(host))
+        || hosts.iter().any(|allowed| {
+            allowed.as_bytes().eq_ignore_ascii_case(host)
+                || allowed.as_bytes().eq_ignore_ascii_case(without_port(host))
+        });
+    if is_allowed {
+        Ok(())
+    } else {
+        Err(Refused::Host(String::from_utf8_lossy(host).into_owned()))
+    }
+}
+
+/// Whether pages of this origin may call.
+pub(super) fn is_allowed_origin(settings: &HttpSettings, origin: &[u8]) -> bool {
+    let Allowed::These(origins) = &settings.origins else {
+        return true;
+    };
+    let host = origin
+        .strip_prefix(b"http://")
+        .or_else(|| origin.strip_prefix(b"https://"));
+    host.is_some_and(|host| is_loopback(without_port(host)))
+        || origins
+            .iter()
+            .any(|allowed| allowed.as_bytes().eq_ignore_ascii_case(origin))
+}
+
+fn without_port(host: &[u8]) -> &[u8] {
+    if host.starts_with(b"[") {
+        let end = host
+            .iter()
+            .position(|byte| *byte == b']')
+            .map_or(host.len(), |at| at + 1);
+        return &host[..end];
+    }
+    host.iter()
+        .position(|byte| *byte == b':')
+        .map_or(host, |colon| &host[..colon])
+}
+
+/// Names that only this machine answers to. All of 127.0.0.0/8 is loopback; a name that merely
+/// starts like it is not.
+fn is_loopback(host: &[u8]) -> bool {
+    if host.eq_ignore_ascii_case(b"localhost") || host == b"[::1]" {
+        return true;
+    }
+    std::str::from_utf8(host)
+        .ok()
+        .and_then(|host| host.parse::<std::net::Ipv4Addr>().ok())
+        .is_some_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(settings: &HttpSettings, host: &str, origin: Option<&str>) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+        }
+        check(settings, &headers, &Uri::from_static("/mcp")).is_ok()
+    }
+
+    #[test]
+    fn loopback_is_let_in_and_strangers_are_not() {
+        let closed = HttpSettings::default();
+        for host in [
+            "localhost",
+            "LOCALHOST:80",
+            "127.0.0.1:7250",
+            "127.9.9.9",
+            "[::1]:7250",
+        ] {
+            assert!(verdict(&closed, host, None), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "",
+            "0",
+        ] {
+            assert!(!verdict(&closed, host, None), "{host}");
+        }
+        for origin in [
+            "http://localhost:3000",
+            "https://127.0.0.1",
+            "http://[::1]:1",
+        ] {
+            assert!(verdict(&closed, "localhost", Some(origin)), "{origin}");
+        }
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://localhost.evil.example",
+            "file://",
+        ] {
+            assert!(!verdict(&closed, "localhost", Some(origin)), "{origin}");
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_is_let_in() {
+        let open = HttpSettings::default()
+            .allow_host("mcp.example.com")
+            .allow_origin("https://app.example.com");
+        assert!(verdict(
+            &open,
+            "mcp.example.com:443",
+            Some("https://app.example.com")
+        ));
+        assert!(!verdict(&open, "mcp.example.com.evil.example", None));
+        assert!(!verdict(
+            &open,
+            "mcp.example.com",
+            Some("https://app.example.com.evil.example")
+        ));
+        assert!(verdict(
+            &HttpSettings::default().allow_any_host(),
+            "whatever",
+            None
+        ));
+    }
+}

@@ -1,0 +1,150 @@
+//! HTTP+SSE, the transport of 2024-11-05: a stream of events, and a place to post to.
+//!
+//! The session is the stream: it opens with `GET`, tells the client where to post, and ends when
+//! the connection does.
+
+use std::{
+    future::Future as _,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Response, StatusCode, request::Parts};
+use http_body::Body;
+use tokio::time::Sleep;
+use turnbuckle_transport::{Outbox, Receive as _, http::sse};
+
+use super::{
+    body::{HttpBody, Kind},
+    post, read, reply,
+    service::{Site, caller},
+};
+use crate::{Caller, connection::Connection};
+
+/// One client of HTTP+SSE.
+pub(super) struct SseSession {
+    id: Box<str>,
+    pub(super) caller: Caller,
+    connection: Mutex<Connection>,
+    outbox: Outbox,
+}
+
+impl SseSession {
+    pub(super) fn close(&self) {
+        self.outbox.close();
+    }
+}
+
+/// Opens the stream.
+pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
+    let caller = caller(parts);
+    let opened = site.sessions.open_sse(|id| {
+        let outbox = Outbox::new(site.shared.settings.limits);
+        let connection = Connection::new(Arc::clone(&site.shared), caller.clone(), outbox.clone());
+        SseSession {
+            id,
+            caller,
+            connection: Mutex::new(connection),
+            outbox,
+        }
+    });
+    let session = match opened {
+        Ok(session) => session,
+        Err(full) => {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return reply::refuse(status, reply::NOT_HERE, &full.to_string());
+        }
+    };
+    let mut start = Vec::new();
+    // Relative to the stream's own address, so that it holds behind any prefix and proxy.
+    sse::write_event(
+        &mut start,
+        "endpoint",
+        &format!("messages?session={}", session.id),
+    );
+    let keep_alive = site.settings.keep_alive;
+    reply::events(Kind::Sse(Box::new(SseBody {
+        site: Arc::clone(site),
+        session,
+        start,
+        keep_alive,
+        quiet: Box::pin(tokio::time::sleep(keep_alive)),
+    })))
+}
+
+/// Takes a message; its answer travels on the stream.
+pub(super) async fn receive<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Response<HttpBody>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+{
+    let query = parts.uri.query().unwrap_or_default();
+    let id = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("session="));
+    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &caller(parts))) else {
+        let message = "there is no such session, or its stream has ended: open a new one";
+        return reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, message);
+    };
+    let limit = site.shared.settings.limits.max_message_bytes;
+    let body = match read::whole(body, limit, site.settings.body_patience).await {
+        Ok(body) => body,
+        Err(error) => return post::unread(&error),
+    };
+    // A client that posts and does not read waits here, not in our memory.
+    if session.outbox.ready().await.is_err() {
+        return reply::refuse(StatusCode::GONE, reply::NOT_HERE, "the stream has ended");
+    }
+    session
+        .connection
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .receive(&body);
+    reply::empty(StatusCode::ACCEPTED)
+}
+
+/// The stream.
+pub(super) struct SseBody {
+    site: Arc<Site>,
+    session: Arc<SseSession>,
+    start: Vec<u8>,
+    keep_alive: Duration,
+    quiet: Pin<Box<Sleep>>,
+}
+
+impl SseBody {
+    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut events = std::mem::take(&mut self.start);
+        if events.is_empty() {
+            let mut lines = Vec::new();
+            match self.session.outbox.poll_lines(context, &mut lines) {
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(())) => {
+                    for line in lines
+                        .split(|byte| *byte == b'\n')
+                        .filter(|line| !line.is_empty())
+                    {
+                        sse::write_message(&mut events, line);
+                    }
+                }
+                Poll::Pending if self.quiet.as_mut().poll(context).is_pending() => {
+                    return Poll::Pending;
+                }
+                Poll::Pending => sse::write_comment(&mut events),
+            }
+        }
+        let until = tokio::time::Instant::now() + self.keep_alive;
+        self.quiet.as_mut().reset(until);
+        Poll::Ready(Some(events.into()))
+    }
+}
+
+impl Drop for SseBody {
+    /// The session is the stream.
+    fn drop(&mut self) {
+        self.site.sessions.end_sse(&self.session.id);
+        self.session.outbox.close();
+    }
+}

@@ -1,0 +1,91 @@
+//! Request bodies: bounded in size and in patience.
+
+use std::{
+    future::{Future as _, poll_fn},
+    pin::{Pin, pin},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use http_body::Body;
+
+/// A body that could not be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReadError {
+    #[error("the body is longer than {0} bytes: send less at once, or raise `Limits`")]
+    TooLong(usize),
+    #[error("the body did not arrive: nothing came for {0:?}")]
+    TooSlow(Duration),
+    #[error("the body broke off")]
+    Broken,
+}
+
+/// Reads the whole body. One that arrives in one piece, as nearly all do, is not copied.
+pub(super) async fn whole<B>(body: B, limit: usize, patience: Duration) -> Result<Bytes, ReadError>
+where
+    B: Body<Data = Bytes>,
+{
+    if body.size_hint().lower() > limit as u64 {
+        return Err(ReadError::TooLong(limit));
+    }
+    let mut body = pin!(body);
+    let Some(first) = next(body.as_mut(), patience).await? else {
+        return Ok(Bytes::new());
+    };
+    if first.len() > limit {
+        return Err(ReadError::TooLong(limit));
+    }
+    if body.is_end_stream() {
+        return Ok(first);
+    }
+    let mut all = BytesMut::from(first);
+    while let Some(more) = next(body.as_mut(), patience).await? {
+        if all.len() + more.len() > limit {
+            return Err(ReadError::TooLong(limit));
+        }
+        all.extend_from_slice(&more);
+    }
+    Ok(all.freeze())
+}
+
+/// The next piece. A timer is set only if there is something to wait for.
+async fn next<B: Body<Data = Bytes>>(
+    mut body: Pin<&mut B>,
+    patience: Duration,
+) -> Result<Option<Bytes>, ReadError> {
+    let at_once = poll_fn(|context| Poll::Ready(poll_data(body.as_mut(), context))).await;
+    if let Poll::Ready(piece) = at_once {
+        return piece;
+    }
+    let mut sleep = pin!(tokio::time::sleep(patience));
+    poll_fn(|context| {
+        if let Poll::Ready(piece) = poll_data(body.as_mut(), context) {
+            return Poll::Ready(piece);
+        }
+        sleep
+            .as_mut()
+            .poll(context)
+            .map(|()| Err(ReadError::TooSlow(patience)))
+    })
+    .await
+}
+
+fn poll_data<B: Body<Data = Bytes>>(
+    mut body: Pin<&mut B>,
+    context: &mut Context<'_>,
+) -> Poll<Result<Option<Bytes>, ReadError>> {
+    loop {
+        return match body.as_mut().poll_frame(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(None) => Poll::Ready(Ok(None)),
+            Poll::Ready(Some(Err(_))) => Poll::Ready(Err(ReadError::Broken)),
+            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) if data.is_empty() => continue,
+                Ok(data) => Poll::Ready(Ok(Some(data))),
+                // Trailers say nothing to us.
+                Err(_) => continue,
+            },
+        };
+    }
+}

@@ -1,0 +1,68 @@
+//! Which of our places a path names.
+
+/// A place of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// The endpoint of all revisions since 2025-03-26.
+    Endpoint,
+    /// The stream of 2024-11-05.
+    Sse,
+    /// Where clients of 2024-11-05 post.
+    Messages,
+    /// Who we are.
+    Card,
+    /// That we are there.
+    Health,
+    /// None of ours.
+    Nowhere,
+}
+
+/// Finds the place. `endpoint` is the path of the endpoint; a service that is nested under some
+/// router has none, and takes every path that is not one of the others.
+pub(super) fn of(path: &str, endpoint: Option<&str>) -> Route {
+    let path = path.trim_end_matches('/');
+    let inside = match endpoint {
+        Some(endpoint) if path == endpoint => return Route::Endpoint,
+        Some(endpoint) => path.strip_prefix(endpoint).unwrap_or(path),
+        None => path,
+    };
+    match inside {
+        "/sse" => Route::Sse,
+        "/messages" => Route::Messages,
+        "/server-card" => Route::Card,
+        "/healthz" => Route::Health,
+        _ if endpoint.is_none() => Route::Endpoint,
+        _ => Route::Nowhere,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_has_its_place() {
+        let table = [
+            ("/mcp", Route::Endpoint),
+            ("/mcp/", Route::Endpoint),
+            ("/sse", Route::Sse),
+            ("/mcp/sse", Route::Sse),
+            ("/messages", Route::Messages),
+            ("/mcp/server-card", Route::Card),
+            ("/healthz", Route::Health),
+            ("/", Route::Nowhere),
+            ("/mcpx", Route::Nowhere),
+            ("/other", Route::Nowhere),
+        ];
+        for (path, route) in table {
+            assert_eq!(of(path, Some("/mcp")), route, "{path}");
+        }
+        for (path, route) in [
+            ("/", Route::Endpoint),
+            ("/sse", Route::Sse),
+            ("/x", Route::Endpoint),
+        ] {
+            assert_eq!(of(path, None), route, "{path}");
+        }
+    }
+}

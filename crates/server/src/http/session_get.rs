@@ -1,0 +1,80 @@
+//! `GET` and `DELETE <endpoint>`: the standing stream of a session, resuming a stream, and the end.
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode, request::Parts};
+use turnbuckle_protocol::{
+    Revision,
+    http::header::{LAST_EVENT_ID, PROTOCOL_VERSION},
+};
+
+use super::{body::HttpBody, event_stream::parse_id, post, reply, service::Site, session_post};
+
+/// Opens the standing stream, or resumes one that broke.
+pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
+    if is_modern(parts) {
+        // streamable-http: GET and DELETE are gone from 2026-07-28.
+        return reply::not_allowed("POST", "2026-07-28 has no GET: send `subscriptions/listen`");
+    }
+    if !post::accepts(&parts.headers, b"text/event-stream") {
+        return reply::refuse(
+            StatusCode::NOT_ACCEPTABLE,
+            reply::NOT_HERE,
+            "a stream is opened with `Accept: text/event-stream`",
+        );
+    }
+    let session = match post::session(site, parts) {
+        Ok(Some(session)) => session,
+        Ok(None) => return nameless(),
+        Err(response) => return response,
+    };
+    if session.open_streams() >= site.settings.max_streams {
+        return session_post::too_many_streams(site);
+    }
+    let Some(last) = parts.headers.get(LAST_EVENT_ID) else {
+        let first = match session.revision() {
+            Revision::V2025_11_25 => session.standing.prime(site.settings.retry),
+            _ => Vec::new(),
+        };
+        return reply::events(Arc::clone(&session.standing).read(None, first));
+    };
+    let place = last.to_str().ok().and_then(parse_id);
+    let found = place.and_then(|(stream, event)| Some((session.stream(stream)?, event)));
+    match found {
+        Some((stream, event)) => reply::events(stream.read(Some(event), Vec::new())),
+        None => reply::refuse(
+            StatusCode::BAD_REQUEST,
+            reply::NOT_HERE,
+            "`Last-Event-ID` names no stream that can be resumed: repeat the request, or leave \
+             the header out",
+        ),
+    }
+}
+
+/// Ends a session.
+pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
+    if is_modern(parts) {
+        return reply::not_allowed("POST", "2026-07-28 has no sessions to end");
+    }
+    match post::session(site, parts) {
+        Ok(Some(session)) => {
+            site.sessions.end(&session);
+            reply::empty(StatusCode::NO_CONTENT)
+        }
+        Ok(None) => nameless(),
+        Err(response) => response,
+    }
+}
+
+fn is_modern(parts: &Parts) -> bool {
+    let version = parts.headers.get(PROTOCOL_VERSION);
+    version.is_some_and(|version| version.as_bytes() == Revision::LATEST.as_str().as_bytes())
+}
+
+fn nameless() -> Response<HttpBody> {
+    reply::refuse(
+        StatusCode::BAD_REQUEST,
+        reply::NOT_HERE,
+        "name the session with `Mcp-Session-Id`; clients of 2024-11-05 open `/sse`",
+    )
+}

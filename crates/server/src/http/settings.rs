@@ -1,0 +1,149 @@
+//! The settings of the HTTP door, with their defaults and the reasons for them.
+
+use std::time::Duration;
+
+/// Sessions that may be open at once. Each costs a few kilobytes, so this many cost some tens of
+/// megabytes; more than one process can usefully serve, and a bound on what a flood can take.
+const MAX_SESSIONS: usize = 10_000;
+
+/// Streams that one session may have open at once: a client's own calls and its standing stream.
+const MAX_STREAMS: usize = 64;
+
+/// How long a session may be silent. Long enough for a person's lunch, short enough that the
+/// sessions of clients that never say goodbye do not pile up.
+const SESSION_IDLE: Duration = Duration::from_secs(60 * 60);
+
+/// The time between comments on a quiet stream. Proxies close connections that are silent for
+/// thirty seconds or a minute.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long a client may pause within a body.
+const BODY_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Events kept of one stream for a client that comes back: many times what a client reads between
+/// two breaks of its connection.
+const REPLAY_EVENTS: usize = 256;
+
+/// Bytes of events kept of one stream.
+const REPLAY_BYTES: usize = 1024 * 1024;
+
+/// How long events are kept of a stream.
+const REPLAY_AGE: Duration = Duration::from_secs(5 * 60);
+
+/// How long a client waits before it comes back to a stream that we closed.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How a server meets the web.
+///
+/// ```
+/// use turnbuckle_server::HttpSettings;
+///
+/// let settings = HttpSettings::default().allow_host("mcp.example.com");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HttpSettings {
+    /// Hosts, besides loopback, whose name a request may carry. See [`Self::allow_host`].
+    pub hosts: Allowed,
+    /// Origins, besides loopback, whose pages may call. See [`Self::allow_origin`].
+    pub origins: Allowed,
+    /// Whether browsers are told that the allowed origins may read answers.
+    pub cors: Cors,
+    /// Sessions that may be open at once.
+    pub max_sessions: usize,
+    /// Streams that one session may have open at once.
+    pub max_streams: usize,
+    /// How long a session may be silent before it ends.
+    pub session_idle: Duration,
+    /// The time between comments on a quiet stream; a call that is quiet for longer is answered
+    /// with a stream.
+    pub keep_alive: Duration,
+    /// How long a client may pause within a body.
+    pub body_patience: Duration,
+    /// Events kept of one stream for a client that comes back.
+    pub replay_events: usize,
+    /// Bytes of events kept of one stream.
+    pub replay_bytes: usize,
+    /// How long events are kept of a stream.
+    pub replay_age: Duration,
+    /// How long a client waits before it comes back to a stream that we closed.
+    pub retry: Duration,
+}
+
+/// Names that are allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// All of them.
+    Any,
+    /// These, and loopback.
+    These(Vec<String>),
+}
+
+/// What browsers are told about other origins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cors {
+    /// Nothing, so they let no page of another origin read an answer.
+    Silent,
+    /// That the allowed origins may.
+    Allowed,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            hosts: Allowed::These(Vec::new()),
+            origins: Allowed::These(Vec::new()),
+            cors: Cors::Silent,
+            max_sessions: MAX_SESSIONS,
+            max_streams: MAX_STREAMS,
+            session_idle: SESSION_IDLE,
+            keep_alive: KEEP_ALIVE,
+            body_patience: BODY_PATIENCE,
+            replay_events: REPLAY_EVENTS,
+            replay_bytes: REPLAY_BYTES,
+            replay_age: REPLAY_AGE,
+            retry: RETRY,
+        }
+    }
+}
+
+impl HttpSettings {
+    /// Accepts requests for this host, besides loopback. A name without a port fits every port.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.add(host.into());
+        self
+    }
+
+    /// Accepts requests for any host. Only behind something that checks it.
+    pub fn allow_any_host(mut self) -> Self {
+        self.hosts = Allowed::Any;
+        self
+    }
+
+    /// Accepts requests from pages of this origin, such as `https://app.example.com`.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.add(origin.into());
+        self
+    }
+
+    /// Accepts requests from pages of any origin. Only for servers that hold nothing worth
+    /// stealing, or that check who calls in another way.
+    pub fn allow_any_origin(mut self) -> Self {
+        self.origins = Allowed::Any;
+        self
+    }
+
+    /// Tells browsers that pages of the allowed origins may read answers.
+    pub fn cors(mut self) -> Self {
+        self.cors = Cors::Allowed;
+        self
+    }
+}
+
+impl Allowed {
+    fn add(&mut self, name: String) {
+        if let Self::These(names) = self {
+            names.push(name);
+        }
+    }
+}

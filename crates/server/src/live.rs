@@ -1,0 +1,73 @@
+//! The server as it runs.
+
+use std::sync::Arc;
+
+use turnbuckle_transport::{Duplex, Limits, Outbox};
+
+use crate::{
+    Caller, Catalog, ServeError, Streams, Transport, connection::Connection, shared::Shared,
+};
+
+/// A server that is set up: clone it, serve it on several transports, change it while it runs.
+#[derive(Clone)]
+pub struct LiveServer(Arc<Shared>);
+
+impl LiveServer {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// Serves until the transport ends.
+    ///
+    /// # Errors
+    /// If the transport breaks.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the connection and every call that runs on it.
+    pub async fn serve(&self, transport: impl Transport) -> Result<(), ServeError> {
+        transport.serve(self.clone()).await
+    }
+
+    /// An in-process connection: the end for a client. Must be called inside a runtime.
+    ///
+    /// The task that serves it ends when the returned end is dropped.
+    pub fn connect(&self) -> Duplex {
+        self.connect_as(Caller::local())
+    }
+
+    /// An in-process connection for a caller of your choice.
+    pub fn connect_as(&self, caller: Caller) -> Duplex {
+        let (near, far) = turnbuckle_transport::duplex();
+        let server = self.clone();
+        tokio::spawn(async move {
+            let streams = Streams::new(far.reader, far.writer).caller(caller);
+            if let Err(error) = streams.serve(server).await {
+                tracing::debug!(%error, "an in-process connection ended");
+            }
+        });
+        near
+    }
+
+    /// The catalog, to add and remove while the server runs.
+    pub fn catalog(&self) -> Catalog {
+        Catalog::of(&self.0)
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.0)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.0.settings.limits
+    }
+
+    /// A connection for a transport of lines. Must be called inside a runtime.
+    pub(crate) fn accept(&self, caller: Caller) -> (Connection, Outbox) {
+        let outbox = Outbox::new(self.limits());
+        (
+            Connection::new(Arc::clone(&self.0), caller, outbox.clone()),
+            outbox,
+        )
+    }
+}

@@ -1,0 +1,106 @@
+//! `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`: the shelves of the
+//! catalog, page by page.
+//!
+//! The first page of a list that is the same for everybody is written once for each revision and
+//! then copied as bytes until the catalog changes.
+
+use bytes::Bytes;
+use turnbuckle_protocol::{Revision, envelope};
+
+use super::Incoming;
+use crate::{
+    Reject, answer,
+    catalog::{Entry, Page, Shelf},
+    exchange::Step,
+    shared::Shared,
+    sink::{Sink, Wrote},
+};
+
+pub(super) fn tools(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let catalog = incoming.shared.catalog();
+    serve(&catalog.tools, "tools", incoming, out)
+}
+
+pub(super) fn prompts(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let catalog = incoming.shared.catalog();
+    serve(&catalog.prompts, "prompts", incoming, out)
+}
+
+pub(super) fn resources(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let catalog = incoming.shared.catalog();
+    serve(&catalog.resources, "resources", incoming, out)
+}
+
+pub(super) fn templates(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let catalog = incoming.shared.catalog();
+    serve(&catalog.templates, "resourceTemplates", incoming, out)
+}
+
+fn serve<E: Entry>(
+    shelf: &Shelf<E>,
+    member: &str,
+    incoming: Incoming<'_>,
+    out: &mut impl Sink,
+) -> Step {
+    match body(shelf, member, &incoming) {
+        Ok(body) => {
+            out.put(|out| {
+                envelope::write_raw_result(out, &incoming.id, &body);
+                Wrote::Result
+            });
+            Step::Done
+        }
+        Err(reject) => incoming.refuse(reject, out),
+    }
+}
+
+fn body<E: Entry>(
+    shelf: &Shelf<E>,
+    member: &str,
+    incoming: &Incoming<'_>,
+) -> Result<Bytes, Reject> {
+    let Incoming {
+        shared, revision, ..
+    } = *incoming;
+    let cursor = match incoming.params.get("cursor") {
+        None => None,
+        Some(raw) if raw.get() == "null" => None,
+        Some(_) => Some(incoming.text("cursor")?),
+    };
+    let written = &shelf.written[revision as usize];
+    let is_common = cursor.is_none() && !shelf.is_restricted();
+    if is_common && let Some(body) = written.get() {
+        return Ok(body.clone());
+    }
+    let caller = incoming.peer.caller();
+    let page = shelf.page(
+        revision,
+        caller,
+        cursor.as_deref(),
+        shared.settings.page_size,
+    )?;
+    let body = Bytes::from(write(shared, revision, member, &page));
+    if is_common {
+        return Ok(written.get_or_init(|| body).clone());
+    }
+    Ok(body)
+}
+
+fn write(shared: &Shared, revision: Revision, member: &str, page: &Page) -> Vec<u8> {
+    let mut body = format!("{{\"{member}\":").into_bytes();
+    body.extend_from_slice(&page.items);
+    if let Some(next) = &page.next {
+        // Our own cursors are letters and digits: nothing to escape.
+        body.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
+    }
+    if revision.is_modern() {
+        let hint = shared.settings.cache;
+        let scope = serde_json::to_string(&hint.scope).expect("a scope is a word");
+        let hint = format!(",\"ttlMs\":{},\"cacheScope\":{scope}}}", hint.ttl_ms);
+        body.extend_from_slice(hint.as_bytes());
+        answer::splice(&mut body, &shared.modern_tail);
+    } else {
+        body.push(b'}');
+    }
+    body
+}

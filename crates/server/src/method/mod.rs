@@ -1,0 +1,158 @@
+//! The methods of the protocol, one file each, and the way to them.
+
+mod completion_complete;
+mod initialize;
+mod list;
+mod ping;
+mod prompts_get;
+mod resources_read;
+mod server_discover;
+mod subscriptions_listen;
+mod tools_call;
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{
+    IdRef, Revision,
+    envelope::{Members, Request, RequestMeta},
+};
+use turnbuckle_session::{Era, Modern, ServerLifecycle, era};
+
+use crate::{Failure, Reject, answer, exchange::Step, peer::Peer, shared::Shared, sink::Sink};
+
+/// A request whose era is settled.
+pub(crate) struct Incoming<'a> {
+    pub(crate) shared: &'a Arc<Shared>,
+    pub(crate) peer: &'a Arc<Peer>,
+    pub(crate) revision: Revision,
+    pub(crate) id: IdRef<'a>,
+    pub(crate) params: Members<'a>,
+}
+
+impl Incoming<'_> {
+    /// Appends an error response.
+    fn refuse(self, reject: Reject, out: &mut impl Sink) -> Step {
+        out.put(|out| answer::write_reject(self.revision, &self.id, reject, out));
+        Step::Done
+    }
+
+    /// A member of `params` that must be a string.
+    fn text(&self, name: &str) -> Result<std::borrow::Cow<'_, str>, Reject> {
+        self.params
+            .text(name)
+            .ok_or_else(|| Reject::invalid_params(format!("`params.{name}` must be a string")))
+    }
+}
+
+/// Serves one request: what is ready at once is appended to `out`.
+pub(crate) fn serve(
+    shared: &Arc<Shared>,
+    peer: &Arc<Peer>,
+    request: Request<'_>,
+    out: &mut impl Sink,
+) -> Step {
+    let Request { id, method, params } = request;
+    match settle(peer, &method, &params) {
+        Ok(revision) => {
+            let incoming = Incoming {
+                shared,
+                peer,
+                revision,
+                id,
+                params,
+            };
+            route(&method, incoming, out)
+        }
+        Err((revision, reject)) => {
+            out.put(|out| answer::write_reject(revision, &id, reject, out));
+            Step::Done
+        }
+    }
+}
+
+/// Reads the era off the request, and finds the revision to serve it at.
+fn settle(peer: &Peer, method: &str, params: &Members<'_>) -> Result<Revision, (Revision, Reject)> {
+    let meta = match params.get("_meta") {
+        None => RequestMeta::default(),
+        Some(raw) => RequestMeta::from_raw(raw).ok_or_else(|| {
+            let session = peer.session_revision().unwrap_or(Revision::LATEST);
+            (
+                session,
+                Reject::invalid_params("`params._meta` must be an object"),
+            )
+        })?,
+    };
+    let version = meta
+        .protocol_version
+        .map(|raw| meta.version().unwrap_or(raw.get().into()));
+    match era::of(method, version.as_deref()) {
+        Era::Modern => {
+            let capabilities = meta
+                .client_capabilities
+                .filter(|raw| raw.get().starts_with('{'));
+            Modern::check(version.as_deref(), capabilities, &SPOKEN)
+                .map(|modern| modern.revision)
+                .map_err(|rejection| {
+                    let reject = Reject::new(rejection.code(), rejection.to_string());
+                    let reject = match rejection.data() {
+                        Some(data) => reject.with_data(data),
+                        None => reject,
+                    };
+                    (Revision::LATEST, reject)
+                })
+        }
+        Era::Legacy if method == "initialize" => Ok(Revision::LATEST_LEGACY),
+        Era::Legacy => {
+            let admitted = match peer.session() {
+                Some(session) => session.admit(method),
+                None => ServerLifecycle::<()>::new().admit(method),
+            };
+            admitted
+                .map(|revision| revision.unwrap_or(Revision::LATEST_LEGACY))
+                .map_err(|refusal| {
+                    let reject = Reject::new(refusal.code(), refusal.to_string());
+                    (Revision::LATEST_LEGACY, reject)
+                })
+        }
+    }
+}
+
+/// What we speak, newest first, as `server/discover` lists it.
+pub(crate) const SPOKEN: [Revision; 5] = [
+    Revision::V2026_07_28,
+    Revision::V2025_11_25,
+    Revision::V2025_06_18,
+    Revision::V2025_03_26,
+    Revision::V2024_11_05,
+];
+
+fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let is_modern = incoming.revision.is_modern();
+    match method {
+        "tools/call" => tools_call::serve(incoming, out),
+        "tools/list" => list::tools(incoming, out),
+        "prompts/get" => prompts_get::serve(incoming, out),
+        "prompts/list" => list::prompts(incoming, out),
+        "resources/read" => resources_read::serve(incoming, out),
+        "resources/list" => list::resources(incoming, out),
+        "resources/templates/list" => list::templates(incoming, out),
+        "completion/complete" => completion_complete::serve(incoming, out),
+        "server/discover" if is_modern => server_discover::serve(incoming, out),
+        "subscriptions/listen" if is_modern => subscriptions_listen::serve(incoming, out),
+        "initialize" if !is_modern => initialize::serve(incoming, out),
+        "ping" if !is_modern => ping::serve(incoming, out),
+        _ => {
+            let reject = Reject::method_not_found(method);
+            incoming.refuse(reject, out)
+        }
+    }
+}
+
+/// What the author left out of the server is not there: no tools, no `tools/…`.
+fn offered(is_offered: bool, method: &str) -> Result<(), Failure> {
+    if is_offered {
+        Ok(())
+    } else {
+        Err(Reject::method_not_found(method).into())
+    }
+}

@@ -1,0 +1,116 @@
+//! `resources/read`: a resource is read.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::value::{RawValue, to_raw_value};
+use turnbuckle_protocol::{ReadResourceResult, ResourceContents};
+
+use super::Incoming;
+use crate::{
+    Call, Failure, Fault, Layer, Reject, Reply,
+    catalog::{Callable, Found, Reading},
+    exchange::{self, Running, Step},
+    handler::Erased,
+    sink::Sink,
+};
+
+pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let started = start(&incoming);
+    exchange::run(
+        incoming.shared,
+        incoming.revision,
+        incoming.id,
+        started,
+        out,
+    )
+}
+
+fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure> {
+    let catalog = incoming.shared.catalog();
+    let is_offered = !catalog.resources.is_empty() || !catalog.templates.is_empty();
+    super::offered(is_offered, "resources/read")?;
+    let uri = incoming.text("uri")?;
+    let found = catalog
+        .resource_at(&uri, incoming.peer.caller())
+        .ok_or_else(|| Reject::resource_not_found(&uri))?;
+    let input = variables(&found)?;
+    let entry = Arc::new(Read(found));
+    let asked = uri.clone().into_owned();
+    let call = Call {
+        shared: Arc::clone(incoming.shared),
+        peer: Arc::clone(incoming.peer),
+        revision: incoming.revision,
+        id: incoming.id.clone(),
+        name: uri,
+        input: input.map(Cow::Owned),
+        meta: incoming.params.get("_meta").map(Cow::Borrowed),
+        arguments: entry.reading().arguments.clone(),
+        cancel: OnceLock::new(),
+        extensions: Vec::new(),
+    };
+    let Running { future, cancel } = exchange::start(&entry, call)?;
+    let future = Box::pin(async move {
+        let mut result = future.await?;
+        complete(&mut result, &asked, entry.reading().mime_type.as_deref());
+        Ok(result)
+    });
+    Ok(Running { future, cancel })
+}
+
+fn variables(found: &Found) -> Result<Option<Box<RawValue>>, Failure> {
+    match found {
+        Found::One(_) => Ok(None),
+        Found::OfTemplate(_, variables) => Ok(Some(to_raw_value(variables).map_err(Fault::new)?)),
+    }
+}
+
+/// Contents that do not say where or what they are: at the URI asked for, of the resource's type.
+fn complete(result: &mut ReadResourceResult, uri: &str, mime_type: Option<&str>) {
+    for contents in &mut result.contents {
+        let (own_uri, own_type) = match contents {
+            ResourceContents::Text(text) => (&mut text.uri, &mut text.mime_type),
+            ResourceContents::Blob(blob) => (&mut blob.uri, &mut blob.mime_type),
+        };
+        if own_uri.is_empty() {
+            uri.clone_into(own_uri);
+        }
+        if own_type.is_none() {
+            *own_type = mime_type.map(str::to_owned);
+        }
+    }
+}
+
+/// A resource that was found, as something to call.
+struct Read(Found);
+
+impl Read {
+    fn reading(&self) -> &Reading {
+        self.0.reading()
+    }
+}
+
+impl Callable for Read {
+    type Output = ReadResourceResult;
+
+    fn handler(&self) -> &Erased<ReadResourceResult> {
+        &self.reading().handler
+    }
+
+    fn layers(&self) -> &[Arc<dyn Layer>] {
+        &self.reading().layers
+    }
+
+    fn wrap(output: ReadResourceResult) -> Reply {
+        Reply::Resource(output)
+    }
+
+    fn unwrap(reply: Reply) -> Option<ReadResourceResult> {
+        match reply {
+            Reply::Resource(result) => Some(result),
+            _ => None,
+        }
+    }
+}

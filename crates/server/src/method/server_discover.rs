@@ -1,0 +1,27 @@
+//! `server/discover`: what we speak and can do.
+
+use turnbuckle_protocol::{Cacheable as _, DiscoverResult, envelope};
+
+use super::{Incoming, SPOKEN};
+use crate::{
+    answer,
+    exchange::Step,
+    sink::{Sink, Wrote},
+};
+
+pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let shared = incoming.shared;
+    let mut result = DiscoverResult::new(&SPOKEN, shared.catalog().capabilities());
+    result.instructions.clone_from(&shared.instructions);
+    result.set_cache(shared.settings.cache);
+    out.put(|out| {
+        envelope::write_result(out, &incoming.id, |out| {
+            serde_json::to_writer(&mut *out, &result)?;
+            answer::splice(out, &shared.modern_tail);
+            Ok::<(), serde_json::Error>(())
+        })
+        .expect("a DiscoverResult is plain JSON");
+        Wrote::Result
+    });
+    Step::Done
+}

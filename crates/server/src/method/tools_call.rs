@@ -1,0 +1,74 @@
+//! `tools/call`: a tool runs.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
+
+use turnbuckle_protocol::CallToolResult;
+
+use super::Incoming;
+use crate::{
+    Call, Failure, Reject,
+    catalog::ToolEntry,
+    exchange::{self, Running, Step},
+    sink::Sink,
+};
+
+pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let started = start(&incoming);
+    exchange::run(
+        incoming.shared,
+        incoming.revision,
+        incoming.id,
+        started,
+        out,
+    )
+}
+
+fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
+    let name = incoming.text("name")?;
+    let catalog = incoming.shared.catalog();
+    let tool = catalog
+        .tools
+        .get(&name, incoming.peer.caller())
+        .ok_or_else(|| Reject::invalid_params(format!("there is no tool `{name}`")))?;
+    let arguments = incoming
+        .params
+        .get("arguments")
+        .filter(|raw| raw.get() != "null");
+    if arguments.is_some_and(|raw| !raw.get().starts_with('{')) {
+        return Err(Reject::invalid_params("`params.arguments` must be an object").into());
+    }
+    let call = Call {
+        shared: Arc::clone(incoming.shared),
+        peer: Arc::clone(incoming.peer),
+        revision: incoming.revision,
+        id: incoming.id.clone(),
+        name,
+        input: arguments.map(Cow::Borrowed),
+        meta: incoming.params.get("_meta").map(Cow::Borrowed),
+        arguments: Some(Arc::clone(&tool.arguments)),
+        cancel: OnceLock::new(),
+        extensions: Vec::new(),
+    };
+    let running = exchange::start(tool, call)?;
+    Ok(if tool.output.is_some() {
+        checked(Arc::clone(tool), running)
+    } else {
+        running
+    })
+}
+
+/// Checks the result against an output schema that its type does not guarantee.
+fn checked(tool: Arc<ToolEntry>, running: Running<CallToolResult>) -> Running<CallToolResult> {
+    let Running { future, cancel } = running;
+    let future = Box::pin(async move {
+        let result = future.await?;
+        if let Some(output) = &tool.output {
+            output.check(&result)?;
+        }
+        Ok(result)
+    });
+    Running { future, cancel }
+}

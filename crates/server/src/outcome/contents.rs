@@ -1,0 +1,70 @@
+//! What becomes the contents of a resource.
+//!
+//! Contents without a URI get the one that was read, and without a media type the resource's.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use turnbuckle_protocol::{
+    BlobResourceContents, ReadResourceResult, ResourceContents, TextResourceContents,
+};
+
+use super::IntoOutcome;
+use crate::Failure;
+
+fn of(contents: Vec<ResourceContents>) -> ReadResourceResult {
+    ReadResourceResult {
+        contents,
+        ..ReadResourceResult::default()
+    }
+}
+
+impl IntoOutcome<ReadResourceResult> for ReadResourceResult {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        Ok(self)
+    }
+}
+
+impl IntoOutcome<ReadResourceResult> for ResourceContents {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        Ok(of(vec![self]))
+    }
+}
+
+impl IntoOutcome<ReadResourceResult> for Vec<ResourceContents> {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        Ok(of(self))
+    }
+}
+
+impl IntoOutcome<ReadResourceResult> for String {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        let contents = TextResourceContents {
+            text: self,
+            ..TextResourceContents::default()
+        };
+        Ok(of(vec![ResourceContents::Text(contents)]))
+    }
+}
+
+impl IntoOutcome<ReadResourceResult> for &'static str {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        self.to_owned().into_outcome()
+    }
+}
+
+impl IntoOutcome<ReadResourceResult> for Vec<u8> {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        let contents = BlobResourceContents {
+            blob: STANDARD.encode(self),
+            ..BlobResourceContents::default()
+        };
+        Ok(of(vec![ResourceContents::Blob(contents)]))
+    }
+}
+
+impl<T: IntoOutcome<ReadResourceResult>, E: Into<Failure>> IntoOutcome<ReadResourceResult>
+    for Result<T, E>
+{
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        self.map_err(Into::into)?.into_outcome()
+    }
+}

@@ -1,0 +1,55 @@
+//! Structured results.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    CallToolResult, ContentBlock, ReadResourceResult, ResourceContents, TextResourceContents,
+};
+
+use super::IntoOutcome;
+use crate::{Failure, Fault, describe::Description};
+
+/// A value with a schema.
+///
+/// As a tool's result it is `structuredContent`, described by an output schema and repeated as
+/// text for clients that know no structure. As a resource it is JSON text.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> Json<T> {
+    fn to_text(&self) -> Result<String, Failure> {
+        serde_json::to_string(&self.0).map_err(|error| {
+            Failure::Fault(Fault::new(format!(
+                "the result cannot be written as JSON: {error}"
+            )))
+        })
+    }
+}
+
+impl<T: Serialize + JsonSchema> IntoOutcome<CallToolResult> for Json<T> {
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        let text = self.to_text()?;
+        let structured = RawValue::from_string(text.clone()).map_err(Fault::new)?;
+        Ok(CallToolResult {
+            content: vec![ContentBlock::text(text)],
+            structured_content: Some(structured),
+            ..CallToolResult::default()
+        })
+    }
+
+    fn describe(description: &mut Description) {
+        description.output = Some(turnbuckle_schema::output_schema::<T>());
+    }
+}
+
+impl<T: Serialize> IntoOutcome<ReadResourceResult> for Json<T> {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        let contents = TextResourceContents {
+            text: self.to_text()?,
+            mime_type: Some("application/json".into()),
+            ..TextResourceContents::default()
+        };
+        ResourceContents::Text(contents).into_outcome()
+    }
+}

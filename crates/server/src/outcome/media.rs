@@ -1,0 +1,46 @@
+//! Images and sound, from bytes.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use turnbuckle_protocol::{AudioContent, ContentBlock, ImageContent};
+
+/// An image, from its bytes.
+///
+/// ```
+/// use turnbuckle_server::Image;
+///
+/// async fn plot() -> Image {
+///     Image::new("image/png", include_bytes!("../../tests/data/dot.png"))
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Image(ImageContent);
+
+impl Image {
+    /// An image of this media type.
+    pub fn new(mime_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self(ImageContent::new(STANDARD.encode(bytes), mime_type.into()))
+    }
+}
+
+impl From<Image> for ContentBlock {
+    fn from(image: Image) -> Self {
+        Self::Image(image.0)
+    }
+}
+
+/// Sound, from its bytes.
+#[derive(Clone, Debug)]
+pub struct Audio(AudioContent);
+
+impl Audio {
+    /// Sound of this media type.
+    pub fn new(mime_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self(AudioContent::new(STANDARD.encode(bytes), mime_type.into()))
+    }
+}
+
+impl From<Audio> for ContentBlock {
+    fn from(audio: Audio) -> Self {
+        Self::Audio(audio.0)
+    }
+}

@@ -1,0 +1,82 @@
+//! What becomes a prompt.
+
+use turnbuckle_protocol::{ContentBlock, GetPromptResult, PromptMessage, Role};
+
+use super::{Audio, Image, IntoOutcome};
+use crate::Failure;
+
+fn of(messages: Vec<PromptMessage>) -> GetPromptResult {
+    GetPromptResult {
+        messages,
+        ..GetPromptResult::default()
+    }
+}
+
+fn from_user(content: ContentBlock) -> GetPromptResult {
+    of(vec![PromptMessage {
+        role: Role::User,
+        content,
+    }])
+}
+
+impl IntoOutcome<GetPromptResult> for GetPromptResult {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(self)
+    }
+}
+
+impl IntoOutcome<GetPromptResult> for PromptMessage {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(of(vec![self]))
+    }
+}
+
+impl IntoOutcome<GetPromptResult> for Vec<PromptMessage> {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(of(self))
+    }
+}
+
+impl<const N: usize> IntoOutcome<GetPromptResult> for [PromptMessage; N] {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(of(self.into()))
+    }
+}
+
+impl IntoOutcome<GetPromptResult> for String {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(from_user(ContentBlock::text(self)))
+    }
+}
+
+impl IntoOutcome<GetPromptResult> for &'static str {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(from_user(ContentBlock::text(self)))
+    }
+}
+
+impl IntoOutcome<GetPromptResult> for ContentBlock {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(from_user(self))
+    }
+}
+
+impl IntoOutcome<GetPromptResult> for Image {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(from_user(self.into()))
+    }
+}
+
+impl IntoOutcome<GetPromptResult> for Audio {
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        Ok(from_user(self.into()))
+    }
+}
+
+impl<T: IntoOutcome<GetPromptResult>, E: Into<Failure>> IntoOutcome<GetPromptResult>
+    for Result<T, E>
+{
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        self.map_err(Into::into)?.into_outcome()
+    }
+}

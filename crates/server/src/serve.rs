@@ -1,0 +1,92 @@
+//! Where a server is served: stdio, memory, any pair of byte streams.
+
+use std::future::Future;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use turnbuckle_transport::{Duplex, TransportError};
+
+use crate::{Caller, LiveServer, SetupError};
+
+/// Why a server stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// It cannot be served as it was written.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The transport broke.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+}
+
+/// Somewhere to serve.
+pub trait Transport {
+    /// Serves until the other end is done.
+    fn serve(self, server: LiveServer) -> impl Future<Output = Result<(), ServeError>> + Send;
+}
+
+/// The standard streams of this process.
+///
+/// While it serves, they belong to the protocol: a stray `println!` goes to stderr, and whoever
+/// reads stdin finds it empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stdio;
+
+impl Transport for Stdio {
+    async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
+        let (connection, outbox) = server.accept(Caller::local());
+        Ok(turnbuckle_transport::serve_stdio(connection, outbox, server.limits()).await?)
+    }
+}
+
+/// One pair of byte streams, each message a line.
+#[derive(Debug)]
+pub struct Streams<R, W> {
+    read: R,
+    write: W,
+    caller: Caller,
+}
+
+impl<R, W> Streams<R, W> {
+    /// A pair of streams: a socket's halves, a pipe.
+    pub fn new(read: R, write: W) -> Self {
+        Self {
+            read,
+            write,
+            caller: Caller::local(),
+        }
+    }
+
+    /// Says who is at the other end.
+    pub fn caller(self, caller: Caller) -> Self {
+        Self { caller, ..self }
+    }
+}
+
+impl<R, W> Transport for Streams<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send,
+{
+    async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
+        let (connection, outbox) = server.accept(self.caller);
+        let limits = server.limits();
+        Ok(turnbuckle_transport::run(self.read, self.write, connection, outbox, limits).await?)
+    }
+}
+
+impl<R, W> Transport for (R, W)
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send,
+{
+    async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
+        Streams::new(self.0, self.1).serve(server).await
+    }
+}
+
+impl Transport for Duplex {
+    async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
+        Streams::new(self.reader, self.writer).serve(server).await
+    }
+}

@@ -1,0 +1,182 @@
+//! The server as it is written: what it serves, and how.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_protocol::{CacheHint, CacheScope, Icon, Implementation};
+use turnbuckle_transport::Limits;
+
+use crate::{
+    IntoPrompt, IntoResource, IntoTool, Layer, Leniency, LiveServer, ServeError, SetupError,
+    Transport,
+    catalog::Snapshot,
+    describe::{HandlerSet, Handlers},
+    settings::Settings,
+    setup,
+    shared::{Shared, StateMap},
+};
+
+/// A server being written: give it tools, prompts and resources, then serve it.
+///
+/// One server speaks every revision on every transport; there is nothing to choose.
+///
+/// ```no_run
+/// use turnbuckle_server::{Args, Server, Stdio, Tool};
+/// # async fn greet() -> &'static str { "hello" }
+/// # async fn run() -> Result<(), turnbuckle_server::ServeError> {
+/// Server::new("greeter", "1.0.0").tool(Tool::new("greet", greet)).serve(Stdio).await
+/// # }
+/// ```
+#[must_use = "a server does nothing until it is served"]
+pub struct Server {
+    info: Implementation,
+    instructions: Option<String>,
+    settings: Settings,
+    layers: Vec<Arc<dyn Layer>>,
+    states: StateMap,
+    handlers: HandlerSet,
+}
+
+impl Server {
+    /// A server with this name and version. `turnbuckle::server!()` takes both from your crate.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            instructions: None,
+            settings: Settings::default(),
+            layers: Vec::new(),
+            states: StateMap::default(),
+            handlers: HandlerSet::default(),
+        }
+    }
+
+    /// A title for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.info.title = Some(title.into());
+        self
+    }
+
+    /// Says what the server is, for people who choose among servers.
+    pub fn about(mut self, description: impl Into<String>) -> Self {
+        self.info.description = Some(description.into());
+        self
+    }
+
+    /// Where people read more.
+    pub fn website(mut self, url: impl Into<String>) -> Self {
+        self.info.website_url = Some(url.into());
+        self
+    }
+
+    /// Adds an icon.
+    pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
+        self.info.icons.get_or_insert_default().push(icon.into());
+        self
+    }
+
+    /// Tells models how to use the server as a whole.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Gives handlers a state: they take it with `State<S>`. One of each type.
+    pub fn state<S: Clone + Send + Sync + 'static>(mut self, state: S) -> Self {
+        self.states.insert(state);
+        self
+    }
+
+    /// Adds a tool: a function with `#[tool]`, or a [`Tool`].
+    pub fn tool<X>(mut self, tool: impl IntoTool<X>) -> Self {
+        self.handlers.tools.push(tool.into_tool());
+        self
+    }
+
+    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`].
+    pub fn prompt<X>(mut self, prompt: impl IntoPrompt<X>) -> Self {
+        self.handlers.prompts.push(prompt.into_prompt());
+        self
+    }
+
+    /// Adds a resource or a template: a function with `#[resource]`, or a [`Resource`].
+    pub fn resource<X>(mut self, resource: impl IntoResource<X>) -> Self {
+        self.handlers.resources.push(resource.into_resource());
+        self
+    }
+
+    /// Adds every tool, prompt and resource among the methods of a state type with `#[handlers]`.
+    pub fn handlers<H: Handlers>(mut self, state: H) -> Self {
+        Arc::new(state).register(&mut self.handlers);
+        self
+    }
+
+    /// Puts a layer around all calls. The first one added is the outermost.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Takes arguments only in their own types: no coercion. A tool may say otherwise.
+    pub fn strict(mut self) -> Self {
+        self.settings.leniency = Leniency::Strict;
+        self
+    }
+
+    /// How many entries of a list go into one answer; 1000 unless set.
+    pub fn page_size(mut self, entries: usize) -> Self {
+        self.settings.page_size = entries.max(1);
+        self
+    }
+
+    /// How long clients may keep lists and contents, and whether caches may share them. Unless
+    /// set, they ask each time.
+    pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
+        let ttl_ms = u64::try_from(fresh_for.as_millis()).unwrap_or(u64::MAX);
+        self.settings.cache = CacheHint { ttl_ms, scope };
+        self
+    }
+
+    /// How much a connection may hold, and how long it waits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// Checks everything and makes it ready to be served, on one transport or on several.
+    ///
+    /// # Errors
+    /// The first thing that cannot be served as it was written.
+    pub fn build(self) -> Result<LiveServer, SetupError> {
+        let HandlerSet {
+            tools,
+            prompts,
+            resources,
+        } = self.handlers;
+        let mut catalog = Snapshot::default();
+        for tool in tools {
+            catalog.insert(setup::tool(tool, &self.settings, &self.states)?)?;
+        }
+        for prompt in prompts {
+            catalog.insert(setup::prompt(prompt, &self.states)?)?;
+        }
+        for resource in resources {
+            catalog.insert(setup::resource(resource, &self.states)?)?;
+        }
+        let shared = Shared::new(
+            self.info,
+            self.instructions,
+            self.settings,
+            self.layers,
+            self.states,
+            catalog,
+        );
+        Ok(LiveServer::new(shared))
+    }
+
+    /// Serves until the transport ends.
+    ///
+    /// # Errors
+    /// If the server cannot be set up, or the transport breaks.
+    pub async fn serve(self, transport: impl Transport) -> Result<(), ServeError> {
+        self.build()?.serve(transport).await
+    }
+}

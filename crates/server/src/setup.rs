@@ -1,0 +1,341 @@
+//! From what the author wrote to what is served, with every mistake found on the way.
+
+use std::{any::TypeId, sync::Arc};
+
+use serde_json::{Map, Value};
+use turnbuckle_protocol::{self as protocol, PromptArgument, http::ParamHeaders};
+
+use crate::{
+    Prompt, Resource, Tool,
+    arguments::Arguments,
+    catalog::{
+        OutputCheck, PromptEntry, Reading, ResourceEntry, Shelved, TemplateEntry, ToolEntry,
+    },
+    completion::Completers,
+    describe::Description,
+    settings::Settings,
+    shared::States,
+    template::Template,
+    tool,
+};
+
+/// Why a server cannot be set up as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// Two things of one kind have the same name or URI.
+    #[error("there are two of {kind} `{key}`: rename or remove one")]
+    Duplicate {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name or URI.
+        key: String,
+    },
+    /// Something cannot be served as it is.
+    #[error("{kind} `{key}`: {problem}")]
+    Invalid {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name or URI.
+        key: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A handler wants a state that nobody gave.
+    #[error("{kind} `{key}` wants `State<{state}>`: give it with `.state(…)`")]
+    MissingState {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name or URI.
+        key: String,
+        /// The type.
+        state: &'static str,
+    },
+}
+
+/// What the errors of one entry have in common.
+struct About<'a> {
+    kind: &'static str,
+    key: &'a str,
+}
+
+impl About<'_> {
+    fn invalid(&self, problem: impl Into<String>) -> SetupError {
+        SetupError::Invalid {
+            kind: self.kind,
+            key: self.key.to_owned(),
+            problem: problem.into(),
+        }
+    }
+
+    fn check(&self, description: &Description, states: &impl States) -> Result<(), SetupError> {
+        if let Some(problem) = description.problems.first() {
+            return Err(self.invalid(problem));
+        }
+        let missing = |(id, _): &&(TypeId, &'static str)| !states.has(*id);
+        match description.states.iter().find(missing) {
+            Some((_, state)) => Err(SetupError::MissingState {
+                kind: self.kind,
+                key: self.key.to_owned(),
+                state,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn tool(
+    tool: Tool,
+    settings: &Settings,
+    states: &impl States,
+) -> Result<Shelved, SetupError> {
+    let Tool {
+        mut wire,
+        handler,
+        description,
+        leniency,
+        visible,
+        layers,
+    } = tool;
+    let name = wire.name.clone();
+    let about = About {
+        kind: "tool",
+        key: &name,
+    };
+    about.check(&description, states)?;
+    check_name(&about)?;
+    let is_declared = description
+        .arguments
+        .as_ref()
+        .is_some_and(|arguments| !arguments.is_derived());
+    let mut arguments = description
+        .arguments
+        .unwrap_or_else(|| Arguments::derived(tool::no_arguments()));
+    arguments.leniency = leniency.unwrap_or(settings.leniency);
+    if is_declared {
+        // tools: inputSchema is an object schema.
+        if arguments.schema().get("type") != Some(&Value::from("object")) {
+            return Err(about.invalid("an input schema must say `\"type\": \"object\"`"));
+        }
+        arguments
+            .compile()
+            .map_err(|error| about.invalid(format!("input schema: {error}")))?;
+    }
+    wire.input_schema = arguments.schema().clone();
+    let headers = ParamHeaders::of(&wire.input_schema)
+        .map_err(|fault| about.invalid(format!("input schema: {fault}")))?;
+    let headers = (!headers.is_empty()).then_some(headers);
+    let mut output = None;
+    if let Some(schema) = description.output {
+        if !turnbuckle_schema::serde_suffices(&schema) {
+            let check = OutputCheck::new(schema.clone());
+            check
+                .compile()
+                .map_err(|error| about.invalid(format!("output schema: {error}")))?;
+            output = Some(check);
+        }
+        wire.output_schema = Some(schema);
+    }
+    let arguments = Arc::new(arguments);
+    let entry = ToolEntry {
+        wire,
+        handler,
+        arguments,
+        output,
+        headers,
+        visible,
+        layers,
+    };
+    Ok(Shelved::Tool(Arc::new(entry)))
+}
+
+/// tools: names are 1 to 128 of letters, digits, `_`, `-` and `.`.
+fn check_name(about: &About<'_>) -> Result<(), SetupError> {
+    const MAX: usize = 128;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if about.key.is_empty() || about.key.len() > MAX || !about.key.bytes().all(is_plain) {
+        return Err(about.invalid("a name is 1 to 128 letters, digits, `_`, `-` and `.`"));
+    }
+    Ok(())
+}
+
+pub(crate) fn prompt(prompt: Prompt, states: &impl States) -> Result<Shelved, SetupError> {
+    let Prompt {
+        mut wire,
+        handler,
+        description,
+        mut completers,
+        visible,
+        layers,
+    } = prompt;
+    let name = wire.name.clone();
+    let about = About {
+        kind: "prompt",
+        key: &name,
+    };
+    about.check(&description, states)?;
+    if name.is_empty() {
+        return Err(about.invalid("a prompt needs a name"));
+    }
+    let arguments = description.arguments.map(Arc::new);
+    let schema = arguments.as_ref().map(|arguments| arguments.schema());
+    let listed = schema.map(prompt_arguments).unwrap_or_default();
+    check_completers(&about, &completers, |name| {
+        listed.iter().any(|listed| listed.name == name)
+    })?;
+    complete_enums(schema, &mut completers);
+    if !listed.is_empty() {
+        wire.arguments = Some(listed);
+    }
+    Ok(Shelved::Prompt(Arc::new(PromptEntry {
+        wire,
+        handler,
+        arguments,
+        completers,
+        visible,
+        layers,
+    })))
+}
+
+/// The arguments of a prompt, read off the schema of its argument type.
+fn prompt_arguments(schema: &Map<String, Value>) -> Vec<PromptArgument> {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let text = |property: &Value, key| property.get(key).and_then(Value::as_str).map(str::to_owned);
+    properties
+        .iter()
+        .map(|(name, property)| PromptArgument {
+            name: name.clone(),
+            title: text(property, "title"),
+            description: text(property, "description"),
+            required: Some(required.contains(&name.as_str())),
+        })
+        .collect()
+}
+
+fn check_completers(
+    about: &About<'_>,
+    completers: &Completers,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<(), SetupError> {
+    match completers.names().find(|name| !is_known(name)) {
+        Some(name) => Err(about.invalid(format!("completes `{name}`, which it does not take"))),
+        None => Ok(()),
+    }
+}
+
+/// An argument whose values are a fixed list completes itself.
+fn complete_enums(schema: Option<&Map<String, Value>>, completers: &mut Completers) {
+    let properties = schema
+        .and_then(|schema| schema.get("properties"))
+        .and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let values = property
+            .get("enum")
+            .and_then(Value::as_array)
+            .map(|values| {
+                values
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            });
+        if let Some(values) = values.filter(|_| !completers.names().any(|taken| taken == name)) {
+            completers.insert(name, values);
+        }
+    }
+}
+
+pub(crate) fn resource(resource: Resource, states: &impl States) -> Result<Shelved, SetupError> {
+    let about = About {
+        kind: "resource",
+        key: &resource.uri,
+    };
+    about.check(&resource.description, states)?;
+    let mut template =
+        Template::parse(&resource.uri).map_err(|error| about.invalid(error.to_string()))?;
+    if resource.any_path {
+        template = template.allow_any_path();
+    }
+    if !resource.uri.contains(':') {
+        return Err(about.invalid("a URI starts with a scheme, such as `file://` or `app://`"));
+    }
+    let schema = resource
+        .description
+        .arguments
+        .as_ref()
+        .map(|arguments| arguments.schema().clone());
+    check_variables(&about, &template, schema.as_ref())?;
+    let is_variable = |name: &str| template.variables().any(|variable| variable == name);
+    check_completers(&about, &resource.completers, is_variable)?;
+    Ok(shelve(resource, template, schema.as_ref()))
+}
+
+/// Every argument that the handler cannot do without is a variable of the template.
+fn check_variables(
+    about: &About<'_>,
+    template: &Template,
+    schema: Option<&Map<String, Value>>,
+) -> Result<(), SetupError> {
+    let required = schema
+        .and_then(|schema| schema.get("required"))
+        .and_then(Value::as_array);
+    let missing = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .find(|name| !template.variables().any(|variable| variable == *name));
+    match missing {
+        Some(name) => Err(about.invalid(format!(
+            "the handler takes `{name}`, the URI has no `{{{name}}}`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Value>>) -> Shelved {
+    let mut completers = resource.completers;
+    complete_enums(schema, &mut completers);
+    let read = Reading {
+        handler: resource.handler,
+        arguments: resource.description.arguments.map(Arc::new),
+        mime_type: resource.mime_type.clone(),
+        visible: resource.visible,
+        layers: resource.layers,
+    };
+    let name = resource.name.unwrap_or_else(|| resource.uri.clone());
+    if template.is_literal() {
+        let wire = protocol::Resource {
+            title: resource.title,
+            description: resource.about,
+            mime_type: resource.mime_type,
+            size: resource.size,
+            annotations: resource.annotations,
+            icons: resource.icons,
+            meta: resource.meta,
+            ..protocol::Resource::new(resource.uri, name)
+        };
+        return Shelved::Resource(Arc::new(ResourceEntry { wire, read }));
+    }
+    let wire = protocol::ResourceTemplate {
+        title: resource.title,
+        description: resource.about,
+        mime_type: resource.mime_type,
+        annotations: resource.annotations,
+        icons: resource.icons,
+        meta: resource.meta,
+        ..protocol::ResourceTemplate::new(resource.uri, name)
+    };
+    Shelved::Template(Arc::new(TemplateEntry {
+        wire,
+        template,
+        completers,
+        read,
+    }))
+}

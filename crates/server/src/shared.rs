@@ -1,0 +1,135 @@
+//! What all connections of a server share.
+
+use std::{
+    any::{Any, TypeId},
+    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
+};
+
+use turnbuckle_protocol::Implementation;
+
+use crate::{
+    Layer,
+    cancel::CancelFlag,
+    catalog::Snapshot,
+    peer::{ListChanged, Listener},
+    settings::Settings,
+};
+
+pub(crate) struct Shared {
+    pub(crate) info: Implementation,
+    pub(crate) instructions: Option<String>,
+    pub(crate) settings: Settings,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+    pub(crate) states: StateMap,
+    /// What ends every modern result: its type and who answered.
+    pub(crate) modern_tail: Vec<u8>,
+    /// Set when the server is shutting down: what would stay open for ever ends.
+    pub(crate) closing: CancelFlag,
+    catalog: RwLock<Arc<Snapshot>>,
+    listeners: Mutex<Vec<Weak<Listener>>>,
+}
+
+/// Values by their types.
+#[derive(Default)]
+pub(crate) struct StateMap(Vec<(TypeId, Box<dyn Any + Send + Sync>)>);
+
+/// Whether a state of some type was given.
+pub(crate) trait States {
+    fn has(&self, id: TypeId) -> bool;
+}
+
+impl StateMap {
+    pub(crate) fn insert<S: Any + Send + Sync>(&mut self, state: S) {
+        self.0.retain(|(id, _)| *id != TypeId::of::<S>());
+        self.0.push((TypeId::of::<S>(), Box::new(state)));
+    }
+}
+
+impl States for StateMap {
+    fn has(&self, id: TypeId) -> bool {
+        self.0.iter().any(|(known, _)| *known == id)
+    }
+}
+
+impl States for Arc<Shared> {
+    fn has(&self, id: TypeId) -> bool {
+        self.states.has(id)
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(
+        info: Implementation,
+        instructions: Option<String>,
+        settings: Settings,
+        layers: Vec<Arc<dyn Layer>>,
+        states: StateMap,
+        catalog: Snapshot,
+    ) -> Self {
+        let mut modern_tail =
+            br#""resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":"#.to_vec();
+        serde_json::to_writer(&mut modern_tail, &info).expect("an Implementation is plain JSON");
+        modern_tail.extend_from_slice(b"}}");
+        Self {
+            info,
+            instructions,
+            settings,
+            layers,
+            states,
+            modern_tail,
+            closing: CancelFlag::default(),
+            catalog: RwLock::new(Arc::new(catalog)),
+            listeners: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn state<S: Any>(&self) -> Option<&S> {
+        let (_, state) = self
+            .states
+            .0
+            .iter()
+            .find(|(id, _)| *id == TypeId::of::<S>())?;
+        state.downcast_ref()
+    }
+
+    /// The catalog as it is now.
+    pub(crate) fn catalog(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the catalog, or leaves it as it was.
+    pub(crate) fn change<E>(
+        &self,
+        change: impl FnOnce(&mut Snapshot) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Snapshot::clone(&catalog);
+        change(&mut next)?;
+        *catalog = Arc::new(next);
+        Ok(())
+    }
+
+    /// Remembers somebody who wants to be told of changes, for as long as it lives.
+    pub(crate) fn listen(&self, listener: &Arc<Listener>) {
+        let mut listeners = self
+            .listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // Sweep only when the list has doubled with the dead: a thousand joins stay linear.
+        if listeners.len() == listeners.capacity() {
+            listeners.retain(|known| known.strong_count() > 0);
+        }
+        listeners.push(Arc::downgrade(listener));
+    }
+
+    /// Tells everybody who listens that a list changed.
+    pub(crate) fn list_changed(&self, list: ListChanged) {
+        let listeners = self
+            .listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for listener in listeners.iter().filter_map(Weak::upgrade) {
+            listener.list_changed(list);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Tools: what a model can call.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use turnbuckle_protocol::{self as protocol, CallToolResult, Icon, ToolAnnotations};
+
+use crate::{
+    Caller, Handler, Layer, Leniency,
+    arguments::Arguments,
+    describe::Description,
+    handler::{self, Erased},
+};
+
+/// A tool: a handler, and what is said of it.
+///
+/// `#[tool]` makes one from a function; this is the way without it.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use turnbuckle_server::{Args, Server, Tool};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Greeting {
+///     /// Whom to greet.
+///     name: String,
+/// }
+///
+/// async fn greet(Args(greeting): Args<Greeting>) -> String {
+///     format!("Hello, {}!", greeting.name)
+/// }
+///
+/// let server = Server::new("greeter", "1.0.0")
+///     .tool(Tool::new("greet", greet).about("Greets somebody.").read_only());
+/// ```
+pub struct Tool {
+    pub(crate) wire: protocol::Tool,
+    pub(crate) handler: Erased<CallToolResult>,
+    pub(crate) description: Description,
+    pub(crate) leniency: Option<Leniency>,
+    pub(crate) visible: Option<Visible>,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+}
+
+/// Who may see and use something.
+pub(crate) type Visible = Box<dyn Fn(&Caller) -> bool + Send + Sync>;
+
+impl Tool {
+    /// A tool with this name, served by this handler.
+    pub fn new<X, H: Handler<X, CallToolResult>>(name: impl Into<String>, handler: H) -> Self {
+        let (handler, description) = handler::erase(handler);
+        Self {
+            wire: protocol::Tool::new(name, Map::new()),
+            handler,
+            description,
+            leniency: None,
+            visible: None,
+            layers: Vec::new(),
+        }
+    }
+
+    /// Says what the tool does.
+    pub fn about(mut self, description: impl Into<String>) -> Self {
+        self.wire.description = Some(description.into());
+        self
+    }
+
+    /// A title for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.wire.title = Some(title.into());
+        self
+    }
+
+    /// The tool changes nothing.
+    pub fn read_only(self) -> Self {
+        self.annotate(|annotations| annotations.read_only_hint = Some(true))
+    }
+
+    /// The tool may destroy something.
+    pub fn destructive(self) -> Self {
+        self.annotate(|annotations| annotations.destructive_hint = Some(true))
+    }
+
+    /// The tool changes things, but only adds to them.
+    pub fn additive(self) -> Self {
+        self.annotate(|annotations| annotations.destructive_hint = Some(false))
+    }
+
+    /// Calling the tool twice with the same arguments is as good as once.
+    pub fn idempotent(self) -> Self {
+        self.annotate(|annotations| annotations.idempotent_hint = Some(true))
+    }
+
+    /// The tool deals with an open world of things, such as the web.
+    pub fn open_world(self) -> Self {
+        self.annotate(|annotations| annotations.open_world_hint = Some(true))
+    }
+
+    /// The tool deals with a closed world of things, such as its own memory.
+    pub fn closed_world(self) -> Self {
+        self.annotate(|annotations| annotations.open_world_hint = Some(false))
+    }
+
+    /// Adds an icon.
+    pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
+        self.wire.icons.get_or_insert_default().push(icon.into());
+        self
+    }
+
+    /// Adds an entry to the tool's `_meta`.
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.wire
+            .meta
+            .get_or_insert_default()
+            .0
+            .insert(key.into(), value.into());
+        self
+    }
+
+    /// Sets the input schema by hand; arguments are checked against it before the handler runs.
+    pub fn input_schema(mut self, schema: Value) -> Self {
+        match schema {
+            Value::Object(schema) => {
+                self.description.arguments = Some(Arguments::declared(schema));
+            }
+            other => self
+                .description
+                .problem(format!("an input schema is an object, not {other}")),
+        }
+        self
+    }
+
+    /// Sets the output schema by hand; structured content is checked against it.
+    pub fn output_schema(mut self, schema: Value) -> Self {
+        self.description.output = Some(schema);
+        self
+    }
+
+    /// Says what models may get wrong without being told; the server's setting otherwise.
+    pub fn leniency(mut self, leniency: Leniency) -> Self {
+        self.leniency = Some(leniency);
+        self
+    }
+
+    /// Takes every value only in its own type: no coercion.
+    pub fn strict(self) -> Self {
+        self.leniency(Leniency::Strict)
+    }
+
+    /// Only callers for whom this holds see the tool; to others it does not exist.
+    pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
+        self.visible = Some(Box::new(to));
+        self
+    }
+
+    /// Puts a layer around this tool, inside those of the server.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
+    }
+
+    fn annotate(mut self, set: impl FnOnce(&mut ToolAnnotations)) -> Self {
+        set(self.wire.annotations.get_or_insert_default());
+        self
+    }
+}
+
+/// The schema of a tool without arguments. `properties` is there because some clients and model
+/// providers insist on it.
+pub(crate) fn no_arguments() -> Map<String, Value> {
+    match json!({ "type": "object", "properties": {} }) {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,108 @@
+//! The end of input: what was asked is still answered, for as long as the linger lasts.
+
+use std::time::Duration;
+
+use serde_json::json;
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::{Args, Server, Tool};
+use turnbuckle_transport::Limits;
+
+use crate::{gate::Gate, wire::Wire};
+
+#[tokio::test]
+async fn what_was_piped_in_before_the_end_is_answered() {
+    let gate = Gate::new();
+    let mut wire = Wire::at(&gate.live(), Revision::V2025_06_18).await;
+    let fast = wire.ask_tool("now", json!({})).await;
+    let slow = wire.ask_tool("wait", json!({})).await;
+    let slower = wire.ask_tool("wait", json!({})).await;
+    wire.end_input().await;
+    assert_eq!(wire.receive().await["id"], fast);
+    gate.arrived(2).await;
+    gate.open(2);
+    let mut rest: Vec<_> = wire.rest().await.iter().map(|answer| answer["id"].clone()).collect();
+    rest.sort_by_key(|id| id.as_i64());
+    assert_eq!(rest, [json!(slow), json!(slower)]);
+    wire.ended().await.expect("in peace");
+}
+
+#[tokio::test]
+async fn an_idle_connection_ends_at_once() {
+    let mut wire = Wire::at(&Gate::new().live(), Revision::V2025_06_18).await;
+    wire.assert_quiet().await;
+    wire.end_input().await;
+    let before = std::time::Instant::now();
+    assert!(wire.rest().await.is_empty());
+    wire.ended().await.expect("in peace");
+    assert!(before.elapsed() < Limits::default().linger / 2, "it did not wait for the linger");
+}
+
+#[tokio::test]
+async fn a_subscription_does_not_hold_up_the_end() {
+    // stdio: the server should exit promptly when its input ends.
+    let gate = Gate::new();
+    let mut wire = Wire::open(&gate.live());
+    let filter = json!({ "notifications": { "toolsListChanged": true } });
+    let listen = wire.ask("subscriptions/listen", filter).await;
+    wire.receive().await;
+    let slow = wire.ask_tool("wait", json!({})).await;
+    gate.arrived(1).await;
+    wire.end_input().await;
+    gate.open(1);
+    let before = std::time::Instant::now();
+    let rest = wire.rest().await;
+    assert!(before.elapsed() < Limits::default().linger / 2, "it did not wait for the linger");
+    let ids: Vec<_> = rest.iter().map(|answer| &answer["id"]).collect();
+    assert!(ids.contains(&&json!(slow)), "{rest:?}");
+    // subscriptions: a server that ends one SHOULD answer the listen request.
+    let end = rest.iter().find(|answer| answer["id"] == listen).expect("the subscription has its end");
+    assert_eq!(end["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], listen);
+    assert_eq!(end["result"]["resultType"], "complete");
+    wire.ended().await.expect("in peace");
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_takes_longer_than_the_linger_is_dropped() {
+    let gate = Gate::new();
+    let limits = Limits::default().with_linger(Duration::from_secs(60));
+    let mut wire = Wire::open(&gate.server().limits(limits).build().expect("a server"));
+    wire.ask_tool("wait", json!({})).await;
+    gate.arrived(1).await;
+    wire.end_input().await;
+    let before = tokio::time::Instant::now();
+    wire.ended().await.expect("in peace");
+    gate.dropped(1).await;
+    assert_eq!(before.elapsed().as_secs(), 60);
+}
+
+#[tokio::test]
+async fn a_thousand_piped_requests_and_their_large_answers_all_arrive() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Size {
+        bytes: usize,
+    }
+    let large = async |Args(Size { bytes }): Args<Size>| {
+        if bytes % 2 == 0 {
+            tokio::task::yield_now().await;
+        }
+        "x".repeat(bytes)
+    };
+    let server = Server::new("s", "1").tool(Tool::new("large", large)).build().expect("a server");
+    let mut wire = Wire::open(&server);
+    let (mut asked, mut lines) = (Vec::new(), Vec::new());
+    for number in 0..1000 {
+        asked.push(number);
+        let params = json!({
+            "name": "large",
+            "arguments": { "bytes": 3000 + number },
+            "_meta": crate::wire::modern_meta(),
+        });
+        let request = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params });
+        lines.extend_from_slice(format!("{request}\n").as_bytes());
+    }
+    let (answers, ended) = wire.pour(lines).await;
+    let mut answered: Vec<u64> = answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, asked);
+    ended.expect("in peace");
+}

@@ -1,0 +1,411 @@
+//! A client of bare JSON lines, so that these tests see what a peer sees.
+//!
+//! Everything that comes in is held against the specification's schema of the revision it belongs
+//! to, whatever the test at hand is about.
+
+use std::{collections::HashMap, time::Duration};
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf},
+    task::JoinHandle,
+    time::timeout,
+};
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::{Caller, LiveServer, ServeError, Streams};
+
+use crate::spec;
+
+/// Longer than anything here takes on a busy machine; only failing tests wait for it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection to a server.
+pub(crate) struct Wire {
+    writer: WriteHalf<DuplexStream>,
+    reader: BufReader<ReadHalf<DuplexStream>>,
+    server: JoinHandle<Result<(), ServeError>>,
+    /// What `request` and its like speak.
+    revision: Revision,
+    /// What the handshake settled, if there was one.
+    session: Option<Revision>,
+    last: i64,
+    /// Revision and method of each request, by its id as JSON.
+    asked: HashMap<String, (Revision, String)>,
+}
+
+impl Wire {
+    /// A connection on which nothing was said yet. Requests are modern.
+    pub(crate) fn open(server: &LiveServer) -> Self {
+        Self::open_as(server, Caller::local())
+    }
+
+    /// The same, for a caller.
+    pub(crate) fn open_as(server: &LiveServer, caller: Caller) -> Self {
+        let (theirs, ours) = turnbuckle_transport::duplex();
+        let server = server.clone();
+        let streams = Streams::new(theirs.reader, theirs.writer).caller(caller);
+        Self {
+            writer: ours.writer,
+            reader: BufReader::new(ours.reader),
+            server: tokio::spawn(async move { server.serve(streams).await }),
+            revision: Revision::LATEST,
+            session: None,
+            last: 0,
+            asked: HashMap::new(),
+        }
+    }
+
+    /// A connection that speaks this revision, its handshake done where there is one.
+    pub(crate) async fn at(server: &LiveServer, revision: Revision) -> Self {
+        let mut wire = Self::open(server);
+        wire.greet(revision).await;
+        wire
+    }
+
+    /// The same, for a caller.
+    pub(crate) async fn at_as(server: &LiveServer, revision: Revision, caller: Caller) -> Self {
+        let mut wire = Self::open_as(server, caller);
+        wire.greet(revision).await;
+        wire
+    }
+
+    /// Shakes hands, if the revision has a handshake, and speaks it from now on.
+    pub(crate) async fn greet(&mut self, revision: Revision) {
+        if !revision.is_modern() {
+            let result = self.initialize(revision.as_str()).await;
+            assert_eq!(result["protocolVersion"], revision.as_str());
+            self.notify("notifications/initialized", Value::Null).await;
+        }
+        self.revision = revision;
+    }
+
+    /// Sends `initialize` alone and gives its result.
+    pub(crate) async fn initialize(&mut self, version: &str) -> Value {
+        self.revision = Revision::LATEST_LEGACY;
+        let client = json!({ "name": "wire", "version": "1" });
+        let params =
+            json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
+        let result = self.result("initialize", params).await;
+        if let Some(revision) = result["protocolVersion"]
+            .as_str()
+            .and_then(Revision::from_date)
+        {
+            self.revision = revision;
+        }
+        result
+    }
+
+    /// What requests speak from now on: both eras may use one connection.
+    pub(crate) fn speak(&mut self, revision: Revision) {
+        self.revision = revision;
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Sends a request without waiting for its answer, and gives its id.
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> i64 {
+        self.last += 1;
+        let id = self.last;
+        self.ask_with(json!(id), method, params).await;
+        id
+    }
+
+    /// The same with an id of the test's choice.
+    pub(crate) async fn ask_with(&mut self, id: Value, method: &str, params: Value) {
+        let params = self.dressed(params);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+            .await;
+    }
+
+    /// Asks for a tool without waiting, and gives the id.
+    pub(crate) async fn ask_tool(&mut self, tool: &str, arguments: Value) -> i64 {
+        self.ask(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        )
+        .await
+    }
+
+    /// The whole response to a request; nothing else may come before it.
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.ask(method, params).await;
+        let response = self.receive().await;
+        assert_eq!(response["id"], id, "{response}");
+        response
+    }
+
+    /// The result of a request.
+    pub(crate) async fn result(&mut self, method: &str, params: Value) -> Value {
+        let mut response = self.request(method, params).await;
+        assert!(
+            response.get("result").is_some(),
+            "{method} failed: {response}"
+        );
+        response["result"].take()
+    }
+
+    /// The error object of a request.
+    pub(crate) async fn error(&mut self, method: &str, params: Value) -> Value {
+        let mut response = self.request(method, params).await;
+        assert!(
+            response.get("error").is_some(),
+            "{method} did not fail: {response}"
+        );
+        response["error"].take()
+    }
+
+    /// The code of a request's error.
+    pub(crate) async fn code(&mut self, method: &str, params: Value) -> i64 {
+        self.error(method, params).await["code"]
+            .as_i64()
+            .expect("a code is an integer")
+    }
+
+    /// The result of a tool.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.result(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        )
+        .await
+    }
+
+    /// The text of a tool's only content block.
+    pub(crate) async fn text(&mut self, tool: &str, arguments: Value) -> String {
+        only_text(&self.call(tool, arguments).await)
+    }
+
+    /// Sends a notification; null stands for no params.
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) {
+        let mut message = json!({ "jsonrpc": "2.0", "method": method });
+        if !params.is_null() {
+            message["params"] = params;
+        }
+        self.send(&message).await;
+    }
+
+    /// Cancels a request.
+    pub(crate) async fn cancel(&mut self, id: &Value) {
+        self.notify("notifications/cancelled", json!({ "requestId": id }))
+            .await;
+    }
+
+    /// Sends a message.
+    pub(crate) async fn send(&mut self, message: &Value) {
+        self.send_line(&message.to_string()).await;
+    }
+
+    /// Sends a line, whatever stands on it.
+    pub(crate) async fn send_line(&mut self, line: &str) {
+        if let Ok(message) = serde_json::from_str::<Value>(line) {
+            self.remember(&message);
+        }
+        self.send_bytes(format!("{line}\n").as_bytes()).await;
+    }
+
+    /// Sends bytes.
+    pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
+        let sent = timeout(PATIENCE, self.writer.write_all(bytes)).await;
+        sent.expect("the server reads").expect("the pipe is open");
+    }
+
+    /// The next message.
+    pub(crate) async fn receive(&mut self) -> Value {
+        self.next().await.expect("the server had more to say")
+    }
+
+    /// The next message, or `None` if the server has closed its side.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let line = self.next_line().await?;
+        let message = serde_json::from_str(&line).expect("the server sends JSON");
+        self.judge(&message);
+        Some(message)
+    }
+
+    /// The next line, letter by letter.
+    pub(crate) async fn next_line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = timeout(PATIENCE, self.reader.read_line(&mut line)).await;
+        let count = read
+            .expect("the server answers in time")
+            .expect("the pipe is open");
+        if count == 0 {
+            return None;
+        }
+        assert_eq!(line.pop(), Some('\n'), "every message ends its line");
+        Some(line)
+    }
+
+    /// The next `count` messages.
+    pub(crate) async fn receive_many(&mut self, count: usize) -> Vec<Value> {
+        let mut messages = Vec::with_capacity(count);
+        for _ in 0..count {
+            messages.push(self.receive().await);
+        }
+        messages
+    }
+
+    /// Asserts that everything the server has said was received: the answer to a fresh request is
+    /// the next message.
+    pub(crate) async fn assert_quiet(&mut self) {
+        let revision = std::mem::replace(&mut self.revision, Revision::LATEST);
+        self.result("server/discover", json!({})).await;
+        self.revision = revision;
+    }
+
+    /// Says that nothing more will be sent.
+    pub(crate) async fn end_input(&mut self) {
+        self.writer.shutdown().await.expect("the pipe is open");
+    }
+
+    /// Everything up to the end of the server's output.
+    pub(crate) async fn rest(&mut self) -> Vec<Value> {
+        let mut messages = Vec::new();
+        while let Some(message) = self.next().await {
+            messages.push(message);
+        }
+        messages
+    }
+
+    /// How the connection ended on the server's side.
+    pub(crate) async fn ended(self) -> Result<(), ServeError> {
+        let Self { server, .. } = self;
+        let ended = timeout(PATIENCE, server)
+            .await
+            .expect("the connection ends in time");
+        ended.expect("the connection does not panic")
+    }
+
+    /// Hangs up without waiting; the server must end in peace.
+    pub(crate) async fn hang_up(self) {
+        let Self {
+            writer,
+            reader,
+            server,
+            ..
+        } = self;
+        drop((writer, reader));
+        let ended = timeout(PATIENCE, server)
+            .await
+            .expect("the connection ends in time");
+        ended
+            .expect("the connection does not panic")
+            .expect("the connection ends in peace");
+    }
+
+    /// Sends all these bytes and the end of input while reading, and gives all that came and how
+    /// the connection ended.
+    pub(crate) async fn pour(self, bytes: Vec<u8>) -> (Vec<Value>, Result<(), ServeError>) {
+        let Self {
+            mut writer,
+            mut reader,
+            server,
+            ..
+        } = self;
+        let pouring = tokio::spawn(async move {
+            writer.write_all(&bytes).await.expect("the pipe is open");
+            writer.shutdown().await.expect("the pipe is open");
+        });
+        let (mut messages, mut line) = (Vec::new(), String::new());
+        loop {
+            line.clear();
+            let read = timeout(PATIENCE, reader.read_line(&mut line)).await;
+            if read
+                .expect("the server answers in time")
+                .expect("the pipe is open")
+                == 0
+            {
+                break;
+            }
+            messages.push(serde_json::from_str(&line).expect("the server sends JSON"));
+        }
+        pouring.await.expect("everything was sent");
+        let ended = timeout(PATIENCE, server)
+            .await
+            .expect("the connection ends in time");
+        (messages, ended.expect("the connection does not panic"))
+    }
+
+    /// Has the server drop the connection, as a program does that stops serving.
+    pub(crate) async fn abandon(self) {
+        self.server.abort();
+        let ended = timeout(PATIENCE, self.server)
+            .await
+            .expect("the connection ends in time");
+        assert!(ended.is_err_and(|error| error.is_cancelled()));
+    }
+
+    /// Params as this revision has them: a modern request says what it is.
+    fn dressed(&self, params: Value) -> Value {
+        let mut params = if params.is_null() { json!({}) } else { params };
+        if self.revision.is_modern() {
+            let meta = &mut params["_meta"];
+            for (key, value) in modern_meta().as_object().into_iter().flatten() {
+                if meta.get(key).is_none() {
+                    meta[key] = value.clone();
+                }
+            }
+        }
+        params
+    }
+
+    fn remember(&mut self, message: &Value) {
+        for message in message
+            .as_array()
+            .map_or(std::slice::from_ref(message), Vec::as_slice)
+        {
+            let Some(method) = message["method"].as_str() else {
+                continue;
+            };
+            let version = &message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+            let revision = match self.session {
+                Some(revision) if version.is_null() => revision,
+                _ => Revision::LATEST,
+            };
+            self.asked
+                .insert(message["id"].to_string(), (revision, method.to_owned()));
+        }
+    }
+
+    /// Holds a message against the specification.
+    fn judge(&mut self, message: &Value) {
+        for message in message
+            .as_array()
+            .map_or(std::slice::from_ref(message), Vec::as_slice)
+        {
+            let asked = self.asked.get(&message["id"].to_string()).cloned();
+            let latest = self.session.unwrap_or(Revision::LATEST);
+            let (mut revision, method) = asked.unwrap_or((latest, String::new()));
+            if method == "initialize"
+                && let Some(date) = message["result"]["protocolVersion"].as_str()
+            {
+                revision = Revision::from_date(date).expect("the server answers a revision");
+                self.session = Some(revision);
+            }
+            spec::judge(revision, &method, message);
+        }
+    }
+}
+
+/// What every modern request says of itself.
+pub(crate) fn modern_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "wire", "version": "1" },
+    })
+}
+
+/// The text of the only content block of a result.
+pub(crate) fn only_text(result: &Value) -> String {
+    let content = result["content"]
+        .as_array()
+        .expect("a tool's result has content");
+    assert_eq!(content.len(), 1, "{result}");
+    content[0]["text"]
+        .as_str()
+        .expect("the content is text")
+        .to_owned()
+}

@@ -1,0 +1,40 @@
+//! A client and a server in one process.
+
+use turnbuckle_client::{Client, ConnectError, Connection};
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::LiveServer;
+
+/// Connects a plain client to a server; the revision is found out as it would be over a pipe.
+///
+/// # Errors
+/// What a client gets when the server does not answer as it should.
+pub async fn connect(server: &LiveServer) -> Result<Connection, ConnectError> {
+    connect_with(
+        server,
+        &Client::new("turnbuckle-testing", env!("CARGO_PKG_VERSION")),
+    )
+    .await
+}
+
+/// Connects a plain client that speaks this revision and no other.
+///
+/// # Errors
+/// What a client gets when the server does not answer as it should.
+pub async fn connect_at(
+    server: &LiveServer,
+    revision: Revision,
+) -> Result<Connection, ConnectError> {
+    let client = Client::new("turnbuckle-testing", env!("CARGO_PKG_VERSION")).only(revision);
+    connect_with(server, &client).await
+}
+
+/// Connects a client of yours, with its answers and settings.
+///
+/// # Errors
+/// What a client gets when the server does not answer as it should.
+pub async fn connect_with(
+    server: &LiveServer,
+    client: &Client,
+) -> Result<Connection, ConnectError> {
+    client.connect(server.connect()).await
+}

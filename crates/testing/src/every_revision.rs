@@ -1,0 +1,101 @@
+//! One test body, five revisions.
+
+use std::future::Future;
+
+use turnbuckle_client::Connection;
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::Server;
+
+/// Declares tests that run at every revision: one body, five `#[test]`s.
+///
+/// The body gets a client that speaks the revision, connected to the server that the expression
+/// gives. Each test is a module with a test for each revision, so a failure names its revision.
+///
+/// ```
+/// use turnbuckle_server::{Server, Tool};
+/// use turnbuckle_testing::every_revision;
+///
+/// fn greeter() -> Server {
+///     Server::new("greeter", "1.0.0").tool(Tool::new("greet", || async { "hello" }))
+/// }
+///
+/// every_revision! {
+///     async fn greets_everybody(client = greeter()) {
+///         let output = client.call("greet", serde_json::json!({})).await.unwrap();
+///         assert_eq!(output.text(), "hello");
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! every_revision {
+    ($(
+        $(#[$attribute:meta])*
+        async fn $name:ident($client:ident = $server:expr) $body:block
+    )*) => {
+        $(
+            $(#[$attribute])*
+            mod $name {
+                #[allow(unused_imports, reason = "a test may need nothing of its surroundings")]
+                use super::*;
+
+                fn run(revision: $crate::protocol::Revision) {
+                    $crate::run_at(revision, $server, async move |$client| $body);
+                }
+
+                #[test]
+                fn v2024_11_05() {
+                    run($crate::protocol::Revision::V2024_11_05);
+                }
+
+                #[test]
+                fn v2025_03_26() {
+                    run($crate::protocol::Revision::V2025_03_26);
+                }
+
+                #[test]
+                fn v2025_06_18() {
+                    run($crate::protocol::Revision::V2025_06_18);
+                }
+
+                #[test]
+                fn v2025_11_25() {
+                    run($crate::protocol::Revision::V2025_11_25);
+                }
+
+                #[test]
+                fn v2026_07_28() {
+                    run($crate::protocol::Revision::V2026_07_28);
+                }
+            }
+        )*
+    };
+}
+
+/// Runs a test body with a client of this revision, connected to this server. What
+/// [`every_revision!`] calls.
+///
+/// # Panics
+/// If the server cannot be set up or does not answer: it is a test.
+pub fn run_at<F: Future<Output = ()>>(
+    revision: Revision,
+    server: Server,
+    body: impl FnOnce(Connection) -> F,
+) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a test can have a runtime");
+    runtime.block_on(async {
+        let server = server.build().expect("the server under test is set up");
+        let client = crate::connect_at(&server, revision)
+            .await
+            .expect("the server under test answers its client");
+        assert_eq!(
+            client.server().revision(),
+            revision,
+            "the revision asked for is spoken"
+        );
+        body(client).await;
+    });
+}

@@ -1,0 +1,107 @@
+//! Every message that passed between a client and a server, as data.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use turnbuckle_server::LiveServer;
+use turnbuckle_transport::{Duplex, duplex};
+
+/// Who sent a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// One message that passed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Who sent it.
+    pub from: Side,
+    /// What it said; a line that is not JSON stands here as a string.
+    pub message: Value,
+}
+
+/// What has passed so far. Cheap to clone; all clones see the same.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded(Arc<Mutex<Vec<Line>>>);
+
+impl Recorded {
+    /// Every message so far, in order.
+    pub fn lines(&self) -> Vec<Line> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn push(&self, from: Side, text: &str) {
+        let message = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Line { from, message });
+    }
+}
+
+impl fmt::Display for Recorded {
+    /// As a [`Transcript`](crate::Transcript): `>` what the client sent, `<` what the server did.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.lines() {
+            let mark = match line.from {
+                Side::Client => '>',
+                Side::Server => '<',
+            };
+            writeln!(f, "{mark} {}", line.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// An in-process connection to a server, with a record of all that passes.
+///
+/// Must be called inside a runtime.
+pub fn record(server: &LiveServer) -> (Duplex, Recorded) {
+    let recorded = Recorded::default();
+    let served = server.connect();
+    let (near, far) = duplex();
+    tokio::spawn(pass(
+        far.reader,
+        served.writer,
+        Side::Client,
+        recorded.clone(),
+    ));
+    tokio::spawn(pass(
+        served.reader,
+        far.writer,
+        Side::Server,
+        recorded.clone(),
+    ));
+    (near, recorded)
+}
+
+/// Passes lines on until one end is gone.
+async fn pass(
+    from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    side: Side,
+    recorded: Recorded,
+) {
+    let mut from = BufReader::new(from);
+    let mut line = String::new();
+    while from.read_line(&mut line).await.is_ok_and(|count| count > 0) {
+        recorded.push(side, line.trim_end());
+        if to.write_all(line.as_bytes()).await.is_err() {
+            break;
+        }
+        line.clear();
+    }
+    // The other end learns that this was all.
+    let _ = to.shutdown().await;
+}

@@ -1,0 +1,205 @@
+//! Transcripts: what a client sends and what a server must say, as text.
+
+use std::{fmt::Write as _, str::FromStr, time::Duration};
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use turnbuckle_server::LiveServer;
+
+use crate::{Line, Side};
+
+/// How long a server may take for one line. Far more than any test needs: it only keeps a test
+/// that would hang from hanging.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The string that stands for any value.
+const ANYTHING: &str = "…";
+
+/// What a client sends and what a server must say.
+///
+/// A line starts with `>` (sent by the client) or `<` (expected from the server), then JSON. Lines
+/// that start with `#` are comments. In what is expected, the string `"…"` stands for any value.
+///
+/// ```
+/// use turnbuckle_server::{Server, Tool};
+/// use turnbuckle_testing::Transcript;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::new("greeter", "1.0.0").tool(Tool::new("greet", || async { "hello" })).build()?;
+/// let transcript: Transcript = r#"
+///     # A legacy client may ping before anything else.
+///     > {"jsonrpc":"2.0","id":1,"method":"ping"}
+///     < {"jsonrpc":"2.0","id":1,"result":{}}
+/// "#
+/// .parse()?;
+/// transcript.hold(&server).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transcript(Vec<Line>);
+
+/// Text that is not a transcript.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {number} of the transcript: {problem}")]
+pub struct TranscriptError {
+    /// The line, counted from one.
+    pub number: usize,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A server that said something else.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("after {after} lines the server said\n  {said}\ninstead of\n  {expected}{}", .at.as_ref().map(|at| format!("\nthey differ at {at}")).unwrap_or_default())]
+pub struct Mismatch {
+    /// How many lines of the transcript had passed.
+    pub after: usize,
+    /// What the server said; empty if nothing.
+    pub said: String,
+    /// What it should have said.
+    pub expected: String,
+    /// The JSON pointer of the first difference.
+    pub at: Option<String>,
+}
+
+impl FromStr for Transcript {
+    type Err = TranscriptError;
+
+    fn from_str(text: &str) -> Result<Self, TranscriptError> {
+        let mut lines = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let refuse = |problem: String| TranscriptError {
+                number: index + 1,
+                problem,
+            };
+            let from = match line.chars().next() {
+                Some('>') => Side::Client,
+                Some('<') => Side::Server,
+                _ => return Err(refuse("it starts with neither `>`, `<` nor `#`".into())),
+            };
+            let message = serde_json::from_str(line[1..].trim())
+                .map_err(|error| refuse(error.to_string()))?;
+            lines.push(Line { from, message });
+        }
+        Ok(Self(lines))
+    }
+}
+
+impl Transcript {
+    /// Plays the client's part over one connection, and holds the server to its own.
+    ///
+    /// # Errors
+    /// The first line that the server says differently.
+    pub async fn hold(&self, server: &LiveServer) -> Result<(), Mismatch> {
+        let connection = server.connect();
+        let mut writer = connection.writer;
+        let mut reader = BufReader::new(connection.reader);
+        for (after, line) in self.0.iter().enumerate() {
+            let text = line.message.to_string();
+            if line.from == Side::Client {
+                let _ = writer.write_all(format!("{text}\n").as_bytes()).await;
+                continue;
+            }
+            let mut said = String::new();
+            let _ = tokio::time::timeout(PATIENCE, reader.read_line(&mut said)).await;
+            let heard: Value = serde_json::from_str(&said).unwrap_or(Value::Null);
+            let mut at = String::new();
+            if said.is_empty() || !agrees(&line.message, &heard, &mut at) {
+                let said = said.trim_end().to_owned();
+                let at = (!said.is_empty()).then_some(at);
+                return Err(Mismatch {
+                    after,
+                    said,
+                    expected: text,
+                    at,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether `heard` is what was expected; else `at` points to the first difference.
+fn agrees(expected: &Value, heard: &Value, at: &mut String) -> bool {
+    match (expected, heard) {
+        (Value::String(text), _) if text == ANYTHING => true,
+        (Value::Object(expected), Value::Object(heard)) => {
+            let names = expected
+                .keys()
+                .chain(heard.keys().filter(|name| !expected.contains_key(*name)));
+            names.into_iter().all(|name| {
+                let length = at.len();
+                // Writing to a String cannot fail.
+                let _ = write!(at, "/{name}");
+                let same = match (expected.get(name), heard.get(name)) {
+                    (Some(expected), Some(heard)) => agrees(expected, heard, at),
+                    _ => false,
+                };
+                if same {
+                    at.truncate(length);
+                }
+                same
+            })
+        }
+        (Value::Array(expected), Value::Array(heard)) if expected.len() == heard.len() => expected
+            .iter()
+            .zip(heard)
+            .enumerate()
+            .all(|(index, (expected, heard))| {
+                let length = at.len();
+                let _ = write!(at, "/{index}");
+                let same = agrees(expected, heard, at);
+                if same {
+                    at.truncate(length);
+                }
+                same
+            }),
+        (expected, heard) => expected == heard,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn difference(expected: &Value, heard: &Value) -> Option<String> {
+        let mut at = String::new();
+        (!agrees(expected, heard, &mut at)).then_some(at)
+    }
+
+    #[test]
+    fn a_difference_is_pointed_to() {
+        assert_eq!(
+            difference(&json!({"a": [1, {"b": 2}]}), &json!({"a": [1, {"b": 3}]})),
+            Some("/a/1/b".into())
+        );
+        assert_eq!(
+            difference(&json!({"a": 1}), &json!({"a": 1, "b": 2})),
+            Some("/b".into())
+        );
+        assert_eq!(
+            difference(&json!({"a": 1, "b": 2}), &json!({"a": 1})),
+            Some("/b".into())
+        );
+        assert_eq!(difference(&json!([1]), &json!([1, 2])), Some(String::new()));
+        assert_eq!(
+            difference(&json!({"a": "…", "b": 2}), &json!({"b": 2, "a": [1]})),
+            None
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_no_line_is_named() {
+        let error = "> {}\nwhat".parse::<Transcript>().unwrap_err();
+        assert_eq!(error.number, 2);
+        assert!("> {".parse::<Transcript>().is_err());
+    }
+}

@@ -1,0 +1,10 @@
+#![allow(unused)]
+
+use turnbuckle::{Args, tool};
+
+#[tool]
+async fn mixed(Args(name): Args<String>, row: u32) -> String {
+    format!("{name}{row}")
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+#![allow(unused)]
+
+use turnbuckle::tool;
+
+struct Seat(u32);
+
+#[tool]
+async fn book(Seat(row): Seat) -> String {
+    row.to_string()
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+#![allow(unused)]
+
+use turnbuckle::tool;
+
+struct App;
+
+impl App {
+    #[tool]
+    async fn add(&self, left: u32) -> u32 {
+        left
+    }
+}
+
+fn main() {
+    drop(App.add(1));
+}

@@ -1,0 +1,12 @@
+#![allow(unused)]
+
+use turnbuckle::tool;
+
+struct Seat;
+
+#[tool]
+async fn try_book() -> Result<Seat, turnbuckle::ToolError> {
+    Ok(Seat)
+}
+
+fn main() {}
