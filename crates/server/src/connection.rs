@@ -14,7 +14,7 @@ use crate::{
     handler::BoxFuture,
     method,
     peer::{Listener, Peer, Wants},
-    running::{Running, unless},
+    running::{Owner, Running, unless},
     shared::Shared,
     sink::{Response, Sink, Wrote},
 };
@@ -42,6 +42,12 @@ impl Connection {
             runtime,
             listener: None,
         }
+    }
+
+    /// The owner of all that runs here: when it is dropped, so are they. The connection itself
+    /// ends earlier, with the peer's last message, and late answers may still be wanted then.
+    pub(crate) fn owner(&self) -> Owner {
+        self.running.owner()
     }
 
     fn message(&mut self, message: Message<'_>) {
@@ -235,13 +241,6 @@ impl Receive for Connection {
 
     fn closed(&mut self) {
         self.running.close_when_idle();
-    }
-}
-
-impl Drop for Connection {
-    /// The connection owns what runs on it.
-    fn drop(&mut self) {
-        self.running.cancel_all();
     }
 }
 

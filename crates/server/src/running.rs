@@ -52,6 +52,10 @@ impl Running {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn owner(&self) -> Owner {
+        Owner(self.clone())
+    }
+
     /// Refuses an id that is still being served, before the request does anything.
     pub(crate) fn check(&self, request: &Request<'_>) -> Result<(), ErrorObject> {
         let table = self.table();
@@ -96,6 +100,15 @@ impl Running {
         let mut table = self.table();
         table.is_closing = true;
         table.close_if_idle();
+    }
+}
+
+/// Ends what is being served when it is dropped.
+pub(crate) struct Owner(Running);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.cancel_all();
     }
 }
 

@@ -35,6 +35,7 @@ pub struct Stdio;
 impl Transport for Stdio {
     async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
         let (connection, outbox) = server.accept(Caller::local());
+        let _owner = connection.owner();
         Ok(turnbuckle_transport::serve_stdio(connection, outbox, server.limits()).await?)
     }
 }
@@ -70,6 +71,7 @@ where
 {
     async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
         let (connection, outbox) = server.accept(self.caller);
+        let _owner = connection.owner();
         let limits = server.limits();
         Ok(turnbuckle_transport::run(self.read, self.write, connection, outbox, limits).await?)
     }

@@ -22,7 +22,7 @@ use super::{
     post, read, reply,
     service::{Site, caller},
 };
-use crate::{Caller, connection::Connection};
+use crate::{Caller, connection::Connection, running::Owner};
 
 /// One client of HTTP+SSE.
 pub(super) struct SseSession {
@@ -30,6 +30,7 @@ pub(super) struct SseSession {
     pub(super) caller: Caller,
     connection: Mutex<Connection>,
     outbox: Outbox,
+    _owner: Owner,
 }
 
 impl SseSession {
