@@ -15,6 +15,8 @@
 
 mod child;
 mod error;
+#[cfg(feature = "http")]
+pub mod http;
 mod inlet;
 mod limits;
 mod line;

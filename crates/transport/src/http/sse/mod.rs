@@ -1,0 +1,40 @@
+//! Server-sent events as text: written by servers, read by clients.
+//!
+//! The format is that of the HTML standard, "Server-sent events". A message of the protocol is one
+//! event with one line of data.
+//!
+//! ```
+//! use turnbuckle_transport::http::sse::{Decoder, Frame};
+//!
+//! let mut stream = Vec::new();
+//! Frame::of(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).with_id("7").append_to(&mut stream);
+//!
+//! let mut events = Vec::new();
+//! Decoder::new().feed(&stream, &mut events)?;
+//! assert_eq!(events[0].id.as_deref(), Some("7"));
+//! # Ok::<(), turnbuckle_transport::http::sse::EventTooLarge>(())
+//! ```
+
+mod decoder;
+mod frame;
+
+use std::time::Duration;
+
+pub use decoder::{Decoder, EventTooLarge, MAX_EVENT_BYTES};
+pub use frame::{CONTENT_TYPE, Frame, KEEP_ALIVE};
+
+/// One event, as it was read.
+///
+/// An event may be there only to set an id or a waiting time; its data is empty then, and no
+/// message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    /// Where the stream stands after this event. Empty forgets where it stood; none leaves it.
+    pub id: Option<String>,
+    /// What kind of event this is; none means `message`.
+    pub event: Option<String>,
+    /// What it says, lines separated by line feeds.
+    pub data: String,
+    /// How long to wait before coming back after the stream has broken.
+    pub retry: Option<Duration>,
+}
