@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use turnbuckle_session::Verdict;
+use turnbuckle_transport::StderrLog;
 
 use crate::{
     Ending, NewsStream, Peer,
@@ -43,6 +44,12 @@ impl Connection {
     /// What the server says unasked, from now on.
     pub fn news(&self) -> NewsStream {
         self.link().feed.listen()
+    }
+
+    /// What the server's process prints to its standard error, if that is captured. It is a log,
+    /// and no sign of failure.
+    pub fn stderr(&self) -> Option<&StderrLog> {
+        self.opened.stderr.as_ref()
     }
 
     /// Whether nothing can be asked any more.

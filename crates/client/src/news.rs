@@ -111,6 +111,9 @@ impl Feed {
             is_closed,
             ..Queue::default()
         }));
+        listeners
+            .queues
+            .retain(|listener| listener.strong_count() > 0);
         listeners.queues.push(Arc::downgrade(&queue));
         NewsStream { queue }
     }

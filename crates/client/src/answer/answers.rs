@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
     ListRootsResult, Root,
 };
 
-use super::{Ask, Refusal, Roots, Unanswered};
+use super::{Ask, Refusal, Roots, Unanswered, form};
 use crate::{Peer, connect::BoxFuture};
 
 type Handler<P, R> = Arc<dyn Fn(Ask<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
@@ -179,7 +179,9 @@ impl Answers {
         match request {
             ElicitRequestParams::Form(form) => {
                 let handler = self.form.as_ref().ok_or(Unanswered::NotThisWay("forms"))?;
-                handler(Ask::new(server, form)).await
+                let schema = form.requested_schema.clone();
+                let answered = handler(Ask::new(server, form)).await;
+                answered.and_then(|answer| form::check(&schema, answer))
             }
             ElicitRequestParams::Url(url) => {
                 let handler = self

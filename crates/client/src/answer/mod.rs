@@ -3,6 +3,7 @@
 
 mod answers;
 mod ask;
+mod form;
 mod roots;
 
 pub use answers::Answers;

@@ -1,7 +1,10 @@
 //! Any request, typed or raw.
 
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{Lower, Meta, method::Method};
+use turnbuckle_protocol::{
+    Lower, Meta, envelope,
+    method::{Method, Notification},
+};
 
 use super::{
     Call,
@@ -48,6 +51,31 @@ impl Connection {
             check: Check::Skip,
             ..call
         }
+    }
+
+    /// Sends any notification of the protocol. What the client has to say it says by itself; this
+    /// is for what only the application knows.
+    ///
+    /// # Errors
+    /// [`CallError::NotOffered`] if clients of this revision do not send it, and
+    /// [`CallError::Closed`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready sends nothing.
+    pub async fn notify<N: Notification>(&self, mut params: N::Params) -> Result<(), CallError>
+    where
+        N::Params: Lower,
+    {
+        let link = self.link();
+        link.check_offered(N::NAME)?;
+        params.lower(link.revision());
+        let mut message = Vec::new();
+        envelope::write_notification(&mut message, N::NAME, &params)
+            .map_err(|source| CallError::unwritable(N::NAME, source))?;
+        link.wire
+            .send(&message)
+            .await
+            .map_err(|_| link.closed(N::NAME))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::{HashSet, VecDeque},
     future::IntoFuture,
+    hash::{BuildHasher, RandomState},
     marker::PhantomData,
     pin::Pin,
     task::{Context, Poll},
@@ -140,7 +141,9 @@ struct Pages<'a, T> {
     link: &'a Link,
     deadline: Option<Duration>,
     next: Next,
-    seen: HashSet<Cursor>,
+    /// Digests of the cursors so far: a server may make them as long as it likes.
+    seen: HashSet<u64>,
+    digest: RandomState,
     fetched: usize,
     entry: PhantomData<fn() -> T>,
 }
@@ -158,6 +161,7 @@ impl<'a, T: Listed> List<'a, T> {
             deadline: None,
             next: Next::First,
             seen: HashSet::new(),
+            digest: RandomState::new(),
             fetched: 0,
             entry: PhantomData,
         };
@@ -224,7 +228,7 @@ impl<T: Listed> Pages<'_, T> {
         self.fetched += 1;
         if let Some(cursor) = next {
             // Cursors mean nothing here, but one that comes twice leads in a circle.
-            if !self.seen.insert(cursor.clone()) {
+            if !self.seen.insert(self.digest.hash_one(&cursor)) {
                 return Err(self.endless("a cursor came twice"));
             }
             self.next = Next::After(cursor);

@@ -16,7 +16,7 @@ const METHOD: &str = "tools/call";
 impl Connection {
     /// Calls a tool. The arguments are anything that serialises to an object; `()` for none.
     ///
-    /// A tool that failed is a result too: see [`ToolOutput::is_error`], or
+    /// A tool that failed is a result too: see [`is_error`](turnbuckle_protocol::CallToolResult::is_error), or
     /// [`ToolOutput::parse`], which makes it an error.
     pub fn call(&self, tool: impl Into<String>, arguments: impl Serialize) -> Call<'_, ToolOutput> {
         let name = Some(tool.into());

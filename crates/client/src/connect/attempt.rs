@@ -2,7 +2,7 @@
 
 use std::{future::IntoFuture, sync::Arc};
 
-use turnbuckle_session::Verdict;
+use turnbuckle_session::{Verdict, probe::Aim};
 
 use super::{Target, memory, search::Search, target::BoxFuture};
 use crate::{ConnectError, Connection, client::Profile};
@@ -60,9 +60,11 @@ impl Connect {
         let key = target.0.key();
         let remembered = remembered.or_else(|| key.as_deref().and_then(memory::recall));
         let settings = profile.settings.probe(remembered);
+        let is_free = profile.settings.aim == Aim::Auto;
         let search = Search::start(&mut *target.0, name, profile, settings).await?;
         let connection = search.finish().await?;
-        if let Some(key) = key {
+        // What a pinned search found says little about what the server would rather speak.
+        if let Some(key) = key.filter(|_| is_free) {
             memory::remember(key, connection.verdict());
         }
         Ok(connection)

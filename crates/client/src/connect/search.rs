@@ -10,7 +10,7 @@ use std::{
 use tokio::time::Instant;
 use turnbuckle_session::{
     Verdict,
-    probe::{Action, Asked, Event, Failure, Probe, Settings},
+    probe::{Action, Asked, Event, Failure, Outcome, Probe, Reason, Settings, Step},
 };
 
 use super::{
@@ -118,9 +118,11 @@ impl<'a> Search<'a> {
         let mut stray = pin!(link.stray.notified());
         let mut timeout = pin!(tokio::time::sleep_until(until));
         poll_fn(|context| {
+            // In the order they were asked: where both have been answered, the first answer may
+            // make the second one right.
             for (asked, answer) in [
-                (Asked::Initialize, &mut *initialize),
                 (Asked::Discover, &mut *discover),
+                (Asked::Initialize, &mut *initialize),
             ] {
                 if let Poll::Ready(answer) = poll_answer(answer, context) {
                     return Poll::Ready(heard.event(asked, answer));
@@ -164,7 +166,14 @@ impl<'a> Search<'a> {
         Connection::new(self.opened, peer, verdict)
     }
 
-    async fn fail(self, failure: Failure) -> ConnectError {
+    async fn fail(self, mut failure: Failure) -> ConnectError {
+        // A server that could not be started anew did not close anything: it was silent.
+        let mut asked = failure.tried.iter().rev();
+        let last = asked.find(|attempt| matches!(attempt.step, Step::Ask(..)));
+        let was_silent = last.is_some_and(|last| matches!(last.outcome, Some(Outcome::Silent(_))));
+        if was_silent && failure.reason == Reason::Closed {
+            failure.reason = Reason::Unresponsive;
+        }
         let ending = self.opened.close().await;
         ConnectError::failed(self.server, failure, ending)
     }

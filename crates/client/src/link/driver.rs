@@ -3,7 +3,7 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use tokio::task::JoinSet;
-use turnbuckle_transport::{Child, TransportError, run};
+use turnbuckle_transport::{Child, StderrLog, TransportError, run};
 
 use super::{Ending, Link, inbound::Inbound, race::race};
 use crate::{client::Profile, connect::Pipe};
@@ -19,6 +19,8 @@ const ORPHANED_OUTPUT: Duration = Duration::from_secs(1);
 /// A connection with its tasks. Dropping it ends them, and the server's process with them.
 pub(crate) struct Opened {
     pub(crate) link: Arc<Link>,
+    /// The standard error of the server's process, if it has one.
+    pub(crate) stderr: Option<StderrLog>,
     /// Held for its drop: it aborts the tasks.
     _tasks: JoinSet<()>,
 }
@@ -26,6 +28,7 @@ pub(crate) struct Opened {
 /// Starts the tasks of a connection.
 pub(crate) fn open(server: Arc<str>, profile: Arc<Profile>, pipe: Pipe) -> Opened {
     let link = Arc::new(Link::new(server, profile));
+    let stderr = pipe.child.as_ref().map(|child| child.stderr().clone());
     let mut tasks = JoinSet::new();
     tasks.spawn(drive(link.clone(), pipe));
     let timed = link.clone();
@@ -40,6 +43,7 @@ pub(crate) fn open(server: Arc<str>, profile: Arc<Profile>, pipe: Pipe) -> Opene
     }
     Opened {
         link,
+        stderr,
         _tasks: tasks,
     }
 }

@@ -23,7 +23,7 @@ impl Wire {
     ///
     /// # Cancel safety
     /// Once it is ready the message is on its way whole; before, nothing of it is.
-    pub(super) async fn send(&self, message: &[u8]) -> Result<(), Closed> {
+    pub(crate) async fn send(&self, message: &[u8]) -> Result<(), Closed> {
         self.outbox.send(message).await
     }
 

@@ -1,18 +1,17 @@
 //! Calls: what goes out, what comes back, and what happens in between.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle_client::{
-    CallError, Overdue,
+    CallError,
     protocol::{
-        PaginatedRequestParams, PromptMessage, Reference, Revision, TextResourceContents,
+        PaginatedRequestParams, PromptMessage, Reference, RequestParams, Revision,
+        TextResourceContents,
         method::{Ping, ToolsList},
     },
 };
 
-use crate::script::{Server, everything, meet, plain};
+use crate::script::{Server, complete, everything, meet, plain};
 
 #[derive(Debug, Deserialize, PartialEq)]
 struct Sum {
@@ -35,13 +34,6 @@ fn assert_stamp(request: &Value, revision: Revision) {
     } else {
         assert_eq!(meta, &Value::Null);
     }
-}
-
-fn complete(mut result: Value, revision: Revision) -> Value {
-    if revision.is_modern() {
-        result["resultType"] = "complete".into();
-    }
-    result
 }
 
 #[tokio::test(start_paused = true)]
@@ -243,7 +235,7 @@ async fn what_a_server_does_not_offer_is_not_asked() {
 async fn a_method_of_another_revision_is_not_sent() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
     let error = connection
-        .request::<Ping>(Default::default())
+        .request::<Ping>(RequestParams::default())
         .await
         .unwrap_err();
     assert!(
@@ -335,185 +327,7 @@ async fn meta_goes_along() {
 }
 
 // cancellation: the client sends `notifications/cancelled`; in both eras on this transport.
-#[tokio::test(start_paused = true)]
-async fn a_dropped_call_is_cancelled_on_the_wire() {
-    for revision in Revision::ALL {
-        let (connection, mut server) = meet(&plain(), revision).await;
-        let task = tokio::spawn({
-            let connection = connection.clone();
-            async move { connection.call("slow", ()).await }
-        });
-        let id = server.expect(json!({"method": "tools/call"})).await["id"].clone();
-        task.abort();
-        let cancelled = server
-            .expect(json!({"method": "notifications/cancelled"}))
-            .await;
-        assert_eq!(cancelled["params"]["requestId"], id);
-        assert_eq!(cancelled.get("id"), None);
-        // The late answer is ignored, and the connection goes on.
-        server.answer(json!({"content": []})).await;
-        tokio::join!(async { connection.ping().await.unwrap() }, async {
-            server.hear().await;
-            server.answer(json!({})).await;
-        });
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_that_was_never_polled_sends_nothing() {
-    let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
-    drop(connection.call("t", ()));
-    drop(IntoFuture::into_future(connection.call("t", ())));
-    drop(connection);
-    assert_eq!(server.hear().await, None);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_answered_call_is_not_cancelled() {
-    let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
-    let mut call = IntoFuture::into_future(connection.call("t", ()));
-    // Sent, and then not looked at again.
-    tokio::select! { biased; _ = &mut call => unreachable!(), () = tokio::task::yield_now() => {} }
-    server.expect(json!({"method": "tools/call"})).await;
-    server.answer(json!({"content": []})).await;
-    tokio::time::sleep(Duration::from_millis(1)).await;
-    drop(call);
-    drop(connection);
-    assert_eq!(server.hear().await, None);
-}
-
 // timeouts: when the time is up the sender SHOULD cancel and stop waiting.
-#[tokio::test(start_paused = true)]
-async fn a_deadline_ends_a_call_and_says_so_to_the_server() {
-    for revision in Revision::ALL {
-        let (connection, mut server) = meet(&plain(), revision).await;
-        let started = tokio::time::Instant::now();
-        let (result, ()) = tokio::join!(
-            async {
-                connection
-                    .call("slow", ())
-                    .deadline(Duration::from_secs(7))
-                    .await
-            },
-            async {
-                let id = server.expect(json!({"method": "tools/call"})).await["id"].clone();
-                let expected =
-                    json!({"method": "notifications/cancelled", "params": {"requestId": id}});
-                server.expect(expected).await;
-            }
-        );
-        assert_eq!(started.elapsed().as_secs(), 7);
-        let error = result.unwrap_err();
-        let limit = Duration::from_secs(7);
-        assert!(
-            matches!(error, CallError::Deadline { overdue: Overdue::Silent(at), .. } if at == limit),
-            "{error:?}"
-        );
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_clients_deadline_holds_where_the_call_sets_none() {
-    let client = plain().deadline(Duration::from_secs(3));
-    let (connection, _server) = meet(&client, Revision::LATEST).await;
-    let started = tokio::time::Instant::now();
-    connection.call("slow", ()).await.unwrap_err();
-    assert_eq!(started.elapsed().as_secs(), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn progress_renews_the_deadline_and_reaches_the_listener() {
-    for revision in Revision::ALL {
-        let (connection, mut server) = meet(&plain(), revision).await;
-        let mut heard = Vec::new();
-        let (result, ()) = tokio::join!(
-            async {
-                connection
-                    .call("slow", ())
-                    .deadline(Duration::from_secs(5))
-                    .progress(|report| heard.push(report.progress))
-                    .await
-            },
-            async {
-                let call = server.expect(json!({"method": "tools/call"})).await;
-                let token = &call["params"]["_meta"]["progressToken"];
-                assert!(token.is_number());
-                // The fourth does not grow, and is dropped; it renews nothing either.
-                for progress in [1, 2, 3, 3] {
-                    tokio::time::sleep(Duration::from_secs(4)).await;
-                    let params = json!({"progressToken": token, "progress": progress});
-                    let method = "notifications/progress";
-                    server
-                        .say(json!({"jsonrpc": "2.0", "method": method, "params": params}))
-                        .await;
-                }
-                tokio::time::sleep(Duration::from_millis(500)).await;
-                server
-                    .answer(complete(json!({"content": []}), revision))
-                    .await;
-            }
-        );
-        result.unwrap();
-        assert_eq!(heard, [1.0, 2.0, 3.0]);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn progress_does_not_renew_a_deadline_for_ever() {
-    let client = plain().longest_call(Duration::from_secs(20));
-    let (connection, mut server) = meet(&client, Revision::LATEST).await;
-    let started = tokio::time::Instant::now();
-    let (result, ()) = tokio::join!(
-        async {
-            connection
-                .call("slow", ())
-                .deadline(Duration::from_secs(5))
-                .progress(|_| ())
-                .await
-        },
-        async {
-            let call = server.expect(json!({"method": "tools/call"})).await;
-            for progress in 0..10 {
-                let token = &call["params"]["_meta"]["progressToken"];
-                let params = json!({"progressToken": token, "progress": progress});
-                let method = "notifications/progress";
-                server
-                    .say(json!({"jsonrpc": "2.0", "method": method, "params": params}))
-                    .await;
-                tokio::time::sleep(Duration::from_secs(3)).await;
-            }
-        }
-    );
-    let error = result.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            CallError::Deadline {
-                overdue: Overdue::Total(_),
-                ..
-            }
-        ),
-        "{error:?}"
-    );
-    assert!(started.elapsed() >= Duration::from_secs(20));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_lost_connection_ends_every_call() {
-    let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
-    let call = || async { connection.call("t", ()).await.unwrap_err() };
-    let (one, two, ()) = tokio::join!(call(), call(), async {
-        server.hear().await;
-        server.hear().await;
-        drop(server);
-    });
-    assert!(matches!(one, CallError::Closed { .. }), "{one:?}");
-    assert!(matches!(two, CallError::Closed { .. }), "{two:?}");
-    let after = connection.call("t", ()).await.unwrap_err();
-    assert!(matches!(after, CallError::Closed { .. }), "{after:?}");
-    assert!(connection.is_closed());
-}
-
 // basic: a result type that is not known makes the result invalid.
 #[tokio::test(start_paused = true)]
 async fn a_result_of_an_unknown_type_is_not_believed() {
@@ -567,17 +381,6 @@ async fn an_answer_that_is_too_long_is_an_error_of_its_own_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_does_not_read_does_not_outlast_the_deadline() {
-    let (connection, _server) = meet(&plain(), Revision::LATEST).await;
-    let big = json!({"text": "x".repeat(3 << 20)});
-    let calls = (0..3).map(|_| connection.call("t", &big).deadline(Duration::from_secs(9)));
-    for call in calls {
-        let error = call.await.unwrap_err();
-        assert!(matches!(error, CallError::Deadline { .. }), "{error:?}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_batch_of_answers_is_taken_apart() {
     let (connection, mut server) = meet(&plain(), Revision::V2025_03_26).await;
     let call = || async { connection.call("t", ()).await.unwrap() };
@@ -614,4 +417,22 @@ async fn the_log_level_is_asked_for_in_the_way_of_the_revision() {
         server.answer(json!({"content": []})).await;
     });
     assert!(everything()["logging"].is_object());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_application_may_say_what_only_it_knows() {
+    use turnbuckle_client::protocol::{NotificationParams, method::RootsListChanged};
+
+    let (legacy, mut server) = meet(&plain(), Revision::V2025_06_18).await;
+    let params = NotificationParams::default();
+    legacy
+        .notify::<RootsListChanged>(params.clone())
+        .await
+        .unwrap();
+    server
+        .expect(json!({"method": "notifications/roots/list_changed"}))
+        .await;
+    let (modern, _server) = meet(&plain(), Revision::LATEST).await;
+    let error = modern.notify::<RootsListChanged>(params).await.unwrap_err();
+    assert!(matches!(error, CallError::NotOffered { .. }), "{error:?}");
 }

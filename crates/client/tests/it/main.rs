@@ -1,6 +1,14 @@
 //! The client against servers that are written down: transcripts over an in-memory connection, and
 //! odd programs as real child processes.
 
+mod asks_in_results;
+mod asks_in_sessions;
 mod calls;
+mod lists;
+mod news;
+mod oddities;
 mod opening;
+mod output;
+mod patience;
 mod script;
+mod targets;

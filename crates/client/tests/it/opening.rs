@@ -235,7 +235,7 @@ async fn noise_before_the_answer_is_ignored() {
 #[tokio::test(start_paused = true)]
 async fn an_error_without_an_id_is_an_answer_to_the_probe() {
     let (mut server, end) = Server::new();
-    let client = plain().probe_timeout(Duration::from_secs(3600));
+    let client = plain().probe_timeout(Duration::from_hours(1));
     let (connection, ()) = tokio::join!(
         client.connect(end).into_future(),
         server.play(
@@ -296,13 +296,7 @@ async fn silence_is_an_error_that_says_what_was_tried() {
         heard
     });
     let error = connection.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            ConnectError::TimedOut { .. } | ConnectError::Ended { .. }
-        ),
-        "{error:?}"
-    );
+    assert!(matches!(error, ConnectError::TimedOut { .. }), "{error:?}");
     let tried = std::error::Error::source(&error).unwrap().to_string();
     assert!(
         tried.contains("`server/discover`") && tried.contains("`initialize`"),

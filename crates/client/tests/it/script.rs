@@ -190,3 +190,11 @@ pub(crate) async fn meet(client: &Client, revision: Revision) -> (Connection, Se
 pub(crate) fn plain() -> Client {
     Client::new("app", "1.0")
 }
+
+/// A result as this revision has it.
+pub(crate) fn complete(mut result: Value, revision: Revision) -> Value {
+    if revision.is_modern() {
+        result["resultType"] = "complete".into();
+    }
+    result
+}

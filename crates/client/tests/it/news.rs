@@ -1,0 +1,72 @@
+//! What servers say unasked.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use turnbuckle_client::{News, protocol::Revision};
+
+use crate::script::{meet, plain};
+
+#[tokio::test(start_paused = true)]
+async fn notifications_come_as_a_stream() {
+    for revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        let mut news = connection.news();
+        server
+            .play(
+                r#"
+                << {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+                << {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"}
+                << {"jsonrpc": "2.0", "method": "notifications/resources/list_changed"}
+                << {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:b"}}
+                << {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "error", "data": {"x": 1}}}
+                << {"jsonrpc": "2.0", "method": "acme/said", "params": {"n": 1}}
+                "#,
+            )
+            .await;
+        assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+        assert!(matches!(news.next().await, Some(News::PromptsChanged)));
+        assert!(matches!(news.next().await, Some(News::ResourcesChanged)));
+        assert!(matches!(news.next().await, Some(News::ResourceUpdated { uri }) if &*uri == "a:b"));
+        let Some(News::Log(message)) = news.next().await else {
+            panic!("a log message")
+        };
+        assert_eq!(message.data, json!({"x": 1}));
+        let Some(News::Other { method, params }) = news.next().await else {
+            panic!("another")
+        };
+        assert_eq!((&*method, params.get()), ("acme/said", r#"{"n":1}"#));
+        drop(server);
+        assert!(news.next().await.is_none());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_of_the_client_hears_everything_from_the_start() {
+    let heard = Arc::new(Mutex::new(0));
+    let counter = heard.clone();
+    let client = plain().on_news(move |_| *counter.lock().unwrap() += 1);
+    let (connection, mut server) = meet(&client, Revision::V2025_06_18).await;
+    server
+        .say(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+        .await;
+    let (pinged, ()) = tokio::join!(async { connection.ping().await }, async {
+        server.hear().await;
+        server.answer(json!({})).await;
+    });
+    pinged.unwrap();
+    assert_eq!(*heard.lock().unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_that_panics_ends_the_connection_and_every_call_on_it() {
+    let client = plain().on_news(|_| panic!("listener"));
+    let (connection, mut server) = meet(&client, Revision::V2025_06_18).await;
+    let (result, ()) = tokio::join!(async { connection.call("t", ()).await }, async {
+        server.hear().await;
+        server
+            .say(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+            .await;
+    });
+    assert!(result.unwrap_err().to_string().contains("abandoned"));
+}
