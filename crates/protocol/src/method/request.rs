@@ -4,15 +4,15 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use crate::{
-    CallToolOutcome, CallToolRequestParams, CallToolResult, Complete, CompleteRequestParams,
-    CompleteResult, CreateMessageRequestParams, CreateMessageResult, DetailedTask, DiscoverResult,
-    ElicitRequestParams, ElicitResult, EmptyResult, GetPromptRequestParams, GetPromptResult,
-    InitializeRequestParams, InitializeResult, LegacyListTasksResult, LegacyTask,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListRootsResult,
-    ListToolsResult, Outcome, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResult, RequestParams, ResourceRequestParams, SetLevelRequestParams,
-    SubscriptionsListenRequestParams, SubscriptionsListenResult, TaskRequestParams,
-    UpdateTaskRequestParams,
+    Augmented, CallToolOutcome, CallToolRequestParams, CallToolResult, Complete,
+    CompleteRequestParams, CompleteResult, CreateMessageRequestParams, CreateMessageResult,
+    DetailedTask, DiscoverResult, ElicitRequestParams, ElicitResult, EmptyResult,
+    GetPromptRequestParams, GetPromptResult, InitializeRequestParams, InitializeResult,
+    LegacyListTasksResult, LegacyTask, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListRootsResult, ListToolsResult, Outcome, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResult, RequestParams, ResourceRequestParams,
+    SetLevelRequestParams, SubscriptionsListenRequestParams, SubscriptionsListenResult,
+    TaskRequestParams, UpdateTaskRequestParams,
 };
 
 /// A request: its name, what it takes, what it returns.
@@ -81,10 +81,10 @@ requests! {
     /// `logging/setLevel`. Until 2025-11-25.
     LoggingSetLevel = "logging/setLevel": SetLevelRequestParams => EmptyResult as Complete<EmptyResult>;
     /// `sampling/createMessage`, sent by servers. Until 2025-11-25; then only inside a result.
-    SamplingCreateMessage = "sampling/createMessage": CreateMessageRequestParams => CreateMessageResult as CreateMessageResult;
+    SamplingCreateMessage = "sampling/createMessage": CreateMessageRequestParams => CreateMessageResult as Augmented<CreateMessageResult>;
     /// `elicitation/create`, sent by servers. From 2025-06-18 until 2025-11-25; then only inside a
     /// result.
-    ElicitationCreate = "elicitation/create": ElicitRequestParams => ElicitResult as ElicitResult;
+    ElicitationCreate = "elicitation/create": ElicitRequestParams => ElicitResult as Augmented<ElicitResult>;
     /// `roots/list`, sent by servers. Until 2025-11-25; then only inside a result.
     RootsList = "roots/list": RequestParams => ListRootsResult as ListRootsResult;
     /// `tasks/get` of the tasks extension.

@@ -5,9 +5,9 @@
 
 use super::Revision;
 use crate::{
-    CallToolResult, ClientCapabilities, ElicitRequestParams, EnumOption, ErrorObject, FormMode,
-    InitializeRequestParams, InitializeResult, LegacyTitledEnumSchema, PrimitiveSchema,
-    ServerCapabilities, TitledSingleSelectEnumSchema, error::code,
+    CallToolOutcome, CallToolResult, ClientCapabilities, ElicitRequestParams, EnumOption,
+    ErrorObject, FormMode, InitializeRequestParams, InitializeResult, LegacyTitledEnumSchema,
+    PrimitiveSchema, ServerCapabilities, TitledSingleSelectEnumSchema, error::code,
 };
 
 /// A value that older revisions say differently.
@@ -63,6 +63,14 @@ impl Raise for CallToolResult {
     fn raise(&mut self, from: Revision) {
         if !from.is_modern() {
             self.structured_content.take_if(|raw| raw.get() == "null");
+        }
+    }
+}
+
+impl Raise for CallToolOutcome {
+    fn raise(&mut self, from: Revision) {
+        if let Self::Complete(result) = self {
+            result.raise(from);
         }
     }
 }

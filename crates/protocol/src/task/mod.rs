@@ -4,10 +4,12 @@
 //! [`LegacyTask`] and its company are the wire forms of 2025-11-25, which name the same things
 //! differently; they convert both ways.
 
+mod augmented;
 mod detailed;
 mod legacy;
 mod status;
 
+pub use augmented::Augmented;
 pub use detailed::{DetailedTask, TaskState};
 pub use legacy::{LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask};
 pub use status::{

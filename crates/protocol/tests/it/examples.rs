@@ -62,7 +62,6 @@ fn embedded(json: &Value) -> Result<Value, String> {
 type Round = fn(&Value) -> Result<Value, String>;
 
 /// What each folder of examples holds.
-#[expect(clippy::too_many_lines, reason = "a table: one line for each folder")]
 fn round_of(folder: &str) -> Option<Round> {
     use turnbuckle_protocol::method as m;
     Some(match folder {

@@ -6,6 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use turnbuckle_protocol::{
     Complete, ErrorObject, Revision,
+    envelope::{self, Frame, Message},
     method::{Direction, Method, Notification, available, extension},
     revision::Lower,
 };
@@ -89,6 +90,7 @@ impl Generator {
     {
         if self.has(M::NAME) {
             let params = self.lowered(params);
+            through_the_envelope::<M>(&params);
             self.request_json(M::NAME, exact, params_of, &params);
         }
     }
@@ -255,6 +257,23 @@ impl Generator {
         }
         json
     }
+}
+
+/// Checks that the parameters of a request are the same when the envelope hands them over.
+fn through_the_envelope<M: Method>(params: &Value) {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": M::NAME, "params": params});
+    let text = request.to_string();
+    let Ok(Frame::One(Message::Request(request))) = envelope::parse(text.as_bytes()) else {
+        panic!("{text} is a request");
+    };
+    let read: M::Params = request
+        .params
+        .parse()
+        .expect("the parameters of this method");
+    assert_eq!(
+        serde_json::to_value(&read).expect("it was written before"),
+        *params
+    );
 }
 
 /// What a value is on the wire, having been read back as the same value, in any order of members.

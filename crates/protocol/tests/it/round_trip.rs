@@ -4,7 +4,7 @@ use proptest::{collection::vec, prelude::*, sample::Index};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use turnbuckle_protocol::{
-    CallToolResult, ContentBlock, InputRequest, PrimitiveSchema, Revision, SamplingMessage,
+    CallToolResult, ContentBlock, InputRequest, Lower, PrimitiveSchema, Revision, SamplingMessage,
     method::{self, Method, Notification},
 };
 
@@ -144,12 +144,18 @@ proptest! {
 }
 
 #[test]
-fn tasks_of_the_extension_come_back() {
+fn tasks_of_the_extension_come_back_and_ask_in_modern_words() {
     for f in Fullness::BOTH {
-        for task in sample::detailed_tasks(f) {
+        for mut task in sample::detailed_tasks(f) {
             let json = written(&task);
             assert_eq!(json.get("statusMessage").is_some(), f == Fullness::Full);
             assert_eq!(written(&task.summary())["status"], json["status"]);
+            task.lower(Revision::LATEST);
+            let asks = written(&task).to_string();
+            assert!(
+                !asks.contains("elicitationId") && !asks.contains("taskSupport"),
+                "{asks}"
+            );
         }
     }
 }

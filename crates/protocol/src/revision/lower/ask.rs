@@ -4,8 +4,9 @@ use super::{
     super::Inexpressible, Lower, Revision, lower_meta, steps, v2025_03_26, v2025_06_18, v2026_07_28,
 };
 use crate::{
-    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    InputRequest, InputRequiredResult, InputResponse,
+    CreateMessageRequestParams, CreateMessageResult, DetailedTask, ElicitRequestParams,
+    ElicitResult, InputRequest, InputRequests, InputRequiredResult, InputResponse, TaskState,
+    UpdateTaskRequestParams,
 };
 
 impl Lower for CreateMessageRequestParams {
@@ -95,21 +96,43 @@ impl InputRequest {
     }
 }
 
+/// Clears what older revisions had from questions that stand in a modern result.
+fn retire(requests: &mut InputRequests) {
+    for request in requests.values_mut() {
+        match request {
+            InputRequest::Elicit(params) => v2026_07_28::elicit_params(params),
+            InputRequest::CreateMessage(params) => params.lower(Revision::V2026_07_28),
+            InputRequest::ListRoots(params) => params.lower(Revision::V2026_07_28),
+        }
+    }
+}
+
 impl Lower for InputRequiredResult {
-    /// Clears what older revisions had from the questions. The result itself has no older form: a
-    /// session sends each question as a request of its own, see [`InputRequest::lower_to`].
+    /// The result itself has no older form: a session sends each question as a request of its own,
+    /// see [`InputRequest::lower_to`].
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        for request in self
-            .input_requests
-            .iter_mut()
-            .flat_map(|requests| requests.values_mut())
-        {
-            match request {
-                InputRequest::Elicit(params) => v2026_07_28::elicit_params(params),
-                InputRequest::CreateMessage(params) => params.lower(Revision::V2026_07_28),
-                InputRequest::ListRoots(params) => params.lower(Revision::V2026_07_28),
-            }
+        self.input_requests.iter_mut().for_each(retire);
+    }
+}
+
+impl Lower for DetailedTask {
+    /// There is no older form with details; 2025-11-25 reads a [`LegacyTask`](crate::LegacyTask)
+    /// made of the summary.
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if let TaskState::InputRequired(requests) = &mut self.state {
+            retire(requests);
+        }
+    }
+}
+
+impl Lower for UpdateTaskRequestParams {
+    /// There is no older form.
+    fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        for response in self.input_responses.values_mut() {
+            response.lower(to);
         }
     }
 }

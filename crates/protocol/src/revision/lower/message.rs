@@ -5,16 +5,15 @@ use super::{
 };
 use crate::{
     CallToolOutcome, CallToolRequestParams, CallToolResult, CancelledNotificationParams, Complete,
-    CompleteRequestParams, CompleteResult, DetailedTask, DiscoverResult,
-    ElicitationCompleteNotificationParams, EmptyResult, GetPromptRequestParams, GetPromptResult,
-    InitializeRequestParams, InitializeResult, InputResponses, LegacyCreateTaskResult,
-    LegacyListTasksResult, LegacyTask, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListRootsResult, ListToolsResult, LoggingMessageNotificationParams,
-    NotificationParams, Outcome, PaginatedRequestParams, ProgressNotificationParams,
-    ReadResourceRequestParams, ReadResourceResult, RequestParams, ResourceRequestParams,
-    ResourceUpdatedNotificationParams, SetLevelRequestParams,
-    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
-    SubscriptionsListenResult, Task, TaskRequestParams, UpdateTaskRequestParams,
+    CompleteRequestParams, CompleteResult, DiscoverResult, ElicitationCompleteNotificationParams,
+    EmptyResult, GetPromptRequestParams, GetPromptResult, InitializeRequestParams,
+    InitializeResult, InputResponses, LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListRootsResult,
+    ListToolsResult, LoggingMessageNotificationParams, NotificationParams, Outcome,
+    PaginatedRequestParams, ProgressNotificationParams, ReadResourceRequestParams,
+    ReadResourceResult, RequestParams, ResourceRequestParams, ResourceUpdatedNotificationParams,
+    SetLevelRequestParams, SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequestParams, SubscriptionsListenResult, Task, TaskRequestParams,
 };
 
 /// Messages in which only `_meta` differs.
@@ -31,7 +30,6 @@ macro_rules! only_meta {
 only_meta!(
     CancelledNotificationParams,
     CompleteResult,
-    DetailedTask,
     ElicitationCompleteNotificationParams,
     EmptyResult,
     LegacyCreateTaskResult,
@@ -48,7 +46,6 @@ only_meta!(
     SubscriptionsListenRequestParams,
     Task,
     TaskRequestParams,
-    UpdateTaskRequestParams,
 );
 
 /// Results that say how long they may be kept, which only modern peers read.

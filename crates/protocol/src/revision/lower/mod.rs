@@ -28,7 +28,7 @@ pub trait Lower {
 
 impl<T: Lower> Lower for Option<T> {
     fn lower(&mut self, to: Revision) {
-        for value in self {
+        if let Some(value) = self {
             value.lower(to);
         }
     }
