@@ -51,7 +51,7 @@ pub use extract::{Args, Cancelled, Extract, Introduction, MetaOf, Progress, RawA
 pub use failure::{Failure, Fault, Reject, ToolError};
 pub use handler::Handler;
 #[cfg(feature = "http")]
-pub use http::{Http, HttpBody, HttpService, HttpSettings};
+pub use http::{Allowed, Cors, HttpBody, HttpService, HttpSettings};
 pub use layer::{Layer, Next, Reply};
 pub use live::LiveServer;
 pub use outcome::{Audio, Image, IntoOutcome, Json};

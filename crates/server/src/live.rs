@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use turnbuckle_transport::{Duplex, Limits, Outbox};
 
+#[cfg(feature = "http")]
+use crate::{HttpService, HttpSettings};
 use crate::{
     Caller, Catalog, ServeError, Streams, Transport, connection::Connection, shared::Shared,
 };
@@ -46,6 +48,19 @@ impl LiveServer {
             }
         });
         near
+    }
+
+    /// The server as a tower service that speaks HTTP, with loopback alone let in: nest it in
+    /// an axum router, or run it under hyper.
+    #[cfg(feature = "http")]
+    pub fn http(&self) -> HttpService {
+        self.http_with(HttpSettings::default())
+    }
+
+    /// The server as a tower service that speaks HTTP, with settings of your own.
+    #[cfg(feature = "http")]
+    pub fn http_with(&self, settings: HttpSettings) -> HttpService {
+        HttpService::new(self, settings, None)
     }
 
     /// The catalog, to add and remove while the server runs.

@@ -2,6 +2,10 @@
 
 #[cfg(feature = "client")]
 pub use turnbuckle_client as client;
+#[cfg(feature = "client")]
+pub use turnbuckle_client::{
+    Answers, CallError, Client, ConnectError, Connection, News, Target, ToolOutput,
+};
 pub use turnbuckle_macros::{handlers, prompt, resource, tool};
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_protocol::{
@@ -16,17 +20,22 @@ pub use turnbuckle_server::{
     Progress, Prompt, RawArgs, Reject, Reply, Resource, ServeError, Server, SetupError, State,
     Stdio, Streams, Tool, ToolError, Transport, Uri,
 };
+#[cfg(all(feature = "server", feature = "http"))]
+pub use turnbuckle_server::{Allowed, Cors, HttpBody, HttpService, HttpSettings};
 pub use turnbuckle_transport as transport;
+pub use turnbuckle_transport::Command;
 
 /// What most servers and clients need: `use turnbuckle::prelude::*`.
 pub mod prelude {
+    #[cfg(feature = "client")]
+    pub use turnbuckle_client::{Answers, Client, Connection};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
         Args, Audio, Cancelled, Image, Json, Progress, Prompt, Resource, Server, State, Stdio,
         Tool, ToolError,
     };
 
-    pub use crate::{handlers, prompt, resource, tool};
+    pub use crate::{Command, handlers, prompt, resource, tool};
 }
 
 /// A [`Server`] with the name and version of your crate.

@@ -110,7 +110,7 @@ impl EventStream {
     /// The first event of a stream: it names the place to come back to.
     pub(super) fn prime(&self, retry: Duration) -> Vec<u8> {
         let mut event = Vec::new();
-        sse::write_priming(&mut event, &self.id_of(0), retry);
+        sse::Frame::of(b"").with_id(&self.id_of(0)).with_retry(retry).append_to(&mut event);
         event
     }
 
@@ -132,7 +132,7 @@ impl EventStream {
         {
             log.last += 1;
             let start = events.len();
-            sse::write_numbered(events, &self.id_of(log.last), line);
+            sse::Frame::of(line).with_id(&self.id_of(log.last)).append_to(events);
             self.keep_event(log, Bytes::copy_from_slice(&events[start..]));
         }
     }
@@ -188,7 +188,7 @@ impl EventBody {
             if self.quiet.as_mut().poll(context).is_pending() {
                 return Poll::Pending;
             }
-            sse::write_comment(&mut events);
+            events.extend_from_slice(sse::KEEP_ALIVE);
         }
         let until = tokio::time::Instant::now() + self.keep_alive;
         self.quiet.as_mut().reset(until);

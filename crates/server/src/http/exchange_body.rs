@@ -103,18 +103,18 @@ impl ExchangeBody {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
         {
-            sse::write_message(&mut events, line);
+            sse::Frame::of(line).append_to(&mut events);
         }
         self.lines.clear();
         if let Poll::Ready(response) = response {
-            sse::write_message(&mut events, &response.message);
+            sse::Frame::of(&response.message).append_to(&mut events);
             self.running = None;
         }
         if events.is_empty() {
             if self.quiet.as_mut().poll(context).is_pending() {
                 return Poll::Pending;
             }
-            sse::write_comment(&mut events);
+            events.extend_from_slice(sse::KEEP_ALIVE);
         }
         self.rest();
         if self.running.is_some() {

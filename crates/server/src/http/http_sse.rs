@@ -45,12 +45,8 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     let opened = site.sessions.open_sse(|id| {
         let outbox = Outbox::new(site.shared.settings.limits);
         let connection = Connection::new(Arc::clone(&site.shared), caller.clone(), outbox.clone());
-        SseSession {
-            id,
-            caller,
-            connection: Mutex::new(connection),
-            outbox,
-        }
+        let owner = connection.owner();
+        SseSession { id, caller, connection: Mutex::new(connection), outbox, _owner: owner }
     });
     let session = match opened {
         Ok(session) => session,
@@ -61,11 +57,8 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     };
     let mut start = Vec::new();
     // Relative to the stream's own address, so that it holds behind any prefix and proxy.
-    sse::write_event(
-        &mut start,
-        "endpoint",
-        &format!("messages?session={}", session.id),
-    );
+    let place = format!("messages?session={}", session.id);
+    sse::Frame::of(place.as_bytes()).with_event("endpoint").append_to(&mut start);
     let keep_alive = site.settings.keep_alive;
     reply::events(Kind::Sse(Box::new(SseBody {
         site: Arc::clone(site),
@@ -127,13 +120,13 @@ impl SseBody {
                         .split(|byte| *byte == b'\n')
                         .filter(|line| !line.is_empty())
                     {
-                        sse::write_message(&mut events, line);
+                        sse::Frame::of(line).append_to(&mut events);
                     }
                 }
                 Poll::Pending if self.quiet.as_mut().poll(context).is_pending() => {
                     return Poll::Pending;
                 }
-                Poll::Pending => sse::write_comment(&mut events),
+                Poll::Pending => events.extend_from_slice(sse::KEEP_ALIVE),
             }
         }
         let until = tokio::time::Instant::now() + self.keep_alive;

@@ -202,17 +202,21 @@ impl Exchange {
 
     /// Hands the response to the connection that waits, or puts it on the stream.
     async fn deliver(&self, response: sink::Response) {
-        let mut state = self.state();
-        if let State::Waiting(waker) = &mut *state {
-            let waker = waker.take();
-            *state = State::Ready(response);
-            drop(state);
-            waker.into_iter().for_each(Waker::wake);
-            return;
+        if let Some(response) = self.settle(response) {
+            let _ = self.outbox.send(&response.message).await;
+            self.outbox.close();
         }
+    }
+
+    /// Gives the response back if a stream is open for it.
+    fn settle(&self, response: sink::Response) -> Option<sink::Response> {
+        let mut state = self.state();
+        let State::Waiting(waker) = &mut *state else { return Some(response) };
+        let waker = waker.take();
+        *state = State::Ready(response);
         drop(state);
-        let _ = self.outbox.send(&response.message).await;
-        self.outbox.close();
+        waker.into_iter().for_each(Waker::wake);
+        None
     }
 
     fn give_up(&self) {
