@@ -118,15 +118,17 @@ impl Request<'_> {
     /// deadline: the outcome, if there is one before the request is on its way.
     async fn send(&mut self) -> Option<Outcome> {
         let message = std::mem::take(&mut self.message);
-        match race(self.link.wire.send(&message), self.slot.landed()).await {
-            First::Left(Ok(())) => {
-                self.state = State::Sent;
-                None
+        loop {
+            match race(self.link.wire.send(&message), self.slot.landed()).await {
+                First::Left(Ok(())) => {
+                    self.state = State::Sent;
+                    return None;
+                }
+                First::Left(Err(_)) => return Some(self.closing().await),
+                First::Right(Landed::Outcome(outcome)) => return Some(outcome),
+                // A report on what the server has not been asked yet: it guessed the token.
+                First::Right(Landed::Progress(_)) => {}
             }
-            First::Left(Err(_)) => Some(self.closing().await),
-            First::Right(Landed::Outcome(outcome)) => Some(outcome),
-            // No server can report on what it has not been asked.
-            First::Right(Landed::Progress(_)) => Some(Outcome::Closed),
         }
     }
 
