@@ -73,6 +73,7 @@ impl<'a> IdRef<'a> {
     }
 
     /// Appends the id as JSON.
+    #[expect(clippy::missing_panics_doc, reason = "writing to a Vec cannot fail")]
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Int(number) => {

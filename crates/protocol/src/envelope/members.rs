@@ -60,6 +60,10 @@ impl<'a> Members<'a> {
     }
 
     /// The object as one JSON text.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "made of members that were JSON already"
+    )]
     pub fn to_raw(&self) -> Box<RawValue> {
         let mut text = String::from("{");
         for (index, (name, value)) in self.iter().enumerate() {
@@ -96,6 +100,10 @@ impl<'a> Members<'a> {
 
 /// What stands where `params` is expected.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one, and short-lived"
+)]
 pub(super) enum Params<'a> {
     Object(Members<'a>),
     Duplicate(String),

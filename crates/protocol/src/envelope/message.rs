@@ -8,6 +8,10 @@ use super::{IdRef, Malformed, Members};
 
 /// What one frame of a transport holds.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one, and short-lived"
+)]
 pub enum Frame<'a> {
     /// One message.
     One(Message<'a>),

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | how is a header called? | [`header`] |
 //! | which member of `params` does `Mcp-Name` repeat? | [`name_of`] |
-//! | how is a value written into a header, and read back? | [`encode`], [`decode`], [`matches`] |
+//! | how is a value written into a header, and read back? | [`encode`], [`decode`], [`matches()`] |
 //! | which arguments of a tool are headers? | [`ParamHeaders`] |
 //! | which status does an error travel with? | [`status_of`], [`status_of_answer`] |
 
