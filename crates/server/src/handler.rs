@@ -8,7 +8,7 @@ use std::{future::Future, pin::Pin};
 use crate::{Call, Extract, Failure, IntoOutcome, describe::Description};
 
 /// A future that owns all it needs.
-pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// What a handler is once its types are forgotten: called with the call, it extracts at once and
 /// gives a future that borrows nothing from the message.
@@ -31,10 +31,7 @@ pub trait Handler<X, T>: Send + Sync + 'static {
     fn describe(description: &mut Description);
 
     /// Extracts, and gives the running call.
-    fn start(
-        &self,
-        call: &Call<'_>,
-    ) -> Result<Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>, Failure>;
+    fn start(&self, call: &Call<'_>) -> Result<BoxFuture<Result<T, Failure>>, Failure>;
 }
 
 pub(crate) fn erase<X, T: 'static, H: Handler<X, T>>(handler: H) -> (Erased<T>, Description) {

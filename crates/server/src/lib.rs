@@ -49,7 +49,7 @@ pub use describe::{
 };
 pub use extract::{Args, Cancelled, Extract, Introduction, MetaOf, Progress, RawArgs, State, Uri};
 pub use failure::{Failure, Fault, Reject, ToolError};
-pub use handler::Handler;
+pub use handler::{BoxFuture, Handler};
 #[cfg(feature = "http")]
 pub use http::{Allowed, Cors, HttpBody, HttpService, HttpSettings};
 pub use layer::{Layer, Next, Reply};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use turnbuckle_transport::{Duplex, Limits, Outbox};
 
-#[cfg(feature = "http")]
-use crate::{HttpService, HttpSettings};
 use crate::{
     Caller, Catalog, ServeError, Streams, Transport, connection::Connection, shared::Shared,
 };
+#[cfg(feature = "http")]
+use crate::{HttpService, HttpSettings};
 
 /// A server that is set up: clone it, serve it on several transports, change it while it runs.
 #[derive(Clone)]

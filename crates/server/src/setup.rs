@@ -121,7 +121,7 @@ pub(crate) fn tool(
             .compile()
             .map_err(|error| about.invalid(format!("input schema: {error}")))?;
     }
-    wire.input_schema = arguments.schema().clone();
+    wire.input_schema.clone_from(arguments.schema());
     let headers = ParamHeaders::of(&wire.input_schema)
         .map_err(|fault| about.invalid(format!("input schema: {fault}")))?;
     let headers = (!headers.is_empty()).then_some(headers);

@@ -111,9 +111,9 @@ fn spawn(
             }
             Err(error) => {
                 let message = error_message(&id.as_ref(), &error);
-                tasks.push(tokio::spawn(
-                    async move { drop(outbox.send(&message).await) },
-                ));
+                tasks.push(tokio::spawn(async move {
+                    let _ = outbox.send(&message).await;
+                }));
             }
         }
     }

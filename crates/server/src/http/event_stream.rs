@@ -94,9 +94,9 @@ impl EventStream {
         log.readers.push((reader, None));
         drop(log);
         let mut start = first;
-        missed
-            .iter()
-            .for_each(|event| start.extend_from_slice(event));
+        for event in &missed {
+            start.extend_from_slice(event);
+        }
         let keep_alive = self.keep_alive;
         Kind::Events(Box::new(EventBody {
             stream: self,
@@ -110,7 +110,10 @@ impl EventStream {
     /// The first event of a stream: it names the place to come back to.
     pub(super) fn prime(&self, retry: Duration) -> Vec<u8> {
         let mut event = Vec::new();
-        sse::Frame::of(b"").with_id(&self.id_of(0)).with_retry(retry).append_to(&mut event);
+        sse::Frame::of(b"")
+            .with_id(&self.id_of(0))
+            .with_retry(retry)
+            .append_to(&mut event);
         event
     }
 
@@ -132,7 +135,9 @@ impl EventStream {
         {
             log.last += 1;
             let start = events.len();
-            sse::Frame::of(line).with_id(&self.id_of(log.last)).append_to(events);
+            sse::Frame::of(line)
+                .with_id(&self.id_of(log.last))
+                .append_to(events);
             self.keep_event(log, Bytes::copy_from_slice(&events[start..]));
         }
     }

@@ -46,7 +46,13 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         let outbox = Outbox::new(site.shared.settings.limits);
         let connection = Connection::new(Arc::clone(&site.shared), caller.clone(), outbox.clone());
         let owner = connection.owner();
-        SseSession { id, caller, connection: Mutex::new(connection), outbox, _owner: owner }
+        SseSession {
+            id,
+            caller,
+            connection: Mutex::new(connection),
+            outbox,
+            _owner: owner,
+        }
     });
     let session = match opened {
         Ok(session) => session,
@@ -58,7 +64,9 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     let mut start = Vec::new();
     // Relative to the stream's own address, so that it holds behind any prefix and proxy.
     let place = format!("messages?session={}", session.id);
-    sse::Frame::of(place.as_bytes()).with_event("endpoint").append_to(&mut start);
+    sse::Frame::of(place.as_bytes())
+        .with_event("endpoint")
+        .append_to(&mut start);
     let keep_alive = site.settings.keep_alive;
     reply::events(Kind::Sse(Box::new(SseBody {
         site: Arc::clone(site),

@@ -105,6 +105,10 @@ async fn serve_request(
 ///
 /// # Errors
 /// 404 for a session that is not, or not the caller's; 400 for a version it does not speak.
+#[expect(
+    clippy::result_large_err,
+    reason = "a refusal is rare, and goes out at once"
+)]
 pub(super) fn session(
     site: &Site,
     parts: &Parts,
@@ -155,6 +159,10 @@ fn without_session(parts: &Parts, message: &Message<'_>) -> Response<HttpBody> {
 }
 
 /// The media types that the request has and wants.
+#[expect(
+    clippy::result_large_err,
+    reason = "a refusal is rare, and goes out at once"
+)]
 fn check_media(headers: &HeaderMap) -> Result<(), Response<HttpBody>> {
     let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| {
         let value = value.as_bytes();

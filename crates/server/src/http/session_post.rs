@@ -211,7 +211,9 @@ impl Exchange {
     /// Gives the response back if a stream is open for it.
     fn settle(&self, response: sink::Response) -> Option<sink::Response> {
         let mut state = self.state();
-        let State::Waiting(waker) = &mut *state else { return Some(response) };
+        let State::Waiting(waker) = &mut *state else {
+            return Some(response);
+        };
         let waker = waker.take();
         *state = State::Ready(response);
         drop(state);

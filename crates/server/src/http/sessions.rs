@@ -111,8 +111,12 @@ impl Sessions {
         let streamable = std::mem::take(&mut table.streamable);
         let sse = std::mem::take(&mut table.sse);
         drop(table);
-        streamable.values().for_each(|session| session.close());
-        sse.values().for_each(|session| session.close());
+        for session in streamable.values() {
+            session.close();
+        }
+        for session in sse.values() {
+            session.close();
+        }
     }
 
     fn admit(&self, table: &mut Table) -> Result<(), Full> {

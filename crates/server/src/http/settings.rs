@@ -11,7 +11,7 @@ const MAX_STREAMS: usize = 64;
 
 /// How long a session may be silent. Long enough for a person's lunch, short enough that the
 /// sessions of clients that never say goodbye do not pile up.
-const SESSION_IDLE: Duration = Duration::from_secs(60 * 60);
+const SESSION_IDLE: Duration = Duration::from_hours(1);
 
 /// The time between comments on a quiet stream. Proxies close connections that are silent for
 /// thirty seconds or a minute.
@@ -28,7 +28,7 @@ const REPLAY_EVENTS: usize = 256;
 const REPLAY_BYTES: usize = 1024 * 1024;
 
 /// How long events are kept of a stream.
-const REPLAY_AGE: Duration = Duration::from_secs(5 * 60);
+const REPLAY_AGE: Duration = Duration::from_mins(5);
 
 /// How long a client waits before it comes back to a stream that we closed.
 const RETRY: Duration = Duration::from_secs(1);

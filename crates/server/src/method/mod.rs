@@ -137,10 +137,10 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         "resources/list" => list::resources(incoming, out),
         "resources/templates/list" => list::templates(incoming, out),
         "completion/complete" => completion_complete::serve(incoming, out),
-        "server/discover" if is_modern => server_discover::serve(incoming, out),
+        "server/discover" if is_modern => server_discover::serve(&incoming, out),
         "subscriptions/listen" if is_modern => subscriptions_listen::serve(incoming, out),
         "initialize" if !is_modern => initialize::serve(incoming, out),
-        "ping" if !is_modern => ping::serve(incoming, out),
+        "ping" if !is_modern => ping::serve(&incoming, out),
         _ => {
             let reject = Reject::method_not_found(method);
             incoming.refuse(reject, out)

@@ -8,7 +8,7 @@ use crate::{
     sink::{Sink, Wrote},
 };
 
-pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+pub(super) fn serve(incoming: &Incoming<'_>, out: &mut impl Sink) -> Step {
     out.put(|out| {
         envelope::write_raw_result(out, &incoming.id, b"{}");
         Wrote::Result

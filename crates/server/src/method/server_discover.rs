@@ -9,7 +9,7 @@ use crate::{
     sink::{Sink, Wrote},
 };
 
-pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+pub(super) fn serve(incoming: &Incoming<'_>, out: &mut impl Sink) -> Step {
     let shared = incoming.shared;
     let mut result = DiscoverResult::new(&SPOKEN, shared.catalog().capabilities());
     result.instructions.clone_from(&shared.instructions);
