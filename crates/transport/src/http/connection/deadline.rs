@@ -1,0 +1,156 @@
+//! When a connection's patience ends.
+//!
+//! The timer is not touched for each request: it is left to fire at the earliest time that was ever
+//! set, and then set anew if patience was renewed meanwhile. A connection that is busy from its
+//! first request on, such as one with an open stream, has no timer at all.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep};
+
+use super::pulse::Phase;
+use crate::http::Settings;
+
+/// The end of the wait that a connection is in.
+pub(super) struct Deadline {
+    settings: Settings,
+    phase: Phase,
+    at: Instant,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Deadline {
+    pub(super) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            phase: Phase::Busy,
+            at: Instant::now(),
+            timer: None,
+        }
+    }
+
+    /// Ready when the wait of this phase, or an equal one since, has lasted too long.
+    ///
+    /// Must always be polled by the same task: the timer is told only once whom to wake.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, phase: Phase) -> Poll<()> {
+        if phase != self.phase {
+            self.phase = phase;
+            if let Some(patience) = self.patience() {
+                self.at = Instant::now() + patience;
+            }
+        }
+        if phase == Phase::Busy || self.will_be_woken() {
+            return Poll::Pending;
+        }
+        let timer = match &mut self.timer {
+            Some(timer) => {
+                timer.as_mut().reset(self.at);
+                timer
+            }
+            None => self
+                .timer
+                .insert(Box::pin(tokio::time::sleep_until(self.at))),
+        };
+        timer.as_mut().poll(cx)
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Busy => None,
+            Phase::Head(_) | Phase::Farewell => Some(self.settings.header_timeout),
+            Phase::Idle(_) => Some(self.settings.idle_timeout),
+            Phase::Stalled(_) => Some(self.settings.write_timeout),
+        }
+    }
+
+    /// Whether the timer fires in time, or earlier, which does no harm.
+    fn will_be_woken(&self) -> bool {
+        self.timer
+            .as_ref()
+            .is_some_and(|timer| !timer.is_elapsed() && timer.deadline() <= self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn deadline() -> Deadline {
+        let settings = Settings::default()
+            .with_header_timeout(seconds(10))
+            .with_idle_timeout(seconds(100))
+            .with_write_timeout(seconds(50));
+        Deadline::new(settings)
+    }
+
+    async fn wait(deadline: &mut Deadline, phase: Phase) -> Duration {
+        let start = Instant::now();
+        poll_fn(|cx| deadline.poll(cx, phase)).await;
+        start.elapsed()
+    }
+
+    async fn is_over(deadline: &mut Deadline, phase: Phase) -> bool {
+        poll_fn(|cx| Poll::Ready(deadline.poll(cx, phase).is_ready())).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_wait_has_its_own_patience() {
+        for (phase, patience) in [
+            (Phase::Head(0), 10),
+            (Phase::Idle(0), 100),
+            (Phase::Stalled(0), 50),
+        ] {
+            let waited = wait(&mut deadline(), phase).await;
+            assert!(
+                waited >= seconds(patience) && waited < seconds(patience + 1),
+                "{phase:?}"
+            );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_renews_patience() {
+        let mut deadline = deadline();
+        assert!(!is_over(&mut deadline, Phase::Idle(1)).await);
+        tokio::time::advance(seconds(90)).await;
+        assert!(!is_over(&mut deadline, Phase::Idle(2)).await);
+        tokio::time::advance(seconds(20)).await;
+        assert!(!is_over(&mut deadline, Phase::Idle(2)).await, "the old end");
+        let waited = wait(&mut deadline, Phase::Idle(2)).await;
+        assert!(waited >= seconds(79) && waited < seconds(81), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_part_of_a_head_ends_patience_earlier() {
+        let mut deadline = deadline();
+        assert!(!is_over(&mut deadline, Phase::Idle(1)).await);
+        let waited = wait(&mut deadline, Phase::Head(1)).await;
+        assert!(waited < seconds(11), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn more_of_the_same_head_renews_nothing() {
+        let mut deadline = deadline();
+        for _ in 0..4 {
+            assert!(!is_over(&mut deadline, Phase::Head(0)).await);
+            tokio::time::advance(seconds(2)).await;
+        }
+        assert!(wait(&mut deadline, Phase::Head(0)).await < seconds(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_busy_is_never_late() {
+        let mut deadline = deadline();
+        assert!(!is_over(&mut deadline, Phase::Idle(1)).await);
+        tokio::time::advance(seconds(1000)).await;
+        assert!(!is_over(&mut deadline, Phase::Busy).await);
+        assert!(!is_over(&mut deadline, Phase::Idle(2)).await);
+    }
+}

@@ -1,0 +1,177 @@
+//! The way from an accepted socket to requests.
+
+use std::error::Error;
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+
+use super::closing::Closing;
+use super::drive::drive;
+use super::http2::{self, Tasks};
+use super::preface::{Preface, Protocol};
+use super::pulse::{Heads, Pulse};
+use super::refuse::{REFUSAL_TIME, refuse};
+use super::requests::Requests;
+use super::wire::Wire;
+#[cfg(feature = "tls")]
+use crate::http::Tls;
+use crate::http::listen::{Socket, Stream};
+use crate::http::{Peer, Settings};
+
+/// 128 KiB: the most that HTTP/1.1 reads ahead or holds back on a connection. Buffers start at
+/// 8 KiB and grow only under a large body.
+const MAX_BUFFER_BYTES: usize = 128 * 1024;
+
+/// What all connections of a server share.
+pub(in crate::http) struct Door {
+    settings: Settings,
+    closing: Arc<Closing>,
+    http1: http1::Builder,
+    #[cfg(feature = "tls")]
+    tls: Option<Tls>,
+}
+
+/// A connection of which we know what it speaks.
+struct Opened {
+    stream: Stream,
+    peer: Peer,
+    protocol: Protocol,
+    preface: Preface,
+}
+
+impl Door {
+    pub(in crate::http) fn new(settings: Settings, closing: Arc<Closing>) -> Self {
+        Self {
+            settings,
+            closing,
+            http1: http1_builder(&settings),
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+
+    #[cfg(feature = "tls")]
+    pub(in crate::http) fn with_tls(mut self, tls: Option<Tls>) -> Self {
+        self.tls = tls;
+        self
+    }
+
+    /// Serves a connection until it ends.
+    pub(in crate::http) async fn admit<S, B>(
+        self: Arc<Self>,
+        service: S,
+        socket: Socket,
+        peer: Peer,
+    ) where
+        S: tower_service::Service<Request<Incoming>, Response = Response<B>>,
+        S: Clone + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<Box<dyn Error + Send + Sync>>,
+        B: http_body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let Some(opened) = self
+            .opened_in(self.settings.header_timeout, socket, peer)
+            .await
+        else {
+            return;
+        };
+        let heads = match opened.protocol {
+            Protocol::Http1 => Heads::Bare,
+            Protocol::Http2 => Heads::Framed,
+        };
+        let pulse = Arc::new(Pulse::new(heads));
+        let requests = Requests::new(service, opened.peer, Arc::clone(&pulse));
+        let wire = Wire::new(opened.stream, opened.preface, Arc::clone(&pulse));
+        let io = TokioIo::new(wire);
+        match opened.protocol {
+            Protocol::Http1 => {
+                let connection = self.http1.serve_connection(io, requests);
+                drive(connection, &pulse, self.settings, &self.closing).await;
+            }
+            Protocol::Http2 => {
+                let builder = http2::builder(&self.settings, Tasks::default());
+                let connection = builder.serve_connection(io, requests);
+                // Boxed, so that the many of HTTP/1.1 do not pay for its size.
+                Box::pin(drive(connection, &pulse, self.settings, &self.closing)).await;
+            }
+        }
+    }
+
+    /// Tells a connection that there is one too many.
+    pub(in crate::http) async fn turn_away(self: Arc<Self>, socket: Socket, peer: Peer) {
+        let refusal = async {
+            if let Some(opened) = self.opened_in(REFUSAL_TIME, socket, peer).await {
+                refuse(opened.stream, opened.protocol).await;
+            }
+        };
+        // A client that does not take the answer has its answer.
+        let _ = tokio::time::timeout(REFUSAL_TIME, refusal).await;
+    }
+
+    /// Finds out what a connection speaks, unless it does not say in time or the server closes.
+    async fn opened_in(&self, time: Duration, socket: Socket, peer: Peer) -> Option<Opened> {
+        let mut opening = pin!(tokio::time::timeout(time, self.open(socket, peer)));
+        let mut closed = pin!(self.closing.heard());
+        let outcome = poll_fn(|cx| match opening.as_mut().poll(cx) {
+            Poll::Pending => closed.as_mut().poll(cx).map(|()| None),
+            Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+        })
+        .await;
+        match outcome? {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a connection could not be opened");
+                None
+            }
+            Err(_) => {
+                tracing::debug!("a connection said nothing for too long");
+                None
+            }
+        }
+    }
+
+    async fn open(&self, socket: Socket, peer: Peer) -> io::Result<Option<Opened>> {
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            let stream = tls.acceptor().accept(socket).await?;
+            let protocol = match stream.get_ref().1.alpn_protocol() {
+                Some(b"h2") => Protocol::Http2,
+                _ => Protocol::Http1,
+            };
+            return Ok(Some(Opened {
+                stream: Stream::Encrypted(Box::new(stream)),
+                peer: peer.encrypted(),
+                protocol,
+                preface: Preface::default(),
+            }));
+        }
+        let mut stream = Stream::Plain(socket);
+        let found = Preface::read(&mut stream).await?;
+        Ok(found.map(|(protocol, preface)| Opened {
+            stream,
+            peer,
+            protocol,
+            preface,
+        }))
+    }
+}
+
+fn http1_builder(settings: &Settings) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .max_header_size(settings.max_header_bytes)
+        .max_buf_size(MAX_BUFFER_BYTES.max(settings.max_header_bytes))
+        // Our own deadline does not set a timer for each request.
+        .header_read_timeout(None);
+    builder
+}

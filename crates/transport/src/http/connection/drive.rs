@@ -1,0 +1,111 @@
+//! A connection from its first request to its last, in its own task.
+
+use std::error::Error;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use super::closing::Closing;
+use super::deadline::Deadline;
+use super::pulse::{Phase, Pulse};
+use crate::http::Settings;
+
+/// A connection that can be asked to take no further requests.
+pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> {
+    fn close_gracefully(self: Pin<&mut Self>);
+}
+
+impl<I, S, B> Graceful for hyper::server::conn::http1::Connection<I, S>
+where
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = B>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    I: hyper::rt::Read + hyper::rt::Write + Unpin,
+    B: http_body::Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    fn close_gracefully(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+impl<I, S, B, E> Graceful for hyper::server::conn::http2::Connection<I, S, E>
+where
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = B>,
+    S::Error: Into<Box<dyn Error + Send + Sync>>,
+    I: hyper::rt::Read + hyper::rt::Write + Unpin,
+    B: http_body::Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, B>,
+{
+    fn close_gracefully(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+/// Drives a connection until it ends, is silent for too long, or does not end after it was told.
+///
+/// Must be polled by one task only, which is woken for the closing and the deadline.
+pub(super) async fn drive(
+    connection: impl Graceful,
+    pulse: &Pulse,
+    settings: Settings,
+    closing: &Closing,
+) {
+    let mut connection = pin!(connection);
+    let mut closed = pin!(closing.notified());
+    let mut deadline = Deadline::new(settings);
+    let mut state = State::New;
+    poll_fn(|cx| {
+        if state == State::New {
+            // For the waker alone; whether it was said is asked below.
+            let _ = closed.as_mut().poll(cx);
+            state = State::Open;
+        }
+        if state == State::Open && closing.is_said() {
+            connection.as_mut().close_gracefully();
+            state = State::Closing;
+        }
+        turn(connection.as_mut(), pulse, &mut deadline, &mut state, cx)
+    })
+    .await;
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Closing,
+}
+
+fn turn(
+    mut connection: Pin<&mut impl Graceful>,
+    pulse: &Pulse,
+    deadline: &mut Deadline,
+    state: &mut State,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    loop {
+        if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
+            if let Err(error) = outcome {
+                tracing::debug!(error = &error as &dyn Error, "a connection ended badly");
+            }
+            return Poll::Ready(());
+        }
+        let phase = match pulse.phase() {
+            Phase::Idle(_) if *state == State::Closing => Phase::Farewell,
+            phase => phase,
+        };
+        if deadline.poll(cx, phase).is_pending() {
+            return Poll::Pending;
+        }
+        if matches!(phase, Phase::Idle(_)) {
+            // The client may be sending its next request right now: HTTP/2 tells it that the
+            // request was not taken.
+            connection.as_mut().close_gracefully();
+            *state = State::Closing;
+        } else {
+            tracing::debug!(?phase, "a connection waited too long for its client");
+            return Poll::Ready(());
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! HTTP/2: its settings, and the tasks that its requests run in.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hyper::rt::Executor;
+use hyper::server::conn::http2;
+use hyper_util::rt::TokioTimer;
+use tokio::task::JoinSet;
+
+use crate::http::Settings;
+
+/// 30 s of silence, then 20 s for the answer to a ping: proxies give up at a minute.
+const PING_AFTER: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// 128 KiB: what one request may have waiting to be sent before its body is asked for more. With
+/// all streams in use a connection holds at most 16 MiB.
+const MAX_SEND_BYTES: usize = 128 * 1024;
+
+/// A builder whose connection runs its requests in these tasks.
+pub(super) fn builder(settings: &Settings, tasks: Tasks) -> http2::Builder<Tasks> {
+    let mut builder = http2::Builder::new(tasks);
+    builder
+        .timer(TokioTimer::new())
+        .keep_alive_interval(PING_AFTER)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .max_concurrent_streams(settings.max_streams)
+        .max_header_list_size(u32::try_from(settings.max_header_bytes).unwrap_or(u32::MAX))
+        .max_send_buf_size(MAX_SEND_BYTES);
+    builder
+}
+
+/// The tasks of one connection, which end with it. There are at most as many as streams.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tasks(Arc<Mutex<JoinSet<()>>>);
+
+impl<F> Executor<F> for Tasks
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn execute(&self, request: F) {
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What has ended is kept until it is asked for.
+        while let Some(outcome) = tasks.try_join_next() {
+            if let Err(error) = outcome {
+                tracing::error!(%error, "a request ended with a panic");
+            }
+        }
+        tasks.spawn(request);
+    }
+}

@@ -1,0 +1,15 @@
+//! One connection, from its first byte to its last.
+
+mod closing;
+mod deadline;
+mod door;
+mod drive;
+mod http2;
+mod preface;
+mod pulse;
+mod refuse;
+mod requests;
+mod wire;
+
+pub(super) use closing::Closing;
+pub(super) use door::Door;

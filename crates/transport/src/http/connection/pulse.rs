@@ -1,0 +1,159 @@
+//! What a connection is doing, as far as its patience is concerned.
+//!
+//! The wire, the requests and the deadline all look at it. Only counters: on HTTP/2 requests run in
+//! tasks of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// What happened on a connection.
+#[derive(Debug)]
+pub(super) struct Pulse {
+    heads: Heads,
+    /// Requests that have begun and are not answered to the end.
+    running: AtomicUsize,
+    /// Requests that have begun, ever.
+    begun: AtomicUsize,
+    /// Whether a part of a head has come and not the whole.
+    has_part_of_head: AtomicBool,
+    /// Writes that went through, ever.
+    writes: AtomicUsize,
+    is_write_blocked: AtomicBool,
+}
+
+/// Whether bytes without a running request are those of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heads {
+    /// As on HTTP/1.1.
+    Bare,
+    /// On HTTP/2 they may be anything; its own pings find a peer that hangs in the middle of one.
+    Framed,
+}
+
+/// What is waited for. The numbers tell one wait from the next of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// For ourselves, or for the body of a request, which is the service's business.
+    Busy,
+    /// For the rest of a head.
+    Head(usize),
+    /// For a request to begin.
+    Idle(usize),
+    /// For the peer to read.
+    Stalled(usize),
+    /// For the peer to take note that the connection ends.
+    Farewell,
+}
+
+impl Pulse {
+    /// Of a connection whose first bytes have come.
+    pub(super) fn new(heads: Heads) -> Self {
+        Self {
+            heads,
+            running: AtomicUsize::new(0),
+            begun: AtomicUsize::new(0),
+            has_part_of_head: AtomicBool::new(heads == Heads::Bare),
+            writes: AtomicUsize::new(0),
+            is_write_blocked: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        if self.is_write_blocked.load(Relaxed) {
+            Phase::Stalled(self.writes.load(Relaxed))
+        } else if self.running.load(Relaxed) > 0 {
+            Phase::Busy
+        } else if self.has_part_of_head.load(Relaxed) {
+            Phase::Head(self.begun.load(Relaxed))
+        } else {
+            Phase::Idle(self.begun.load(Relaxed))
+        }
+    }
+
+    /// Bytes have come.
+    pub(super) fn read(&self) {
+        if self.heads == Heads::Bare && self.running.load(Relaxed) == 0 {
+            self.has_part_of_head.store(true, Relaxed);
+        }
+    }
+
+    /// Bytes have gone.
+    pub(super) fn wrote(&self) {
+        // Only the connection's own task writes, so load and store lose nothing.
+        self.writes
+            .store(self.writes.load(Relaxed).wrapping_add(1), Relaxed);
+        self.is_write_blocked.store(false, Relaxed);
+    }
+
+    /// All bytes have gone.
+    pub(super) fn flushed(&self) {
+        if self.is_write_blocked.load(Relaxed) {
+            self.wrote();
+        }
+    }
+
+    /// The peer takes no more bytes.
+    pub(super) fn write_blocked(&self) {
+        self.is_write_blocked.store(true, Relaxed);
+    }
+
+    /// A head is whole, and its request runs until what is returned is dropped.
+    pub(super) fn begin(self: &Arc<Self>) -> Running {
+        self.has_part_of_head.store(false, Relaxed);
+        self.begun.fetch_add(1, Relaxed);
+        self.running.fetch_add(1, Relaxed);
+        Running(Arc::clone(self))
+    }
+}
+
+/// A request that is not answered to the end.
+#[derive(Debug)]
+pub(super) struct Running(Arc<Pulse>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_makes_a_connection_busy_until_its_end() {
+        let pulse = Arc::new(Pulse::new(Heads::Bare));
+        assert_eq!(pulse.phase(), Phase::Head(0));
+        let running = pulse.begin();
+        pulse.read();
+        assert_eq!(pulse.phase(), Phase::Busy);
+        drop(running);
+        assert_eq!(pulse.phase(), Phase::Idle(1));
+        pulse.read();
+        assert_eq!(pulse.phase(), Phase::Head(1));
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_waited_for_even_while_busy() {
+        let pulse = Arc::new(Pulse::new(Heads::Bare));
+        let _running = pulse.begin();
+        pulse.write_blocked();
+        assert_eq!(pulse.phase(), Phase::Stalled(0));
+        pulse.wrote();
+        assert_eq!(pulse.phase(), Phase::Busy);
+        pulse.write_blocked();
+        assert_eq!(pulse.phase(), Phase::Stalled(1));
+    }
+
+    #[test]
+    fn frames_between_requests_are_no_heads() {
+        let pulse = Arc::new(Pulse::new(Heads::Framed));
+        pulse.read();
+        assert_eq!(pulse.phase(), Phase::Idle(0));
+        let (one, two) = (pulse.begin(), pulse.begin());
+        drop(one);
+        assert_eq!(pulse.phase(), Phase::Busy);
+        drop(two);
+        assert_eq!(pulse.phase(), Phase::Idle(2));
+    }
+}

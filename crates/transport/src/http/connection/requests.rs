@@ -1,0 +1,102 @@
+//! The requests of one connection on their way to the service and back.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http::{Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use pin_project_lite::pin_project;
+
+use super::pulse::{Pulse, Running};
+use crate::http::Peer;
+
+/// The service as one connection calls it: requests know their peer, the pulse knows the requests.
+pub(super) struct Requests<S> {
+    service: TowerToHyperService<S>,
+    peer: Peer,
+    pulse: Arc<Pulse>,
+}
+
+impl<S> Requests<S> {
+    pub(super) fn new(service: S, peer: Peer, pulse: Arc<Pulse>) -> Self {
+        Self {
+            service: TowerToHyperService::new(service),
+            peer,
+            pulse,
+        }
+    }
+}
+
+impl<S, B> Service<Request<Incoming>> for Requests<S>
+where
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone,
+{
+    type Response = Response<Answer<B>>;
+    type Error = S::Error;
+    type Future = Exchange<<TowerToHyperService<S> as Service<Request<Incoming>>>::Future>;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        let running = self.pulse.begin();
+        request.extensions_mut().insert(self.peer);
+        Exchange {
+            future: self.service.call(request),
+            running: Some(running),
+        }
+    }
+}
+
+pin_project! {
+    /// A request that is being answered.
+    pub(super) struct Exchange<F> {
+        #[pin]
+        future: F,
+        running: Option<Running>,
+    }
+}
+
+impl<F, B, E> Future for Exchange<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+{
+    type Output = Result<Response<Answer<B>>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let response = ready!(this.future.poll(cx))?;
+        let running = this.running.take();
+        Poll::Ready(Ok(response.map(|body| Answer { body, running })))
+    }
+}
+
+pin_project! {
+    /// The body of an answer; its end is the end of the request.
+    pub(super) struct Answer<B> {
+        #[pin]
+        body: B,
+        running: Option<Running>,
+    }
+}
+
+impl<B: Body> Body for Answer<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        self.project().body.poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,104 @@
+//! The bytes of a connection, under observation.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::preface::Preface;
+use super::pulse::Pulse;
+use crate::http::listen::Stream;
+
+/// A stream that begins with what was already read of it and tells the pulse what happens.
+pub(super) struct Wire {
+    stream: Stream,
+    preface: Preface,
+    pulse: Arc<Pulse>,
+}
+
+impl Wire {
+    pub(super) fn new(stream: Stream, preface: Preface, pulse: Arc<Pulse>) -> Self {
+        Self {
+            stream,
+            preface,
+            pulse,
+        }
+    }
+
+    fn noted(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &outcome {
+            Poll::Ready(_) => self.pulse.wrote(),
+            Poll::Pending => self.pulse.write_blocked(),
+        }
+        outcome
+    }
+
+    /// TLS holds back what the socket does not take, so flushing can be blocked too.
+    fn noted_flush(&self, outcome: &Poll<io::Result<()>>) {
+        match outcome {
+            Poll::Ready(_) => self.pulse.flushed(),
+            Poll::Pending => self.pulse.write_blocked(),
+        }
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        if wire.preface.pour(buffer) {
+            return Poll::Ready(Ok(()));
+        }
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut wire.stream).poll_read(cx, buffer);
+        if buffer.filled().len() > before {
+            wire.pulse.read();
+        }
+        outcome
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let wire = self.get_mut();
+        let outcome = Pin::new(&mut wire.stream).poll_write(cx, bytes);
+        wire.noted(outcome)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wire = self.get_mut();
+        let outcome = Pin::new(&mut wire.stream).poll_write_vectored(cx, slices);
+        wire.noted(outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        let outcome = Pin::new(&mut wire.stream).poll_flush(cx);
+        wire.noted_flush(&outcome);
+        outcome
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        let outcome = Pin::new(&mut wire.stream).poll_shutdown(cx);
+        wire.noted_flush(&outcome);
+        outcome
+    }
+}

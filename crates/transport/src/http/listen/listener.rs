@@ -1,0 +1,136 @@
+//! A place where connections arrive.
+
+use std::fmt;
+use std::net::SocketAddr;
+#[cfg(unix)]
+use std::path::Path;
+use std::task::{Context, Poll};
+
+use tokio::net::{TcpListener, ToSocketAddrs};
+
+#[cfg(feature = "tls")]
+use super::tls::Tls;
+#[cfg(unix)]
+use super::unix::UnixDoor;
+use super::{BindError, Peer, Socket};
+
+/// A place where connections arrive, open since it was made: clients may connect from then on and
+/// wait until [`serve`](crate::http::serve) takes them.
+///
+/// Dropping it closes it. A Unix socket's file goes with it.
+pub struct Listener {
+    place: Place,
+    #[cfg(feature = "tls")]
+    tls: Option<Tls>,
+}
+
+enum Place {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix(UnixDoor),
+}
+
+impl Listener {
+    /// Listens on TCP. Port 0 takes any free one; see [`local_address`](Self::local_address).
+    ///
+    /// Listen on `127.0.0.1` unless other machines shall reach the server.
+    ///
+    /// # Errors
+    ///
+    /// If the address has no such form, is taken, or is not ours to listen at.
+    pub async fn bind(address: impl ToSocketAddrs + fmt::Display) -> Result<Self, BindError> {
+        match TcpListener::bind(&address).await {
+            Ok(listener) => Ok(Self::at(Place::Tcp(listener))),
+            Err(source) => Err(BindError::Address {
+                address: address.to_string(),
+                source,
+            }),
+        }
+    }
+
+    /// Takes a TCP socket that listens already, as service managers hand it over.
+    ///
+    /// # Errors
+    ///
+    /// If the socket cannot be watched, for instance because there is no runtime.
+    pub fn from_tcp(listener: std::net::TcpListener) -> Result<Self, BindError> {
+        let watched = || {
+            listener.set_nonblocking(true)?;
+            TcpListener::from_std(listener)
+        };
+        match watched() {
+            Ok(listener) => Ok(Self::at(Place::Tcp(listener))),
+            Err(source) => Err(BindError::Address {
+                address: "the given socket".to_owned(),
+                source,
+            }),
+        }
+    }
+
+    /// Listens on a Unix socket. What a server that ended badly has left at the path is removed.
+    ///
+    /// Who may connect is a matter of the file's permissions: with the usual umask, the same user.
+    ///
+    /// # Errors
+    ///
+    /// If a server answers there, if something else has the path, or if no file can be made there.
+    #[cfg(unix)]
+    pub async fn bind_unix(path: impl AsRef<Path>) -> Result<Self, BindError> {
+        let door = UnixDoor::open(path.as_ref()).await?;
+        Ok(Self::at(Place::Unix(door)))
+    }
+
+    fn at(place: Place) -> Self {
+        Self {
+            place,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+
+    /// Speaks TLS on every connection, with HTTP/2 for those who ask for it.
+    #[cfg(feature = "tls")]
+    pub fn with_tls(mut self, tls: Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// The address it listens at, if that is one of TCP.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        match &self.place {
+            Place::Tcp(listener) => listener.local_addr().ok(),
+            #[cfg(unix)]
+            Place::Unix(_) => None,
+        }
+    }
+
+    #[cfg(feature = "tls")]
+    pub(in crate::http) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+
+    pub(super) fn poll_accept(
+        &self,
+        cx: &mut Context<'_>,
+    ) -> Poll<std::io::Result<(Socket, Peer)>> {
+        match &self.place {
+            Place::Tcp(listener) => listener
+                .poll_accept(cx)
+                .map_ok(|(stream, address)| (Socket::tcp(stream), Peer::tcp(address))),
+            #[cfg(unix)]
+            Place::Unix(door) => door.poll_accept(cx),
+        }
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Listener");
+        match &self.place {
+            Place::Tcp(listener) => debug.field("tcp", &listener.local_addr().ok()),
+            #[cfg(unix)]
+            Place::Unix(door) => debug.field("unix", &door.path()),
+        };
+        debug.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,22 @@
+//! Where connections come from: TCP, Unix sockets, and TLS over either.
+
+mod accept;
+mod error;
+mod listener;
+mod peer;
+mod socket;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(unix)]
+mod unix;
+
+pub use error::BindError;
+pub use listener::Listener;
+pub use peer::Peer;
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
+
+pub(super) use accept::Accept;
+pub(super) use socket::Socket;
+pub(super) use stream::Stream;

@@ -1,0 +1,68 @@
+//! A connection as HTTP sees it: plain or encrypted.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::Socket;
+
+/// A connection that speaks HTTP.
+pub(in crate::http) enum Stream {
+    Plain(Socket),
+    /// Boxed: the state of TLS is larger than all the rest, and most connections have none.
+    #[cfg(feature = "tls")]
+    Encrypted(Box<tokio_rustls::server::TlsStream<Socket>>),
+}
+
+/// Does the same to either kind.
+macro_rules! either {
+    ($stream:expr, $inner:ident => $call:expr) => {
+        match $stream {
+            Stream::Plain($inner) => $call,
+            #[cfg(feature = "tls")]
+            Stream::Encrypted($inner) => $call,
+        }
+    };
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        either!(self.get_mut(), inner => Pin::new(inner).poll_read(cx, buffer))
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        either!(self.get_mut(), inner => Pin::new(inner).poll_write(cx, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        either!(self.get_mut(), inner => Pin::new(inner).poll_write_vectored(cx, slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        either!(self, inner => inner.is_write_vectored())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self.get_mut(), inner => Pin::new(inner).poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self.get_mut(), inner => Pin::new(inner).poll_shutdown(cx))
+    }
+}

@@ -1,0 +1,141 @@
+//! TLS by rustls, with the certificate and key as PEM.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{self, ServerConfig};
+
+/// In the order of our liking, as ALPN names them.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// A certificate and its key, ready to be spoken with: TLS 1.3 and 1.2, HTTP/2 and HTTP/1.1.
+///
+/// Clones are the same certificate: keep one to [`renew`](Self::renew) it while the server runs.
+#[derive(Clone)]
+pub struct Tls {
+    config: Arc<RwLock<Arc<ServerConfig>>>,
+}
+
+/// Why a certificate or its key cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no certificate in the text.
+    #[error("there is no certificate in the PEM text; give the server's own first, then its chain")]
+    NoCertificate,
+    /// A certificate in the text is damaged.
+    #[error("a certificate cannot be read as PEM: {reason}")]
+    Certificate {
+        /// What the reader of PEM says.
+        reason: String,
+    },
+    /// There is no key in the text, or it is damaged.
+    #[error("the private key cannot be read as PEM (PKCS#8, PKCS#1 or SEC1): {reason}")]
+    Key {
+        /// What the reader of PEM says.
+        reason: String,
+    },
+    /// Certificate and key do not fit each other, or are of a kind that is not supported.
+    #[error("the certificate and the private key cannot be used together: {reason}")]
+    Unusable {
+        /// What rustls says.
+        reason: String,
+    },
+}
+
+impl Tls {
+    /// Reads the chain of certificates, the server's own first, and its key from PEM files.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or does not hold what it should.
+    pub fn open(certificates: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self, TlsError> {
+        Self::from_pem(&read(certificates.as_ref())?, &read(key.as_ref())?)
+    }
+
+    /// Takes the chain of certificates, the server's own first, and its key as PEM text.
+    ///
+    /// # Errors
+    ///
+    /// If the text does not hold what it should.
+    pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
+        let config = config(certificates, key)?;
+        Ok(Self {
+            config: Arc::new(RwLock::new(config)),
+        })
+    }
+
+    /// Replaces the certificate and key for connections from now on.
+    ///
+    /// # Errors
+    ///
+    /// If the text does not hold what it should; the old certificate stays then.
+    pub fn renew(&self, certificates: &[u8], key: &[u8]) -> Result<(), TlsError> {
+        let config = config(certificates, key)?;
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+        Ok(())
+    }
+
+    pub(in crate::http) fn acceptor(&self) -> TlsAcceptor {
+        let config = self.config.read().unwrap_or_else(PoisonError::into_inner);
+        TlsAcceptor::from(Arc::clone(&config))
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Keys do not belong in logs.
+        f.debug_struct("Tls").finish_non_exhaustive()
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(path).map_err(|source| TlsError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn config(certificates: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, TlsError> {
+    let chain = CertificateDer::pem_slice_iter(certificates)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| TlsError::Certificate {
+            reason: error.to_string(),
+        })?;
+    if chain.is_empty() {
+        return Err(TlsError::NoCertificate);
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| TlsError::Key {
+        reason: error.to_string(),
+    })?;
+    let mut config = with_chain(chain, key).map_err(|error| TlsError::Unusable {
+        reason: error.to_string(),
+    })?;
+    config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+    Ok(Arc::new(config))
+}
+
+fn with_chain(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<ServerConfig, rustls::Error> {
+    // Named, so that another provider in the program makes no difference.
+    ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+}
