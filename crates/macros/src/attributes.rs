@@ -1,4 +1,5 @@
-//! The other attributes of a handler, sorted by where they belong when the function is split in two.
+//! The other attributes of a handler, sorted by where they belong when the function is split in
+//! two.
 
 use syn::Attribute;
 
@@ -12,7 +13,8 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Sorts them. Lint levels go to both sides; whatever is not known, such as `#[instrument]`, to the body.
+    /// Sorts them. Lint levels go to both sides; whatever is not known, such as `#[instrument]`, to
+    /// the body.
     pub(crate) fn sort(attributes: Vec<Attribute>) -> Self {
         let mut sorted = Self::default();
         for attribute in attributes {
@@ -36,7 +38,8 @@ pub(crate) fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = &Attr
         .filter(|attribute| attribute.path().is_ident("cfg"))
 }
 
-/// The kind of handler that an attribute declares, if it is one of ours: `#[tool]`, `#[turnbuckle::tool]`.
+/// The kind of handler that an attribute declares, if it is one of ours: `#[tool]`,
+/// `#[turnbuckle::tool]`.
 pub(crate) fn kind_of(attribute: &Attribute) -> Option<Kind> {
     let segments = &attribute.path().segments;
     let is_ours = match segments.len() {

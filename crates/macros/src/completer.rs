@@ -11,8 +11,9 @@ pub(crate) fn as_written(completer: &Expr) -> TokenStream {
     completer.to_token_stream()
 }
 
-/// The completer of a method's argument. `Self::cities` may be a method of the same block, with or without
-/// a receiver, async or not; it becomes a closure over the state. Anything else stands as it is.
+/// The completer of a method's argument. `Self::cities` may be a method of the same block, with or
+/// without a receiver, async or not; it becomes a closure over the state. Anything else stands as
+/// it is.
 pub(crate) fn of_method(completer: &Expr, items: &[ImplItem]) -> TokenStream {
     let Some(method) = named(completer, items) else {
         return as_written(completer);
@@ -55,7 +56,8 @@ pub(crate) fn check(completer: &Expr, items: &[ImplItem], mistakes: &mut Mistake
     }
 }
 
-/// Quiets the lints that blame a completer for what it must be: async, and an owner of its argument.
+/// Quiets the lints that blame a completer for what it must be: async, and an owner of its
+/// argument.
 pub(crate) fn quiet(completer: &Expr, items: &mut [ImplItem]) {
     let Some(ident) = named(completer, items).map(|method| method.sig.ident.clone()) else {
         return;

@@ -4,7 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The doc comments among these attributes as one expression of type `&'static str`, if there are any.
+/// The doc comments among these attributes as one expression of type `&'static str`, if there are
+/// any.
 pub(crate) fn expression(attributes: &[Attribute]) -> Option<TokenStream> {
     let docs: Vec<&Expr> = attributes.iter().filter_map(doc_value).collect();
     if docs.is_empty() {
@@ -14,12 +15,14 @@ pub(crate) fn expression(attributes: &[Attribute]) -> Option<TokenStream> {
         Some(texts) => Some(tidy(&texts))
             .filter(|text| !text.is_empty())
             .map(|text| quote!(#text)),
-        // `#[doc = include_str!("…")]`: the text is not known here, so the compiler puts it together.
+        // `#[doc = include_str!("…")]`: the text is not known here, so the compiler puts it
+        // together.
         None => Some(quote!(::core::concat!(#(#docs, "\n"),*).trim())),
     }
 }
 
-/// The doc comments as one attribute for a field, so that a schema shows them without stray indentation.
+/// The doc comments as one attribute for a field, so that a schema shows them without stray
+/// indentation.
 pub(crate) fn attribute(attributes: &[Attribute]) -> TokenStream {
     let docs: Vec<&Expr> = attributes.iter().filter_map(doc_value).collect();
     match literals(&docs).map(|texts| tidy(&texts)) {
@@ -76,7 +79,8 @@ fn line(text: &str) -> String {
     text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned()
 }
 
-/// A block comment: the later lines lose their stars, if all of them have one, and what indentation they share.
+/// A block comment: the later lines lose their stars, if all of them have one, and what indentation
+/// they share.
 fn block(text: &str) -> Vec<String> {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().trim().to_owned();

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Ident, ItemFn, Path, ext::IdentExt};
+use syn::{Attribute, Ident, ItemFn, Path, ext::IdentExt};
 
 use crate::{
     attributes::{Attributes, conditions, kind_of},
@@ -15,17 +15,16 @@ use crate::{
     signature,
 };
 
-/// Expands the attribute: the function, a type that stands for it, and the description found by that type.
+/// Expands the attribute: the function, a type that stands for it, and the description found by
+/// that type.
 pub(crate) fn expand(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(_) => return not_a_function(kind, item),
     };
     let mut mistakes = Mistakes::default();
-    for second in function
-        .attrs
-        .extract_if(.., |attribute| kind_of(attribute).is_some())
-    {
+    let is_ours = |attribute: &mut Attribute| kind_of(attribute).is_some();
+    for second in function.attrs.extract_if(.., is_ours) {
         mistakes.at(
             second,
             "a function is one tool, prompt or resource: write a second one that calls it",
@@ -100,7 +99,8 @@ fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
     }
 }
 
-/// The name of a parameter in the documentation; never the function's own, which is an item beside it.
+/// The name of a parameter in the documentation; never the function's own, which is an item beside
+/// it.
 fn shown(number: usize, parameter: &Parameter, function: &Ident) -> Ident {
     let ident = match parameter {
         Parameter::Argument(argument) => Some(argument.ident()),
@@ -133,7 +133,8 @@ fn description(root: &Path, function: &ItemFn, handler: &Handler) -> TokenStream
     )
 }
 
-/// The type that stands for the function, and the trait by which the server gets from it to the description.
+/// The type that stands for the function, and the trait by which the server gets from it to the
+/// description.
 fn implementation(
     root: &Path,
     function: &ItemFn,

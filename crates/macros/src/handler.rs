@@ -1,4 +1,5 @@
-//! One handler as it was read, and the `Tool::new(…)`, `Prompt::new(…)` or `Resource::new(…)` that it becomes.
+//! One handler as it was read, and the `Tool::new(…)`, `Prompt::new(…)` or `Resource::new(…)` that
+//! it becomes.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -77,7 +78,8 @@ impl Handler {
         &self.name
     }
 
-    /// What no other handler of the kind may share: the template of a resource, the name of the others.
+    /// What no other handler of the kind may share: the template of a resource, the name of the
+    /// others.
     pub(crate) fn identity(&self) -> String {
         self.settings
             .template
@@ -100,8 +102,8 @@ impl Handler {
         &self.output
     }
 
-    /// What the server asks of the types, as bounds that stand where the types were written. Without them the
-    /// compiler would only say that some closure is not a handler.
+    /// What the server asks of the types, as bounds that stand where the types were written.
+    /// Without them the compiler would only say that some closure is not a handler.
     pub(crate) fn bounds(&self, root: &Path) -> Vec<TokenStream> {
         let outcome = format_ident!("{}", self.kind.outcome());
         let bound = |ty: &Type, bound: TokenStream| {
@@ -116,7 +118,8 @@ impl Handler {
             .collect()
     }
 
-    /// The struct that the arguments are read into, with the functions that give defaults; empty without arguments.
+    /// The struct that the arguments are read into, with the functions that give defaults; empty
+    /// without arguments.
     pub(crate) fn arguments_items(
         &self,
         root: &Path,
@@ -153,8 +156,8 @@ impl Handler {
         }
     }
 
-    /// The builder expression. `call` makes the handler closure's body from the values of the parameters,
-    /// `completer` what completes an argument from what was written.
+    /// The builder expression. `call` makes the handler closure's body from the values of the
+    /// parameters, `completer` what completes an argument from what was written.
     pub(crate) fn expression(
         &self,
         root: &Path,
@@ -260,7 +263,8 @@ fn located(tokens: TokenStream, place: Span) -> TokenStream {
     tokens.into_iter().map(moved).collect()
 }
 
-/// The hidden struct. It is an item inside a function body, so it meets no name of the user's but in types.
+/// The hidden struct. It is an item inside a function body, so it meets no name of the user's but
+/// in types.
 fn arguments_ident() -> Ident {
     Ident::new("__Arguments", Span::call_site())
 }

@@ -86,8 +86,8 @@ impl Method {
             &mut function.sig,
             mistakes,
         );
-        // Handlers are async, methods and owners of their arguments by contract, not by choice. First in line, so
-        // that the method's own lint levels win.
+        // Handlers are async, methods and owners of their arguments by contract, not by choice.
+        // First in line, so that the method's own lint levels win.
         function.attrs.insert(
             0,
             parse_quote!(#[allow(clippy::unused_async, clippy::needless_pass_by_value, clippy::unused_self)]),

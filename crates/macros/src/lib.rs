@@ -1,9 +1,10 @@
-//! The attributes of turnbuckle: [`macro@tool`], [`macro@prompt`], [`macro@resource`] and [`macro@handlers`].
+//! The attributes of turnbuckle: [`macro@tool`], [`macro@prompt`], [`macro@resource`] and
+//! [`macro@handlers`].
 //!
-//! They only add. A function keeps its name, its parameters and the value it gives when awaited; beside it
-//! appears a description of it that the server finds by the function's type. All that is generated can be
-//! written by hand with `Tool::new`, `Prompt::new` and `Resource::new`. Depend on the `turnbuckle` crate,
-//! which re-exports these attributes: the generated paths go through it.
+//! They only add. A function keeps its name, its parameters and the value it gives when awaited;
+//! beside it appears a description of it that the server finds by the function's type. All that is
+//! generated can be written by hand with `Tool::new`, `Prompt::new` and `Resource::new`. Depend on
+//! the `turnbuckle` crate, which re-exports these attributes: the generated paths go through it.
 
 use proc_macro::TokenStream;
 

@@ -7,7 +7,7 @@ use crate::{
     description::is_doc,
     kind::Kind,
     mistakes::Mistakes,
-    type_path::{last_segment, opaque_in, reference_in},
+    type_path::{last_segment, opaque_in, option_of, reference_in},
 };
 
 /// Attributes that are read here and taken off the parameter.
@@ -138,7 +138,8 @@ fn check_argument(ident: &Ident, ty: &Type, attributes: &[Attribute], mistakes: 
     let is_surely_argument = attributes
         .iter()
         .any(|attribute| attribute.path().is_ident("arg"));
-    if let Some(name) = last_segment(ty).map(|segment| segment.ident.to_string())
+    let inner = option_of(ty).unwrap_or(ty);
+    if let Some(name) = last_segment(inner).map(|segment| segment.ident.to_string())
         && EXTRACTORS.contains(&name.as_str())
         && !is_surely_argument
     {
@@ -264,6 +265,7 @@ mod tests {
     fn a_marked_argument_may_be_named_like_an_extractor() {
         tool(&quote!(#[arg] progress: Progress)).lacks(&quote!(compile_error));
         tool(&quote!(progress: Progress)).says("write `#[extract] progress: Progress`");
+        tool(&quote!(who: Option<Caller>)).says("write `#[extract] who: Option<Caller>`");
     }
 
     #[test]

@@ -103,8 +103,8 @@ fn check_template(handler: &Handler, mistakes: &mut Mistakes) {
     check_variables(handler, literal, &template, mistakes);
 }
 
-/// Every plain argument must be a variable and, unless the handler takes the variables as a whole, every
-/// variable an argument.
+/// Every plain argument must be a variable and, unless the handler takes the variables as a whole,
+/// every variable an argument.
 fn check_variables(
     handler: &Handler,
     literal: &LitStr,

@@ -1,4 +1,5 @@
-//! `Self` in the types of arguments: a struct inside a function does not see the impl block around it.
+//! `Self` in the types of arguments: a struct inside a function does not see the impl block around
+//! it.
 
 use syn::{
     Type, parse_quote,

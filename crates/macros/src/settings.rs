@@ -265,7 +265,8 @@ pub(crate) fn text(value: &Expr) -> Option<&LitStr> {
     }
 }
 
-/// A literal of the wrong sort is reported here, with a better message than the builder's type gives.
+/// A literal of the wrong sort is reported here, with a better message than the builder's type
+/// gives.
 fn check_literal(value: &Expr, form: Form, mistakes: &mut Mistakes) {
     let Expr::Lit(ExprLit { lit, .. }) = value else {
         return;
