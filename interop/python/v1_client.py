@@ -1,0 +1,115 @@
+"""A client built on mcp 1.x, against the demo server.
+
+    python v1_client.py COMMAND [ARGUMENT…]
+"""
+
+import sys
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import anyio
+from mcp import ClientSession, StdioServerParameters, types
+from mcp.client.stdio import stdio_client
+from pydantic import AnyUrl
+
+from demo import closing, demo
+from report import check, same, unguarded
+
+
+def plain(model):
+    return model.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+class Peer:
+    def __init__(self):
+        self.revision = ""
+        self.told = anyio.Event()
+
+    async def open(self, stack, command, args):
+        streams = stdio_client(StdioServerParameters(command=command, args=args))
+        read, write = await stack.enter_async_context(streams)
+        session = ClientSession(read, write, message_handler=self.heard)
+        self.session = await stack.enter_async_context(session)
+        result = await self.session.initialize()
+        self.revision = result.protocolVersion
+        same(self.revision, types.LATEST_PROTOCOL_VERSION, "the revision")
+        same(result.serverInfo.name, "turnbuckle-demo", "the name")
+
+    async def heard(self, message):
+        root = getattr(message, "root", None)
+        if isinstance(root, types.ToolListChangedNotification):
+            self.told.set()
+
+    async def tools(self):
+        return plain(await self.session.list_tools())["tools"]
+
+    async def resources(self):
+        return plain(await self.session.list_resources())["resources"]
+
+    async def templates(self):
+        return plain(await self.session.list_resource_templates())["resourceTemplates"]
+
+    async def prompts(self):
+        return plain(await self.session.list_prompts())["prompts"]
+
+    async def call(self, name, arguments, progress=None):
+        return plain(await self.session.call_tool(name, arguments, progress_callback=progress))
+
+    async def cancelled(self, name, arguments, count):
+        seen = []
+        enough = anyio.Event()
+
+        async def report(progress, total, message):
+            seen.append(progress)
+            if len(seen) == count:
+                enough.set()
+
+        # This generation leaves it to the caller to tell the server.
+        request = self.session._request_id
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.call, name, arguments, report)
+            await enough.wait()
+            cancelled = types.CancelledNotification(
+                method="notifications/cancelled",
+                params=types.CancelledNotificationParams(requestId=request),
+            )
+            await self.session.send_notification(types.ClientNotification(cancelled))
+            tasks.cancel_scope.cancel()
+        return seen
+
+    async def read(self, uri):
+        return plain(await self.session.read_resource(AnyUrl(uri)))
+
+    async def get(self, name, arguments):
+        return plain(await self.session.get_prompt(name, arguments))
+
+    async def complete(self, ref, argument, settled):
+        if ref["type"] == "ref/prompt":
+            reference = types.PromptReference(**ref)
+        else:
+            kind = getattr(types, "ResourceTemplateReference", None) or types.ResourceReference
+            reference = kind(**ref)
+        context = {"context_arguments": settled} if settled else {}
+        result = await self.session.complete(reference, argument, **context)
+        return result.completion.values
+
+    @asynccontextmanager
+    async def tools_changed(self):
+        self.told = anyio.Event()
+        yield self.told
+
+
+async def main(command, *args):
+    peer = Peer()
+    async with AsyncExitStack() as stack:
+        await unguarded("connect", lambda: peer.open(stack, command, args))
+
+        async def ping():
+            await peer.session.send_ping()
+
+        await check("ping", ping)
+        await demo(peer)
+        await closing(stack.aclose)
+    print("done", flush=True)
+
+
+anyio.run(main, *sys.argv[1:])

@@ -1,0 +1,124 @@
+"""A server built on mcp 2.x, for our client: the same as ../typescript/peer.mjs says."""
+
+import anyio
+import mcp_types as types
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel
+
+server = MCPServer("peer", version="2.0.0")
+stopped = 0
+
+
+class Sum(BaseModel):
+    sum: float
+
+
+FORM = types.ElicitRequest(
+    params=types.ElicitRequestFormParams(
+        message="Who are you?",
+        requested_schema={
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        },
+    )
+)
+SAMPLE = types.CreateMessageRequest(
+    params=types.CreateMessageRequestParams(
+        messages=[
+            types.SamplingMessage(role="user", content=types.TextContent(text="Say hello."))
+        ],
+        max_tokens=10,
+    )
+)
+
+
+@server.tool()
+def echo(text: str) -> str:
+    return text
+
+
+@server.tool()
+def add(a: float, b: float) -> Sum:
+    return Sum(sum=a + b)
+
+
+@server.tool()
+def fail() -> str:
+    # Any other exception keeps its text to itself.
+    raise ToolError("on purpose")
+
+
+@server.tool()
+async def slow(steps: int, context: Context) -> str:
+    global stopped
+    try:
+        for step in range(1, steps + 1):
+            await anyio.sleep(0.01)
+            await context.report_progress(step, steps)
+    except anyio.get_cancelled_exc_class():
+        stopped += 1
+        raise
+    return "done"
+
+
+@server.tool(name="stopped")
+def how_many_stopped() -> str:
+    return str(stopped)
+
+
+def asking(context, key, request, use):
+    """Asks once; the answer comes with the retry."""
+    answer = (context.input_responses or {}).get(key)
+    if answer is None:
+        return types.InputRequiredResult(input_requests={key: request})
+    return types.CallToolResult(content=[types.TextContent(text=use(answer))])
+
+
+@server.tool()
+async def ask(context: Context) -> types.CallToolResult | types.InputRequiredResult:
+    return asking(context, "name", FORM, lambda it: f"{it.action}: {it.content['name']}")
+
+
+@server.tool()
+async def sample(context: Context) -> types.CallToolResult | types.InputRequiredResult:
+    return asking(context, "model", SAMPLE, lambda it: it.content.text)
+
+
+@server.tool()
+async def places(context: Context) -> types.CallToolResult | types.InputRequiredResult:
+    request = types.ListRootsRequest()
+    return asking(
+        context, "roots", request, lambda it: " ".join(str(root.uri) for root in it.roots)
+    )
+
+
+@server.tool()
+async def grow(context: Context) -> str:
+    await context.notify_tools_changed()
+    return "told"
+
+
+@server.resource("peer://readme", mime_type="text/plain")
+def readme() -> str:
+    return "Read me."
+
+
+@server.resource("peer://greeting/{name}")
+def greeting(name: str) -> str:
+    return f"Hello, {name}!"
+
+
+@server.prompt()
+def greet(name: str) -> str:
+    return f"Greet {name}."
+
+
+@server.completion()
+async def complete(ref, argument, context):
+    names = [name for name in ("ada", "alan") if name.startswith(argument.value)]
+    return types.Completion(values=names)
+
+
+server.run("stdio")

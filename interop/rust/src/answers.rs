@@ -1,0 +1,18 @@
+//! What the client answers when a server asks.
+
+use turnbuckle::{
+    client::{Answers, Roots},
+    protocol::{CreateMessageResult, ElicitResult, Root},
+};
+
+/// Fills in every form with a name, says hello for every model, and has one root.
+pub(crate) fn answers() -> Answers {
+    Answers::new()
+        .on_form(|_form| async {
+            Ok(ElicitResult::accept(
+                [("name".to_owned(), "Ada".into())].into(),
+            ))
+        })
+        .on_sample(|_request| async { Ok(CreateMessageResult::new("interop", "Hello.")) })
+        .roots(Roots::from(vec![Root::new("file:///interop")]))
+}

@@ -1,0 +1,190 @@
+// What every client should find at the demo server, whatever SDK it is built on.
+//
+// A peer is the SDK's client, with what differs between SDKs under these names:
+//   revision                    the revision that was negotiated
+//   notFound                    the code of the error for a resource that is not there
+//   call(name, args, options)   a tool call; options: onprogress, signal
+//   onToolsChanged(listener)    resolves when the server will tell
+//   close()
+
+import { check, holds, rejected, same } from "./report.mjs";
+
+const PNG = "iVBORw0KGgo";
+
+export async function demo(peer, client) {
+  const since = (date) => peer.revision >= date;
+  const text = (result) => result.content[0].text;
+
+  await check("tools/list", async () => {
+    const { tools } = await client.listTools();
+    const names = tools.map((tool) => tool.name);
+    for (const name of ["echo", "add", "weather", "everything", "count", "order", "grow"]) {
+      holds(names.includes(name), `there is no ${name} among ${names}`);
+    }
+    const add = tools.find((tool) => tool.name === "add");
+    same(add.inputSchema.required, ["a", "b"], "what add requires");
+    same(add.outputSchema !== undefined, since("2025-06-18"), "whether add has an output schema");
+    same(add.annotations !== undefined, since("2025-03-26"), "whether add has annotations");
+  });
+  await check("resources/list", async () => {
+    const { resources } = await client.listResources();
+    const uris = resources.map((resource) => resource.uri).sort();
+    same(uris, ["demo://logo.png", "demo://readme"], "the list");
+  });
+  await check("resources/templates/list", async () => {
+    const { resourceTemplates } = await client.listResourceTemplates();
+    const templates = resourceTemplates.map((template) => template.uriTemplate);
+    holds(templates.includes("demo://stations/{city}/{number}"), `only ${templates}`);
+  });
+  await check("prompts/list", async () => {
+    const { prompts } = await client.listPrompts();
+    const review = prompts.find((prompt) => prompt.name === "review");
+    const names = review.arguments.map((argument) => argument.name);
+    same(names, ["language", "framework", "code"], "the arguments of review");
+  });
+
+  await check("tools/call echo", async () => {
+    const said = "Grüße, 世界 🌍\nsecond line";
+    same(text(await peer.call("echo", { text: said })), said);
+  });
+  await check("tools/call add", async () => {
+    const result = await peer.call("add", { a: 2, b: 40 });
+    same(JSON.parse(text(result)), { sum: 42 });
+    if (since("2025-06-18")) same(result.structuredContent, { sum: 42 }, "structured content");
+  });
+  await check("tools/call weather", async () => {
+    const weather = JSON.parse(text(await peer.call("weather", { place: "Oslo", unit: "fahrenheit" })));
+    same([weather.place, weather.unit], ["Oslo", "fahrenheit"]);
+  });
+  await check("tools/call picture", async () => {
+    const [picture] = (await peer.call("picture", {})).content;
+    same([picture.type, picture.mimeType], ["image", "image/png"]);
+    holds(picture.data.startsWith(PNG), "no PNG");
+  });
+  await check("tools/call everything", async () => {
+    const kinds = (await peer.call("everything", {})).content.map((block) => block.type);
+    const audio = since("2025-03-26") ? "audio" : "text";
+    const link = since("2025-06-18") ? "resource_link" : "text";
+    same(kinds, ["text", "image", audio, link, "resource"], "the kinds");
+  });
+  await check("tools/call fail", async () => {
+    const result = await peer.call("fail", { reason: "on purpose" });
+    same([result.isError, text(result)], [true, "on purpose"]);
+  });
+  await check("tools/call crash", async () => {
+    same((await rejected(peer.call("crash", {}))).code, -32603, "the code");
+  });
+  await check("tools/call with wrong arguments", async () => {
+    const call = peer.call("add", { a: "two", b: 1 });
+    // Until 2025-06-18 it is a protocol error, then a result that a model can read.
+    const message = since("2025-11-25") ? text(await call) : (await rejected(call)).message;
+    holds(message.includes("a"), message);
+  });
+  await check("tools/call of no tool", async () => {
+    same((await rejected(peer.call("nothing", {}))).code, -32602, "the code");
+  });
+
+  await check("resources/read text", async () => {
+    const { contents } = await client.readResource({ uri: "demo://readme" });
+    same([contents[0].uri, contents[0].mimeType], ["demo://readme", "text/markdown"]);
+    holds(contents[0].text.startsWith("# Turnbuckle"), contents[0].text);
+  });
+  await check("resources/read blob", async () => {
+    const { contents } = await client.readResource({ uri: "demo://logo.png" });
+    holds(contents[0].blob.startsWith(PNG), "no PNG");
+  });
+  await check("resources/read of a template", async () => {
+    const { contents } = await client.readResource({ uri: "demo://stations/Bern/4" });
+    same(JSON.parse(contents[0].text), { city: "Bern", number: 4, is_online: true });
+  });
+  await check("resources/read of nothing", async () => {
+    const error = await rejected(client.readResource({ uri: "demo://nowhere" }));
+    same(error.code, peer.notFound, "the code");
+  });
+
+  await check("prompts/get", async () => {
+    const { messages } = await client.getPrompt({
+      name: "review",
+      arguments: { language: "rust", code: "fn main() {}" },
+    });
+    same(messages.map((message) => message.role), ["user", "assistant", "user"], "the roles");
+    same(messages[2].content.text, "fn main() {}");
+  });
+  await check("prompts/get with a picture", async () => {
+    const { messages } = await client.getPrompt({ name: "look" });
+    same(messages[1].content.type, "image");
+  });
+
+  await check("completion/complete of a prompt", async () => {
+    const { completion } = await client.complete({
+      ref: { type: "ref/prompt", name: "review" },
+      argument: { name: "language", value: "r" },
+    });
+    same(completion.values, ["rust", "ruby"]);
+  });
+  await check("completion/complete of a template", async () => {
+    const { completion } = await client.complete({
+      ref: { type: "ref/resource", uri: "demo://stations/{city}/{number}" },
+      argument: { name: "city", value: "be" },
+    });
+    same(completion.values, ["Berlin", "Bern"]);
+  });
+  if (since("2025-06-18")) {
+    await check("completion/complete with context", async () => {
+      const { completion } = await client.complete({
+        ref: { type: "ref/prompt", name: "review" },
+        argument: { name: "framework", value: "" },
+        context: { arguments: { language: "rust" } },
+      });
+      same(completion.values, ["axum", "rocket"]);
+    });
+  }
+
+  await check("progress", async () => {
+    const seen = [];
+    const onprogress = (report) => seen.push([report.progress, report.total]);
+    same(text(await peer.call("count", { to: 3, pause: 5 }, { onprogress })), "counted to 3");
+    // A report that arrives together with the result may be lost inside the SDK.
+    same(seen.slice(0, 2), [[1, 3], [2, 3]], "the reports");
+  });
+  await check("cancellation", async () => {
+    const abort = new AbortController();
+    let reports = 0;
+    const onprogress = () => {
+      reports += 1;
+      if (reports === 2) abort.abort(new Error("enough"));
+    };
+    const options = { onprogress, signal: abort.signal };
+    await rejected(peer.call("count", { to: 1000, pause: 5 }, options));
+    // The next answer comes after all that the cancelled call has sent.
+    await peer.call("count", { to: 4, pause: 20 });
+    same(reports, 2, "the number of reports");
+  });
+  await check("many calls at once", async () => {
+    const calls = Array.from({ length: 50 }, (_, index) => peer.call("add", { a: index, b: 1 }));
+    const sums = (await Promise.all(calls)).map((result) => JSON.parse(text(result)).sum);
+    same(sums, Array.from({ length: 50 }, (_, index) => index + 1), "the sums");
+  });
+  await check("a large message", async () => {
+    const long = "ö".repeat(1_000_000);
+    holds(text(await peer.call("echo", { text: long })) === long, "it came back changed");
+  });
+
+  await check("list_changed", async () => {
+    let told;
+    const changed = new Promise((resolve) => (told = resolve));
+    await peer.onToolsChanged(told);
+    await peer.call("grow", { name: "sprout" });
+    await changed;
+    const { tools } = await client.listTools();
+    holds(tools.some((tool) => tool.name === "sprout"), "the new tool is not listed");
+    holds(text(await peer.call("sprout", {})).includes("sprout"), "the new tool does not answer");
+  });
+  await check("close", async () => {
+    // A call under way does not keep the server from ending.
+    peer.call("count", { to: 1000, pause: 1000 }).catch(() => {});
+    const start = Date.now();
+    await peer.close();
+    holds(Date.now() - start < 4_000, `closing took ${Date.now() - start} ms`);
+  });
+}

@@ -1,0 +1,64 @@
+// A server built on @modelcontextprotocol/server 2.x, for our client.
+//
+//   node v2-server.mjs PACKAGE
+
+import { FORM, PLAIN, PROMPTS, RESOURCES, SAMPLE, TEMPLATES, TOOLS } from "./peer.mjs";
+import { complete, greet, read, said, slow } from "./peer.mjs";
+
+const [package_] = process.argv.slice(2);
+const { Server, ProtocolError, ResourceNotFoundError, inputRequired } = await import(package_);
+const { serveStdio } = await import(`${package_}/stdio`);
+
+/** Asks once; the answer comes with the retry. */
+function asking(context, key, request, use) {
+  const answer = context.mcpReq.inputResponses?.[key];
+  return answer ? use(answer) : inputRequired({ inputRequests: { [key]: request } });
+}
+
+const ASKING = {
+  ask: (context) =>
+    asking(context, "name", inputRequired.elicit(FORM), ({ action, content }) =>
+      said(`${action}: ${content?.name}`),
+    ),
+  sample: (context) =>
+    asking(context, "model", inputRequired.createMessage(SAMPLE), ({ content }) => said([content].flat()[0].text)),
+  places: (context) =>
+    asking(context, "roots", inputRequired.listRoots(), ({ roots }) =>
+      said(roots.map((root) => root.uri).join(" ")),
+    ),
+};
+
+serveStdio(() => {
+  const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {}, completions: {} };
+  const server = new Server({ name: "peer", version: "2.0.0" }, { capabilities });
+  server.setRequestHandler("tools/list", () => ({ tools: TOOLS }));
+  server.setRequestHandler("resources/list", () => ({ resources: RESOURCES }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS }));
+  server.setRequestHandler("prompts/get", ({ params }) => greet(params.arguments));
+  server.setRequestHandler("completion/complete", ({ params }) => complete(params.argument));
+  server.setRequestHandler("resources/read", ({ params }) => {
+    const contents = read(params.uri);
+    if (!contents) throw new ResourceNotFoundError(params.uri);
+    return contents;
+  });
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const { name, arguments: args } = params;
+    const { signal, notify, _meta } = context.mcpReq;
+    if (name === "slow") {
+      return slow(args, signal, (progress, total) => {
+        const progressToken = _meta?.progressToken;
+        if (progressToken === undefined) return;
+        return notify({ method: "notifications/progress", params: { progressToken, progress, total } });
+      });
+    }
+    if (name === "grow") {
+      await server.sendToolListChanged();
+      return said("told");
+    }
+    if (ASKING[name]) return ASKING[name](context);
+    if (!PLAIN[name]) throw new ProtocolError(-32602, `no tool ${name}`);
+    return PLAIN[name](args);
+  });
+  return server;
+});
