@@ -1,1 +1,25 @@
-//! Each example is a file of its own beside this one; `cargo run -p examples --example NAME` runs it.
+//! One file for each feature, in `examples/`: `cargo run -p examples --example NAME` runs one.
+//!
+//! | to see | read |
+//! |---|---|
+//! | the smallest server | `hello` |
+//! | arguments of every kind, and enums | `arguments` |
+//! | structured output | `structured` |
+//! | the three ways to fail | `errors` |
+//! | state that handlers share | `state` |
+//! | methods of one type as handlers | `methods` |
+//! | an extractor of your own | `extractor` |
+//! | progress, cancellation, blocking work | `progress` |
+//! | resources and URI templates | `resources` |
+//! | prompts and completion | `prompts` |
+//! | code around calls | `layers` |
+//! | a catalog that changes | `dynamic_tools` |
+//! | tools that only some callers see | `visibility` |
+//! | no attributes at all | `by_hand` |
+//! | a client: list and call | `list_and_call` |
+//! | a client: progress, deadline, cancelling | `call_options` |
+//! | a client: answering what servers ask | `answering` |
+//! | server and client in one process | `in_process` |
+//! | a socket, or any other byte stream | `socket` |
+//!
+//! Each of them is run by `tests/it`, so what stands there works.

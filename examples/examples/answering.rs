@@ -1,0 +1,53 @@
+//! A client that answers what servers ask in the middle of a call: forms, a model, the roots.
+//!
+//! It offers exactly what it has an answer for. The same answers serve every revision.
+//!
+//! ```text
+//! cargo run -p examples --example answering -- TOOL COMMAND…
+//! cargo run -p examples --example answering -- trigger-elicitation-request npx -y @modelcontextprotocol/server-everything
+//! ```
+
+use turnbuckle::{
+    client::{Client, Refusal},
+    protocol::{CreateMessageResult, ElicitResult, Root, SamplingContent},
+    transport::Command,
+};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(tool), Some(program)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: answering TOOL COMMAND…".into());
+    };
+
+    let client = Client::new("answering", "1.0.0")
+        .on_form(|form| async move {
+            println!("{} asks: {}", form.server.name(), form.message);
+            // A real host shows the form. This one knows a name, and nothing else.
+            if !form.requested_schema.properties.contains_key("name") {
+                return Ok(ElicitResult::decline());
+            }
+            Ok(ElicitResult::accept(
+                [("name".to_owned(), "Ada".into())].into(),
+            ))
+        })
+        .on_sample(|request| async move {
+            let last = request
+                .messages
+                .last()
+                .and_then(|message| message.content.first());
+            match last.and_then(SamplingContent::as_text) {
+                // A real host asks its model, and the person first.
+                Some(text) => Ok(CreateMessageResult::new("parrot", text.to_uppercase())),
+                None => Err(Refusal::Declined),
+            }
+        })
+        .roots(vec![Root::new("file:///home/ada").with_name("home")]);
+
+    let server = client
+        .connect(Command::new(program).args(arguments))
+        .await?;
+    println!("{}", server.call(tool, ()).await?.text());
+    server.close().await;
+    Ok(())
+}

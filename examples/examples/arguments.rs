@@ -1,0 +1,69 @@
+//! Arguments of every kind: required and optional, with defaults and limits, lists, structs, enums.
+//!
+//! What a model may send is read off the types; what it sends wrong is explained to it.
+//!
+//! ```text
+//! cargo run -p examples --example arguments
+//! ```
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use turnbuckle::prelude::*;
+
+/// How a pizza is cut.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Cut {
+    Whole,
+    Halves,
+    Slices,
+}
+
+/// Where an order goes: one of several shapes, told apart by `to`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "to", rename_all = "lowercase")]
+enum Destination {
+    /// A table in the house.
+    Table {
+        /// Its number.
+        number: u8,
+    },
+    /// Somebody's home.
+    Home {
+        /// Street and number.
+        street: String,
+    },
+}
+
+/// Orders a pizza.
+#[tool]
+async fn order(
+    /// What goes on it.
+    toppings: Vec<String>,
+    destination: Destination,
+    /// In centimetres.
+    #[arg(default = 32)]
+    #[schemars(range(min = 20, max = 50))]
+    diameter: u8,
+    /// Slices unless said.
+    cut: Option<Cut>,
+) -> String {
+    let place = match destination {
+        Destination::Table { number } => format!("table {number}"),
+        Destination::Home { street } => street,
+    };
+    let cut = match cut {
+        Some(Cut::Whole) => "whole",
+        Some(Cut::Halves) => "in halves",
+        Some(Cut::Slices) | None => "in slices",
+    };
+    format!(
+        "{diameter} cm with {}, {cut}, to {place}",
+        toppings.join(" and ")
+    )
+}
+
+#[tokio::main]
+async fn main() -> Result<(), turnbuckle::ServeError> {
+    turnbuckle::server!().tool(order).serve(Stdio).await
+}

@@ -1,0 +1,43 @@
+//! An extractor of your own: anything that can be taken from a call can be a parameter.
+//!
+//! ```text
+//! cargo run -p examples --example extractor
+//! ```
+
+use turnbuckle::{Call, Extract, Failure, MetaOf, Reject, prelude::*};
+
+/// The language the user reads, which this client sends in `_meta`.
+struct Language(String);
+
+impl Extract for Language {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let MetaOf(meta) = MetaOf::extract(call)?;
+        match meta
+            .0
+            .get("example.com/language")
+            .and_then(|language| language.as_str())
+        {
+            None => Ok(Self("en".to_owned())),
+            Some(language) if language.len() == 2 => Ok(Self(language.to_owned())),
+            Some(other) => {
+                Err(Reject::invalid_params(format!("`{other}` is no two-letter language")).into())
+            }
+        }
+    }
+}
+
+/// Says hello in the user's language.
+#[tool(read_only)]
+async fn hello(Language(language): Language) -> Result<&'static str, ToolError> {
+    match &*language {
+        "en" => Ok("Hello!"),
+        "de" => Ok("Hallo!"),
+        "fr" => Ok("Bonjour !"),
+        other => Err(ToolError::new(format!("I do not speak `{other}`"))),
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), turnbuckle::ServeError> {
+    turnbuckle::server!().tool(hello).serve(Stdio).await
+}

@@ -1,0 +1,57 @@
+//! Layers: code around every call, or around one tool. They see the call, may refuse it, and may leave something
+//! beside it for the handler.
+//!
+//! ```text
+//! cargo run -p examples --example layers
+//! ```
+
+use std::time::{Duration, Instant};
+
+use turnbuckle::{Call, Extract, Failure, Next, Reject, Reply, prelude::*};
+
+/// Around all calls: logs how long each took.
+async fn timed(call: Call<'static>, next: Next) -> Result<Reply, Failure> {
+    let name = call.name().to_owned();
+    let start = Instant::now();
+    let reply = next.run(call).await;
+    eprintln!("{name} took {:?}", start.elapsed());
+    reply
+}
+
+/// Around one tool: looks the caller up, which may take a while, and leaves what it found.
+async fn with_account(mut call: Call<'static>, next: Next) -> Result<Reply, Failure> {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    call.insert(Account {
+        owner: "Ada",
+        credit: 3,
+    });
+    next.run(call).await
+}
+
+#[derive(Clone)]
+struct Account {
+    owner: &'static str,
+    credit: u32,
+}
+
+impl Extract for Account {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        call.get()
+            .cloned()
+            .ok_or_else(|| Reject::invalid_request("open an account first").into())
+    }
+}
+
+async fn spend(account: Account) -> String {
+    format!("{} has {} left", account.owner, account.credit - 1)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), turnbuckle::ServeError> {
+    turnbuckle::server!()
+        .layer(timed)
+        .tool(Tool::new("spend", spend).layer(with_account))
+        .tool(Tool::new("spend_without_account", spend))
+        .serve(Stdio)
+        .await
+}

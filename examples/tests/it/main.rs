@@ -1,0 +1,76 @@
+//! Every example is run: servers by our client, clients and whole programs by looking at what they
+//! print.
+
+mod clients;
+mod program;
+mod programs;
+mod servers;
+
+use std::collections::BTreeSet;
+
+/// The examples that are servers on stdio.
+const SERVERS: [&str; 13] = [
+    "arguments",
+    "by_hand",
+    "dynamic_tools",
+    "errors",
+    "extractor",
+    "hello",
+    "layers",
+    "methods",
+    "progress",
+    "prompts",
+    "resources",
+    "state",
+    "structured",
+];
+
+/// The examples that are clients of a server to be named.
+const CLIENTS: [&str; 3] = ["answering", "call_options", "list_and_call"];
+
+/// The examples that are whole in themselves.
+const PROGRAMS: [&str; 3] = ["in_process", "socket", "visibility"];
+
+#[test]
+fn no_example_is_left_out() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let files: BTreeSet<String> = std::fs::read_dir(folder)
+        .expect("the folder of examples is there")
+        .map(|entry| {
+            entry
+                .expect("it can be read")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    let run = [&SERVERS[..], &CLIENTS, &PROGRAMS].concat();
+    assert_eq!(
+        files,
+        run.into_iter().map(|name| format!("{name}.rs")).collect()
+    );
+}
+
+#[test]
+fn every_example_is_in_the_table() {
+    let table = include_str!("../../lib.rs");
+    for name in [&SERVERS[..], &CLIENTS, &PROGRAMS].concat() {
+        assert!(
+            table.contains(&format!("| `{name}` |")),
+            "`{name}` is not in lib.rs"
+        );
+    }
+}
+
+#[test]
+fn the_readme_shows_the_hello_example() {
+    let code = include_str!("../../examples/hello.rs");
+    let (_, code) = code
+        .split_once("\n\n")
+        .expect("the comment on top ends with a blank line");
+    let readme = include_str!("../../../README.md");
+    assert!(
+        readme.contains(code),
+        "README.md and examples/hello.rs differ"
+    );
+}

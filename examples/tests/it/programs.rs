@@ -1,0 +1,60 @@
+//! Examples that are whole in themselves.
+
+use std::process::Stdio;
+
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    net::TcpStream,
+    process::Command,
+};
+use turnbuckle::client::Client;
+
+use crate::program::{example, printed};
+
+#[tokio::test]
+async fn in_process_serves_itself() {
+    assert_eq!(printed("in_process", &[]).await, "elkcubnrut\n");
+}
+
+#[tokio::test]
+async fn visibility_depends_on_the_caller() {
+    let text = printed("visibility", &[]).await;
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[..3],
+        [
+            "grace sees open, demolish",
+            "grace: opened for grace",
+            "grace: gone"
+        ]
+    );
+    assert_eq!(lines[3..5], ["ada sees open", "ada: opened for ada"]);
+    assert!(lines[5].contains("there is no tool `demolish`"), "{text}");
+}
+
+#[tokio::test]
+async fn socket_serves_each_connection() {
+    let mut program = Command::new(example("socket"))
+        .arg("127.0.0.1:0")
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the example starts");
+    let mut lines = BufReader::new(program.stdout.take().expect("it is piped")).lines();
+    let line = lines.next_line().await.expect("it prints").expect("a line");
+    let address = line.strip_prefix("listening on ").expect("the address");
+    for _ in 0..2 {
+        let stream = TcpStream::connect(address).await.expect("it listens");
+        let own = stream
+            .local_addr()
+            .expect("an open socket has an address")
+            .to_string();
+        let client = Client::new("test", "1.0.0");
+        let server = client
+            .connect(stream.into_split())
+            .await
+            .expect("it answers");
+        let output = server.call("whoami", ()).await.expect("it is called");
+        assert_eq!(output.text(), own);
+    }
+}
