@@ -1,4 +1,4 @@
-//! The server under measurement: `bench-server stdio`.
+//! The server under measurement: `bench-server stdio`, `bench-server http PORT` (at `/mcp`).
 //!
 //! It has what the harness expects: `echo{text}`, `add{a, b}` with structured output, and
 //! a hundred others that give `tools/list` a realistic size.
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use turnbuckle::{Args, Json, Server, Stdio, Tool, tool};
+use turnbuckle::{Args, Http, Json, ServeError, Server, Stdio, Tool, tool};
 
 /// Returns its text argument.
 #[tool]
@@ -55,23 +55,32 @@ fn server() -> Server {
 }
 
 fn main() -> ExitCode {
-    let mode = std::env::args().nth(1);
-    if mode.as_deref() != Some("stdio") {
-        eprintln!("usage: bench-server stdio");
-        return ExitCode::from(2);
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    match runtime.map(|runtime| runtime.block_on(server().serve(Stdio))) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) => {
+    let mut arguments = std::env::args().skip(1);
+    let (mode, port) = (arguments.next(), arguments.next());
+    let server = server();
+    let served = match (mode.as_deref(), port) {
+        (Some("stdio"), None) => run(server.serve(Stdio)),
+        (Some("http"), Some(port)) => run(server.serve(Http::bind(format!("127.0.0.1:{port}")))),
+        _ => {
+            eprintln!("usage: bench-server stdio | bench-server http PORT");
+            return ExitCode::from(2);
+        }
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
-        Err(error) => {
-            eprintln!("error: no runtime: {error}");
-            ExitCode::FAILURE
-        }
     }
+}
+
+fn run(
+    serving: impl Future<Output = Result<(), ServeError>>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    // One thread: the harness gives each server one core.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    Ok(runtime.block_on(serving)?)
 }

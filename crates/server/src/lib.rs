@@ -25,6 +25,7 @@ mod layer;
 mod live;
 mod method;
 mod outcome;
+mod oversized;
 mod peer;
 mod prompt;
 mod resource;
@@ -51,7 +52,7 @@ pub use extract::{Args, Cancelled, Extract, Introduction, MetaOf, Progress, RawA
 pub use failure::{Failure, Fault, Reject, ToolError};
 pub use handler::{BoxFuture, Handler};
 #[cfg(feature = "http")]
-pub use http::{Allowed, Cors, HttpBody, HttpService, HttpSettings};
+pub use http::{Allowed, Cors, Http, HttpBody, HttpService, HttpSettings};
 pub use layer::{Layer, Next, Reply};
 pub use live::LiveServer;
 pub use outcome::{Audio, Image, IntoOutcome, Json};

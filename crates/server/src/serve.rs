@@ -17,6 +17,14 @@ pub enum ServeError {
     /// The transport broke.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// There is nowhere to listen.
+    #[cfg(feature = "http")]
+    #[error(transparent)]
+    Bind(#[from] turnbuckle_transport::http::BindError),
+    /// Listening ended badly.
+    #[cfg(feature = "http")]
+    #[error(transparent)]
+    Listen(#[from] turnbuckle_transport::http::ServeError),
 }
 
 /// Somewhere to serve.

@@ -21,7 +21,7 @@ pub use turnbuckle_server::{
     Stdio, Streams, Tool, ToolError, Transport, Uri,
 };
 #[cfg(all(feature = "server", feature = "http"))]
-pub use turnbuckle_server::{Allowed, Cors, HttpBody, HttpService, HttpSettings};
+pub use turnbuckle_server::{Allowed, Cors, Http, HttpBody, HttpService, HttpSettings};
 pub use turnbuckle_transport as transport;
 pub use turnbuckle_transport::Command;
 

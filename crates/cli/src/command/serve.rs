@@ -1,26 +1,97 @@
 //! `turnbuckle serve`: the built-in demo server.
 
-use std::error::Error;
+use std::{error::Error, net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use turnbuckle::Stdio;
+use turnbuckle::{Http, Stdio};
 
 use crate::demo;
 
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
 ///
 /// Point a client at it to see what the client can do: every content kind, progress, cancellation,
-/// structured results, errors, templates, completion, pagination, and a list that changes.
+/// structured results, errors, templates, completion, and a list that changes. One address serves
+/// every revision; which one a client speaks is read off each of its requests.
 #[derive(Args)]
 pub(crate) struct Serve {
     /// Speak over stdin and stdout, one message a line.
-    #[arg(long, required = true)]
+    #[arg(long, conflicts_with_all = ["listen", "unix"])]
     stdio: bool,
+
+    /// Listen for HTTP at this address. Port 0 takes any free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7250")]
+    listen: String,
+
+    /// Listen for HTTP at a unix socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "listen")]
+    unix: Option<PathBuf>,
+
+    /// Accept requests for this host name, besides loopback (may be repeated).
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+
+    /// Accept requests from web pages of this origin, besides loopback (may be repeated).
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
 }
 
-pub(crate) fn run(_serve: &Serve) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(serve: &Serve) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    Ok(runtime.block_on(demo::server().serve(Stdio))?)
+    runtime.block_on(async {
+        let server = demo::server();
+        if serve.stdio {
+            return Ok(server.serve(Stdio).await?);
+        }
+        let http = match &serve.unix {
+            Some(path) => {
+                let place = path.display().to_string();
+                Http::unix(path).announce(move |_| announce_socket(&place))
+            }
+            None => Http::bind(&serve.listen).announce(announce_address),
+        };
+        let http = serve.allow_host.iter().fold(http, Http::allow_host);
+        let http = serve.allow_origin.iter().fold(http, Http::allow_origin);
+        Ok(server.serve(http.until(stop_signal())).await?)
+    })
+}
+
+fn announce_address(address: Option<SocketAddr>) {
+    let Some(address) = address else { return };
+    eprintln!("turnbuckle demo server, every revision at one address:");
+    eprintln!("  http://{address}/mcp              Streamable HTTP, 2025-03-26 to 2026-07-28");
+    eprintln!("  http://{address}/sse              HTTP+SSE, 2024-11-05");
+    eprintln!("  http://{address}/mcp/server-card  who it is");
+    eprintln!("  http://{address}/healthz          that it is there");
+    eprintln!("Ctrl-C stops it.");
+}
+
+fn announce_socket(path: &str) {
+    eprintln!("turnbuckle demo server at the unix socket {path}, endpoint /mcp. Ctrl-C stops it.");
+}
+
+/// Ctrl-C, or a polite request to end.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let (Ok(mut interrupt), Ok(mut terminate)) = (
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::terminate()),
+        ) else {
+            // Without signals the process ends as processes do.
+            return std::future::pending().await;
+        };
+        std::future::poll_fn(|context| {
+            if interrupt.poll_recv(context).is_ready() || terminate.poll_recv(context).is_ready() {
+                return std::task::Poll::Ready(());
+            }
+            std::task::Poll::Pending
+        })
+        .await;
+    }
+    #[cfg(not(unix))]
+    let _ = tokio::signal::ctrl_c().await;
 }

@@ -13,6 +13,7 @@
 //! | `GET <endpoint>/server-card`, `GET /healthz` | who we are, and that we are there |
 
 mod batch;
+mod bind;
 mod body;
 mod card;
 mod door;
@@ -31,6 +32,7 @@ mod session_post;
 mod sessions;
 mod settings;
 
+pub use bind::Http;
 pub use body::HttpBody;
 pub use service::HttpService;
 pub use settings::{Allowed, Cors, HttpSettings};

@@ -1,0 +1,8 @@
+//! The demo server as a real process.
+
+mod calls;
+mod command_line;
+mod demo;
+mod ending;
+mod opening;
+mod stdout;

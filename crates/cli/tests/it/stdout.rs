@@ -1,0 +1,28 @@
+//! Stdout belongs to the protocol.
+
+use serde_json::json;
+
+use crate::demo::Demo;
+
+/// stdio: a server MUST NOT write anything to stdout that is not a message. Every line that these
+/// tests read is parsed, so one that is not would fail them.
+#[test]
+fn stray_prints_go_to_stderr() {
+    let mut demo = Demo::initialized();
+    let response = demo.call("print", json!({ "text": "a stray line" }));
+    assert_eq!(response["result"]["isError"], serde_json::Value::Null);
+    let ended = demo.finish();
+    assert!(ended.messages.is_empty(), "{:?}", ended.messages);
+    assert!(ended.stderr.contains("a stray line"), "{}", ended.stderr);
+}
+
+/// The same for whatever does not go through Rust's `print!`: a child process inherits the streams.
+#[cfg(unix)]
+#[test]
+fn children_cannot_reach_the_protocol_either() {
+    let mut demo = Demo::initialized();
+    demo.call("print", json!({ "text": "from a child", "by_child": true }));
+    let ended = demo.finish();
+    assert!(ended.messages.is_empty(), "{:?}", ended.messages);
+    assert!(ended.stderr.contains("from a child"), "{}", ended.stderr);
+}
