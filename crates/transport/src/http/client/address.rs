@@ -1,0 +1,258 @@
+//! Where requests go.
+
+use std::fmt;
+use std::str::FromStr;
+
+use http::Uri;
+use http::uri::Scheme;
+
+/// An absolute `http` or `https` URL.
+///
+/// It is shown without its query, which may hold secrets.
+///
+/// ```
+/// use turnbuckle_transport::http::client::Address;
+///
+/// let base = Address::parse("https://example.com/sse?key=secret")?;
+/// assert_eq!(base.to_string(), "https://example.com/sse");
+/// let other = base.join("messages?session=1")?;
+/// assert_eq!(other.to_string(), "https://example.com/messages");
+/// assert!(other.is_same_origin(&base));
+/// # Ok::<(), turnbuckle_transport::http::client::AddressError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address {
+    uri: Uri,
+}
+
+/// Why a text is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddressError {
+    /// It does not begin with `http://` or `https://`.
+    #[error("an address begins with `http://` or `https://`; a program is reached by a command")]
+    Scheme,
+    /// There is no host in it.
+    #[error("the address has no host")]
+    Host,
+    /// There is a name or password in it.
+    #[error(
+        "the address has credentials in it; give them as a header or by the authorization hook"
+    )]
+    Credentials,
+    /// A character cannot stand there.
+    #[error("the address cannot be read ({reason}); percent-encode what is not ASCII")]
+    Unreadable {
+        /// What the reader of URLs says.
+        reason: String,
+    },
+}
+
+impl Address {
+    /// Reads an address. A fragment is left out.
+    ///
+    /// # Errors
+    /// If the text is no absolute `http` or `https` URL, or has credentials in it.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let text = text.trim();
+        let text = text.split('#').next().unwrap_or_default();
+        if !has_http_scheme(text) {
+            return Err(AddressError::Scheme);
+        }
+        let uri = Uri::from_str(text).map_err(|error| AddressError::Unreadable {
+            reason: error.to_string(),
+        })?;
+        let authority = uri.authority().ok_or(AddressError::Host)?;
+        if authority.as_str().contains('@') {
+            return Err(AddressError::Credentials);
+        }
+        if authority.host().is_empty() {
+            return Err(AddressError::Host);
+        }
+        Ok(Self { uri })
+    }
+
+    /// The address that a reference stands for when it is found here, as browsers resolve links.
+    ///
+    /// # Errors
+    /// If that is no address.
+    pub fn join(&self, reference: &str) -> Result<Self, AddressError> {
+        let reference = reference.trim();
+        if has_http_scheme(reference) {
+            return Self::parse(reference);
+        }
+        let (scheme, authority) = (self.scheme(), self.authority());
+        if let Some(rest) = reference.strip_prefix("//") {
+            return Self::parse(&format!("{scheme}://{rest}"));
+        }
+        if reference.starts_with('/') {
+            return Self::parse(&format!("{scheme}://{authority}{reference}"));
+        }
+        let path = self.uri.path();
+        if reference.starts_with('?') {
+            return Self::parse(&format!("{scheme}://{authority}{path}{reference}"));
+        }
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let (relative, query) = match reference.split_once('?') {
+            Some((relative, query)) => (relative, format!("?{query}")),
+            None => (reference, String::new()),
+        };
+        let path = without_dots(&format!("{folder}/{relative}"));
+        Self::parse(&format!("{scheme}://{authority}{path}{query}"))
+    }
+
+    /// Whether both are served by the same scheme, host and port.
+    pub fn is_same_origin(&self, other: &Self) -> bool {
+        self.scheme() == other.scheme()
+            && self.host().eq_ignore_ascii_case(other.host())
+            && self.port() == other.port()
+    }
+
+    /// Whether it is reached by TLS.
+    pub fn is_https(&self) -> bool {
+        self.uri.scheme() == Some(&Scheme::HTTPS)
+    }
+
+    /// All of it, query included: what a request is sent to.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The whole text, query included. Do not log it.
+    pub fn to_exposed_string(&self) -> String {
+        self.uri.to_string()
+    }
+
+    fn scheme(&self) -> &str {
+        self.uri.scheme_str().unwrap_or_default()
+    }
+
+    fn authority(&self) -> &str {
+        self.uri
+            .authority()
+            .map_or("", |authority| authority.as_str())
+    }
+
+    fn host(&self) -> &str {
+        self.uri.host().unwrap_or_default()
+    }
+
+    fn port(&self) -> u16 {
+        let usual = if self.is_https() { 443 } else { 80 };
+        self.uri.port_u16().unwrap_or(usual)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}://{}{}",
+            self.scheme(),
+            self.authority(),
+            self.uri.path()
+        )
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
+
+fn has_http_scheme(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}
+
+/// A path without `.` and `..`.
+fn without_dots(path: &str) -> String {
+    let mut segments: Vec<&str> = Vec::new();
+    let mut parts = path.split('/').skip(1).peekable();
+    while let Some(part) = parts.next() {
+        let is_last = parts.peek().is_none();
+        match part {
+            "." | ".." => {
+                if part == ".." {
+                    segments.pop();
+                }
+                if is_last {
+                    segments.push("");
+                }
+            }
+            part => segments.push(part),
+        }
+    }
+    format!("/{}", segments.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_resolved_as_browsers_do() {
+        let base = Address::parse("http://host:8080/a/sse?key=1").unwrap();
+        for (reference, joined) in [
+            ("/messages?s=1", "http://host:8080/messages?s=1"),
+            ("messages?s=1", "http://host:8080/a/messages?s=1"),
+            ("./messages", "http://host:8080/a/messages"),
+            ("../messages", "http://host:8080/messages"),
+            ("../../../messages", "http://host:8080/messages"),
+            ("..", "http://host:8080/"),
+            ("?s=1", "http://host:8080/a/sse?s=1"),
+            ("//other/x", "http://other/x"),
+            ("https://other/x", "https://other/x"),
+            (" /x ", "http://host:8080/x"),
+        ] {
+            let found = base.join(reference).unwrap();
+            assert_eq!(found.to_exposed_string(), joined, "{reference}");
+        }
+    }
+
+    #[test]
+    fn origins_differ_by_scheme_host_and_port() {
+        let same = |one: &str, other: &str| {
+            let parse = |text| Address::parse(text).unwrap();
+            parse(one).is_same_origin(&parse(other))
+        };
+        assert!(same("http://a/x", "http://A:80/y?q"));
+        assert!(same("https://a", "https://a:443/"));
+        assert!(!same("http://a/", "https://a/"));
+        assert!(!same("http://a/", "http://a:81/"));
+        assert!(!same("http://a/", "http://b/"));
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_why() {
+        for (text, error) in [
+            ("uvx mcp-server-git", AddressError::Scheme),
+            ("ftp://host/", AddressError::Scheme),
+            ("", AddressError::Scheme),
+            ("http://me:secret@host/", AddressError::Credentials),
+        ] {
+            assert_eq!(Address::parse(text), Err(error), "{text}");
+        }
+        for text in [
+            "http://",
+            "http:///x",
+            "http://host/a b",
+            "http://h\u{f6}st/",
+        ] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_never_shown() {
+        let address = Address::parse("https://host/mcp?token=secret#part").unwrap();
+        assert_eq!(
+            format!("{address} {address:?}"),
+            "https://host/mcp Address(https://host/mcp)"
+        );
+        assert!(address.to_exposed_string().ends_with("?token=secret"));
+    }
+}

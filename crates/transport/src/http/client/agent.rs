@@ -1,0 +1,249 @@
+//! What sends requests.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, CONTENT_TYPE, LOCATION, PROXY_AUTHORIZATION, USER_AGENT, WWW_AUTHENTICATE,
+};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use http_body_util::Full;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::authorize::{Authorize, Challenge, Decision, Departing};
+use super::connector::{Connector, Proxies};
+use super::{Address, HttpError, Reply};
+
+/// 5: a load balancer, a canonical path and a version make three.
+const MAX_REDIRECTS: usize = 5;
+
+/// 3: a token is fetched, its scope widened, and once more for one that expired meanwhile.
+const MAX_CHALLENGES: usize = 3;
+
+/// 1 min without a request, below the idle timeouts of servers that are well set up.
+const POOL_IDLE: Duration = Duration::from_mins(1);
+
+/// 32 unused connections to one server; HTTP/2 needs one.
+const MAX_IDLE_CONNECTIONS: usize = 32;
+
+const NAME: &str = concat!("turnbuckle/", env!("CARGO_PKG_VERSION"));
+
+/// Sends requests over connections that it keeps. Clones share them.
+#[derive(Clone)]
+pub struct Agent {
+    client: Client<Connector, Full<Bytes>>,
+    proxies: Arc<Proxies>,
+    headers: HeaderMap,
+    authorize: Option<Arc<dyn Authorize>>,
+}
+
+impl Agent {
+    pub(super) fn new(
+        connector: Connector,
+        proxies: Arc<Proxies>,
+        mut headers: HeaderMap,
+        authorize: Option<Arc<dyn Authorize>>,
+    ) -> Self {
+        headers
+            .entry(USER_AGENT)
+            .or_insert(HeaderValue::from_static(NAME));
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .timer(TokioTimer::new())
+            .pool_idle_timeout(POOL_IDLE)
+            .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
+            .build(connector);
+        Self {
+            client,
+            proxies,
+            headers,
+            authorize,
+        }
+    }
+
+    /// Sends a message as JSON. Its answer may be JSON or a stream of events.
+    ///
+    /// # Errors
+    /// If there is no answer. One with an error status is an answer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future, or later the reply, closes the stream of this request.
+    pub async fn post(
+        &self,
+        address: &Address,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Reply, HttpError> {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("application/json, text/event-stream"),
+        );
+        self.send(Method::POST, address, headers, body).await
+    }
+
+    /// Asks for a stream of events.
+    ///
+    /// # Errors
+    /// If there is no answer. One with an error status is an answer.
+    pub async fn events(
+        &self,
+        address: &Address,
+        mut headers: HeaderMap,
+    ) -> Result<Reply, HttpError> {
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        self.send(Method::GET, address, headers, Bytes::new()).await
+    }
+
+    /// Sends any request. The headers given come before those of the settings.
+    ///
+    /// # Errors
+    /// If there is no answer. One with an error status is an answer.
+    pub async fn send(
+        &self,
+        method: Method,
+        address: &Address,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Reply, HttpError> {
+        let mut at = address.clone();
+        let (mut redirects, mut challenges) = (0, 0);
+        loop {
+            let reply = self.send_once(&method, &at, &headers, body.clone()).await?;
+            match reply.status() {
+                StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => {
+                    if redirects == MAX_REDIRECTS {
+                        let (address, limit) = (address.clone(), MAX_REDIRECTS);
+                        return Err(HttpError::RedirectedTooOften { address, limit });
+                    }
+                    redirects += 1;
+                    at = next(&at, reply.headers())?;
+                }
+                status if status.is_redirection() && status != StatusCode::NOT_MODIFIED => {
+                    // Others turn a POST into a GET, or leave it to be guessed.
+                    return Err(elsewhere(&at, reply.headers()));
+                }
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+                    if challenges < MAX_CHALLENGES
+                        && self.is_refusal_met(&at, &reply, challenges).await? =>
+                {
+                    challenges += 1;
+                }
+                _ => return Ok(reply),
+            }
+        }
+    }
+
+    async fn send_once(
+        &self,
+        method: &Method,
+        address: &Address,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Reply, HttpError> {
+        let mut all = self.headers.clone();
+        for (name, value) in headers {
+            all.insert(name, value.clone());
+        }
+        if let Some(hook) = &self.authorize {
+            let departing = Departing {
+                method,
+                address,
+                headers: &mut all,
+            };
+            let authorized = hook.authorize(departing).await;
+            authorized.map_err(|source| HttpError::Authorize {
+                address: address.clone(),
+                source,
+            })?;
+        }
+        self.add_proxy_credentials(address, &mut all);
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = address.uri().clone();
+        *request.headers_mut() = all;
+        match self.client.request(request).await {
+            Ok(response) => Ok(Reply::new(address.clone(), response)),
+            Err(error) => Err(failed(address, error)),
+        }
+    }
+
+    /// A proxy in front of a plain server reads its credentials off the request itself.
+    fn add_proxy_credentials(&self, address: &Address, headers: &mut HeaderMap) {
+        if address.is_https() {
+            return;
+        }
+        if let Some(proxy) = self.proxies.before(address.uri())
+            && let Some(credentials) = proxy.basic_auth()
+        {
+            headers.insert(PROXY_AUTHORIZATION, credentials.clone());
+        }
+    }
+
+    /// Whether the hook has done something about a refusal.
+    async fn is_refusal_met(
+        &self,
+        address: &Address,
+        reply: &Reply,
+        attempt: usize,
+    ) -> Result<bool, HttpError> {
+        let Some(hook) = &self.authorize else {
+            return Ok(false);
+        };
+        let wanted = reply.headers().get_all(WWW_AUTHENTICATE);
+        let challenge = Challenge {
+            status: reply.status(),
+            www_authenticate: wanted.iter().cloned().collect(),
+            address: address.clone(),
+            attempt,
+        };
+        let decided = hook.challenged(&challenge).await;
+        let decision = decided.map_err(|source| HttpError::Authorize {
+            address: address.clone(),
+            source,
+        })?;
+        Ok(decision == Decision::Retry)
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Headers may be secrets.
+        f.debug_struct("Agent").finish_non_exhaustive()
+    }
+}
+
+fn failed(address: &Address, error: hyper_util::client::legacy::Error) -> HttpError {
+    let address = address.clone();
+    if error.is_connect() {
+        let source = error.into();
+        return HttpError::Unreachable { address, source };
+    }
+    HttpError::Broken {
+        address,
+        source: error.into(),
+    }
+}
+
+/// Where a redirect leads, if it stays with the same server.
+fn next(at: &Address, headers: &HeaderMap) -> Result<Address, HttpError> {
+    location(at, headers)
+        .filter(|next| next.is_same_origin(at))
+        .ok_or_else(|| elsewhere(at, headers))
+}
+
+fn elsewhere(at: &Address, headers: &HeaderMap) -> HttpError {
+    let to = location(at, headers).map_or_else(|| "nowhere".to_owned(), |to| to.to_string());
+    HttpError::Redirected {
+        address: at.clone(),
+        to,
+    }
+}
+
+fn location(at: &Address, headers: &HeaderMap) -> Option<Address> {
+    let location = headers.get(LOCATION)?.to_str().ok()?;
+    at.join(location).ok()
+}

@@ -1,0 +1,202 @@
+//! Opens connections: straight or through a proxy, plain or with TLS.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use super::stream::Stream;
+use super::{BoxError, HttpError};
+
+/// 30 s between probes of a silent connection, so that one that is gone is noticed within some
+/// minutes, and middleboxes do not forget one that only waits.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// Opens connections for the pool.
+#[derive(Clone)]
+pub(super) struct Connector {
+    tcp: HttpConnector,
+    proxies: Arc<Proxies>,
+    timeout: Duration,
+    #[cfg(feature = "tls")]
+    tls: Option<Arc<tokio_rustls::rustls::ClientConfig>>,
+}
+
+/// Which proxy stands before which server.
+#[derive(Debug)]
+pub(super) enum Proxies {
+    /// None.
+    Direct,
+    /// As the environment says. Servers on this machine are reached directly, as browsers do it:
+    /// a proxy elsewhere cannot reach them.
+    Environment(Matcher),
+    /// As was set.
+    Chosen(Matcher),
+}
+
+impl Proxies {
+    pub(super) fn before(&self, uri: &Uri) -> Option<Intercept> {
+        match self {
+            Self::Direct => None,
+            Self::Environment(_) if is_loopback(uri.host().unwrap_or_default()) => None,
+            Self::Environment(matcher) | Self::Chosen(matcher) => matcher.intercept(uri),
+        }
+    }
+}
+
+impl Connector {
+    pub(super) fn new(proxies: Arc<Proxies>, timeout: Duration) -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_keepalive(Some(KEEP_ALIVE));
+        tcp.set_keepalive_interval(Some(KEEP_ALIVE));
+        Self {
+            tcp,
+            proxies,
+            timeout,
+            #[cfg(feature = "tls")]
+            tls: None,
+        }
+    }
+
+    #[cfg(feature = "tls")]
+    pub(super) fn with_tls(self, config: Arc<tokio_rustls::rustls::ClientConfig>) -> Self {
+        Self {
+            tls: Some(config),
+            ..self
+        }
+    }
+
+    async fn open(self, uri: Uri) -> Result<TokioIo<Stream>, BoxError> {
+        let proxy = self.proxies.before(&uri);
+        let is_https = uri.scheme_str() == Some("https");
+        let tcp = match &proxy {
+            None => self.clone().straight(uri.clone()).await?,
+            Some(proxy) => {
+                check_proxy(proxy)?;
+                if is_https {
+                    self.tunnel(proxy, uri.clone()).await?
+                } else {
+                    let to_proxy = self.clone().straight(proxy.uri().clone()).await?;
+                    return Ok(TokioIo::new(Stream::to_proxy(to_proxy)));
+                }
+            }
+        };
+        let stream = if is_https {
+            self.secured(tcp, &uri).await?
+        } else {
+            Stream::plain(tcp)
+        };
+        Ok(TokioIo::new(stream))
+    }
+
+    async fn straight(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
+        Ok(self.tcp.call(uri).await?)
+    }
+
+    async fn tunnel(&self, proxy: &Intercept, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), self.tcp.clone());
+        if let Some(auth) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(auth.clone());
+        }
+        Ok(tunnel.call(uri).await?)
+    }
+
+    #[cfg(feature = "tls")]
+    async fn secured(&self, tcp: TokioIo<TcpStream>, uri: &Uri) -> Result<Stream, BoxError> {
+        use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
+
+        let config = self.tls.clone().ok_or("TLS was not set up")?;
+        let host = uri.host().unwrap_or_default();
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let name = ServerName::try_from(host.to_owned())?;
+        let tls = TlsConnector::from(config)
+            .connect(name, tcp.into_inner())
+            .await?;
+        Ok(Stream::tls(tls))
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[expect(clippy::unused_async, reason = "it is the same function with TLS")]
+    async fn secured(&self, _tcp: TokioIo<TcpStream>, _uri: &Uri) -> Result<Stream, BoxError> {
+        Err("TLS was not built in".into())
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = TokioIo<Stream>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connector = self.clone();
+        let timeout = self.timeout;
+        Box::pin(async move {
+            match tokio::time::timeout(timeout, connector.open(uri)).await {
+                Ok(opened) => opened,
+                Err(_) => Err(format!("no connection within {timeout:?}").into()),
+            }
+        })
+    }
+}
+
+fn check_proxy(proxy: &Intercept) -> Result<(), HttpError> {
+    match proxy.uri().scheme_str() {
+        Some("http") | None => Ok(()),
+        Some(scheme) => Err(HttpError::Proxy {
+            reason: format!("proxies are reached by `http`, not `{scheme}`"),
+        }),
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environments_proxy_is_not_for_this_machine() {
+        let matcher = || {
+            Matcher::builder()
+                .all("http://proxy:3128")
+                .no("intern.example")
+                .build()
+        };
+        let environment = Proxies::Environment(matcher());
+        let chosen = Proxies::Chosen(matcher());
+        let is_proxied = |proxies: &Proxies, uri| proxies.before(&Uri::from_static(uri)).is_some();
+        for local in [
+            "http://localhost:1/x",
+            "http://127.0.0.1/",
+            "http://[::1]:9/",
+        ] {
+            assert!(!is_proxied(&environment, local), "{local}");
+            assert!(is_proxied(&chosen, local), "{local}");
+        }
+        assert!(is_proxied(&environment, "https://example.com/"));
+        assert!(!is_proxied(&environment, "https://a.intern.example/"));
+        assert!(!is_proxied(&Proxies::Direct, "https://example.com/"));
+    }
+}

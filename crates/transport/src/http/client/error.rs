@@ -1,0 +1,92 @@
+//! What can go wrong between sending a request and reading its answer.
+
+use super::{Address, AddressError, BoxError};
+
+/// Why there is no answer, or no whole one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// The address is none.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// TLS is wanted and was not built in.
+    #[error("{address} needs TLS; build with feature `tls`")]
+    NoTls {
+        /// Where the request was to go.
+        address: Address,
+    },
+    /// There is nothing to check the server's certificate by.
+    #[error("no root certificates can be used: {reason}")]
+    Roots {
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// The proxy that was set cannot be used.
+    #[error("the proxy cannot be used: {reason}")]
+    Proxy {
+        /// Why.
+        reason: String,
+    },
+    /// A header that was set cannot be sent. Its value is not shown: it may be a secret.
+    #[error("header `{name}` cannot be sent: {reason}")]
+    Header {
+        /// Its name.
+        name: String,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// There is no way to the server; nothing was sent.
+    #[error("cannot connect to {address}")]
+    Unreachable {
+        /// Where the request was to go.
+        address: Address,
+        /// What stood in the way.
+        source: BoxError,
+    },
+    /// The connection broke after the request was sent, or while it was being sent.
+    #[error("the connection to {address} broke before the answer was complete")]
+    Broken {
+        /// Where the request went.
+        address: Address,
+        /// What happened.
+        source: BoxError,
+    },
+    /// The server sent the request elsewhere, and it was not followed: credentials stay where they
+    /// were meant for.
+    #[error("{address} redirects to {to}, which is not followed; connect to that if you trust it")]
+    Redirected {
+        /// Where the request went.
+        address: Address,
+        /// Where it was sent on to, without its query.
+        to: String,
+    },
+    /// The server sends the request in circles.
+    #[error("{address} redirects more than {limit} times")]
+    RedirectedTooOften {
+        /// Where the request first went.
+        address: Address,
+        /// How often is followed.
+        limit: usize,
+    },
+    /// The hook for authorization failed.
+    #[error("{address} wants authorization, which failed")]
+    Authorize {
+        /// Where the request was to go.
+        address: Address,
+        /// What the hook says.
+        source: BoxError,
+    },
+    /// The answer is longer than the limit.
+    #[error("the answer is longer than {limit} bytes; raise the limit or ask for less")]
+    TooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+}
+
+impl HttpError {
+    /// Whether it is certain that the server has seen nothing of the request.
+    pub fn is_unsent(&self) -> bool {
+        !matches!(self, Self::Broken { .. } | Self::TooLarge { .. })
+    }
+}

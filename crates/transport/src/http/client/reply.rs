@@ -1,0 +1,162 @@
+//! An answer, read as a whole or event by event.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+use super::{Address, HttpError};
+use crate::http::sse::{self, Decoder, Event};
+
+/// An answer whose body is still to be read. Dropping it closes the stream of its request.
+pub struct Reply {
+    address: Address,
+    response: Response<Incoming>,
+}
+
+impl Reply {
+    pub(super) fn new(address: Address, response: Response<Incoming>) -> Self {
+        Self { address, response }
+    }
+
+    /// Its status.
+    pub fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// Its headers.
+    pub fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    /// Who answered, after redirects.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Whether its body is a stream of events.
+    pub fn is_events(&self) -> bool {
+        self.is(sse::CONTENT_TYPE)
+    }
+
+    /// Whether its body says to be JSON.
+    pub fn is_json(&self) -> bool {
+        self.is("application/json")
+    }
+
+    fn is(&self, media_type: &str) -> bool {
+        let given = self.headers().get(CONTENT_TYPE);
+        let given = given.and_then(|value| value.to_str().ok()).unwrap_or("");
+        let given = given.split(';').next().unwrap_or("").trim();
+        given.eq_ignore_ascii_case(media_type)
+    }
+
+    /// Reads the whole body.
+    ///
+    /// # Errors
+    /// If it is longer than `limit` bytes, or the connection breaks.
+    pub async fn bytes(self, limit: usize) -> Result<Bytes, HttpError> {
+        let claimed = self.headers().get(CONTENT_LENGTH);
+        let claimed = claimed.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+        if claimed.is_some_and(|claimed| claimed > limit) {
+            return Err(HttpError::TooLarge { limit });
+        }
+        let Self { address, response } = self;
+        let mut body = response.into_body();
+        let mut first = Bytes::new();
+        let mut all = BytesMut::new();
+        while let Some(chunk) = data(&mut body, &address).await? {
+            if all.len() + first.len() + chunk.len() > limit {
+                return Err(HttpError::TooLarge { limit });
+            }
+            // Most answers come in one piece, which is not copied.
+            if first.is_empty() && all.is_empty() {
+                first = chunk;
+                continue;
+            }
+            all.extend_from_slice(&std::mem::take(&mut first));
+            all.extend_from_slice(&chunk);
+        }
+        Ok(if all.is_empty() { first } else { all.freeze() })
+    }
+
+    /// Reads the body event by event, each of up to `limit` bytes.
+    pub fn events(self, limit: usize) -> Events {
+        Events {
+            address: self.address,
+            body: self.response.into_body(),
+            decoder: Decoder::new().with_max_event_bytes(limit),
+            ready: VecDeque::new(),
+            limit,
+        }
+    }
+}
+
+/// The events of an answer. Dropping it closes the stream.
+pub struct Events {
+    address: Address,
+    body: Incoming,
+    decoder: Decoder,
+    ready: VecDeque<Event>,
+    limit: usize,
+}
+
+impl Events {
+    /// The next event; `None` at the end of the stream.
+    ///
+    /// # Errors
+    /// If an event is too long, or the connection breaks.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Option<Event>, HttpError> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            let Some(chunk) = data(&mut self.body, &self.address).await? else {
+                return Ok(None);
+            };
+            if self.decoder.feed(&chunk, &mut self.ready).is_err() && self.ready.is_empty() {
+                return Err(HttpError::TooLarge { limit: self.limit });
+            }
+        }
+    }
+}
+
+async fn data(body: &mut Incoming, address: &Address) -> Result<Option<Bytes>, HttpError> {
+    loop {
+        let Some(frame) = body.frame().await else {
+            return Ok(None);
+        };
+        let frame = frame.map_err(|error| HttpError::Broken {
+            address: address.clone(),
+            source: error.into(),
+        })?;
+        // Trailers say nothing that is asked for.
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply")
+            .field("address", &self.address)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,235 @@
+//! How an agent reaches servers, and what it says to each.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use hyper_util::client::proxy::matcher::Matcher;
+
+use super::agent::Agent;
+use super::connector::{Connector, Proxies};
+#[cfg(feature = "tls")]
+use super::trust::{self, Trust};
+use super::{Address, Authorize, HttpError};
+
+/// 10 s for the name, the connection, the proxy and TLS together: three lost packets.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The settings of an [`Agent`]. Clones are cheap enough to make one for each server.
+///
+/// Headers and proxies may hold secrets, and are not shown.
+#[derive(Clone)]
+pub struct AgentSettings {
+    headers: Vec<(String, String)>,
+    authorize: Option<Arc<dyn Authorize>>,
+    proxy: Proxy,
+    connect_timeout: Duration,
+    #[cfg(feature = "tls")]
+    roots: Vec<Vec<u8>>,
+    #[cfg(feature = "tls")]
+    trust: Trust,
+}
+
+#[derive(Clone)]
+enum Proxy {
+    Environment,
+    None,
+    Chosen { address: String, except: String },
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            headers: Vec::new(),
+            authorize: None,
+            proxy: Proxy::Environment,
+            connect_timeout: CONNECT_TIMEOUT,
+            #[cfg(feature = "tls")]
+            roots: Vec::new(),
+            #[cfg(feature = "tls")]
+            trust: Trust::Roots,
+        }
+    }
+}
+
+impl AgentSettings {
+    /// The environment's proxies, the platform's certificates, nothing else.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sends this header with every request.
+    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Asks this hook before every request, and when one is refused.
+    pub fn with_authorize(mut self, authorize: Arc<dyn Authorize>) -> Self {
+        self.authorize = Some(authorize);
+        self
+    }
+
+    /// Goes through this proxy, `http://user:password@host:port`, whatever the environment says.
+    pub fn with_proxy(self, address: impl Into<String>) -> Self {
+        self.with_proxy_except(address, "")
+    }
+
+    /// The same, except to these hosts, networks and domains, separated by commas.
+    pub fn with_proxy_except(
+        mut self,
+        address: impl Into<String>,
+        except: impl Into<String>,
+    ) -> Self {
+        self.proxy = Proxy::Chosen {
+            address: address.into(),
+            except: except.into(),
+        };
+        self
+    }
+
+    /// Goes through no proxy, whatever the environment says.
+    pub fn without_proxy(mut self) -> Self {
+        self.proxy = Proxy::None;
+        self
+    }
+
+    /// Gives a connection this long to be there.
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Also believes servers whose certificates one of these vouches for, given as PEM.
+    #[cfg(feature = "tls")]
+    pub fn with_root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.roots.push(pem.into());
+        self
+    }
+
+    /// Believes every server to be who it says. Whoever is between can then read and change
+    /// everything: for tests only.
+    #[cfg(feature = "tls")]
+    pub fn danger_trust_anybody(mut self) -> Self {
+        self.trust = Trust::Anybody;
+        self
+    }
+
+    /// Makes an agent for requests to this address and its origin.
+    ///
+    /// # Errors
+    /// If a header, the proxy or a certificate cannot be used.
+    pub fn agent(&self, address: &Address) -> Result<Agent, HttpError> {
+        let proxies = Arc::new(self.proxies()?);
+        let connector = Connector::new(proxies.clone(), self.connect_timeout);
+        #[cfg(feature = "tls")]
+        let connector = if address.is_https() {
+            connector.with_tls(trust::config(self.trust, &self.roots)?)
+        } else {
+            connector
+        };
+        #[cfg(not(feature = "tls"))]
+        if address.is_https() {
+            let address = address.clone();
+            return Err(HttpError::NoTls { address });
+        }
+        let headers = headers(&self.headers)?;
+        Ok(Agent::new(
+            connector,
+            proxies,
+            headers,
+            self.authorize.clone(),
+        ))
+    }
+
+    fn proxies(&self) -> Result<Proxies, HttpError> {
+        Ok(match &self.proxy {
+            Proxy::Environment => Proxies::Environment(Matcher::from_env()),
+            Proxy::None => Proxies::Direct,
+            Proxy::Chosen { address, except } => {
+                if address.trim().is_empty() {
+                    let reason = "its address is empty".to_owned();
+                    return Err(HttpError::Proxy { reason });
+                }
+                let matcher = Matcher::builder().all(address.as_str()).no(except.as_str());
+                let matcher = matcher.build();
+                // What cannot be read would be left out, and requests would go without a proxy.
+                if matcher
+                    .intercept(&http::Uri::from_static("http://0.invalid/"))
+                    .is_none()
+                    && except.is_empty()
+                {
+                    let reason = "its address cannot be read; write `http://host:port`".to_owned();
+                    return Err(HttpError::Proxy { reason });
+                }
+                Proxies::Chosen(matcher)
+            }
+        })
+    }
+}
+
+impl fmt::Debug for AgentSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("AgentSettings")
+            .field("headers", &names)
+            .field("connect_timeout", &self.connect_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+fn headers(given: &[(String, String)]) -> Result<HeaderMap, HttpError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in given {
+        let fault = |reason| HttpError::Header {
+            name: name.clone(),
+            reason,
+        };
+        let header = HeaderName::try_from(name.as_str()).map_err(|_| fault("it is no name"))?;
+        let mut value = HeaderValue::try_from(value.as_str())
+            .map_err(|_| fault("its value has characters that a header cannot carry"))?;
+        value.set_sensitive(true);
+        headers.append(header, value);
+    }
+    Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent(settings: &AgentSettings) -> Result<Agent, HttpError> {
+        settings.agent(&Address::parse("http://localhost:1/").unwrap())
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let settings = AgentSettings::new()
+            .with_header("x-key", "sesame")
+            .with_proxy("http://me:sesame@proxy:3128");
+        let shown = format!("{settings:?}");
+        assert!(
+            shown.contains("x-key") && !shown.contains("sesame"),
+            "{shown}"
+        );
+        let bad = settings.with_header("x-other", "sesame\n");
+        let error = agent(&bad).unwrap_err().to_string();
+        assert!(
+            error.contains("x-other") && !error.contains("sesame"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_proxy_that_cannot_be_read_is_not_left_out() {
+        for address in ["", "::", "http://"] {
+            let settings = AgentSettings::new().with_proxy(address);
+            assert!(
+                matches!(agent(&settings), Err(HttpError::Proxy { .. })),
+                "{address}"
+            );
+        }
+        assert!(agent(&AgentSettings::new().with_proxy("http://proxy:1")).is_ok());
+    }
+}
