@@ -71,7 +71,9 @@ impl Arguments {
     /// Reads the arguments into a type.
     pub(crate) fn read<T: DeserializeOwned>(&self, raw: Option<&RawValue>) -> Result<T, Failure> {
         let text = raw.map_or("{}", RawValue::get);
+        // Serde takes a list for a struct and null for what may be absent, which strict tools do not.
         if self.serde_suffices
+            && self.leniency == Leniency::Lenient
             && let Ok(value) = serde_json::from_str(text)
         {
             return Ok(value);

@@ -16,6 +16,8 @@ pub(crate) struct CancelFlag(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     is_set: AtomicBool,
+    /// The call has ended by itself.
+    is_done: AtomicBool,
     changed: Notify,
 }
 
@@ -27,6 +29,11 @@ impl CancelFlag {
 
     pub(crate) fn is_set(&self) -> bool {
         self.0.is_set.load(Ordering::Acquire)
+    }
+
+    /// Whether the call is neither cancelled nor done.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_set() && !self.0.is_done.load(Ordering::Acquire)
     }
 
     pub(crate) async fn wait(&self) {
@@ -48,8 +55,11 @@ impl CancelOnDrop {
         Self(flag)
     }
 
+    /// The exchange has come to its end.
     pub(crate) fn disarm(mut self) {
-        self.0 = None;
+        if let Some(flag) = self.0.take() {
+            flag.0.is_done.store(true, Ordering::Release);
+        }
     }
 }
 

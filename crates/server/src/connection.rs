@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use turnbuckle_protocol::{
-    CancelledNotificationParams, ErrorObject, Id, Revision,
+    ErrorObject, Id, IdRef, Revision,
     envelope::{self, Frame, Malformed, Message, Notification, Request, UnreadableId},
 };
+use turnbuckle_session::in_flight::Ticket;
 use turnbuckle_transport::{LineFault, Outbox, Receive};
 
 use crate::{
     Caller, answer,
+    cancel::CancelFlag,
     exchange::Step,
     handler::BoxFuture,
-    method,
+    method, oversized,
     peer::{Listener, Peer, Wants},
     running::{Owner, Running, unless},
     shared::Shared,
@@ -86,12 +88,14 @@ impl Connection {
         let outbox = self.outbox.clone();
         let running = self.running.clone();
         self.runtime.spawn(async move {
-            if let Some(response) = unless(&cancel, response).await {
-                // A peer that is gone needs no answer.
-                let sending = Box::pin(async { outbox.send(&response.message).await });
-                let _ = unless(&cancel, sending).await;
-            }
-            running.finish(&ticket);
+            let response = unless(&cancel, response).await;
+            // Answers wait while the peer does not read. A peer that is gone needs none.
+            let _ = unless(&cancel, Box::pin(outbox.ready())).await;
+            running.answer(vec![(ticket, response)], |answers| {
+                for answer in answers {
+                    push(&outbox, &answer.message);
+                }
+            });
         });
         Ok(())
     }
@@ -110,9 +114,9 @@ impl Connection {
                 }
             }
             "notifications/cancelled" => {
-                let params = notification.params.parse::<CancelledNotificationParams>();
-                if let Some(id) = params.ok().and_then(|params| params.request_id) {
-                    self.running.cancel(&id);
+                let id = notification.params.get("requestId");
+                if let Some(id) = id.and_then(IdRef::from_raw) {
+                    self.running.cancel(&id.into_owned());
                 }
             }
             // cancellation, progress, roots: unknown or late notifications are ignored.
@@ -129,20 +133,11 @@ impl Connection {
             return self.answer_unreadable(&error);
         }
         let mut ready = Vec::new();
-        let mut later = Vec::new();
+        let mut begun = Vec::new();
         for member in members {
             let mut answer = Response::default();
             match member {
-                Ok(Message::Request(request)) if request.method == "initialize" => {
-                    let error = ErrorObject::invalid_request("`initialize` stands alone");
-                    answer.put(|out| answer::write_error(Ok(&request.id), &error, out));
-                }
-                Ok(Message::Request(request)) => {
-                    let id = request.id.clone().into_owned();
-                    if let Step::Later(response) = self.serve(request, &mut answer) {
-                        later.push((id, response));
-                    }
-                }
+                Ok(Message::Request(request)) => begun.extend(self.member(request, &mut answer)),
                 Ok(other) => self.message(other),
                 Err(malformed) => self.answer_malformed(&malformed, &mut answer),
             }
@@ -150,27 +145,33 @@ impl Connection {
                 ready.push(answer.message);
             }
         }
-        if later.is_empty() {
-            return self.outbox.clone().put(|out| {
-                out.extend_from_slice(&array(&ready));
-                Wrote::Result
-            });
+        if begun.is_empty() {
+            return push(&self.outbox, &array(&ready));
         }
-        self.spawn_batch(ready, later);
+        self.spawn_batch(ready, begun);
     }
 
-    fn spawn_batch(&self, mut answers: Vec<Vec<u8>>, later: Vec<(Id, BoxFuture<Response>)>) {
-        let mut begun = Vec::new();
-        for (id, response) in later {
+    /// One request of a batch: it is answered at once, or it has begun.
+    fn member(&self, request: Request<'_>, answer: &mut Response) -> Option<Begun> {
+        let id = request.id.clone().into_owned();
+        let alone = request.method == "initialize" || method::is_modern(&request);
+        let refused = if alone {
+            let method = &request.method;
+            ErrorObject::invalid_request(format!("this `{method}` cannot be part of a batch"))
+        } else {
+            let Step::Later(response) = self.serve(request, answer) else {
+                return None;
+            };
             match self.running.begin(id.clone()) {
-                Ok((ticket, cancel)) => begun.push((ticket, cancel, response)),
-                Err(error) => {
-                    let mut answer = Vec::new();
-                    answer::write_error(Ok(&id.as_ref()), &error, &mut answer);
-                    answers.push(answer);
-                }
+                Ok((ticket, cancel)) => return Some((ticket, cancel, response)),
+                Err(error) => error,
             }
-        }
+        };
+        answer.put(|out| answer::write_error(Ok(&id.as_ref()), &refused, out));
+        None
+    }
+
+    fn spawn_batch(&self, mut answers: Vec<Vec<u8>>, begun: Vec<Begun>) {
         let outbox = self.outbox.clone();
         let running = self.running.clone();
         let runtime = self.runtime.clone();
@@ -179,18 +180,20 @@ impl Connection {
             let tasks: Vec<_> = begun
                 .into_iter()
                 .map(|(ticket, cancel, response)| {
-                    let running = running.clone();
-                    runtime.spawn(async move {
-                        let answer = unless(&cancel, response).await;
-                        running.finish(&ticket);
-                        answer
-                    })
+                    let task = runtime.spawn(async move { unless(&cancel, response).await });
+                    (ticket, task)
                 })
                 .collect();
-            for task in tasks {
-                answers.extend(task.await.ok().flatten().map(|response| response.message));
+            let mut done = Vec::new();
+            for (ticket, task) in tasks {
+                done.push((ticket, task.await.ok().flatten()));
             }
-            let _ = outbox.send(&array(&answers)).await;
+            // A peer that is gone needs no answer.
+            let _ = outbox.ready().await;
+            running.answer(done, |late| {
+                answers.extend(late.into_iter().map(|response| response.message));
+                push(&outbox, &array(&answers));
+            });
         });
     }
 
@@ -235,13 +238,34 @@ impl Receive for Connection {
         match fault {
             // A peer that only left out the last line end has sent a whole message.
             LineFault::Unterminated { rest } => self.receive(rest),
-            fault => self.answer_unreadable(&ErrorObject::invalid_request(fault.to_string())),
+            fault => {
+                let error = ErrorObject::invalid_request(fault.to_string());
+                let id = match &fault {
+                    LineFault::TooLong { head, .. } => oversized::id_of(head),
+                    _ => None,
+                };
+                let id = id.as_ref().ok_or(self.unreadable());
+                let mut outbox = self.outbox.clone();
+                outbox.put(|out| answer::write_error(id, &error, out));
+            }
         }
     }
 
     fn closed(&mut self) {
+        // Subscriptions would otherwise be open for ever, and the connection with them.
+        self.peer.end_input();
         self.running.close_when_idle();
     }
+}
+
+/// A request of a batch that is answered later.
+type Begun = (Ticket, CancelFlag, BoxFuture<Response>);
+
+fn push(outbox: &Outbox, message: &[u8]) {
+    outbox.clone().put(|out| {
+        out.extend_from_slice(message);
+        Wrote::Result
+    });
 }
 
 fn array(answers: &[Vec<u8>]) -> Vec<u8> {

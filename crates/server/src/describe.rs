@@ -19,6 +19,8 @@ use crate::{Prompt, Resource, Tool, arguments::Arguments};
 pub struct Description {
     pub(crate) arguments: Option<Arguments>,
     pub(crate) output: Option<Value>,
+    /// Whether the output schema was written by hand, so that the type says nothing of it.
+    pub(crate) is_output_declared: bool,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) problems: Vec<String>,
 }

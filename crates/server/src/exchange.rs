@@ -122,6 +122,10 @@ impl<T> Future for Unwinding<T> {
 
 /// Runs extractors and the synchronous head of a handler, panics included.
 fn guarded<T>(start: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    std::panic::catch_unwind(AssertUnwindSafe(start))
-        .unwrap_or_else(|payload| Err(Failure::Fault(Fault::from_panic(&*payload))))
+    caught(start).unwrap_or_else(|fault| Err(Failure::Fault(fault)))
+}
+
+/// What a function gives, or the fault that its panic is.
+pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Fault> {
+    std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Fault::from_panic(&*payload))
 }

@@ -1,26 +1,35 @@
 //! The other end of a connection: who it is, how far its session has come, how to tell it things.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError, Weak,
     atomic::{AtomicU8, Ordering},
 };
 
 use serde::Serialize;
-use turnbuckle_protocol::{Id, Meta, Revision, SubscriptionFilter, envelope};
+use turnbuckle_protocol::{Id, Revision, SubscriptionFilter, envelope};
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
 
-use crate::{Caller, extract::Introduction};
+use crate::{Caller, cancel::CancelFlag, extract::Introduction};
 
 /// The other end, as one exchange or one connection sees it.
 pub(crate) struct Peer {
     caller: Caller,
     outbox: Outbox,
     session: Option<Arc<Session>>,
+    input_ended: CancelFlag,
 }
 
 /// A legacy session: how far its handshake has come.
-pub(crate) type Session = Mutex<ServerLifecycle<Introduction>>;
+pub(crate) type Session = Mutex<ServerLifecycle<Opened>>;
+
+/// What a handshake leaves behind.
+pub(crate) struct Opened {
+    /// What the client said of itself.
+    pub(crate) client: Introduction,
+    /// What we said we could tell it of.
+    pub(crate) promised: SubscriptionFilter,
+}
 
 impl Peer {
     /// `session` is where a legacy client's handshake is kept; a modern exchange has none.
@@ -29,6 +38,7 @@ impl Peer {
             caller,
             outbox,
             session,
+            input_ended: CancelFlag::default(),
         }
     }
 
@@ -37,7 +47,7 @@ impl Peer {
     }
 
     /// The legacy session, opened or not.
-    pub(crate) fn session(&self) -> Option<MutexGuard<'_, ServerLifecycle<Introduction>>> {
+    pub(crate) fn session(&self) -> Option<MutexGuard<'_, ServerLifecycle<Opened>>> {
         let session = self.session.as_ref()?;
         Some(session.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -49,7 +59,22 @@ impl Peer {
 
     /// What a legacy client said of itself when it opened its session.
     pub(crate) fn client(&self) -> Option<Introduction> {
-        self.session()?.client().cloned()
+        Some(self.session()?.client()?.client.clone())
+    }
+
+    /// What a legacy client was promised to be told of.
+    fn promised(&self) -> Option<SubscriptionFilter> {
+        Some(self.session()?.client()?.promised.clone())
+    }
+
+    /// The other end will send nothing more.
+    pub(crate) fn end_input(&self) {
+        self.input_ended.set();
+    }
+
+    /// Waits until the other end will send nothing more.
+    pub(crate) async fn input_ended(&self) {
+        self.input_ended.wait().await;
     }
 
     /// Sends a notification; waits while the peer does not read. A peer that is gone needs none.
@@ -97,65 +122,111 @@ impl ListChanged {
 /// Somebody who is told of changes: a legacy session, or one `subscriptions/listen`.
 pub(crate) struct Listener {
     peer: Arc<Peer>,
-    wants: Wants,
+    /// The listen request; a legacy session has none.
+    subscription: Option<Id>,
+    filter: SubscriptionFilter,
     runtime: tokio::runtime::Handle,
     /// Lists that changed and were not told yet. Changes while a slow peer is being told fold into
     /// one: what is queued for a listener never grows.
     untold: AtomicU8,
 }
 
+/// Stands among the untold lists of a listener that must be told something else first.
+const HELD: u8 = 1 << 7;
+
 /// What a listener wants to hear.
 pub(crate) enum Wants {
-    /// Everything, as a legacy session does.
+    /// What the session was promised.
     Session,
-    /// What the filter of this request names.
+    /// What the filter of this request names, once [`Listener::release`] was called.
     Listen(Id, SubscriptionFilter),
+}
+
+/// The params of a notification that belongs to a listen request.
+#[derive(Serialize)]
+pub(crate) struct Tagged<'a, P> {
+    #[serde(flatten)]
+    pub(crate) params: P,
+    #[serde(rename = "_meta")]
+    pub(crate) meta: Tag<'a>,
+}
+
+/// Which listen request something belongs to. As a type of its own because `Meta` cannot hold ids
+/// beyond 64 bits.
+#[derive(Serialize)]
+pub(crate) struct Tag<'a> {
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    pub(crate) subscription: &'a Id,
 }
 
 impl Listener {
     /// Must be called inside a runtime: changes may come from threads that have none.
     pub(crate) fn new(peer: Arc<Peer>, wants: Wants) -> Self {
-        let runtime = tokio::runtime::Handle::current();
+        let (subscription, filter, untold) = match wants {
+            // lifecycle: both sides MUST stay within what was negotiated.
+            Wants::Session => (None, peer.promised().unwrap_or_default(), 0),
+            Wants::Listen(id, filter) => (Some(id), filter, HELD),
+        };
         Self {
             peer,
-            wants,
-            runtime,
-            untold: AtomicU8::new(0),
+            subscription,
+            filter,
+            runtime: tokio::runtime::Handle::current(),
+            untold: AtomicU8::new(untold),
         }
     }
 
     /// Tells of a change, from any thread, without waiting.
     pub(crate) fn list_changed(self: &Arc<Self>, list: ListChanged) {
-        if let Wants::Listen(_, filter) = &self.wants
-            && !list.is_wanted(filter)
-        {
-            return;
+        if list.is_wanted(&self.filter) && self.untold.fetch_or(list.bit(), Ordering::AcqRel) == 0 {
+            self.start_telling();
         }
-        if self.untold.fetch_or(list.bit(), Ordering::AcqRel) != 0 {
-            return;
-        }
-        let listener = Arc::clone(self);
-        self.runtime.spawn(async move { listener.tell().await });
     }
 
-    async fn tell(&self) {
-        let meta = match &self.wants {
-            Wants::Session => None,
-            Wants::Listen(id, _) => Some(Meta::new().with_subscription_id(id)),
-        };
-        let params = meta.map(|meta| serde_json::json!({ "_meta": meta }));
-        // Room first, bits after: changes that come while the peer does not read fold into one.
-        while self.peer.outbox.ready().await.is_ok() {
-            let untold = self.untold.swap(0, Ordering::AcqRel);
-            if untold == 0 {
+    /// Lets a listen request be told of changes, those included that came since it was made.
+    pub(crate) fn release(self: &Arc<Self>) {
+        if self.untold.fetch_and(!HELD, Ordering::AcqRel) != HELD {
+            self.start_telling();
+        }
+    }
+
+    fn start_telling(self: &Arc<Self>) {
+        let outbox = self.peer.outbox.clone();
+        let listener = Arc::downgrade(self);
+        self.runtime.spawn(Self::tell(listener, outbox));
+    }
+
+    /// Room first, lists after: changes that come while the peer does not read fold into one, and
+    /// a listener that is gone by then is told nothing.
+    async fn tell(listener: Weak<Self>, outbox: Outbox) {
+        while outbox.ready().await.is_ok() {
+            let Some(listener) = listener.upgrade() else {
                 return;
-            }
-            for list in ListChanged::ALL
-                .into_iter()
-                .filter(|list| untold & list.bit() != 0)
-            {
-                self.peer.notify(list.method(), &params).await;
+            };
+            let Some(list) = listener.next_untold() else {
+                return;
+            };
+            match &listener.subscription {
+                Some(id) => listener.peer.notify(list.method(), &tagged((), id)).await,
+                None => listener.peer.notify(list.method(), &()).await,
             }
         }
+    }
+
+    fn next_untold(&self) -> Option<ListChanged> {
+        let untold = self.untold.load(Ordering::Acquire);
+        let list = ListChanged::ALL
+            .into_iter()
+            .find(|list| untold & list.bit() != 0)?;
+        self.untold.fetch_and(!list.bit(), Ordering::AcqRel);
+        Some(list)
+    }
+}
+
+/// Params that belong to a listen request.
+pub(crate) fn tagged<P>(params: P, subscription: &Id) -> Tagged<'_, P> {
+    Tagged {
+        params,
+        meta: Tag { subscription },
     }
 }

@@ -8,10 +8,13 @@ use std::{
 };
 
 use turnbuckle_protocol::{ErrorObject, Id, envelope::Request};
-use turnbuckle_session::{InFlight, in_flight::Ticket};
+use turnbuckle_session::{
+    InFlight,
+    in_flight::{Refused, Ticket},
+};
 use turnbuckle_transport::Outbox;
 
-use crate::cancel::CancelFlag;
+use crate::{cancel::CancelFlag, sink::Response};
 
 /// The output of a future, or `None` if the flag is set first; the future is dropped then.
 pub(crate) async fn unless<T>(
@@ -62,10 +65,13 @@ impl Running {
         if table.requests.is_empty() {
             return Ok(());
         }
-        table
-            .requests
-            .check(&request.id.clone().into_owned())
-            .map_err(|refused| ErrorObject::new(refused.code(), refused.to_string()))
+        match table.requests.check(&request.id.clone().into_owned()) {
+            // ping: the receiver MUST respond promptly, however much else it has to do.
+            Err(Refused::TooMany { .. }) if request.method == "ping" => Ok(()),
+            checked => {
+                checked.map_err(|refused| ErrorObject::new(refused.code(), refused.to_string()))
+            }
+        }
     }
 
     pub(crate) fn begin(&self, id: Id) -> Result<(Ticket, CancelFlag), ErrorObject> {
@@ -76,6 +82,22 @@ impl Running {
             .begin(id, cancel.clone())
             .map_err(|refused| ErrorObject::new(refused.code(), refused.to_string()))?;
         Ok((ticket, cancel))
+    }
+
+    /// Ends requests and sends what they gave, in one step: nothing goes out for those that were
+    /// cancelled, and whoever reads an answer finds its id free again. `send` must not wait.
+    pub(crate) fn answer(
+        &self,
+        done: Vec<(Ticket, Option<Response>)>,
+        send: impl FnOnce(Vec<Response>),
+    ) {
+        let mut table = self.table();
+        let answers = done.into_iter().filter_map(|(ticket, response)| {
+            table.requests.finish(&ticket)?;
+            response
+        });
+        send(answers.collect());
+        table.close_if_idle();
     }
 
     pub(crate) fn finish(&self, ticket: &Ticket) {

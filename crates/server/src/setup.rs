@@ -127,7 +127,7 @@ pub(crate) fn tool(
     let headers = (!headers.is_empty()).then_some(headers);
     let mut output = None;
     if let Some(schema) = description.output {
-        if !turnbuckle_schema::serde_suffices(&schema) {
+        if description.is_output_declared || !turnbuckle_schema::serde_suffices(&schema) {
             let check = OutputCheck::new(schema.clone());
             check
                 .compile()

@@ -134,6 +134,7 @@ impl Tool {
     /// Sets the output schema by hand; structured content is checked against it.
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.description.output = Some(schema);
+        self.description.is_output_declared = true;
         self
     }
 

@@ -6,7 +6,7 @@ use turnbuckle_protocol::{Id, Lower, ProgressNotificationParams, ProgressToken, 
 use turnbuckle_session::progress::Monotonic;
 
 use super::Extract;
-use crate::{Call, Failure, peer::Peer};
+use crate::{Call, Failure, cancel::CancelFlag, peer::Peer};
 
 /// Reports progress to a caller that asked for it; costs nothing where nobody did.
 ///
@@ -24,6 +24,7 @@ pub struct Progress(Option<Arc<Wanted>>);
 struct Wanted {
     peer: Arc<Peer>,
     token: Id,
+    call: CancelFlag,
     revision: Revision,
     last: Mutex<Monotonic>,
 }
@@ -52,7 +53,10 @@ impl Progress {
     ///
     /// A value that does not exceed the last one is not sent: the protocol wants progress to grow.
     pub async fn report(&self, progress: f64, total: Option<f64>, message: Option<String>) {
-        let Some(wanted) = &self.0 else { return };
+        // progress: notifications MUST stop after completion, also those of work that outlives it.
+        let Some(wanted) = self.0.as_ref().filter(|wanted| wanted.call.is_open()) else {
+            return;
+        };
         let grows = wanted
             .last
             .lock()
@@ -104,6 +108,7 @@ impl Extract for Progress {
             Arc::new(Wanted {
                 peer: Arc::clone(&call.peer),
                 token,
+                call: call.cancel.get_or_init(CancelFlag::default).clone(),
                 revision: call.revision,
                 last: Mutex::default(),
             })

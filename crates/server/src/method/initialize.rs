@@ -2,11 +2,12 @@
 
 use turnbuckle_protocol::{InitializeRequestParams, InitializeResult, Lower, envelope};
 
-use super::{Incoming, SPOKEN};
+use super::{Incoming, SPOKEN, subscriptions_listen};
 use crate::{
     Reject,
     exchange::Step,
     extract::Introduction,
+    peer::Opened,
     sink::{Sink, Wrote},
 };
 
@@ -18,15 +19,22 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
             return incoming.refuse(reject, out);
         }
     };
+    let shared = incoming.shared;
+    let capabilities = shared.catalog().capabilities();
     let client = Introduction {
         info: Some(params.client_info),
         capabilities: params.capabilities,
     };
+    let promised = subscriptions_listen::offered(&capabilities);
     let Some(mut session) = incoming.peer.session() else {
         let reject = Reject::invalid_request("there is no session here to initialize");
         return incoming.refuse(reject, out);
     };
-    let negotiated = session.initialize(&params.protocol_version, &SPOKEN, client);
+    let negotiated = session.initialize(
+        &params.protocol_version,
+        &SPOKEN,
+        Opened { client, promised },
+    );
     drop(session);
     let revision = match negotiated {
         Ok(revision) => revision,
@@ -35,12 +43,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
             return incoming.refuse(reject, out);
         }
     };
-    let shared = incoming.shared;
-    let mut result = InitializeResult::new(
-        revision,
-        shared.catalog().capabilities(),
-        shared.info.clone(),
-    );
+    let mut result = InitializeResult::new(revision, capabilities, shared.info.clone());
     result.instructions.clone_from(&shared.instructions);
     result.lower(revision);
     out.put(|out| {

@@ -5,7 +5,7 @@
 //! then copied as bytes until the catalog changes.
 
 use bytes::Bytes;
-use turnbuckle_protocol::{Revision, envelope};
+use turnbuckle_protocol::{CacheHint, CacheScope, Revision, envelope};
 
 use super::Incoming;
 use crate::{
@@ -79,14 +79,25 @@ fn body<E: Entry>(
         cursor.as_deref(),
         shared.settings.page_size,
     )?;
-    let body = Bytes::from(write(shared, revision, member, &page));
+    let mut hint = shared.settings.cache;
+    if shelf.is_restricted() {
+        // caching: what differs by caller is not for shared caches.
+        hint.scope = CacheScope::Private;
+    }
+    let body = Bytes::from(write(shared, revision, member, &page, hint));
     if is_common {
         return Ok(written.get_or_init(|| body).clone());
     }
     Ok(body)
 }
 
-fn write(shared: &Shared, revision: Revision, member: &str, page: &Page) -> Vec<u8> {
+fn write(
+    shared: &Shared,
+    revision: Revision,
+    member: &str,
+    page: &Page,
+    hint: CacheHint,
+) -> Vec<u8> {
     let mut body = format!("{{\"{member}\":").into_bytes();
     body.extend_from_slice(&page.items);
     if let Some(next) = &page.next {
@@ -94,7 +105,6 @@ fn write(shared: &Shared, revision: Revision, member: &str, page: &Page) -> Vec<
         body.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
     }
     if revision.is_modern() {
-        let hint = shared.settings.cache;
         let scope = serde_json::to_string(&hint.scope).expect("a scope is a word");
         let hint = format!(",\"ttlMs\":{},\"cacheScope\":{scope}}}", hint.ttl_ms);
         body.extend_from_slice(hint.as_bytes());

@@ -12,13 +12,20 @@ mod tools_call;
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     IdRef, Revision,
     envelope::{Members, Request, RequestMeta},
 };
 use turnbuckle_session::{Era, Modern, ServerLifecycle, era};
 
-use crate::{Failure, Reject, answer, exchange::Step, peer::Peer, shared::Shared, sink::Sink};
+use crate::{
+    Failure, Reject, answer,
+    exchange::{self, Step},
+    peer::Peer,
+    shared::Shared,
+    sink::Sink,
+};
 
 /// A request whose era is settled.
 pub(crate) struct Incoming<'a> {
@@ -34,6 +41,18 @@ impl Incoming<'_> {
     fn refuse(self, reject: Reject, out: &mut impl Sink) -> Step {
         out.put(|out| answer::write_reject(self.revision, &self.id, reject, out));
         Step::Done
+    }
+
+    /// The arguments of a call, if there are any. Some clients write null where they mean none.
+    fn arguments(&self) -> Result<Option<&RawValue>, Reject> {
+        let arguments = self.params.get("arguments");
+        let arguments = arguments.filter(|raw| raw.get() != "null");
+        if arguments.is_some_and(|raw| !raw.get().starts_with('{')) {
+            return Err(Reject::invalid_params(
+                "`params.arguments` must be an object",
+            ));
+        }
+        Ok(arguments)
     }
 
     /// A member of `params` that must be a string.
@@ -58,16 +77,27 @@ pub(crate) fn serve(
                 shared,
                 peer,
                 revision,
-                id,
+                id: id.clone(),
                 params,
             };
-            route(&method, incoming, out)
+            // What the author wrote is guarded where it is called; this is for the rest of it, such
+            // as the rules of who sees what.
+            exchange::caught(|| route(&method, incoming, out)).unwrap_or_else(|fault| {
+                out.put(|out| answer::write_reject(revision, &id, fault.into_reject(), out));
+                Step::Done
+            })
         }
         Err((revision, reject)) => {
             out.put(|out| answer::write_reject(revision, &id, reject, out));
             Step::Done
         }
     }
+}
+
+/// Whether a request names a modern revision, whatever the session.
+pub(crate) fn is_modern(request: &Request<'_>) -> bool {
+    let meta = request.params.get("_meta").and_then(RequestMeta::from_raw);
+    meta.is_some_and(|meta| meta.protocol_version.is_some())
 }
 
 /// Reads the era off the request, and finds the revision to serve it at.
@@ -85,7 +115,12 @@ fn settle(peer: &Peer, method: &str, params: &Members<'_>) -> Result<Revision, (
     let version = meta
         .protocol_version
         .map(|raw| meta.version().unwrap_or(raw.get().into()));
-    match era::of(method, version.as_deref()) {
+    let era = match era::of(method, version.as_deref()) {
+        // A session has settled the era of what says nothing for itself.
+        Era::Modern if version.is_none() && peer.session_revision().is_some() => Era::Legacy,
+        era => era,
+    };
+    match era {
         Era::Modern => {
             let capabilities = meta
                 .client_capabilities

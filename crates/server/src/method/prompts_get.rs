@@ -33,17 +33,14 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<GetPromptResult>, Failure> {
         .prompts
         .get(&name, incoming.peer.caller())
         .ok_or_else(|| Reject::invalid_params(format!("there is no prompt `{name}`")))?;
+    let arguments = incoming.arguments()?;
     let call = Call {
         shared: Arc::clone(incoming.shared),
         peer: Arc::clone(incoming.peer),
         revision: incoming.revision,
         id: incoming.id.clone(),
         name,
-        input: incoming
-            .params
-            .get("arguments")
-            .filter(|raw| raw.get() != "null")
-            .map(Cow::Borrowed),
+        input: arguments.map(Cow::Borrowed),
         meta: incoming.params.get("_meta").map(Cow::Borrowed),
         arguments: prompt.arguments.clone(),
         cancel: OnceLock::new(),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::value::{RawValue, to_raw_value};
-use turnbuckle_protocol::{ReadResourceResult, ResourceContents};
+use turnbuckle_protocol::{CacheScope, ReadResourceResult, ResourceContents};
 
 use super::Incoming;
 use crate::{
@@ -39,6 +39,7 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
     let input = variables(&found)?;
     let entry = Arc::new(Read(found));
     let asked = uri.clone().into_owned();
+    let fresh_for = incoming.shared.settings.cache.ttl_ms;
     let call = Call {
         shared: Arc::clone(incoming.shared),
         peer: Arc::clone(incoming.peer),
@@ -55,6 +56,11 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
     let future = Box::pin(async move {
         let mut result = future.await?;
         complete(&mut result, &asked, entry.reading().mime_type.as_deref());
+        if entry.reading().visible.is_some() && result.cache_scope.is_none() {
+            // caching: what only some callers may see is not for shared caches.
+            result.ttl_ms.get_or_insert(fresh_for);
+            result.cache_scope = Some(CacheScope::Private);
+        }
         Ok(result)
     });
     Ok(Running { future, cancel })

@@ -33,13 +33,7 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
         .tools
         .get(&name, incoming.peer.caller())
         .ok_or_else(|| Reject::invalid_params(format!("there is no tool `{name}`")))?;
-    let arguments = incoming
-        .params
-        .get("arguments")
-        .filter(|raw| raw.get() != "null");
-    if arguments.is_some_and(|raw| !raw.get().starts_with('{')) {
-        return Err(Reject::invalid_params("`params.arguments` must be an object").into());
-    }
+    let arguments = incoming.arguments()?;
     let call = Call {
         shared: Arc::clone(incoming.shared),
         peer: Arc::clone(incoming.peer),

@@ -9,12 +9,12 @@ use crate::{
     wire::{Wire, modern_meta},
 };
 
-fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }
 
 fn call(id: impl Into<Value>, tool: &str) -> Value {
-    request(id, "tools/call", json!({ "name": tool }))
+    request(id, "tools/call", &json!({ "name": tool }))
 }
 
 async fn session(gate: &Gate) -> Wire {
@@ -35,14 +35,14 @@ fn by_id(batch: &Value, id: &Value) -> Value {
 async fn the_requests_of_a_batch_are_answered_together_and_the_rest_is_not() {
     let mut wire = session(&Gate::new()).await;
     wire.send(&json!([
-        request(1, "ping", json!({})),
+        request(1, "ping", &json!({})),
         { "jsonrpc": "2.0", "method": "notifications/roots/list_changed" },
         call("two", "now"),
         { "jsonrpc": "2.0", "id": 8, "result": {} },
-        request(3, "no/such", json!({})),
+        request(3, "no/such", &json!({})),
         { "jsonrpc": "2.0", "id": 4, "method": 4 },
         17,
-        [request(5, "ping", json!({}))],
+        [request(5, "ping", &json!({}))],
     ]))
     .await;
     let batch = wire.receive().await;
@@ -76,7 +76,7 @@ async fn slow_and_fast_requests_share_one_answer_and_run_side_by_side() {
         call(1, "wait"),
         call(2, "now"),
         call(3, "wait"),
-        request(4, "ping", json!({}))
+        request(4, "ping", &json!({}))
     ]))
     .await;
     gate.arrived(2).await;
@@ -122,8 +122,8 @@ async fn initialize_stands_alone() {
     // lifecycle (2025-03-26): initialize MUST NOT be part of a batch.
     let mut wire = session(&Gate::new()).await;
     wire.send(&json!([
-        request(1, "initialize", json!({})),
-        request(2, "ping", json!({}))
+        request(1, "initialize", &json!({})),
+        request(2, "ping", &json!({}))
     ]))
     .await;
     let batch = wire.receive().await;
@@ -134,7 +134,7 @@ async fn initialize_stands_alone() {
     wire.send(&json!([request(
         1,
         "initialize",
-        json!({ "protocolVersion": "2025-03-26" })
+        &json!({ "protocolVersion": "2025-03-26" })
     )]))
     .await;
     assert_eq!(wire.receive().await["error"]["code"], -32600);
@@ -176,8 +176,8 @@ async fn modern_requests_do_not_travel_in_batches() {
     let listen = json!({ "notifications": { "toolsListChanged": true }, "_meta": modern_meta() });
     wire.send(&json!([
         slow,
-        request(2, "subscriptions/listen", listen),
-        request(3, "ping", json!({}))
+        request(2, "subscriptions/listen", &listen),
+        request(3, "ping", &json!({}))
     ]))
     .await;
     let batch = wire.receive().await;

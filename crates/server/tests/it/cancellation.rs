@@ -18,9 +18,13 @@ async fn a_cancelled_call_is_dropped_unanswered_and_its_id_is_free() {
         gate.dropped(1).await;
         gate.open(1);
         wire.assert_quiet().await;
-        wire.ask_with(json!(id), "tools/call", json!({ "name": "wait" })).await;
+        wire.ask_with(json!(id), "tools/call", json!({ "name": "wait" }))
+            .await;
         let answer = wire.receive().await;
-        assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(id), &json!("passed")));
+        assert_eq!(
+            (&answer["id"], &answer["result"]["content"][0]["text"]),
+            (&json!(id), &json!("passed"))
+        );
         assert_eq!(gate.count_dropped(), 0);
     }
 }
@@ -34,10 +38,18 @@ async fn a_cancellation_that_names_nothing_in_flight_is_ignored() {
     wire.receive().await;
     let running = wire.ask_tool("wait", json!({})).await;
     gate.arrived(1).await;
-    for id in [json!(done), json!(99), json!(running.to_string()), json!(null), json!([running]), json!(2.5)] {
+    for id in [
+        json!(done),
+        json!(99),
+        json!(running.to_string()),
+        json!(null),
+        json!([running]),
+        json!(2.5),
+    ] {
         wire.cancel(&id).await;
     }
-    wire.notify("notifications/cancelled", json!({ "reason": "why not" })).await;
+    wire.notify("notifications/cancelled", json!({ "reason": "why not" }))
+        .await;
     wire.notify("notifications/cancelled", Value::Null).await;
     wire.assert_quiet().await;
     assert_eq!(gate.count_dropped(), 0);
@@ -49,12 +61,22 @@ async fn a_cancellation_that_names_nothing_in_flight_is_ignored() {
 async fn any_id_can_be_cancelled_however_large() {
     let gate = Gate::new();
     let mut wire = Wire::at(&gate.live(), Revision::V2025_11_25).await;
-    for id in ["-1", "18446744073709551615", "123456789012345678901234567890", r#""text""#, r#""""#] {
-        let call = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"wait"}}}}"#);
+    for id in [
+        "-1",
+        "18446744073709551615",
+        "123456789012345678901234567890",
+        r#""text""#,
+        r#""""#,
+    ] {
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"wait"}}}}"#
+        );
         wire.send_bytes(format!("{call}\n").as_bytes()).await;
         gate.arrived(1).await;
-        let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#;
-        wire.send_bytes(format!("{cancel}{id},\"reason\":\"enough\"}}}}\n").as_bytes()).await;
+        let cancel =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#;
+        wire.send_bytes(format!("{cancel}{id},\"reason\":\"enough\"}}}}\n").as_bytes())
+            .await;
         gate.dropped(1).await;
     }
     wire.assert_quiet().await;
@@ -67,7 +89,8 @@ async fn prompts_resources_completions_and_layered_calls_are_cancelled_alike() {
         gate.pass().await;
         "passed"
     };
-    let around = async |call: Call<'static>, next: Next| -> Result<Reply, Failure> { next.run(call).await };
+    let around =
+        async |call: Call<'static>, next: Next| -> Result<Reply, Failure> { next.run(call).await };
     let completing = {
         let gate = gate.clone();
         move |_: Completing| {
@@ -91,7 +114,10 @@ async fn prompts_resources_completions_and_layered_calls_are_cancelled_alike() {
         ("tools/call", json!({ "name": "layered" })),
         ("prompts/get", json!({ "name": "prompt" })),
         ("resources/read", json!({ "uri": "wait://1" })),
-        ("completion/complete", json!({ "ref": reference, "argument": { "name": "x", "value": "" } })),
+        (
+            "completion/complete",
+            json!({ "ref": reference, "argument": { "name": "x", "value": "" } }),
+        ),
     ] {
         let id = wire.ask(method, params).await;
         gate.arrived(1).await;

@@ -19,7 +19,7 @@ const MALFORMED: &[(&str, i64, Option<i64>)] = &[
         None,
     ),
     (r#"{"jsonrpc":"2.0","id":5,"method":"pi	ng"}"#, -32700, None),
-    (r#"{'jsonrpc':'2.0'}"#, -32700, None),
+    ("{'jsonrpc':'2.0'}", -32700, None),
     ("\u{feff}{}", -32700, None),
     ("7", -32600, None),
     ("null", -32600, None),
@@ -355,7 +355,7 @@ async fn an_id_in_flight_is_refused_and_free_again_when_it_is_answered() {
     wire.ask_with(json!(1), "tools/call", wait.clone()).await;
     gate.arrived(1).await;
     // basic: a request id must differ from the sender's others in flight.
-    for method in ["tools/call", "tools/list", "server/discover", "no/such"] {
+    for method in ["no/such", "tools/list", "server/discover", "tools/call"] {
         wire.ask_with(json!(1), method, wait.clone()).await;
         let refused = wire.receive().await;
         assert_eq!(refused["id"], 1);

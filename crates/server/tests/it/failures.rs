@@ -41,10 +41,6 @@ impl Extract for Faulty {
     }
 }
 
-#[expect(
-    clippy::unused_async,
-    reason = "a layer is a function that gives a future"
-)]
 async fn panicking(_: Call<'static>, _: Next) -> Result<Reply, Failure> {
     panic!("{SECRET}")
 }
@@ -267,28 +263,23 @@ async fn a_tool_error_is_a_result_for_the_model_to_read() {
 
 #[tokio::test]
 async fn a_reject_is_an_error_of_the_protocol_from_wherever_it_comes() {
-    let reject = || Reject::new(1042, "not on a Sunday").with_data(json!({ "day": "Sunday" }));
-    let live =
-        Server::new("s", "1")
-            .tool(Tool::new("bare", async move || Err::<(), _>(reject())))
-            .tool(Tool::new("as-tool-error", async move || {
-                Err::<(), _>(ToolError::from(reject()))
-            }))
-            .tool(Tool::new("layered", async || "").layer(
-                async move |_: Call<'static>, _: Next| Err::<Reply, Failure>(reject().into()),
-            ))
-            .prompt(Prompt::new(
-                "prompt",
-                async move || Err::<&str, _>(reject()),
-            ))
-            .prompt(Prompt::new("failure", async move || {
-                Err::<&str, _>(Failure::from(reject()))
-            }))
-            .resource(Resource::new("r://it", async move || {
-                Err::<&str, _>(reject())
-            }))
-            .build()
-            .expect("a server");
+    fn reject() -> Reject {
+        Reject::new(1042, "not on a Sunday").with_data(json!({ "day": "Sunday" }))
+    }
+    let layer = async |_: Call<'static>, _: Next| Err::<Reply, Failure>(reject().into());
+    let live = Server::new("s", "1")
+        .tool(Tool::new("bare", async || Err::<(), _>(reject())))
+        .tool(Tool::new("as-tool-error", async || {
+            Err::<(), _>(ToolError::from(reject()))
+        }))
+        .tool(Tool::new("layered", async || "").layer(layer))
+        .prompt(Prompt::new("prompt", async || Err::<&str, _>(reject())))
+        .prompt(Prompt::new("failure", async || {
+            Err::<&str, _>(Failure::from(reject()))
+        }))
+        .resource(Resource::new("r://it", async || Err::<&str, _>(reject())))
+        .build()
+        .expect("a server");
     let expected =
         json!({ "code": 1042, "message": "not on a Sunday", "data": { "day": "Sunday" } });
     let mut wire = Wire::open(&live);
@@ -348,7 +339,7 @@ async fn codes_that_a_revision_must_not_send_are_not_sent() {
     ];
     let mut server = Server::new("s", "1");
     for (index, (code, _)) in cases.into_iter().enumerate() {
-        let handler = async move || Err::<(), _>(Reject::new(code, "no"));
+        let handler = move || async move { Err::<(), _>(Reject::new(code, "no")) };
         server = server.tool(Tool::new(format!("t{index}"), handler));
     }
     let mut wire = Wire::open(&server.build().expect("a server"));

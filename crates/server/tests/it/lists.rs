@@ -22,15 +22,22 @@ fn many(count: usize, page: usize) -> LiveServer {
         server = server
             .tool(Tool::new(format!("n{number}"), async || ""))
             .prompt(Prompt::new(format!("n{number}"), async || ""))
-            .resource(Resource::new(format!("r://{number}"), async || "").name(format!("n{number}")))
-            .resource(Resource::new(format!("t{number}://{{x}}"), async || "").name(format!("n{number}")));
+            .resource(
+                Resource::new(format!("r://{number}"), async || "").name(format!("n{number}")),
+            )
+            .resource(
+                Resource::new(format!("t{number}://{{x}}"), async || "").name(format!("n{number}")),
+            );
     }
     server.build().expect("a server")
 }
 
 fn names(page: &Value, member: &str) -> Vec<String> {
     let items = page[member].as_array().expect("a list");
-    items.iter().map(|item| item["name"].as_str().expect("a name").to_owned()).collect()
+    items
+        .iter()
+        .map(|item| item["name"].as_str().expect("a name").to_owned())
+        .collect()
 }
 
 /// All pages of a list, each as the names on it.
@@ -58,9 +65,14 @@ async fn pages_from(
 #[tokio::test]
 async fn pages_hold_everything_once_in_the_order_of_registration() {
     for revision in Revision::ALL {
-        for (count, size, lengths) in
-            [(7, 3, &[3, 3, 1][..]), (6, 3, &[3, 3]), (3, 3, &[3]), (2, 3, &[2]), (3, 1, &[1, 1, 1]), (1, 0, &[1])]
-        {
+        for (count, size, lengths) in [
+            (7, 3, &[3, 3, 1][..]),
+            (6, 3, &[3, 3]),
+            (3, 3, &[3]),
+            (2, 3, &[2]),
+            (3, 1, &[1, 1, 1]),
+            (1, 0, &[1]),
+        ] {
             let mut wire = Wire::at(&many(count, size), revision).await;
             for (method, member) in LISTS {
                 let pages = pages(&mut wire, method, member).await;
@@ -76,9 +88,15 @@ async fn pages_hold_everything_once_in_the_order_of_registration() {
 async fn a_list_of_nothing_is_one_empty_page() {
     let mut wire = Wire::open(&Server::new("s", "1").build().expect("a server"));
     for (method, member) in LISTS {
-        assert_eq!(pages(&mut wire, method, member).await, [Vec::<String>::new()]);
+        assert_eq!(
+            pages(&mut wire, method, member).await,
+            [Vec::<String>::new()]
+        );
     }
-    assert_eq!(wire.result("server/discover", json!({})).await["capabilities"], json!({}));
+    assert_eq!(
+        wire.result("server/discover", json!({})).await["capabilities"],
+        json!({})
+    );
 }
 
 #[tokio::test]
@@ -93,16 +111,24 @@ async fn a_cursor_stays_good_when_others_come_and_go() {
     for name in ["n0", "n1", "n3"] {
         assert!(catalog.remove_tool(name));
     }
-    catalog.add_tool(Tool::new("late", async || "")).expect("a tool");
-    catalog.add_tool(Tool::new("n0", async || "")).expect("the name is free again");
-    let seen = pages_from(&mut wire, "tools/list", "tools", next).await.concat();
+    catalog
+        .add_tool(Tool::new("late", async || ""))
+        .expect("a tool");
+    catalog
+        .add_tool(Tool::new("n0", async || ""))
+        .expect("the name is free again");
+    let seen = pages_from(&mut wire, "tools/list", "tools", next)
+        .await
+        .concat();
     assert_eq!(seen, ["n2", "n4", "n5", "late", "n0"]);
     // What is left of a list whose tail has gone is an empty page, not an error.
     let first = wire.result("tools/list", json!({})).await;
     for name in names(&first, "tools").into_iter().chain(seen) {
         catalog.remove_tool(&name);
     }
-    let rest = wire.result("tools/list", json!({ "cursor": first["nextCursor"] })).await;
+    let rest = wire
+        .result("tools/list", json!({ "cursor": first["nextCursor"] }))
+        .await;
     assert_eq!(rest, json!({ "tools": [] }));
 }
 
@@ -127,14 +153,25 @@ async fn a_cursor_that_was_never_given_out_is_refused() {
         for cursor in bad {
             let error = wire.error("tools/list", json!({ "cursor": cursor })).await;
             assert_eq!(error["code"], -32602, "{cursor:.20}");
-            assert!(error["message"].as_str().is_some_and(|text| text.contains("cursor")));
+            assert!(
+                error["message"]
+                    .as_str()
+                    .is_some_and(|text| text.contains("cursor"))
+            );
         }
         for cursor in [json!(1), json!([]), json!({}), json!(true)] {
-            assert_eq!(wire.code("tools/list", json!({ "cursor": cursor })).await, -32602);
+            assert_eq!(
+                wire.code("tools/list", json!({ "cursor": cursor })).await,
+                -32602
+            );
         }
         // The cursor of one list means nothing to another.
         for (method, _) in LISTS.iter().skip(1) {
-            assert_eq!(wire.code(method, json!({ "cursor": good })).await, -32602, "{method}");
+            assert_eq!(
+                wire.code(method, json!({ "cursor": good })).await,
+                -32602,
+                "{method}"
+            );
         }
         // Some clients write null where they mean none.
         wire.result("tools/list", json!({ "cursor": null })).await;
@@ -152,7 +189,9 @@ async fn a_list_changes_as_soon_as_the_catalog_does() {
         let name = format!("for-{revision}");
         let before = wire.result("tools/list", json!({})).await;
         assert_eq!(wire.result("tools/list", json!({})).await, before);
-        live.catalog().add_tool(Tool::new(name.clone(), async || "")).expect("a tool");
+        live.catalog()
+            .add_tool(Tool::new(name.clone(), async || ""))
+            .expect("a tool");
         let after = wire.result("tools/list", json!({})).await;
         assert_eq!(names(&after, "tools"), ["n0".to_owned(), name.clone()]);
         assert!(live.catalog().remove_tool(&name));
@@ -168,8 +207,10 @@ async fn what_is_restricted_is_listed_and_used_by_those_who_may() {
     for number in 0..6 {
         let mut tool = Tool::new(format!("n{number}"), async || "ran");
         let mut prompt = Prompt::new(format!("n{number}"), async || "ran");
-        let mut one = Resource::new(format!("r://{number}"), async || "ran").name(format!("n{number}"));
-        let mut all = Resource::new(format!("t{number}://{{x}}"), async || "ran").name(format!("n{number}"));
+        let mut one =
+            Resource::new(format!("r://{number}"), async || "ran").name(format!("n{number}"));
+        let mut all =
+            Resource::new(format!("t{number}://{{x}}"), async || "ran").name(format!("n{number}"));
         if number % 2 == 1 {
             (tool, prompt) = (tool.visible(boss), prompt.visible(boss));
             (one, all) = (one.visible(boss), all.visible(boss));
@@ -177,7 +218,11 @@ async fn what_is_restricted_is_listed_and_used_by_those_who_may() {
         server = server.tool(tool).prompt(prompt).resource(one).resource(all);
     }
     let live = server.build().expect("a server");
-    for revision in [Revision::V2024_11_05, Revision::V2025_11_25, Revision::LATEST] {
+    for revision in [
+        Revision::V2024_11_05,
+        Revision::V2025_11_25,
+        Revision::LATEST,
+    ] {
         // Interleaved, so that neither is served what was written for the other.
         let mut ann = Wire::at_as(&live, revision, Caller::new("ann")).await;
         let mut boss = Wire::at_as(&live, revision, Caller::new("boss")).await;
@@ -224,14 +269,28 @@ async fn hints_for_caches_stand_on_modern_results_alone() {
     ] {
         wire.speak(Revision::LATEST);
         let modern = wire.result(method, params.clone()).await;
-        assert_eq!((&modern["ttlMs"], &modern["cacheScope"]), (&json!(90_000), &json!("public")));
+        assert_eq!(
+            (&modern["ttlMs"], &modern["cacheScope"]),
+            (&json!(90_000), &json!("public"))
+        );
         wire.speak(Revision::V2025_11_25);
         let legacy = wire.result(method, params).await;
-        assert_eq!((legacy.get("ttlMs"), legacy.get("cacheScope")), (None, None), "{method}");
+        assert_eq!(
+            (legacy.get("ttlMs"), legacy.get("cacheScope")),
+            (None, None),
+            "{method}"
+        );
     }
     wire.speak(Revision::LATEST);
-    assert_eq!(wire.result("server/discover", json!({})).await["ttlMs"], 90_000);
-    assert_eq!(wire.call("t", json!({})).await.get("ttlMs"), None, "a call is no such result");
+    assert_eq!(
+        wire.result("server/discover", json!({})).await["ttlMs"],
+        90_000
+    );
+    assert_eq!(
+        wire.call("t", json!({})).await.get("ttlMs"),
+        None,
+        "a call is no such result"
+    );
 }
 
 #[tokio::test]
@@ -249,10 +308,15 @@ async fn what_differs_by_caller_is_never_shared_by_caches() {
         .expect("a server");
     let mut wire = Wire::open_as(&live, Caller::new("ann"));
     let first = wire.result("tools/list", json!({})).await;
-    let second = wire.result("tools/list", json!({ "cursor": first["nextCursor"] })).await;
+    let second = wire
+        .result("tools/list", json!({ "cursor": first["nextCursor"] }))
+        .await;
     // caching: all pages of a list share one scope.
     for page in [first, second] {
-        assert_eq!((&page["ttlMs"], &page["cacheScope"]), (&json!(90_000), &json!("private")));
+        assert_eq!(
+            (&page["ttlMs"], &page["cacheScope"]),
+            (&json!(90_000), &json!("private"))
+        );
     }
     for (method, params, scope) in [
         ("prompts/list", json!({}), "public"),
@@ -261,6 +325,10 @@ async fn what_differs_by_caller_is_never_shared_by_caches() {
         ("resources/read", json!({ "uri": "open://it" }), "public"),
         ("resources/read", json!({ "uri": "some://1" }), "private"),
     ] {
-        assert_eq!(wire.result(method, params).await["cacheScope"], scope, "{method}");
+        assert_eq!(
+            wire.result(method, params).await["cacheScope"],
+            scope,
+            "{method}"
+        );
     }
 }

@@ -1,13 +1,26 @@
 //! The server, proved from outside: each test speaks to it in lines of JSON.
 
+mod arguments;
 mod batch;
+mod cancellation;
+mod changes;
+mod completion;
+mod concurrency;
+mod end_of_input;
 mod envelope;
 mod eras;
 mod extractors;
 mod failures;
 mod gate;
+mod layers;
+mod lists;
 mod outcomes;
+mod output_schemas;
+mod prompts;
 mod sample;
+mod setup;
+mod slow_peer;
 mod spec;
+mod templates;
 mod transcript;
 mod wire;

@@ -63,9 +63,12 @@ fn tools() -> Vec<(Tool, Value)> {
             Tool::new("audio", async || Audio::new("audio/wav", [1, 2])),
             json!([sound]),
         ),
-        (Tool::new("link", async move || link()), json!([linked])),
         (
-            Tool::new("embedded", async move || embedded()),
+            Tool::new("link", move || async move { link() }),
+            json!([linked]),
+        ),
+        (
+            Tool::new("embedded", move || async move { embedded() }),
             json!([inside]),
         ),
         (
@@ -297,11 +300,11 @@ async fn every_kind_of_contents_is_at_its_uri() {
             json!([{ "uri": "r://4", "mimeType": "application/json", "text": "{\"x\":1}" }]),
         ),
         (
-            Resource::new("r://5", async move || elsewhere()),
+            Resource::new("r://5", move || async move { elsewhere() }),
             json!([{ "uri": "else://where", "text": "hi" }]),
         ),
         (
-            Resource::new("r://6", async move || all()),
+            Resource::new("r://6", move || async move { all() }),
             json!([{ "uri": "r://6", "blob": "AQ==" }, { "uri": "else://where", "text": "hi" }]),
         ),
         (

@@ -31,7 +31,8 @@ async fn play(transcript: &str) {
             }
             _ => assert!(line.starts_with('#'), "what is this: {line}"),
         }
-        actual.push_str(&format!("{line}\n"));
+        actual.push_str(line);
+        actual.push('\n');
     }
     wire.end_input().await;
     assert_eq!(

@@ -1,0 +1,210 @@
+//! Peers that do not read: they wait, nobody else does, and what is kept for them does not grow.
+
+use serde_json::{Value, json};
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::{LiveServer, Progress, Tool};
+use turnbuckle_transport::Limits;
+
+use crate::{gate::Gate, wire::Wire};
+
+/// More than the pipe and the outbox of these tests hold together, in bytes.
+const FLOOD: usize = 256 * 1024;
+
+/// A server whose tool `flood` says more than a peer that does not read can be sent.
+fn server(gate: &Gate) -> LiveServer {
+    let limits = Limits::default().with_outbox_high_water_bytes(16 * 1024);
+    let flood = async |progress: Progress| {
+        progress.report(1.0, None, Some("x".repeat(FLOOD))).await;
+        "flooded"
+    };
+    gate.server()
+        .limits(limits)
+        .tool(Tool::new("flood", flood))
+        .build()
+        .expect("a server")
+}
+
+/// Asks for the flood and does not read it. The server has taken in all that was sent when this
+/// returns.
+async fn flood(wire: &mut Wire, gate: &Gate) {
+    wire.ask(
+        "tools/call",
+        json!({ "name": "flood", "_meta": { "progressToken": 1 } }),
+    )
+    .await;
+    mark(wire, gate).await;
+}
+
+/// Waits until the server has taken in everything that was sent so far.
+async fn mark(wire: &mut Wire, gate: &Gate) {
+    wire.ask_tool("wait", json!({})).await;
+    gate.arrived(1).await;
+}
+
+/// Reads all that was held up, up to the answer of `wait`, and gives the methods of notifications.
+async fn caught_up(wire: &mut Wire, gate: &Gate, waiting: usize) -> Vec<String> {
+    gate.open(waiting);
+    let (mut methods, mut answered) = (Vec::new(), 0);
+    while answered < waiting {
+        let message = wire.receive().await;
+        match message["method"].as_str() {
+            Some(method) => methods.push(method.to_owned()),
+            None if message["result"]["content"][0]["text"] == "passed" => answered += 1,
+            None => {}
+        }
+    }
+    methods
+}
+
+fn changes(methods: &[String]) -> usize {
+    methods
+        .iter()
+        .filter(|method| method.ends_with("/list_changed"))
+        .count()
+}
+
+#[tokio::test]
+async fn others_are_served_and_changes_are_made_while_one_does_not_read() {
+    let gate = Gate::new();
+    let live = server(&gate);
+    let mut stuck = Wire::at(&live, Revision::V2025_11_25).await;
+    flood(&mut stuck, &gate).await;
+    let mut other = Wire::at(&live, Revision::V2025_11_25).await;
+    assert_eq!(other.text("now", json!({})).await, "now");
+    live.catalog()
+        .add_tool(Tool::new("more", async || ""))
+        .expect("a tool");
+    assert_eq!(
+        other.receive().await["method"],
+        "notifications/tools/list_changed"
+    );
+    assert_eq!(other.text("now", json!({})).await, "now");
+    let held_up = caught_up(&mut stuck, &gate, 1).await;
+    assert_eq!(held_up[0], "notifications/progress");
+}
+
+#[tokio::test]
+async fn changes_fold_while_a_peer_does_not_read() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let gate = Gate::new();
+        let live = server(&gate);
+        let mut wire = Wire::at(&live, revision).await;
+        if revision.is_modern() {
+            let filter = json!({ "notifications": { "toolsListChanged": true } });
+            wire.ask("subscriptions/listen", filter).await;
+            wire.receive().await;
+        }
+        flood(&mut wire, &gate).await;
+        for _ in 0..5_000 {
+            live.catalog()
+                .add_tool(Tool::new("more", async || ""))
+                .expect("a tool");
+            assert!(live.catalog().remove_tool("more"));
+        }
+        mark(&mut wire, &gate).await;
+        let mut told = changes(&caught_up(&mut wire, &gate, 2).await);
+        // The last change may be told behind the answers; it is told, and no multitude with it.
+        while told == 0 {
+            told += usize::from(wire.receive().await["method"].is_string());
+        }
+        assert!(told <= 2, "{told} notifications for ten thousand changes");
+    }
+}
+
+#[tokio::test]
+async fn a_change_between_the_wish_and_its_acknowledgement_is_not_lost() {
+    let gate = Gate::new();
+    let live = server(&gate);
+    let mut wire = Wire::open(&live);
+    flood(&mut wire, &gate).await;
+    wire.ask(
+        "subscriptions/listen",
+        json!({ "notifications": { "toolsListChanged": true } }),
+    )
+    .await;
+    mark(&mut wire, &gate).await;
+    live.catalog()
+        .add_tool(Tool::new("more", async || ""))
+        .expect("a tool");
+    let mut methods = caught_up(&mut wire, &gate, 2).await;
+    while changes(&methods) == 0 {
+        methods.extend(wire.receive().await["method"].as_str().map(str::to_owned));
+    }
+    methods.retain(|method| method != "notifications/progress");
+    assert_eq!(
+        methods,
+        [
+            "notifications/subscriptions/acknowledged",
+            "notifications/tools/list_changed"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_subscription_that_was_cancelled_unread_hears_nothing_more() {
+    // stdio: after a cancellation the server MUST NOT send anything more for that request.
+    let gate = Gate::new();
+    let live = server(&gate);
+    let mut wire = Wire::open(&live);
+    let filter = json!({ "notifications": { "toolsListChanged": true } });
+    let id = wire.ask("subscriptions/listen", filter).await;
+    wire.receive().await;
+    flood(&mut wire, &gate).await;
+    live.catalog()
+        .add_tool(Tool::new("more", async || ""))
+        .expect("a tool");
+    mark(&mut wire, &gate).await;
+    wire.cancel(&json!(id)).await;
+    mark(&mut wire, &gate).await;
+    let methods = caught_up(&mut wire, &gate, 3).await;
+    assert_eq!(changes(&methods), 0, "{methods:?}");
+    wire.assert_quiet().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_waits_for_room_can_still_be_cancelled() {
+    let gate = Gate::new();
+    let live = server(&gate);
+    let mut wire = Wire::open(&live);
+    let id = wire.ask_tool("wait", json!({})).await;
+    gate.arrived(1).await;
+    wire.ask(
+        "tools/call",
+        json!({ "name": "flood", "_meta": { "progressToken": 1 } }),
+    )
+    .await;
+    wire.ask_tool("wait", json!({})).await;
+    gate.arrived(1).await;
+    gate.open(1); // The first is through and its answer has no room.
+    wire.cancel(&json!(id)).await;
+    mark(&mut wire, &gate).await;
+    gate.open(2);
+    let mut answered = Vec::new();
+    while answered.len() < 3 {
+        let message = wire.receive().await;
+        if message.get("method").is_none() {
+            answered.push(message["id"].clone());
+        }
+    }
+    // Cancelled or not depends on who came first; twice it is never answered.
+    let times = answered
+        .iter()
+        .filter(|answer| **answer == json!(id))
+        .count();
+    assert!(times <= 1, "{answered:?}");
+    let unique: std::collections::HashSet<String> = answered.iter().map(Value::to_string).collect();
+    assert_eq!(unique.len(), answered.len());
+}
+
+#[tokio::test]
+async fn a_peer_that_never_reads_can_hang_up() {
+    let gate = Gate::new();
+    let live = server(&gate);
+    let mut wire = Wire::at(&live, Revision::V2025_11_25).await;
+    flood(&mut wire, &gate).await;
+    live.catalog()
+        .add_tool(Tool::new("more", async || ""))
+        .expect("a tool");
+    wire.hang_up().await;
+    gate.dropped(1).await;
+}
