@@ -5,6 +5,7 @@
 
 mod command;
 mod demo;
+mod log;
 
 use std::process::ExitCode;
 
@@ -12,7 +13,7 @@ use clap::{Parser, Subcommand};
 
 /// Serve, inspect and script any Model Context Protocol server, of any revision.
 #[derive(Parser)]
-#[command(version, propagate_version = true)]
+#[command(name = "turnbuckle", version, propagate_version = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -25,6 +26,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    log::open();
     let outcome = match arguments.command {
         Command::Serve(serve) => command::serve::run(&serve),
     };

@@ -42,7 +42,12 @@ pub(crate) fn run(serve: &Serve) -> Result<(), Box<dyn Error>> {
     runtime.block_on(async {
         let server = demo::server();
         if serve.stdio {
-            return Ok(server.serve(Stdio).await?);
+            // Handled even though the default would do: the first process of a container gets no
+            // signal that it does not handle.
+            return tokio::select! {
+                ended = server.serve(Stdio) => Ok(ended?),
+                () = stop_signal() => Ok(()),
+            };
         }
         let http = match &serve.unix {
             Some(path) => {

@@ -26,6 +26,7 @@ pub(crate) fn server() -> Server {
         .tool(tools::count)
         .tool(tools::fail)
         .tool(tools::crash)
+        .tool(tools::print)
         .tool(tools::whoami)
         .tool(tools::order)
         .tool(tools::grow)

@@ -52,7 +52,7 @@ pub(super) async fn station(
     Ok(Json(Station {
         city,
         number,
-        is_online: number % 2 == 0,
+        is_online: number.is_multiple_of(2),
     }))
 }
 

@@ -176,6 +176,24 @@ pub(super) async fn crash() -> String {
     panic!("the demo's `crash` tool was called")
 }
 
+/// Prints to this process's standard output, which on stdio belongs to the protocol: clients must
+/// see nothing of it.
+#[tool]
+pub(super) async fn print(
+    /** What to print. */
+    text: String,
+    /** Whether a child process prints it. */
+    #[arg(default)]
+    by_child: bool,
+) -> Result<&'static str, ToolError> {
+    if by_child {
+        std::process::Command::new("echo").arg(text).status()?;
+    } else {
+        println!("{text}");
+    }
+    Ok("printed")
+}
+
 /// Tells what the client says of itself.
 #[tool(read_only)]
 pub(super) async fn whoami(#[extract] client: Introduction) -> String {
@@ -289,7 +307,7 @@ fn beep() -> Vec<u8> {
     file.extend_from_slice(&SAMPLES.to_le_bytes());
     // A square wave: high for half of each period, low for the other.
     file.extend((0..SAMPLES).map(|sample| {
-        if sample * 880 / RATE % 2 == 0 {
+        if (sample * 880 / RATE).is_multiple_of(2) {
             160
         } else {
             96

@@ -7,18 +7,30 @@ use crate::demo::Demo;
 #[test]
 fn a_panic_ends_its_call_and_nothing_else() {
     let mut demo = Demo::initialized();
-    let response = demo.call("crash", json!({}));
+    let response = demo.call("crash", &json!({}));
     assert_eq!(response["error"]["code"], -32_603);
-    let message = response["error"]["message"].as_str().expect("an error has a message");
-    assert!(!message.contains("panicked"), "the peer is told too much: {message}");
-    let echoed = demo.call("echo", json!({ "text": "still here" }));
+    let message = response["error"]["message"]
+        .as_str()
+        .expect("an error has a message");
+    assert!(
+        !message.contains("panicked"),
+        "the peer is told too much: {message}"
+    );
+    let echoed = demo.call("echo", &json!({ "text": "still here" }));
     assert_eq!(echoed["result"]["content"][0]["text"], "still here");
     let ended = demo.finish();
     assert!(ended.status.success(), "{}", ended.status);
     // The number that the peer got leads to the story in the log.
     let number = message.rsplit(' ').next().expect("it ends with the number");
-    let story = ended.stderr.lines().find(|line| line.contains("the handler panicked"));
-    assert!(story.is_some_and(|line| line.contains(number)), "{}", ended.stderr);
+    let story = ended
+        .stderr
+        .lines()
+        .find(|line| line.contains("the handler panicked"));
+    assert!(
+        story.is_some_and(|line| line.contains(number)),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]
@@ -33,15 +45,17 @@ fn lines_that_are_no_messages_are_answered_and_passed_over() {
         assert_eq!(demo.receive()["error"]["code"], code, "{line}");
     }
     demo.send_line("");
-    let echoed = demo.call("echo", json!({ "text": "still here" }));
+    let echoed = demo.call("echo", &json!({ "text": "still here" }));
     assert_eq!(echoed["result"]["content"][0]["text"], "still here");
 }
 
 #[test]
 fn wrong_arguments_are_explained() {
     let mut demo = Demo::initialized();
-    let response = demo.call("weather", json!({ "plaec": "Oslo" }));
+    let response = demo.call("weather", &json!({ "plaec": "Oslo" }));
     assert_eq!(response["result"]["isError"], true);
-    let text = response["result"]["content"][0]["text"].as_str().expect("it is text");
+    let text = response["result"]["content"][0]["text"]
+        .as_str()
+        .expect("it is text");
     assert!(text.contains("place") && text.contains("plaec"), "{text}");
 }

@@ -55,13 +55,18 @@ impl Demo {
             text
         });
         let stdin = child.stdin.take();
-        Self { child, stdin, lines, stderr: Some(stderr) }
+        Self {
+            child,
+            stdin,
+            lines,
+            stderr: Some(stderr),
+        }
     }
 
     /// A server whose legacy session is open.
     pub(crate) fn initialized() -> Self {
         let mut demo = Self::start();
-        demo.request("initialize", initialize("2025-11-25"));
+        demo.request("initialize", &initialize("2025-11-25"));
         demo.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         demo
     }
@@ -85,12 +90,15 @@ impl Demo {
 
     /// The next message, whatever it is.
     pub(crate) fn receive(&mut self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).expect("a message comes in time");
+        let line = self
+            .lines
+            .recv_timeout(PATIENCE)
+            .expect("a message comes in time");
         parse(&line)
     }
 
     /// Sends a request, and gives the next message, which has to be its response.
-    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
         let response = self.receive();
         assert_eq!(response["id"], 1, "{response}");
@@ -98,8 +106,11 @@ impl Demo {
     }
 
     /// Calls a tool.
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.request(
+            "tools/call",
+            &json!({ "name": tool, "arguments": arguments }),
+        )
     }
 
     /// Ends the input, and waits for the process to end.
@@ -120,7 +131,11 @@ impl Demo {
         };
         let messages = self.lines.iter().map(|line| parse(&line)).collect();
         let stderr = self.stderr.take().expect("it is waited for once");
-        Ended { status, messages, stderr: stderr.join().expect("stderr was read") }
+        Ended {
+            status,
+            messages,
+            stderr: stderr.join().expect("stderr was read"),
+        }
     }
 }
 

@@ -26,9 +26,16 @@ fn piped_requests_are_answered_before_the_end() {
     let ended = demo.finish();
     assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     assert!(start.elapsed() < PROMPTLY, "it took {:?}", start.elapsed());
-    let ids: Vec<_> = ended.messages.iter().map(|message| message["id"].as_u64()).collect();
+    let ids: Vec<_> = ended
+        .messages
+        .iter()
+        .map(|message| message["id"].as_u64())
+        .collect();
     assert_eq!(ids, (0..=500).map(Some).collect::<Vec<_>>());
-    assert_eq!(ended.messages[500]["result"]["content"][0]["text"], "counted to 3");
+    assert_eq!(
+        ended.messages[500]["result"]["content"][0]["text"],
+        "counted to 3"
+    );
 }
 
 #[test]
@@ -58,7 +65,10 @@ fn an_open_subscription_does_not_hold_up_the_end() {
     demo.send(&json!({
         "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params
     }));
-    assert_eq!(demo.receive()["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(
+        demo.receive()["method"],
+        "notifications/subscriptions/acknowledged"
+    );
     let start = Instant::now();
     assert!(demo.finish().status.success());
     assert!(start.elapsed() < PROMPTLY, "it took {:?}", start.elapsed());
@@ -86,8 +96,8 @@ fn a_cancelled_call_does_not_hold_up_the_end() {
 #[test]
 fn sigterm_ends_it_in_order_whatever_runs() {
     let mut demo = Demo::initialized();
-    demo.send(&call(1, "count", &json!({ "to": 1000, "pause": 60_000 })));
-    let echoed = demo.call("echo", json!({ "text": "ready" }));
+    demo.send(&call(99, "count", &json!({ "to": 1000, "pause": 60_000 })));
+    let echoed = demo.call("echo", &json!({ "text": "ready" }));
     assert_eq!(echoed["result"]["content"][0]["text"], "ready");
     let start = Instant::now();
     let killed = std::process::Command::new("kill")

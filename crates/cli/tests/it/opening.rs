@@ -7,10 +7,15 @@ use crate::demo::{Demo, initialize, modern};
 /// The result of `initialize`, for a client that asks for this revision.
 fn greeted(revision: &str) -> Value {
     let mut demo = Demo::start();
-    let mut response = demo.request("initialize", initialize(revision));
+    let mut response = demo.request("initialize", &initialize(revision));
     assert!(demo.finish().status.success());
     let instructions = response["result"]["instructions"].take();
-    assert!(instructions.as_str().is_some_and(|text| text.contains("`echo`")), "{instructions}");
+    assert!(
+        instructions
+            .as_str()
+            .is_some_and(|text| text.contains("`echo`")),
+        "{instructions}"
+    );
     response["result"].take()
 }
 
@@ -45,7 +50,10 @@ fn server() -> Value {
 fn without(mut value: Value, members: &[&str]) -> Value {
     let object = value.as_object_mut().expect("it is an object");
     for member in members {
-        assert!(object.shift_remove(*member).is_some(), "there is no `{member}` to leave out");
+        assert!(
+            object.shift_remove(*member).is_some(),
+            "there is no `{member}` to leave out"
+        );
     }
     value
 }
@@ -59,20 +67,29 @@ fn the_words_of_2025_11_25() {
 #[test]
 fn the_words_of_2025_06_18() {
     let server = without(server(), &["description"]);
-    assert_eq!(greeted("2025-06-18"), golden("2025-06-18", &capabilities(), &server));
+    assert_eq!(
+        greeted("2025-06-18"),
+        golden("2025-06-18", &capabilities(), &server)
+    );
 }
 
 #[test]
 fn the_words_of_2025_03_26() {
     let server = without(server(), &["description", "title"]);
-    assert_eq!(greeted("2025-03-26"), golden("2025-03-26", &capabilities(), &server));
+    assert_eq!(
+        greeted("2025-03-26"),
+        golden("2025-03-26", &capabilities(), &server)
+    );
 }
 
 #[test]
 fn the_words_of_2024_11_05() {
     let server = without(server(), &["description", "title"]);
     let capabilities = without(capabilities(), &["completions"]);
-    assert_eq!(greeted("2024-11-05"), golden("2024-11-05", &capabilities, &server));
+    assert_eq!(
+        greeted("2024-11-05"),
+        golden("2024-11-05", &capabilities, &server)
+    );
 }
 
 /// lifecycle: a server that does not support the version asked for answers with its latest; one
@@ -80,16 +97,26 @@ fn the_words_of_2024_11_05() {
 #[test]
 fn any_other_revision_is_offered_the_newest_with_a_handshake() {
     for revision in ["2026-07-28", "1999-12-31", "soon"] {
-        assert_eq!(greeted(revision)["protocolVersion"], "2025-11-25", "{revision}");
+        assert_eq!(
+            greeted(revision)["protocolVersion"],
+            "2025-11-25",
+            "{revision}"
+        );
     }
 }
 
 #[test]
 fn discovery_without_a_handshake() {
     let mut demo = Demo::start();
-    let mut response = demo.request("server/discover", json!({ "_meta": modern() }));
+    let mut response = demo.request("server/discover", &json!({ "_meta": modern() }));
     response["result"]["instructions"].take();
-    let revisions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+    let revisions = [
+        "2026-07-28",
+        "2025-11-25",
+        "2025-06-18",
+        "2025-03-26",
+        "2024-11-05",
+    ];
     let wanted = json!({
         "supportedVersions": revisions,
         "capabilities": capabilities(),
@@ -109,7 +136,7 @@ fn a_modern_request_of_an_unknown_revision_is_told_which_there_are() {
     let mut demo = Demo::start();
     let mut meta = modern();
     meta["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
-    let response = demo.request("tools/list", json!({ "_meta": meta }));
+    let response = demo.request("tools/list", &json!({ "_meta": meta }));
     assert_eq!(response["error"]["code"], -32_022);
     assert_eq!(response["error"]["data"]["requested"], "2031-01-01");
     assert_eq!(response["error"]["data"]["supported"][0], "2026-07-28");
@@ -119,11 +146,14 @@ fn a_modern_request_of_an_unknown_revision_is_told_which_there_are() {
 fn both_eras_on_one_connection() {
     let mut demo = Demo::initialized();
     let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
-    let legacy = demo.request("tools/call", params.clone());
+    let legacy = demo.request("tools/call", &params);
     let mut params = params;
     params["_meta"] = modern();
-    let modern = demo.request("tools/call", params);
-    assert_eq!(legacy["result"]["structuredContent"], modern["result"]["structuredContent"]);
+    let modern = demo.request("tools/call", &params);
+    assert_eq!(
+        legacy["result"]["structuredContent"],
+        modern["result"]["structuredContent"]
+    );
     assert_eq!(legacy["result"].get("resultType"), None);
     assert_eq!(modern["result"]["resultType"], "complete");
 }

@@ -9,7 +9,7 @@ use crate::demo::Demo;
 #[test]
 fn stray_prints_go_to_stderr() {
     let mut demo = Demo::initialized();
-    let response = demo.call("print", json!({ "text": "a stray line" }));
+    let response = demo.call("print", &json!({ "text": "a stray line" }));
     assert_eq!(response["result"]["isError"], serde_json::Value::Null);
     let ended = demo.finish();
     assert!(ended.messages.is_empty(), "{:?}", ended.messages);
@@ -21,7 +21,10 @@ fn stray_prints_go_to_stderr() {
 #[test]
 fn children_cannot_reach_the_protocol_either() {
     let mut demo = Demo::initialized();
-    demo.call("print", json!({ "text": "from a child", "by_child": true }));
+    demo.call(
+        "print",
+        &json!({ "text": "from a child", "by_child": true }),
+    );
     let ended = demo.finish();
     assert!(ended.messages.is_empty(), "{:?}", ended.messages);
     assert!(ended.stderr.contains("from a child"), "{}", ended.stderr);
