@@ -100,9 +100,9 @@ fn hash(value: &Value, keys: &RandomState, depth: usize) -> u64 {
         Value::String(text) => (3u8, text).hash(&mut hasher),
         Value::Array(items) => {
             4u8.hash(&mut hasher);
-            items
-                .iter()
-                .for_each(|item| hash(item, keys, deeper).hash(&mut hasher));
+            for item in items {
+                hash(item, keys, deeper).hash(&mut hasher);
+            }
         }
         Value::Object(members) => {
             // A sum does not depend on the order of the members.

@@ -50,7 +50,11 @@ fn explain_one(violation: &Violation, level: usize, text: &mut String) {
     };
     let _ = writeln!(text, "{:level$}- {place}: {}", "", clause(violation));
     if !violation.because.is_empty() {
-        let _ = writeln!(text, "{:level$}  the alternative that came closest says:", "");
+        let _ = writeln!(
+            text,
+            "{:level$}  the alternative that came closest says:",
+            ""
+        );
         for inner in &violation.because {
             explain_one(inner, level + 2, text);
         }
@@ -58,7 +62,13 @@ fn explain_one(violation: &Violation, level: usize, text: &mut String) {
 }
 
 fn clause(violation: &Violation) -> String {
-    let Violation { keyword, expected, found, nearest, .. } = violation;
+    let Violation {
+        keyword,
+        expected,
+        found,
+        nearest,
+        ..
+    } = violation;
     match (keyword, nearest) {
         (Keyword::Required, Some(sent)) => {
             let name = expected.trim_start_matches("the property ");

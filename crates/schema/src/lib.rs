@@ -25,6 +25,7 @@ mod run;
 mod schema;
 mod settings;
 mod shown;
+mod suffices;
 mod text;
 mod violation;
 
@@ -33,8 +34,9 @@ pub use dialect::Dialect;
 pub use error::SchemaError;
 pub use example::example;
 pub use format::Formats;
-pub use plain::{NotAnObject, arguments_schema, output_schema, serde_suffices};
+pub use plain::{ArgumentsError, arguments_schema, output_schema};
 pub use schema::Schema;
 pub use settings::Settings;
+pub use suffices::{serde_enforces, serde_suffices};
 pub use text::TextError;
 pub use violation::{Keyword, Violation};

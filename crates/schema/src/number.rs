@@ -118,7 +118,7 @@ impl Decimal {
     }
 
     fn normal(mut digits: u128, mut exponent: i32) -> Self {
-        while digits != 0 && digits % 10 == 0 {
+        while digits != 0 && digits.is_multiple_of(10) {
             digits /= 10;
             exponent += 1;
         }

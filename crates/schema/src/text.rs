@@ -44,7 +44,10 @@ mod tests {
     fn text_is_parsed_and_checked_in_one_go() {
         let schema = Schema::compile(&json!({"type": "object"})).expect("a schema");
         let raw = |text: &str| RawValue::from_string(text.to_owned()).expect("JSON");
-        assert_eq!(schema.check_text(&raw("{\"a\":1}")).expect("valid"), json!({"a": 1}));
+        assert_eq!(
+            schema.check_text(&raw("{\"a\":1}")).expect("valid"),
+            json!({"a": 1})
+        );
         let refused = schema.check_text(&raw("[]"));
         assert!(matches!(refused, Err(TextError::Violations(list)) if list.len() == 1));
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));

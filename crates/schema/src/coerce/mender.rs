@@ -27,7 +27,10 @@ enum Mode {
 
 impl<'s> Mender<'s> {
     pub(super) fn new(run: Run<'s>) -> Self {
-        Self { run, made: Vec::new() }
+        Self {
+            run,
+            made: Vec::new(),
+        }
     }
 
     pub(super) fn into_made(self) -> Vec<Coercion> {
@@ -43,7 +46,9 @@ impl<'s> Mender<'s> {
             Mode::Mend if self.run.holds(id, value, place) => Mode::Settle,
             mode => mode,
         };
-        let ControlFlow::Continue(node) = self.run.enter(id, place) else { return };
+        let ControlFlow::Continue(node) = self.run.enter(id, place) else {
+            return;
+        };
         self.convert(node, value, place, mode);
         match value {
             Value::Object(members) => {
@@ -67,10 +72,11 @@ impl<'s> Mender<'s> {
     /// Reads the value as a kind that the node wants, if it is not of one.
     fn convert(&mut self, node: &Node, value: &mut Value, place: &Place<'_>, mode: Mode) {
         let wanted = wanted(node);
-        if wanted.has(Kinds::INTEGER) && !wanted.has(Kinds::NUMBER) {
-            if let Some(integer) = scalar::integer(value) {
-                return self.replace(value, integer, place);
-            }
+        if wanted.has(Kinds::INTEGER)
+            && !wanted.has(Kinds::NUMBER)
+            && let Some(integer) = scalar::integer(value)
+        {
+            return self.replace(value, integer, place);
         }
         if mode == Mode::Settle || wanted == Kinds::ALL || fits(node, wanted, value) {
             return;
@@ -123,10 +129,16 @@ impl<'s> Mender<'s> {
             }
             if mode == Mode::Mend && self.is_needless_null(rules, &name, members, &inner) {
                 members.shift_remove(&name);
-                self.made.push(Coercion { pointer: inner.pointer(), from: "null", to: "absent" });
+                self.made.push(Coercion {
+                    pointer: inner.pointer(),
+                    from: "null",
+                    to: "absent",
+                });
                 continue;
             }
-            let Some(member) = members.get_mut(&name) else { continue };
+            let Some(member) = members.get_mut(&name) else {
+                continue;
+            };
             for schema in schemas {
                 self.visit(schema, member, &inner, mode);
             }
@@ -157,13 +169,7 @@ impl<'s> Mender<'s> {
         }
     }
 
-    fn in_place(
-        &mut self,
-        applicator: &InPlace,
-        value: &mut Value,
-        place: &Place<'_>,
-        mode: Mode,
-    ) {
+    fn in_place(&mut self, applicator: &InPlace, value: &mut Value, place: &Place<'_>, mode: Mode) {
         match applicator {
             InPlace::Reference(node) => self.visit(*node, value, place, mode),
             InPlace::DynamicReference(fallback, offers) => {
@@ -171,12 +177,18 @@ impl<'s> Mender<'s> {
                 self.visit(node, value, place, mode);
             }
             InPlace::AllOf(nodes) => {
-                nodes.iter().for_each(|node| self.visit(*node, value, place, mode));
+                nodes
+                    .iter()
+                    .for_each(|node| self.visit(*node, value, place, mode));
             }
             InPlace::AnyOf(nodes) | InPlace::OneOf(nodes) => {
                 self.branches(nodes, value, place);
             }
-            InPlace::If { condition, then, otherwise } => {
+            InPlace::If {
+                condition,
+                then,
+                otherwise,
+            } => {
                 let is_met = self.run.holds(*condition, value, place);
                 let branch = if is_met { then } else { otherwise };
                 if let Some(node) = branch {
@@ -196,7 +208,10 @@ impl<'s> Mender<'s> {
 
     /// Follows the branch that holds, or the first one that can be made to hold.
     fn branches(&mut self, nodes: &[NodeId], value: &mut Value, place: &Place<'_>) {
-        if let Some(node) = nodes.iter().find(|node| self.run.holds(**node, value, place)) {
+        if let Some(node) = nodes
+            .iter()
+            .find(|node| self.run.holds(**node, value, place))
+        {
             return self.visit(*node, value, place, Mode::Settle);
         }
         for node in nodes {
@@ -234,13 +249,20 @@ impl<'s> Mender<'s> {
 
 fn kind_before(value: &Value) -> &'static str {
     // `5.0` is an integer to the schema; in the log it has to differ from what it becomes.
-    if scalar::integer(value).is_some() { "a float" } else { kind::name(value) }
+    if scalar::integer(value).is_some() {
+        "a float"
+    } else {
+        kind::name(value)
+    }
 }
 
 /// The kinds a node admits, by `type`, `const` and `enum`.
 fn wanted(node: &Node) -> Kinds {
     let listed = |values: &[Value]| {
-        values.iter().map(Kinds::of_value).fold(Kinds::NONE, Kinds::or)
+        values
+            .iter()
+            .map(Kinds::of_value)
+            .fold(Kinds::NONE, Kinds::or)
     };
     let by_choices = node.choices.as_deref().map_or(Kinds::ALL, listed);
     let by_constant = node.constant.as_deref().map_or(Kinds::ALL, Kinds::of_value);
@@ -252,7 +274,10 @@ fn wanted(node: &Node) -> Kinds {
 
 fn fits(node: &Node, wanted: Kinds, value: &Value) -> bool {
     wanted.admits(value)
-        && node.constant.as_deref().is_none_or(|constant| same(constant, value))
+        && node
+            .constant
+            .as_deref()
+            .is_none_or(|constant| same(constant, value))
         && node
             .choices
             .as_deref()

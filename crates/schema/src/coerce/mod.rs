@@ -60,7 +60,11 @@ impl<'c> IntoIterator for &'c Coercions {
 
 impl fmt::Display for Coercion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the value" } else { &self.pointer };
+        let place = if self.pointer.is_empty() {
+            "the value"
+        } else {
+            &self.pointer
+        };
         write!(f, "{place}: {} read as {}", self.from, self.to)
     }
 }

@@ -12,8 +12,13 @@ pub(super) fn readings(value: &Value, wanted: Kinds) -> impl Iterator<Item = Val
         Value::Number(_) | Value::Bool(_) => (None, Some(value)),
         _ => (None, None),
     };
-    let from_text = text.into_iter().flat_map(move |text| text_readings(text, wanted)).flatten();
-    let as_text = scalar.filter(|_| wanted.has(Kinds::STRING)).map(|scalar| scalar.to_string());
+    let from_text = text
+        .into_iter()
+        .flat_map(move |text| text_readings(text, wanted))
+        .flatten();
+    let as_text = scalar
+        .filter(|_| wanted.has(Kinds::STRING))
+        .map(std::string::ToString::to_string);
     from_text.chain(as_text.map(Value::String))
 }
 
@@ -21,7 +26,10 @@ pub(super) fn readings(value: &Value, wanted: Kinds) -> impl Iterator<Item = Val
 pub(super) fn integer(value: &Value) -> Option<Value> {
     let number = value.as_number()?;
     let is_integer = number.is_i64() || number.is_u64();
-    Num::of(number).to_integer().filter(|_| !is_integer).map(Value::Number)
+    Num::of(number)
+        .to_integer()
+        .filter(|_| !is_integer)
+        .map(Value::Number)
 }
 
 fn text_readings(text: &str, wanted: Kinds) -> [Option<Value>; 4] {
@@ -36,7 +44,9 @@ fn text_readings(text: &str, wanted: Kinds) -> [Option<Value>; 4] {
 
 fn number(text: &str, wanted: Kinds) -> Option<Value> {
     let number: Number = serde_json::from_str(text).ok()?;
-    let is_written_whole = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let is_written_whole = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'-');
     let is_exact = number.is_i64() || number.is_u64();
     if is_written_whole && !is_exact {
         // Beyond 64 bits; as a float it would be another number.
@@ -63,7 +73,10 @@ fn structure(text: &str, wanted: Kinds) -> Option<Value> {
         b'[' => Kinds::ARRAY,
         _ => return None,
     };
-    wanted.has(kind).then(|| serde_json::from_str(text).ok()).flatten()
+    wanted
+        .has(kind)
+        .then(|| serde_json::from_str(text).ok())
+        .flatten()
 }
 
 #[cfg(test)]
@@ -73,42 +86,58 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn reads(value: Value, kind: &str, expected: Option<Value>) {
+    fn reads(value: &Value, kind: &str, expected: Option<&Value>) {
         let wanted = Kinds::of_type(&json!(kind));
-        assert_eq!(readings(&value, wanted).next(), expected, "{value} as {kind}");
+        assert_eq!(
+            readings(value, wanted).next().as_ref(),
+            expected,
+            "{value} as {kind}"
+        );
     }
 
     #[test]
     fn text_is_read_only_if_it_is_exactly_the_kind() {
-        reads(json!("5"), "integer", Some(json!(5)));
-        reads(json!(" 5.0 "), "integer", Some(json!(5)));
-        reads(json!("5.5"), "integer", None);
-        reads(json!("5.5"), "number", Some(json!(5.5)));
-        reads(json!("five"), "number", None);
-        reads(json!("0x10"), "integer", None);
-        reads(json!("True"), "boolean", Some(json!(true)));
-        reads(json!("yes"), "boolean", None);
-        reads(json!("null"), "null", Some(Value::Null));
-        reads(json!("[1]"), "array", Some(json!([1])));
-        reads(json!("[1]"), "object", None);
-        reads(json!("{\"a\":"), "object", None);
+        reads(&json!("5"), "integer", Some(&json!(5)));
+        reads(&json!(" 5.0 "), "integer", Some(&json!(5)));
+        reads(&json!("5.5"), "integer", None);
+        reads(&json!("5.5"), "number", Some(&json!(5.5)));
+        reads(&json!("five"), "number", None);
+        reads(&json!("0x10"), "integer", None);
+        reads(&json!("True"), "boolean", Some(&json!(true)));
+        reads(&json!("yes"), "boolean", None);
+        reads(&json!("null"), "null", Some(&Value::Null));
+        reads(&json!("[1]"), "array", Some(&json!([1])));
+        reads(&json!("[1]"), "object", None);
+        reads(&json!("{\"a\":"), "object", None);
     }
 
     #[test]
     fn integers_stay_exact_or_stay_text() {
-        reads(json!("9007199254740993"), "integer", Some(json!(9_007_199_254_740_993_u64)));
-        reads(json!("18446744073709551615"), "number", Some(json!(u64::MAX)));
-        reads(json!("18446744073709551616"), "integer", None);
-        reads(json!("18446744073709551616"), "number", None);
-        reads(json!("-9223372036854775808"), "integer", Some(json!(i64::MIN)));
+        reads(
+            &json!("9007199254740993"),
+            "integer",
+            Some(&json!(9_007_199_254_740_993_u64)),
+        );
+        reads(
+            &json!("18446744073709551615"),
+            "number",
+            Some(&json!(u64::MAX)),
+        );
+        reads(&json!("18446744073709551616"), "integer", None);
+        reads(&json!("18446744073709551616"), "number", None);
+        reads(
+            &json!("-9223372036854775808"),
+            "integer",
+            Some(&json!(i64::MIN)),
+        );
     }
 
     #[test]
     fn scalars_become_text() {
-        reads(json!(5), "string", Some(json!("5")));
-        reads(json!(false), "string", Some(json!("false")));
-        reads(json!({}), "string", None);
-        reads(Value::Null, "string", None);
+        reads(&json!(5), "string", Some(&json!("5")));
+        reads(&json!(false), "string", Some(&json!("false")));
+        reads(&json!({}), "string", None);
+        reads(&Value::Null, "string", None);
     }
 
     #[test]

@@ -226,7 +226,9 @@ fn skip_aliases(nodes: &mut [Node]) {
         }
         node
     };
-    nodes.iter_mut().for_each(|node| node.rename(end));
+    for node in nodes {
+        node.rename(end);
+    }
 }
 
 fn samples(keywords: &Map<String, Value>) -> Box<[Value]> {

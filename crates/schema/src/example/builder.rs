@@ -12,7 +12,7 @@ use crate::limits::{MAX_EXAMPLE_DEPTH, MAX_EXAMPLE_VALUES};
 use crate::node::{Node, NodeId};
 use crate::run::{Place, Run};
 
-pub(super) struct Builder<'s> {
+pub(crate) struct Builder<'s> {
     run: Run<'s>,
     /// What is left of the attempt's number; each choice takes its share of it.
     choice: usize,
@@ -25,8 +25,13 @@ pub(super) struct Builder<'s> {
 type Nodes<'s> = Vec<&'s Node>;
 
 impl<'s> Builder<'s> {
-    pub(super) fn new(run: Run<'s>, attempt: usize) -> Self {
-        Self { run, choice: attempt, values: 0, open: Vec::new() }
+    pub(crate) fn new(run: Run<'s>, attempt: usize) -> Self {
+        Self {
+            run,
+            choice: attempt,
+            values: 0,
+            open: Vec::new(),
+        }
     }
 
     /// Whether a higher attempt would only repeat the choices of this one.
@@ -34,8 +39,9 @@ impl<'s> Builder<'s> {
         self.choice > 0
     }
 
-    pub(super) fn build(&mut self) -> Option<Value> {
-        self.value(&[NodeId::ROOT], 0)
+    /// A value that probably satisfies a node.
+    pub(crate) fn build_for(&mut self, id: NodeId) -> Option<Value> {
+        self.value(&[id], 0)
     }
 
     /// A value that all the schemas accept; `nth` tells apart those that must differ.
@@ -51,10 +57,12 @@ impl<'s> Builder<'s> {
         if let Some(offered) = self.offered(schemas, &nodes, nth) {
             return Some(offered);
         }
-        let kinds = nodes.iter().fold(Kinds::ALL, |kinds, node| match node.kinds {
-            Kinds::ALL => kinds,
-            narrower => kinds.and(narrower),
-        });
+        let kinds = nodes
+            .iter()
+            .fold(Kinds::ALL, |kinds, node| match node.kinds {
+                Kinds::ALL => kinds,
+                narrower => kinds.and(narrower),
+            });
         let depth = self.open.len();
         self.open.extend(schemas);
         let built = self.of_kind(preferred(kinds, &nodes)?, &nodes, nth);
@@ -75,9 +83,14 @@ impl<'s> Builder<'s> {
 
     /// Collects the nodes that apply to the same value as `id`, and decides between branches.
     fn gather(&mut self, id: NodeId, nodes: &mut Nodes<'s>) -> Option<()> {
-        let ControlFlow::Continue(node) = self.run.enter(id, &Place::ROOT) else { return None };
+        let ControlFlow::Continue(node) = self.run.enter(id, &Place::ROOT) else {
+            return None;
+        };
         nodes.push(node);
-        let gathered = node.in_place.iter().try_for_each(|next| self.gather_in_place(next, nodes));
+        let gathered = node
+            .in_place
+            .iter()
+            .try_for_each(|next| self.gather_in_place(next, nodes));
         self.run.leave();
         gathered
     }
@@ -94,7 +107,11 @@ impl<'s> Builder<'s> {
                 let branch = branches[self.choose(branches.len())];
                 self.gather(branch, nodes)
             }
-            InPlace::If { condition, then, otherwise } => {
+            InPlace::If {
+                condition,
+                then,
+                otherwise,
+            } => {
                 if self.choose(2) == 1 {
                     return otherwise.map_or(Some(()), |node| self.gather(node, nodes));
                 }
@@ -115,16 +132,24 @@ impl<'s> Builder<'s> {
     /// A value that the schema itself names.
     fn offered(&mut self, schemas: &[NodeId], nodes: &Nodes<'s>, nth: usize) -> Option<Value> {
         let constants = nodes.iter().filter_map(|node| node.constant.as_deref());
-        let choices = nodes.iter().filter_map(|node| node.choices.as_deref()).flatten();
+        let choices = nodes
+            .iter()
+            .filter_map(|node| node.choices.as_deref())
+            .flatten();
         let samples = nodes.iter().flat_map(|node| &node.samples);
         let mut fitting = constants.chain(samples).chain(choices).filter(|value| {
-            schemas.iter().all(|schema| self.run.holds(*schema, value, &Place::ROOT))
+            schemas
+                .iter()
+                .all(|schema| self.run.holds(*schema, value, &Place::ROOT))
         });
         fitting.nth(nth).cloned()
     }
 
     fn object(&mut self, nodes: &Nodes<'s>) -> Option<Value> {
-        let rules: Vec<_> = nodes.iter().filter_map(|node| node.object.as_deref()).collect();
+        let rules: Vec<_> = nodes
+            .iter()
+            .filter_map(|node| node.object.as_deref())
+            .collect();
         let mut names: Vec<&str> = Vec::new();
         // The declared order first, then what is only required.
         let declared = || rules.iter().flat_map(|rules| rules.declared());
@@ -136,7 +161,9 @@ impl<'s> Builder<'s> {
             }
         }
         let least = rules.iter().map(|rules| rules.least).max().unwrap_or(0);
-        let least = usize::try_from(least).ok().filter(|least| *least <= MAX_EXAMPLE_VALUES)?;
+        let least = usize::try_from(least)
+            .ok()
+            .filter(|least| *least <= MAX_EXAMPLE_VALUES)?;
         for name in declared() {
             if names.len() < least && !names.contains(&name) {
                 names.push(name);
@@ -163,23 +190,40 @@ impl<'s> Builder<'s> {
     }
 
     fn array(&mut self, nodes: &Nodes<'s>) -> Option<Value> {
-        let rules: Vec<_> = nodes.iter().filter_map(|node| node.array.as_deref()).collect();
+        let rules: Vec<_> = nodes
+            .iter()
+            .filter_map(|node| node.array.as_deref())
+            .collect();
         let contained = rules.iter().filter_map(|rules| rules.contains.as_ref());
         let contained: Vec<_> = contained.map(|rule| (rule.node, rule.least)).collect();
         let least = rules.iter().map(|rules| rules.least);
-        let least = least.chain(contained.iter().map(|(_, least)| *least)).max().unwrap_or(0);
-        let most = rules.iter().filter_map(|rules| rules.most).min().unwrap_or(u64::MAX);
+        let least = least
+            .chain(contained.iter().map(|(_, least)| *least))
+            .max()
+            .unwrap_or(0);
+        let most = rules
+            .iter()
+            .filter_map(|rules| rules.most)
+            .min()
+            .unwrap_or(u64::MAX);
         // One item shows what items look like, unless it would contain the same array again.
         let shown = rules.iter().filter_map(|rules| rules.item(0));
-        let is_worth_one = shown.clone().count() > 0 && shown.into_iter().all(|id| !self.open.contains(&id));
+        let is_worth_one =
+            shown.clone().count() > 0 && shown.into_iter().all(|id| !self.open.contains(&id));
         let length = least.max(u64::from(is_worth_one)).min(most);
-        let length = usize::try_from(length).ok().filter(|length| *length <= MAX_EXAMPLE_VALUES)?;
+        let length = usize::try_from(length)
+            .ok()
+            .filter(|length| *length <= MAX_EXAMPLE_VALUES)?;
         let must_differ = rules.iter().any(|rules| rules.is_unique);
         let mut items = Vec::new();
         for position in 0..length {
-            let mut schemas: Vec<NodeId> =
-                rules.iter().filter_map(|rules| rules.item(position)).collect();
-            let needed = contained.iter().filter(|(_, least)| (position as u64) < *least);
+            let mut schemas: Vec<NodeId> = rules
+                .iter()
+                .filter_map(|rules| rules.item(position))
+                .collect();
+            let needed = contained
+                .iter()
+                .filter(|(_, least)| (position as u64) < *least);
             schemas.extend(needed.map(|(node, _)| *node));
             items.push(self.value(&schemas, if must_differ { position } else { 0 })?);
         }
@@ -194,18 +238,21 @@ fn preferred(kinds: Kinds, nodes: &Nodes<'_>) -> Option<Kinds> {
         (Kinds::OBJECT, has(|node| node.object.is_some())),
         (Kinds::ARRAY, has(|node| node.array.is_some())),
         (Kinds::STRING, has(|node| node.text.is_some())),
-        (Kinds::INTEGER, has(|node| node.number.is_some())),
         (Kinds::NUMBER, has(|node| node.number.is_some())),
+        (Kinds::INTEGER, has(|node| node.number.is_some())),
     ];
     let order = [
         Kinds::STRING,
-        Kinds::INTEGER,
         Kinds::NUMBER,
+        Kinds::INTEGER,
         Kinds::BOOLEAN,
         Kinds::OBJECT,
         Kinds::ARRAY,
         Kinds::NULL,
     ];
-    let ruled = ruled.into_iter().filter(|(_, is_ruled)| *is_ruled).map(|(kind, _)| kind);
+    let ruled = ruled
+        .into_iter()
+        .filter(|(_, is_ruled)| *is_ruled)
+        .map(|(kind, _)| kind);
     ruled.chain(order).find(|kind| kinds.has(*kind))
 }

@@ -4,9 +4,11 @@
 mod builder;
 mod scalar;
 
+pub(crate) use builder::Builder;
 use serde_json::Value;
 
 use crate::limits::MAX_EXAMPLE_TRIES;
+use crate::node::NodeId;
 use crate::schema::Schema;
 
 /// A valid example for a schema document; `None` if the document is no schema, or none was found.
@@ -18,8 +20,8 @@ impl Schema {
     /// A value that satisfies this schema, if one is found by simple means. What is returned has been checked.
     pub fn example(&self) -> Option<Value> {
         for attempt in 0..MAX_EXAMPLE_TRIES {
-            let mut builder = builder::Builder::new(self.run(), attempt);
-            let built = builder.build();
+            let mut builder = Builder::new(self.run(), attempt);
+            let built = builder.build_for(NodeId::ROOT);
             if let Some(value) = built.filter(|value| self.is_valid(value)) {
                 return Some(value);
             }

@@ -15,16 +15,29 @@ use crate::violation::Keyword;
 const PLACEHOLDER: &str = "text";
 
 pub(super) fn text(run: &mut Run<'_>, nodes: &[&Node], nth: usize) -> Option<Value> {
-    let rules: Vec<&TextRules> = nodes.iter().filter_map(|node| node.text.as_deref()).collect();
+    let rules: Vec<&TextRules> = nodes
+        .iter()
+        .filter_map(|node| node.text.as_deref())
+        .collect();
     let least = rules.iter().map(|rules| rules.least).max().unwrap_or(0);
-    let least = usize::try_from(least).ok().filter(|least| *least <= MAX_EXAMPLE_CHARS)?;
+    let least = usize::try_from(least)
+        .ok()
+        .filter(|least| *least <= MAX_EXAMPLE_CHARS)?;
     let most = rules.iter().filter_map(|rules| rules.most).min();
-    let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    let most = most
+        .and_then(|most| usize::try_from(most).ok())
+        .unwrap_or(usize::MAX);
     let mut accepted = |text: &String| {
-        rules.iter().all(|rules| rules.check(run, text, &Place::ROOT, &mut Verdict).is_continue())
+        rules.iter().all(|rules| {
+            rules
+                .check(run, text, &Place::ROOT, &mut Verdict)
+                .is_continue()
+        })
     };
-    let formatted =
-        rules.iter().find_map(|rules| rules.format).map(|format| format.sample().to_owned());
+    let formatted = rules
+        .iter()
+        .find_map(|rules| rules.format)
+        .map(|format| format.sample().to_owned());
     let patterns = rules.iter().filter_map(|rules| rules.pattern.as_deref());
     let matching = patterns.flat_map(|pattern| {
         // More and more where the pattern repeats, until the length is right too.
@@ -39,12 +52,17 @@ pub(super) fn text(run: &mut Run<'_>, nodes: &[&Node], nth: usize) -> Option<Val
 }
 
 pub(super) fn number(kind: Kinds, nodes: &[&Node], nth: usize) -> Option<Value> {
-    let rules: Vec<&NumberRules> = nodes.iter().filter_map(|node| node.number.as_deref()).collect();
+    let rules: Vec<&NumberRules> = nodes
+        .iter()
+        .filter_map(|node| node.number.as_deref())
+        .collect();
     let accepted = |number: &Number| {
         kind.admits(&Value::Number(number.clone()))
-            && rules
-                .iter()
-                .all(|rules| rules.check(number, &Place::ROOT, &mut Verdict).is_continue())
+            && rules.iter().all(|rules| {
+                rules
+                    .check(number, &Place::ROOT, &mut Verdict)
+                    .is_continue()
+            })
     };
     let mut numbers: Vec<Number> = Vec::new();
     for candidate in candidates(&rules, nth).filter(accepted) {
@@ -74,17 +92,35 @@ fn candidates(rules: &[&NumberRules], nth: usize) -> impl Iterator<Item = Number
         .flat_map(|rules| rules.bounds())
         .filter_map(|bound| Some((bound.keyword(), bound.written().as_f64()?)))
         .collect();
-    let written: Vec<Number> =
-        rules.iter().flat_map(|rules| rules.bounds()).map(|bound| bound.written().clone()).collect();
+    let written: Vec<Number> = rules
+        .iter()
+        .flat_map(|rules| rules.bounds())
+        .map(|bound| bound.written().clone())
+        .collect();
     let is_lower =
         |keyword: Keyword| matches!(keyword, Keyword::Minimum | Keyword::ExclusiveMinimum);
-    let lower = bounds.iter().filter(|(keyword, _)| is_lower(*keyword)).map(|(_, bound)| *bound);
-    let upper = bounds.iter().filter(|(keyword, _)| !is_lower(*keyword)).map(|(_, bound)| *bound);
+    let lower = bounds
+        .iter()
+        .filter(|(keyword, _)| is_lower(*keyword))
+        .map(|(_, bound)| *bound);
+    let upper = bounds
+        .iter()
+        .filter(|(keyword, _)| !is_lower(*keyword))
+        .map(|(_, bound)| *bound);
     let (lower, upper) = (lower.reduce(f64::max), upper.reduce(f64::min));
     let start = lower.or(upper).unwrap_or(1.0);
-    let middle = lower.zip(upper).map(|(lower, upper)| f64::midpoint(lower, upper));
-    let step = rules.iter().find_map(|rules| rules.multiple_of()).and_then(Number::as_f64);
-    let direction = if lower.is_none() && upper.is_some() { -1.0 } else { 1.0 };
+    let middle = lower
+        .zip(upper)
+        .map(|(lower, upper)| f64::midpoint(lower, upper));
+    let step = rules
+        .iter()
+        .find_map(|rules| rules.multiple_of())
+        .and_then(Number::as_f64);
+    let direction = if lower.is_none() && upper.is_some() {
+        -1.0
+    } else {
+        1.0
+    };
     let unit = step.unwrap_or(1.0);
     let base = (start / unit).floor();
     let spread = u32::try_from(nth).unwrap_or(0) + 3;

@@ -19,24 +19,26 @@ use crate::violation::{Keyword, Violation};
 
 type Members = Map<String, Value>;
 
+type Names = Box<[Box<str>]>;
+
 #[derive(Debug)]
 pub(crate) struct ObjectRules {
     /// Every name that `properties` or `required` speaks of, sorted, so that one look-up serves both.
-    names: Box<[Name]>,
+    known: Box<[Known]>,
     /// The names of `properties` as the author ordered them.
-    declared: Box<[Box<str>]>,
+    declared: Names,
     /// The names of `required`, in order, each once.
-    required: Box<[Box<str>]>,
+    required: Names,
     patterns: Box<[(Arc<Pattern>, NodeId)]>,
     pub(crate) additional: Option<NodeId>,
     property_names: Option<NodeId>,
-    dependent_required: Box<[(Box<str>, Box<[Box<str>]>)]>,
+    dependent_required: Box<[(Box<str>, Names)]>,
     pub(crate) least: u64,
     most: Option<u64>,
 }
 
 #[derive(Debug)]
-struct Name {
+struct Known {
     name: Box<str>,
     schema: Option<NodeId>,
     is_required: bool,
@@ -68,7 +70,7 @@ impl ObjectRules {
             .map(|(name, _)| name.as_str().into())
             .collect();
         let rules = Self {
-            names: names(members("properties"), &required, compiler),
+            known: known(members("properties"), &required, compiler),
             declared,
             required: required.into(),
             patterns: patterns.into(),
@@ -90,7 +92,7 @@ impl ObjectRules {
 
     pub(crate) fn rename(&mut self, rename: impl Fn(NodeId) -> NodeId) {
         let properties = self
-            .names
+            .known
             .iter_mut()
             .filter_map(|name| name.schema.as_mut());
         let patterns = self.patterns.iter_mut().map(|(_, node)| node);
@@ -124,8 +126,23 @@ impl ObjectRules {
 
     /// The schemas of this object that apply to the member of a name; none if only `additionalProperties` would.
     pub(crate) fn schemas(&self, run: &mut Run<'_>, name: &str) -> Vec<NodeId> {
-        let matching = self.patterns.iter().filter(|(pattern, _)| run.matches(pattern, name));
-        self.property(name).into_iter().chain(matching.map(|(_, node)| *node)).collect()
+        let matching = self
+            .patterns
+            .iter()
+            .filter(|(pattern, _)| run.matches(pattern, name));
+        self.property(name)
+            .into_iter()
+            .chain(matching.map(|(_, node)| *node))
+            .collect()
+    }
+
+    /// Whether only names and the schemas of members are ruled.
+    pub(crate) fn is_simple(&self) -> bool {
+        self.patterns.is_empty()
+            && self.property_names.is_none()
+            && self.dependent_required.is_empty()
+            && self.least == 0
+            && self.most.is_none()
     }
 
     /// Whether this object says something about the member of a name.
@@ -288,13 +305,13 @@ impl ObjectRules {
         ControlFlow::Continue(())
     }
 
-    fn name(&self, name: &str) -> Option<&Name> {
-        let found = self.names.binary_search_by(|known| (*known.name).cmp(name));
-        found.ok().map(|position| &self.names[position])
+    fn name(&self, name: &str) -> Option<&Known> {
+        let found = self.known.binary_search_by(|known| (*known.name).cmp(name));
+        found.ok().map(|position| &self.known[position])
     }
 
     fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.known.is_empty()
             && self.patterns.is_empty()
             && self.additional.is_none()
             && self.property_names.is_none()
@@ -304,13 +321,13 @@ impl ObjectRules {
     }
 }
 
-fn names<'s>(
+fn known<'s>(
     properties: impl Iterator<Item = (&'s String, &'s Value)>,
     required: &[Box<str>],
     compiler: &mut Compiler<'s>,
-) -> Box<[Name]> {
-    let mut names: Vec<Name> = properties
-        .map(|(name, inner)| Name {
+) -> Box<[Known]> {
+    let mut names: Vec<Known> = properties
+        .map(|(name, inner)| Known {
             name: name.as_str().into(),
             schema: Some(compiler.node(inner)),
             is_required: false,
@@ -322,7 +339,7 @@ fn names<'s>(
         match names.binary_search_by(|known| known.name.cmp(name)) {
             Ok(position) => names[position].is_required = true,
             Err(_) => {
-                strangers.push(Name {
+                strangers.push(Known {
                     name: name.clone(),
                     schema: None,
                     is_required: true,

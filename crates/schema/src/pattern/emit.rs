@@ -46,7 +46,9 @@ fn alternatives(tree: &Alternatives, text: &mut String) {
         if position > 0 {
             text.push('|');
         }
-        terms.iter().for_each(|next| term(next, text));
+        for next in terms {
+            term(next, text);
+        }
     }
 }
 

@@ -1,47 +1,107 @@
-//! Plain schemas from Rust types, as clients and models like them best.
-//!
-//! schemars describes a type exactly; what it says is then made plain: no `$schema`, no `int32`
-//! formats, no title that repeats the name of a Rust type, no `$ref` where the definition can stand
-//! in its place, no `null` where leaving the property out means the same.
+//! Schemas of Rust types, made plain for models and clients: no `$schema`, no names of Rust structs, no widths of
+//! integers, no references where none is needed, and an `Option` field simply optional.
 
-mod inline;
-mod simplify;
-mod suffices;
+mod recursive;
+mod root;
+mod strip;
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
+use thiserror::Error;
 
-pub use suffices::serde_suffices;
+use strip::Contract;
 
-/// A type that cannot describe arguments.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("arguments are an object, and `{0}` is not: use a struct with named fields")]
-pub struct NotAnObject(pub String);
+/// A type that cannot be the arguments of a tool.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArgumentsError {
+    /// Arguments are always a JSON object, and this type is not read from one.
+    #[error(
+        "`{type_name}` cannot be arguments: its schema wants {found}, and arguments are always an object; use a struct with named fields"
+    )]
+    NotAnObject {
+        /// The type, by its Rust name.
+        type_name: &'static str,
+        /// What its schema wants.
+        found: String,
+    },
+}
 
-/// The input schema of a tool whose arguments are a `T`.
+/// The input schema of a tool whose arguments are read into `T`.
+///
+/// - Properties stand in the order of the fields, described by their doc comments.
+/// - A field that may be absent is not in `required`, and its schema says nothing of `null`: an `Option<String>` is
+///   `{ "type": "string" }`. A `null` that a model sends all the same is taken away by
+///   [`Schema::coerce`](crate::Schema::coerce).
+/// - Types are written where they are used; only a recursive type is a `$ref` into `$defs`.
+/// - The bounds of small integers stay (`u8`: 0 to 255), as does `minimum: 0` for unsigned ones.
+/// - The root always says `"type": "object"`.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde_json::json;
+///
+/// #[derive(JsonSchema)]
+/// struct Search {
+///     /// What to look for.
+///     query: String,
+///     limit: Option<u8>,
+/// }
+///
+/// assert_eq!(
+///     serde_json::Value::from(turnbuckle_schema::arguments_schema::<Search>()?),
+///     json!({
+///         "type": "object",
+///         "properties": {
+///             "query": { "description": "What to look for.", "type": "string" },
+///             "limit": { "type": "integer", "minimum": 0, "maximum": 255 }
+///         },
+///         "required": ["query"]
+///     })
+/// );
+/// # Ok::<(), turnbuckle_schema::ArgumentsError>(())
+/// ```
 ///
 /// # Errors
-/// If `T` is not an object.
-pub fn arguments_schema<T: JsonSchema>() -> Result<Map<String, Value>, NotAnObject> {
-    match plain::<T>(SchemaSettings::draft2020_12()) {
-        Value::Object(schema) if schema.get("type") == Some(&Value::from("object")) => {
-            let mut schema = schema;
-            // Some clients and model providers insist on it.
-            schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
-            Ok(schema)
-        }
-        _ => Err(NotAnObject(T::schema_name().into_owned())),
+/// `T` is not read from a JSON object.
+pub fn arguments_schema<T: JsonSchema + ?Sized>() -> Result<Map<String, Value>, ArgumentsError> {
+    let settings = SchemaSettings::draft2020_12().for_deserialize();
+    let schema = generated::<T>(settings, Contract::Read);
+    root::object(schema).map_err(|found| ArgumentsError::NotAnObject {
+        type_name: std::any::type_name::<T>(),
+        found,
+    })
+}
+
+/// The output schema of a tool that returns `T`: what serialising a `T` can give.
+///
+/// It is as plain as [`arguments_schema`], except that it says `null` wherever `null` may stand, because here nobody
+/// takes it away.
+pub fn output_schema<T: JsonSchema + ?Sized>() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    match generated::<T>(settings, Contract::Written) {
+        // Some clients know schemas only as objects.
+        Value::Bool(true) => Value::Object(Map::new()),
+        schema => schema,
     }
 }
 
-/// The output schema of a tool that returns a `T`.
-pub fn output_schema<T: JsonSchema>() -> Value {
-    plain::<T>(SchemaSettings::draft2020_12().for_serialize())
-}
-
-fn plain<T: JsonSchema>(settings: SchemaSettings) -> Value {
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    let mut schema = inline::inlined(schema.to_value());
-    simplify::simplify(&mut schema);
+fn generated<T: JsonSchema + ?Sized>(settings: SchemaSettings, contract: Contract) -> Value {
+    let settings = settings.with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let generated = settings.into_generator().into_root_schema_for::<T>();
+    // Serialised, the keywords come in the order people read them; as a value they come in that of the generator.
+    let mut schema = serde_json::to_value(&generated).unwrap_or_else(|_| generated.to_value());
+    // The root's title is the name of the Rust type unless the author gave another one.
+    if let Some(keywords) = schema.as_object_mut()
+        && keywords.get("title").and_then(Value::as_str) == Some(&*T::schema_name())
+    {
+        keywords.shift_remove("title");
+    }
+    strip::strip(&mut schema, contract);
+    recursive::fold(&mut schema);
     schema
 }

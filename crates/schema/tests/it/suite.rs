@@ -135,9 +135,9 @@ fn run(folder: &Path, settings: Settings, wanted: impl Fn(&str) -> bool) -> Tall
         }
         let text = std::fs::read_to_string(&file).expect("a readable file");
         let groups: Vec<Group> = serde_json::from_str(&text).expect("a file of the suite");
-        groups
-            .into_iter()
-            .for_each(|group| tally.group(&name, &group, settings));
+        for group in &groups {
+            tally.group(&name, group, settings);
+        }
     }
     tally
 }
@@ -227,8 +227,9 @@ fn remote(uri: &str) -> Option<Value> {
 /// Whether a group asks for a document on the suite's own server. Nothing is ever fetched here.
 fn needs_remote(error: &SchemaError) -> bool {
     match error {
-        SchemaError::ExternalReference { uri, .. } => uri.contains("localhost:1234"),
-        SchemaError::Dialect { uri } => uri.contains("localhost:1234"),
+        SchemaError::ExternalReference { uri, .. } | SchemaError::Dialect { uri } => {
+            uri.contains("localhost:1234")
+        }
         _ => false,
     }
 }

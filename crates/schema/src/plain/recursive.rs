@@ -1,0 +1,71 @@
+//! A recursive type is written once, under `$defs`. schemars, asked to write types where they are used, unrolls a
+//! recursive one by a level before it refers to it; here these copies become references too.
+
+use serde_json::{Map, Value};
+
+use crate::compile::pointer;
+
+/// Replaces every copy of a definition outside of `$defs` by a reference to it.
+pub(super) fn fold(schema: &mut Value) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    let Some(Value::Object(definitions)) = keywords.get("$defs").cloned() else {
+        return;
+    };
+    for (keyword, value) in keywords.iter_mut() {
+        if keyword == "$defs" {
+            // A definition is no copy of itself, but may contain copies of others.
+            for definition in value.as_object_mut().into_iter().flat_map(Map::values_mut) {
+                fold_below(definition, &definitions);
+            }
+        } else {
+            fold_value(value, &definitions);
+        }
+    }
+}
+
+fn fold_value(value: &mut Value, definitions: &Map<String, Value>) {
+    if let Value::Object(keywords) = value
+        && let Some(name) = definitions.iter().find_map(|(name, definition)| {
+            is_copy(keywords, definition.as_object()?).then_some(name)
+        })
+    {
+        let description = keywords.shift_remove("description");
+        let own = description.filter(|own| Some(own) != definitions[name].get("description"));
+        keywords.clear();
+        keywords.extend(own.map(|own| ("description".to_owned(), own)));
+        let mut reference = String::from("#/$defs");
+        pointer::push(&mut reference, name);
+        keywords.insert("$ref".to_owned(), reference.into());
+        return;
+    }
+    fold_below(value, definitions);
+}
+
+fn fold_below(value: &mut Value, definitions: &Map<String, Value>) {
+    match value {
+        Value::Object(members) => {
+            members
+                .values_mut()
+                .for_each(|inner| fold_value(inner, definitions));
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|inner| fold_value(inner, definitions)),
+        _ => {}
+    }
+}
+
+/// Whether two schemas are the same but for what they are said to be for.
+fn is_copy(keywords: &Map<String, Value>, definition: &Map<String, Value>) -> bool {
+    let rules = |schema: &Map<String, Value>| {
+        schema.len() - usize::from(schema.contains_key("description"))
+    };
+    rules(keywords) == rules(definition)
+        && rules(keywords) > 0
+        && keywords
+            .iter()
+            .filter(|(keyword, _)| *keyword != "description")
+            .all(|(keyword, value)| definition.get(keyword) == Some(value))
+}

@@ -1,0 +1,189 @@
+//! Schemas and instances made to harm: nothing panics, overflows the stack, or runs on and on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use turnbuckle_schema::limits::{MAX_INSTANCE_DEPTH, MAX_PATTERNS, MAX_VIOLATIONS};
+use turnbuckle_schema::{Keyword, Schema, SchemaError, serde_suffices};
+
+use crate::generate::{Dice, arbitrary, instance};
+
+/// Far above what the bounds allow in a debug build on a busy machine, far below "for ever".
+const PATIENCE: Duration = Duration::from_mins(1);
+
+#[test]
+fn arbitrary_json_as_a_schema_never_panics() {
+    let mut compiled = 0;
+    for seed in 0..20_000 {
+        let mut dice = Dice::new(seed);
+        let source = arbitrary(&mut dice, 5);
+        let _ = serde_suffices(&source);
+        let Ok(schema) = Schema::compile(&source) else {
+            continue;
+        };
+        compiled += 1;
+        for mut instance in [instance(&mut dice, 2), arbitrary(&mut dice, 3)] {
+            let checked = schema.check(&instance);
+            assert_eq!(checked.is_ok(), schema.is_valid(&instance), "seed {seed}");
+            if let Err(violations) = checked {
+                assert!(
+                    (1..=MAX_VIOLATIONS).contains(&violations.len()),
+                    "seed {seed}"
+                );
+                assert!(!schema.explain(&violations).is_empty(), "seed {seed}");
+            }
+            let _ = schema.coerce(&mut instance);
+        }
+        assert!(
+            schema
+                .example()
+                .is_none_or(|example| schema.is_valid(&example)),
+            "seed {seed}"
+        );
+    }
+    assert!(compiled > 2_000, "only {compiled} were schemas");
+}
+
+#[test]
+fn circles_without_progress_are_refused() {
+    for source in [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}]}),
+        json!({"not": {"$ref": "#"}}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"anyOf": [{"$ref": "#/$defs/a"}]}}}),
+        json!({"if": {"$ref": "#"}}),
+        json!({"dependentSchemas": {"a": {"$ref": "#"}}}),
+    ] {
+        let refused = Schema::compile(&source);
+        assert!(
+            matches!(refused, Err(SchemaError::EndlessReference { .. })),
+            "{source}: {refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_dynamic_circle_ends_in_a_limit() {
+    let schema = Schema::compile(&json!({
+        "$dynamicAnchor": "node",
+        "anyOf": [{ "$dynamicRef": "#node" }]
+    }))
+    .expect("only a check can tell");
+    let violations = schema.check(&json!(1)).expect_err("it never ends");
+    assert_eq!(violations[0].keyword, Keyword::Limit);
+    assert!(!schema.is_valid(&json!(1)));
+}
+
+#[test]
+fn references_that_multiply_end_in_a_limit() {
+    // Forty levels that each ask twice for the next: 2^40 checks without a bound.
+    let mut definitions = json!({ "d40": { "type": "string" } });
+    for level in 0..40 {
+        let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
+        definitions[format!("d{level}")] = json!({ "allOf": [next, next] });
+    }
+    let start = Instant::now();
+    let schema =
+        Schema::compile(&json!({ "$ref": "#/$defs/d0", "$defs": definitions })).expect("no circle");
+    let violations = schema.check(&json!("text")).expect_err("too much work");
+    assert_eq!(violations[0].keyword, Keyword::Limit);
+    let _ = schema.coerce(&mut json!(5));
+    let _ = schema.example();
+    assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn nested_unevaluated_branches_end() {
+    let mut schema = json!({ "properties": { "a": true } });
+    for _ in 0..30 {
+        schema = json!({ "anyOf": [schema, schema], "unevaluatedProperties": false });
+        if schema.to_string().len() > 20_000 {
+            break;
+        }
+    }
+    let start = Instant::now();
+    let compiled = Schema::compile(&schema).expect("a schema");
+    let _ = compiled.check(&json!({ "a": 1, "b": 2 }));
+    assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn deep_instances_are_refused_and_legal_depth_fits_the_stack() {
+    let schema = Schema::compile(&json!({
+        "$defs": { "tree": { "anyOf": [{ "type": "array", "items": { "$ref": "#/$defs/tree" } }, { "type": "integer" }] } },
+        "$ref": "#/$defs/tree"
+    }))
+    .expect("a schema");
+    let nested = |levels: usize, leaf: Value| (0..levels).fold(leaf, |inner, _| json!([inner]));
+    // A thread of two mebibytes, as runtimes give their workers.
+    let check = std::thread::Builder::new()
+        .stack_size(2 * 1024 * 1024)
+        .spawn(move || {
+            assert!(schema.is_valid(&nested(MAX_INSTANCE_DEPTH - 1, json!(1))));
+            let mut wrong = nested(MAX_INSTANCE_DEPTH - 1, json!("1"));
+            assert!(schema.check(&wrong).is_err());
+            let _ = schema.coerce(&mut wrong);
+            let violations = schema.check(&nested(200, json!(1))).expect_err("too deep");
+            assert_eq!(violations[0].keyword, Keyword::Limit);
+        });
+    check.expect("a thread").join().expect("no overflow");
+}
+
+#[test]
+fn long_chains_of_references_end_in_a_limit_not_an_overflow() {
+    let mut definitions = json!({ "d5000": { "type": "string" } });
+    for level in 0..5_000 {
+        let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
+        definitions[format!("d{level}")] = json!({ "minLength": 0, "allOf": [next] });
+    }
+    let source = json!({ "$ref": "#/$defs/d0", "$defs": definitions });
+    let check = std::thread::Builder::new()
+        .stack_size(2 * 1024 * 1024)
+        .spawn(move || {
+            let schema = Schema::compile(&source).expect("no circle");
+            let violations = schema.check(&json!("text")).expect_err("too many");
+            assert_eq!(violations[0].keyword, Keyword::Limit);
+            let _ = schema.coerce(&mut json!(5));
+            let _ = schema.example();
+        });
+    check.expect("a thread").join().expect("no overflow");
+}
+
+#[test]
+fn too_many_patterns_are_refused_and_equal_ones_count_once() {
+    let document = |different: bool| {
+        let each =
+            |n: usize| json!({ "pattern": if different { format!("a{n}") } else { "a".into() } });
+        json!({ "allOf": (0..=MAX_PATTERNS).map(each).collect::<Vec<_>>() })
+    };
+    let refused = Schema::compile(&document(true));
+    assert!(matches!(
+        refused,
+        Err(SchemaError::TooManyPatterns {
+            limit: MAX_PATTERNS
+        })
+    ));
+    assert!(Schema::compile(&document(false)).is_ok());
+}
+
+#[test]
+fn a_costly_pattern_ends_in_a_limit() {
+    let schema = Schema::compile(&json!({ "not": { "pattern": "^(?:(?=a)a|a)*(?=c)$" } }))
+        .expect("a schema");
+    let text = json!("a".repeat(64));
+    // Under `not` a match that gave up would look like success.
+    assert!(!schema.is_valid(&text));
+    assert_eq!(
+        schema.check(&text).expect_err("exhausted")[0].keyword,
+        Keyword::Limit
+    );
+}
+
+#[test]
+fn a_large_array_with_unique_items_is_quick() {
+    let schema = Schema::compile(&json!({ "uniqueItems": true })).expect("a schema");
+    let start = Instant::now();
+    let items: Vec<Value> = (0..100_000).map(|n| json!({ "n": n })).collect();
+    assert!(schema.is_valid(&Value::Array(items)));
+    assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+}
