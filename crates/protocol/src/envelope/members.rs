@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{self, DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
