@@ -61,3 +61,8 @@ pub mod __private {
         DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet, Handlers,
     };
 }
+
+/// The code in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
