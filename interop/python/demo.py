@@ -5,7 +5,8 @@ A peer gives plain dictionaries, as on the wire:
     revision                             the revision that was negotiated
     tools(), resources(), templates(), prompts()
     call(name, arguments, progress)      a tool call; `progress` is called with each report
-    cancelled(name, arguments, count)    calls a tool, cancels it after so many reports, gives their list
+    cancelled(name, arguments, count)    calls a tool, and cancels it after so many reports
+    reports                              how many reports came in all, wanted or not
     read(uri), get(name, arguments), complete(ref, argument, settled)
     tools_changed()                      a context whose value is an event: the server has told
 """
@@ -163,12 +164,14 @@ async def demo(peer):
         same(text(await peer.call("count", {"to": 3, "pause": 5}, report)), "counted to 3")
         # A report that arrives together with the result may be lost inside the SDK.
         same(seen[:2], [(1, 3), (2, 3)], "the reports")
+        holds(peer.reports >= 2, "the peer does not count reports")
 
     async def cancellation():
-        reports = await peer.cancelled("count", {"to": 1000, "pause": 20}, 2)
-        # Whatever the cancelled call still sent came before this answer.
-        await peer.call("count", {"to": 4, "pause": 40})
-        holds(len(reports) <= 3, f"{len(reports)} reports came")
+        await peer.cancelled("count", {"to": 1000, "pause": 5}, 2)
+        # Were the call still running, it would send twenty reports during this one.
+        before = peer.reports
+        await peer.call("count", {"to": 5, "pause": 20})
+        holds(peer.reports - before <= 2, f"{peer.reports - before} reports came after the end")
 
     async def many_calls():
         sums = [None] * 50

@@ -22,6 +22,7 @@ def plain(model):
 class Peer:
     def __init__(self):
         self.revision = ""
+        self.reports = 0
         self.told = anyio.Event()
 
     async def open(self, stack, command, args):
@@ -38,6 +39,8 @@ class Peer:
         root = getattr(message, "root", None)
         if isinstance(root, types.ToolListChangedNotification):
             self.told.set()
+        if isinstance(root, types.ProgressNotification):
+            self.reports += 1
 
     async def tools(self):
         return plain(await self.session.list_tools())["tools"]
@@ -55,12 +58,13 @@ class Peer:
         return plain(await self.session.call_tool(name, arguments, progress_callback=progress))
 
     async def cancelled(self, name, arguments, count):
-        seen = []
+        seen = 0
         enough = anyio.Event()
 
         async def report(progress, total, message):
-            seen.append(progress)
-            if len(seen) == count:
+            nonlocal seen
+            seen += 1
+            if seen == count:
                 enough.set()
 
         # This generation leaves it to the caller to tell the server.
@@ -74,7 +78,6 @@ class Peer:
             )
             await self.session.send_notification(types.ClientNotification(cancelled))
             tasks.cancel_scope.cancel()
-        return seen
 
     async def read(self, uri):
         return plain(await self.session.read_resource(AnyUrl(uri)))

@@ -23,6 +23,7 @@ class Peer:
     def __init__(self, mode):
         self.mode = mode
         self.revision = ""
+        self.reports = 0
         self.told = anyio.Event()
 
     async def open(self, stack, command, args):
@@ -35,8 +36,11 @@ class Peer:
         same(self.client.server_info.name, "turnbuckle-demo", "the name")
 
     async def heard(self, message):
-        if getattr(message, "method", None) == "notifications/tools/list_changed":
+        method = getattr(message, "method", None)
+        if method == "notifications/tools/list_changed":
             self.told.set()
+        if method == "notifications/progress":
+            self.reports += 1
 
     async def tools(self):
         return plain(await self.client.list_tools())["tools"]
@@ -54,19 +58,19 @@ class Peer:
         return plain(await self.client.call_tool(name, arguments, progress_callback=progress))
 
     async def cancelled(self, name, arguments, count):
-        seen = []
+        seen = 0
         enough = anyio.Event()
 
         async def report(progress, total, message):
-            seen.append(progress)
-            if len(seen) == count:
+            nonlocal seen
+            seen += 1
+            if seen == count:
                 enough.set()
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.call, name, arguments, report)
             await enough.wait()
             tasks.cancel_scope.cancel()
-        return seen
 
     async def read(self, uri):
         return plain(await self.client.read_resource(uri))

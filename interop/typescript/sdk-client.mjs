@@ -21,6 +21,9 @@ client.request = async (message, ...rest) => {
   return result;
 };
 
+let strays = 0;
+client.onerror = () => (strays += 1);
+
 await check("connect", async () => {
   await client.connect(new StdioClientTransport({ command, args }));
   same(revision, types.LATEST_PROTOCOL_VERSION, "the revision");
@@ -34,6 +37,7 @@ await demo(
     notFound: -32002,
     call: (name, args, options) =>
       client.callTool({ name, arguments: args }, types.CallToolResultSchema, options),
+    strays: () => strays,
     onToolsChanged: (listener) =>
       client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
     close: () => client.close(),

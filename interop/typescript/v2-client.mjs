@@ -15,6 +15,9 @@ const client = new Client(
 );
 const wanted = mode === "legacy" ? LATEST_PROTOCOL_VERSION : "2026-07-28";
 
+let strays = 0;
+client.onerror = () => (strays += 1);
+
 await check("connect", async () => {
   await client.connect(new StdioClientTransport({ command, args }));
   same(client.getNegotiatedProtocolVersion(), wanted, "the revision");
@@ -27,6 +30,7 @@ await demo(
     // The SDK gives every revision's error this code.
     notFound: -32602,
     call: (name, args, options) => client.callTool({ name, arguments: args }, options),
+    strays: () => strays,
     onToolsChanged: async (listener) => {
       client.setNotificationHandler("notifications/tools/list_changed", listener);
       if (mode !== "legacy") await client.listen({ toolsListChanged: true });
