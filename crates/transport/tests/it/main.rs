@@ -9,6 +9,8 @@ mod child_io;
 #[cfg(unix)]
 mod child_spawn;
 mod closing;
+#[cfg(feature = "http")]
+mod http;
 mod lines;
 #[cfg(target_os = "linux")]
 mod process_table;

@@ -61,7 +61,7 @@ impl Deadline {
             Phase::Busy => None,
             Phase::Head(_) | Phase::Farewell => Some(self.settings.header_timeout),
             Phase::Idle(_) => Some(self.settings.idle_timeout),
-            Phase::Stalled(_) => Some(self.settings.write_timeout),
+            Phase::Stalled(_) | Phase::Unread(_) => Some(self.settings.write_timeout),
         }
     }
 

@@ -59,6 +59,7 @@ pub(super) async fn drive(
         if state == State::New {
             // For the waker alone; whether it was said is asked below.
             let _ = closed.as_mut().poll(cx);
+            pulse.wake(cx.waker());
             state = State::Open;
         }
         if state == State::Open && closing.is_said() {

@@ -3,8 +3,9 @@
 //! The wire, the requests and the deadline all look at it. Only counters: on HTTP/2 requests run in
 //! tasks of their own.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
 
 /// What happened on a connection.
 #[derive(Debug)]
@@ -16,9 +17,15 @@ pub(super) struct Pulse {
     begun: AtomicUsize,
     /// Whether a part of a head has come and not the whole.
     has_part_of_head: AtomicBool,
+    /// Running requests that have a part of their answer on its way and are not asked for more.
+    unasked: AtomicUsize,
+    /// Parts of answers, ever.
+    parts: AtomicUsize,
     /// Writes that went through, ever.
     writes: AtomicUsize,
     is_write_blocked: AtomicBool,
+    /// Wakes the connection, to look at its phase.
+    connection: OnceLock<Waker>,
 }
 
 /// Whether bytes without a running request are those of a head.
@@ -41,6 +48,9 @@ pub(super) enum Phase {
     Idle(usize),
     /// For the peer to read.
     Stalled(usize),
+    /// For the peer to read any of the answers on HTTP/2, which it can leave unread one by one
+    /// while it reads the connection.
+    Unread(usize),
     /// For the peer to take note that the connection ends.
     Farewell,
 }
@@ -53,15 +63,33 @@ impl Pulse {
             running: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
             has_part_of_head: AtomicBool::new(heads == Heads::Bare),
+            unasked: AtomicUsize::new(0),
+            parts: AtomicUsize::new(0),
             writes: AtomicUsize::new(0),
             is_write_blocked: AtomicBool::new(false),
+            connection: OnceLock::new(),
+        }
+    }
+
+    /// Says whom to wake when another task has changed the phase. Once is enough: a connection
+    /// does not move to another task.
+    pub(super) fn wake(&self, connection: &Waker) {
+        self.connection.get_or_init(|| connection.clone());
+    }
+
+    fn changed(&self) {
+        if let (Heads::Framed, Some(connection)) = (self.heads, self.connection.get()) {
+            connection.wake_by_ref();
         }
     }
 
     pub(super) fn phase(&self) -> Phase {
+        let running = self.running.load(Relaxed);
         if self.is_write_blocked.load(Relaxed) {
             Phase::Stalled(self.writes.load(Relaxed))
-        } else if self.running.load(Relaxed) > 0 {
+        } else if running > 0 && running == self.unasked.load(Relaxed) {
+            Phase::Unread(self.parts.load(Relaxed))
+        } else if running > 0 {
             Phase::Busy
         } else if self.has_part_of_head.load(Relaxed) {
             Phase::Head(self.begun.load(Relaxed))
@@ -102,17 +130,48 @@ impl Pulse {
         self.has_part_of_head.store(false, Relaxed);
         self.begun.fetch_add(1, Relaxed);
         self.running.fetch_add(1, Relaxed);
-        Running(Arc::clone(self))
+        Running {
+            pulse: Arc::clone(self),
+            is_unasked: false,
+        }
     }
 }
 
 /// A request that is not answered to the end.
 #[derive(Debug)]
-pub(super) struct Running(Arc<Pulse>);
+pub(super) struct Running {
+    pulse: Arc<Pulse>,
+    is_unasked: bool,
+}
+
+impl Running {
+    /// More of the answer is asked for.
+    pub(super) fn asked(&mut self) {
+        if std::mem::take(&mut self.is_unasked) {
+            self.pulse.unasked.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// A part of the answer is on its way. HTTP/1.1 has one answer at a time and sends it as far
+    /// as the connection takes it, so there the writes tell as much.
+    pub(super) fn answered(&mut self) {
+        if self.pulse.heads == Heads::Framed {
+            self.is_unasked = true;
+            self.pulse.parts.fetch_add(1, Relaxed);
+            let unasked = self.pulse.unasked.fetch_add(1, Relaxed) + 1;
+            if unasked == self.pulse.running.load(Relaxed) {
+                self.pulse.changed();
+            }
+        }
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Relaxed);
+        self.asked();
+        if self.pulse.running.fetch_sub(1, Relaxed) == 1 {
+            self.pulse.changed();
+        }
     }
 }
 
@@ -143,6 +202,22 @@ mod tests {
         assert_eq!(pulse.phase(), Phase::Busy);
         pulse.write_blocked();
         assert_eq!(pulse.phase(), Phase::Stalled(1));
+    }
+
+    #[test]
+    fn answers_that_are_all_left_unread_are_waited_for() {
+        let pulse = Arc::new(Pulse::new(Heads::Framed));
+        let (mut one, two) = (pulse.begin(), pulse.begin());
+        one.answered();
+        assert_eq!(pulse.phase(), Phase::Busy, "the other is still at work");
+        drop(two);
+        assert_eq!(pulse.phase(), Phase::Unread(1));
+        one.asked();
+        assert_eq!(pulse.phase(), Phase::Busy);
+        one.answered();
+        assert_eq!(pulse.phase(), Phase::Unread(2));
+        drop(one);
+        assert_eq!(pulse.phase(), Phase::Idle(2));
     }
 
     #[test]

@@ -67,7 +67,10 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let response = ready!(this.future.poll(cx))?;
-        let running = this.running.take();
+        let running = this
+            .running
+            .take()
+            .expect("a future is not polled after it is ready");
         Poll::Ready(Ok(response.map(|body| Answer { body, running })))
     }
 }
@@ -77,7 +80,7 @@ pin_project! {
     pub(super) struct Answer<B> {
         #[pin]
         body: B,
-        running: Option<Running>,
+        running: Running,
     }
 }
 
@@ -89,7 +92,13 @@ impl<B: Body> Body for Answer<B> {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        self.project().body.poll_frame(cx)
+        let this = self.project();
+        this.running.asked();
+        let next = ready!(this.body.poll_frame(cx));
+        if next.is_some() {
+            this.running.answered();
+        }
+        Poll::Ready(next)
     }
 
     fn is_end_stream(&self) -> bool {

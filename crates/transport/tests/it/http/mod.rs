@@ -1,0 +1,16 @@
+//! The door for HTTP from outside: real sockets, real clients, bad clients.
+
+#[cfg(unix)]
+mod files;
+mod http1;
+mod http2;
+mod limits;
+mod patience;
+mod raw;
+mod site;
+mod stop;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(unix)]
+mod unix;
