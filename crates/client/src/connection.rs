@@ -74,6 +74,12 @@ impl Connection {
         self.opened.close().await
     }
 
+    /// Whether answers come by a stream of events (HTTP+SSE).
+    pub(crate) fn is_answered_by_events(&self) -> bool {
+        let http = self.link().wire.http();
+        http.is_some_and(|http| http.is_answered_by_events())
+    }
+
     pub(crate) fn link(&self) -> &Link {
         &self.opened.link
     }

@@ -21,6 +21,11 @@ mod client;
 mod connect;
 mod connection;
 mod error;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(not(feature = "http"))]
+#[path = "no_http.rs"]
+mod http;
 mod link;
 mod news;
 mod peer;
@@ -35,6 +40,8 @@ pub use client::Client;
 pub use connect::{Connect, Dial, DialError, Pipe, Target};
 pub use connection::Connection;
 pub use error::{CallError, ConnectError};
+#[cfg(feature = "http")]
+pub use http::{ExcludedTool, HttpTarget};
 pub use link::Ending;
 pub use news::{News, NewsStream};
 pub use peer::Peer;

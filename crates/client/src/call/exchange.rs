@@ -102,6 +102,22 @@ impl<R> Call<'_, R> {
         &mut self,
         params: &P,
     ) -> Result<Box<RawValue>, CallError> {
+        let answer = self.send_once(params).await;
+        #[cfg(feature = "http")]
+        if let Err(error) = &answer
+            && self.link.is_outdated(&self.method, error)
+            && super::list::refetch_tools(self.link).await
+        {
+            // streamable-http: after a header mismatch, list the tools again and retry.
+            return self.send_once(params).await;
+        }
+        answer
+    }
+
+    async fn send_once<P: Serialize + ?Sized>(
+        &mut self,
+        params: &P,
+    ) -> Result<Box<RawValue>, CallError> {
         let outgoing = Outgoing {
             method: &self.method,
             meta: self.meta.as_ref(),

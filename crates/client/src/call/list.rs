@@ -91,7 +91,7 @@ pub trait Listed: sealed::Sealed + Sized + Send + 'static {
     fn split(page: Self::Page) -> (Vec<Self>, Option<Cursor>);
 
     /// The entries, if they are tools.
-    fn as_tools(_entries: &[Self]) -> Option<&[Tool]> {
+    fn as_tools(_entries: &mut Vec<Self>) -> Option<&mut Vec<Tool>> {
         None
     }
 }
@@ -104,7 +104,7 @@ impl Listed for Tool {
         (page.tools, page.next_cursor)
     }
 
-    fn as_tools(entries: &[Self]) -> Option<&[Tool]> {
+    fn as_tools(entries: &mut Vec<Self>) -> Option<&mut Vec<Tool>> {
         Some(entries)
     }
 }
@@ -204,6 +204,16 @@ impl<'a, T: Listed> IntoFuture for List<'a, T> {
     }
 }
 
+/// Lists the tools again, for what the list says about sending their calls.
+#[cfg(feature = "http")]
+pub(super) async fn refetch_tools(link: &Link) -> bool {
+    let listed = List::<Tool>::new(link).await;
+    if let Err(error) = &listed {
+        tracing::debug!(server = &**link.server(), %error, "could not list the tools again");
+    }
+    listed.is_ok()
+}
+
 impl<T: Listed> Pages<'_, T> {
     async fn next(&mut self) -> Fetched<T> {
         let params = match std::mem::replace(&mut self.next, Next::End) {
@@ -221,9 +231,9 @@ impl<T: Listed> Pages<'_, T> {
                 .map(|page| Read::Done(T::split(page)))
         });
         call.deadline = self.deadline;
-        let (entries, next) = call.await?;
-        if let Some(tools) = T::as_tools(&entries) {
-            self.link.schemas.learn(tools, self.fetched);
+        let (mut entries, next) = call.await?;
+        if let Some(tools) = T::as_tools(&mut entries) {
+            self.learn(tools);
         }
         self.fetched += 1;
         if let Some(cursor) = next {
@@ -234,6 +244,22 @@ impl<T: Listed> Pages<'_, T> {
             self.next = Next::After(cursor);
         }
         Ok(Some(entries))
+    }
+
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::ptr_arg, reason = "over HTTP some are left out")
+    )]
+    /// Takes note of what tools promise, and leaves out those that cannot be called.
+    fn learn(&self, tools: &mut Vec<Tool>) {
+        #[cfg(feature = "http")]
+        {
+            if self.fetched == 0 {
+                self.link.tools.forget();
+            }
+            tools.retain(|tool| self.link.admit_tool(tool));
+        }
+        self.link.schemas.learn(tools, self.fetched);
     }
 
     fn endless(&self, reason: &str) -> CallError {

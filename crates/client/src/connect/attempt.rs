@@ -4,7 +4,13 @@ use std::{future::IntoFuture, sync::Arc};
 
 use turnbuckle_session::{Verdict, probe::Aim};
 
-use super::{Target, memory, search::Search, target::BoxFuture};
+use super::{
+    Target,
+    memory::{self, Known},
+    road::Road,
+    search::Search,
+    target::BoxFuture,
+};
 use crate::{ConnectError, Connection, client::Profile};
 
 /// An attempt to connect, made when it is awaited.
@@ -51,24 +57,40 @@ impl Connect {
     }
 
     async fn connect(self) -> Result<Connection, ConnectError> {
-        let Self {
-            profile,
-            mut target,
-            name,
-            remembered,
-        } = self;
-        let key = target.0.key();
-        let remembered = remembered.or_else(|| key.as_deref().and_then(memory::recall));
-        let settings = profile.settings.probe(remembered);
-        let is_free = profile.settings.aim == Aim::Auto;
-        let search = Search::start(&mut *target.0, name, profile, settings).await?;
-        let connection = search.finish().await?;
+        let mut road = Road::new(self.target)?;
+        let key = road.key();
+        let known = key.as_deref().and_then(memory::recall);
+        let remembered = self.remembered.or(known.map(|known| known.verdict));
+        road.known(known);
+        let search = Search {
+            name: self.name,
+            profile: self.profile.clone(),
+        };
+        let mut found = search.run(&mut road, remembered).await;
+        if remembered.is_some() && road.can_begin_anew() && is_misled(&found) {
+            road.known(None);
+            found = search.run(&mut road, None).await;
+        }
+        let connection = found?;
         // What a pinned search found says little about what the server would rather speak.
+        let is_free = self.profile.settings.aim == Aim::Auto;
         if let Some(key) = key.filter(|_| is_free) {
-            memory::remember(key, connection.verdict());
+            let known = Known {
+                verdict: connection.verdict(),
+                by_events: connection.is_answered_by_events(),
+            };
+            memory::remember(key, known);
         }
         Ok(connection)
     }
+}
+
+/// Whether a search may have failed because of what was remembered.
+fn is_misled(found: &Result<Connection, ConnectError>) -> bool {
+    !matches!(
+        found,
+        Ok(_) | Err(ConnectError::Unauthorized { .. } | ConnectError::Unreachable { .. })
+    )
 }
 
 impl IntoFuture for Connect {

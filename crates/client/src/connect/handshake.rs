@@ -1,12 +1,12 @@
 //! The two questions that open a connection, and their answers as events of the search.
 
-use std::sync::Arc;
+use std::{error::Error, io, sync::Arc};
 
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{
     DiscoverResult, Implementation, InitializeRequestParams, Meta, Revision, ServerCapabilities,
-    revision::Raise,
+    error::code::METHOD_NOT_FOUND, revision::Raise,
 };
 use turnbuckle_session::{
     probe::{Asked, Event},
@@ -15,7 +15,7 @@ use turnbuckle_session::{
 
 use super::target::BoxFuture;
 use crate::{
-    CallError, Peer,
+    CallError, ConnectError, Peer,
     link::{Link, OnDrop, Outgoing},
 };
 
@@ -25,6 +25,8 @@ pub(super) type Answer = BoxFuture<'static, Result<Box<RawValue>, CallError>>;
 /// What the server has said about itself so far.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
+    /// The version that `server/discover` was last asked at.
+    asked_at: Option<Revision>,
     discovered: Option<DiscoverResult>,
     initialized: Option<Initialized>,
 }
@@ -60,43 +62,115 @@ pub(super) fn discover(link: &Arc<Link>, version: Revision) -> Answer {
 /// Sends `initialize` at a version.
 pub(super) fn initialize(link: &Arc<Link>, version: Revision) -> Answer {
     let link = link.clone();
+    Box::pin(async move { ask_initialize(&link, version).await })
+}
+
+async fn ask_initialize(link: &Link, version: Revision) -> Result<Box<RawValue>, CallError> {
+    link.stamp_with(version, None);
+    let profile = &link.profile;
+    let params = InitializeRequestParams::new(
+        version,
+        profile.capabilities(version),
+        profile.identity(version),
+    );
+    let outgoing = Outgoing {
+        method: "initialize",
+        meta: None,
+        progress: false,
+    };
+    let request = link.prepare(&outgoing, Deadline::never(), OnDrop::Silence, &params)?;
+    request.answer(None).await
+}
+
+/// Opens another session with a server that was met before, and must be the same.
+#[cfg(feature = "http")]
+pub(crate) fn initialize_again(link: &Link) -> BoxFuture<'_, Result<(), CallError>> {
     Box::pin(async move {
-        link.stamp_with(version, None);
-        let profile = &link.profile;
-        let params = InitializeRequestParams::new(
-            version,
-            profile.capabilities(version),
-            profile.identity(version),
-        );
-        let outgoing = Outgoing {
-            method: "initialize",
-            meta: None,
-            progress: false,
+        let version = link.revision();
+        let within = link.profile.settings.handshake_timeout;
+        let asked = tokio::time::timeout(within, ask_initialize(link, version));
+        let problem = match asked.await {
+            Err(_) => format!("no answer within {within:?}"),
+            Ok(answer) => match serde_json::from_str::<Initialized>(answer?.get()) {
+                Ok(it) if it.protocol_version == version.as_str() => return Ok(()),
+                Ok(it) => format!("the server speaks `{}` now", it.protocol_version),
+                Err(error) => error.to_string(),
+            },
         };
-        let request = link.prepare(&outgoing, Deadline::never(), OnDrop::Silence, &params)?;
-        request.answer(None).await
+        let source = serde::de::Error::custom(problem);
+        Err(CallError::malformed(
+            link.server().clone(),
+            "initialize",
+            source,
+        ))
     })
 }
 
 impl Heard {
+    /// `server/discover` is being asked at this version.
+    pub(super) fn asked_at(&mut self, version: Revision) {
+        self.asked_at = Some(version);
+    }
+
     /// What an answer means to the search.
+    ///
+    /// # Errors
+    /// If nothing else needs to be tried.
     pub(super) fn event(
         &mut self,
+        link: &Link,
         asked: Asked,
         answer: Result<Box<RawValue>, CallError>,
-    ) -> Event {
-        match (asked, answer) {
-            (Asked::Discover, Ok(result)) => self.discovered(&result),
-            (Asked::Initialize, Ok(result)) => self.initialized(&result),
-            (_, Err(CallError::Rejected { error, .. })) => Event::Refused {
-                asked,
-                code: error.code,
-                message: error.message,
-                supported: error.data.as_ref().map(supported).unwrap_or_default(),
-            },
-            (_, Err(CallError::Closed { .. })) => Event::Closed,
-            (_, Err(_)) => Event::Garbage,
-        }
+    ) -> Result<Event, ConnectError> {
+        let refused = |code, message, supported| Event::Refused {
+            asked,
+            code,
+            message,
+            supported,
+        };
+        let error = match (asked, answer) {
+            (Asked::Discover, Ok(result)) => return Ok(self.discovered(&result)),
+            (Asked::Initialize, Ok(result)) => return Ok(self.initialized(&result)),
+            (_, Err(error)) => error,
+        };
+        Ok(match error {
+            CallError::Rejected { error, .. } => {
+                if let Some(version) = self
+                    .asked_at
+                    .filter(|_| is_modern_refusal(link, asked, error.code))
+                {
+                    let versions = vec![version.to_string()];
+                    return Ok(Event::Discovered { versions });
+                }
+                let supported = error.data.as_ref().map(supported).unwrap_or_default();
+                refused(error.code, error.message, supported)
+            }
+            CallError::Closed { .. } => Event::Closed,
+            CallError::Unauthorized {
+                server,
+                status,
+                challenge,
+                ..
+            } => {
+                return Err(ConnectError::Unauthorized {
+                    server,
+                    status,
+                    challenge,
+                });
+            }
+            CallError::Unsent { server, source, .. } => {
+                let source = io::Error::other(source);
+                return Err(ConnectError::Unreachable { server, source });
+            }
+            CallError::Status { status, text, .. } => refused(
+                status.into(),
+                format!("HTTP status {status} {text}"),
+                Vec::new(),
+            ),
+            // Over HTTP it is known which question an answer is for, also if it makes no sense.
+            error if link.wire.is_http() => refused(0, chain(&error), Vec::new()),
+            _ => Event::Garbage,
+        })
     }
 
     fn discovered(&mut self, result: &RawValue) -> Event {
@@ -137,6 +211,28 @@ impl Heard {
         let implementation = it.meta.as_ref().and_then(Meta::server_info);
         peer.with(implementation, it.capabilities, it.instructions)
     }
+}
+
+/// streamable-http: a modern server answers a method that it does not know with a 404 and an error
+/// of the protocol. It should know `server/discover`; where it does not, it is modern all the same.
+fn is_modern_refusal(link: &Link, asked: Asked, code: i64) -> bool {
+    let is_not_found = link
+        .wire
+        .http()
+        .is_some_and(|http| http.last_status() == 404);
+    is_not_found && asked == Asked::Discover && code == METHOD_NOT_FOUND
+}
+
+/// An error with its causes.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
 }
 
 /// The versions that an error names.

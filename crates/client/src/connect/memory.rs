@@ -1,6 +1,6 @@
 //! What servers were found to speak, kept for as long as this process lives.
 //!
-//! A verdict saves the probe when the same program is started again. It is only ever a guess: where
+//! A verdict saves the probe when the same program is started again, or the same URL connected to. It is only ever a guess: where
 //! it turns out wrong the search goes on, and what it finds replaces it.
 
 use std::{
@@ -14,27 +14,35 @@ use turnbuckle_session::Verdict;
 const MAX_REMEMBERED: usize = 256;
 
 /// Newest last. A list of this length is searched in less time than a process is started.
-static REMEMBERED: Mutex<VecDeque<(String, Verdict)>> = Mutex::new(VecDeque::new());
+static REMEMBERED: Mutex<VecDeque<(String, Known)>> = Mutex::new(VecDeque::new());
+
+/// What was found out about a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) verdict: Verdict,
+    /// Whether its answers come by a stream of events (HTTP+SSE).
+    pub(super) by_events: bool,
+}
 
 /// What this server was found to speak the last time.
-pub(super) fn recall(key: &str) -> Option<Verdict> {
+pub(super) fn recall(key: &str) -> Option<Known> {
     lock()
         .iter()
         .find(|(other, _)| other == key)
-        .map(|(_, verdict)| *verdict)
+        .map(|(_, known)| *known)
 }
 
 /// Remembers what a server was found to speak.
-pub(super) fn remember(key: String, verdict: Verdict) {
+pub(super) fn remember(key: String, known: Known) {
     let mut remembered = lock();
     remembered.retain(|(other, _)| *other != key);
     if remembered.len() == MAX_REMEMBERED {
         remembered.pop_front();
     }
-    remembered.push_back((key, verdict));
+    remembered.push_back((key, known));
 }
 
-fn lock() -> MutexGuard<'static, VecDeque<(String, Verdict)>> {
+fn lock() -> MutexGuard<'static, VecDeque<(String, Known)>> {
     REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -46,7 +54,10 @@ mod tests {
 
     #[test]
     fn the_newest_verdict_counts_and_the_oldest_server_is_forgotten() {
-        let verdict = |revision| Verdict { revision };
+        let verdict = |revision| Known {
+            verdict: Verdict { revision },
+            by_events: false,
+        };
         let key = |number: usize| format!("memory test {number}");
         remember(key(0), verdict(Revision::V2024_11_05));
         remember(key(0), verdict(Revision::V2025_06_18));

@@ -3,9 +3,12 @@
 mod attempt;
 mod handshake;
 mod memory;
+mod road;
 mod search;
 mod target;
 
 pub use attempt::Connect;
+#[cfg(feature = "http")]
+pub(crate) use handshake::initialize_again;
 pub(crate) use target::BoxFuture;
 pub use target::{Dial, DialError, Pipe, Target};

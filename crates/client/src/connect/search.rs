@@ -10,22 +10,25 @@ use std::{
 use tokio::time::Instant;
 use turnbuckle_session::{
     Verdict,
-    probe::{Action, Asked, Event, Failure, Outcome, Probe, Reason, Settings, Step},
+    probe::{Action, Asked, Event, Failure, Outcome, Probe, Reason, Step},
 };
 
 use super::{
     handshake::{self, Answer, Heard},
-    target::{Dial, DialError},
+    road::Road,
+    target::DialError,
 };
-use crate::{
-    ConnectError, Connection,
-    client::Profile,
-    link::{Opened, open},
-};
+use crate::{ConnectError, Connection, client::Profile, link::Opened};
+
+/// What a search is made with.
+pub(super) struct Search {
+    pub(super) name: Option<Arc<str>>,
+    pub(super) profile: Arc<Profile>,
+}
 
 /// A search under way. Dropping it ends the server's process.
-pub(super) struct Search<'a> {
-    dial: &'a mut dyn Dial,
+struct Running<'a> {
+    road: &'a mut Road,
     server: Arc<str>,
     naming: Naming,
     profile: Arc<Profile>,
@@ -46,40 +49,40 @@ enum Naming {
     Its,
 }
 
-impl<'a> Search<'a> {
-    /// Opens the way to the server.
-    pub(super) async fn start(
-        dial: &'a mut dyn Dial,
-        name: Option<Arc<str>>,
-        profile: Arc<Profile>,
-        settings: Settings,
-    ) -> Result<Self, ConnectError> {
-        let naming = if name.is_some() {
-            Naming::Ours
-        } else {
-            Naming::Its
+impl Search {
+    /// Opens the way to the server and searches to the end.
+    pub(super) async fn run(
+        &self,
+        road: &mut Road,
+        remembered: Option<Verdict>,
+    ) -> Result<Connection, ConnectError> {
+        let naming = match &self.name {
+            Some(_) => Naming::Ours,
+            None => Naming::Its,
         };
-        let server = name.unwrap_or_else(|| dial.label().into());
-        let pipe = dial
-            .dial()
+        let server = self.name.clone().unwrap_or_else(|| road.label().into());
+        let opened = road
+            .open(&server, &self.profile)
             .await
             .map_err(|error| unreachable_server(&server, error))?;
-        let opened = open(server.clone(), profile.clone(), pipe);
-        Ok(Self {
-            dial,
+        let running = Running {
+            road,
             server,
             naming,
-            profile,
-            probe: Probe::new(settings),
+            profile: self.profile.clone(),
+            probe: Probe::new(self.profile.settings.probe(remembered)),
             opened,
             heard: Heard::default(),
             discover: None,
             initialize: None,
-        })
+        };
+        running.finish().await
     }
+}
 
+impl Running<'_> {
     /// Searches to the end.
-    pub(super) async fn finish(mut self) -> Result<Connection, ConnectError> {
+    async fn finish(mut self) -> Result<Connection, ConnectError> {
         let mut event = Event::Started;
         // Renewed with each question only: noise must not keep a search waiting.
         let mut until = Instant::now();
@@ -87,6 +90,7 @@ impl<'a> Search<'a> {
             match self.probe.on(event) {
                 None => {}
                 Some(Action::SendDiscover { version, within }) => {
+                    self.heard.asked_at(version);
                     self.discover = Some(handshake::discover(&self.opened.link, version));
                     until = Instant::now() + within;
                 }
@@ -98,15 +102,15 @@ impl<'a> Search<'a> {
                     event = self.reopen().await;
                     continue;
                 }
-                Some(Action::Ready(verdict)) => return Ok(self.settle(verdict)),
+                Some(Action::Ready(verdict)) => return Ok(self.settle(verdict).await),
                 Some(Action::Fail(failure)) => return Err(self.fail(failure).await),
             }
-            event = self.next_event(until).await;
+            event = self.next_event(until).await?;
         }
     }
 
     /// Waits for whatever comes first.
-    async fn next_event(&mut self, until: Instant) -> Event {
+    async fn next_event(&mut self, until: Instant) -> Result<Event, ConnectError> {
         let Self {
             opened,
             heard,
@@ -125,42 +129,57 @@ impl<'a> Search<'a> {
                 (Asked::Initialize, &mut *initialize),
             ] {
                 if let Poll::Ready(answer) = poll_answer(answer, context) {
-                    return Poll::Ready(heard.event(asked, answer));
+                    return Poll::Ready(heard.event(&link, asked, answer));
                 }
             }
             if stray.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Event::Garbage);
+                return Poll::Ready(Ok(Event::Garbage));
             }
-            timeout.as_mut().poll(context).map(|()| Event::Timeout)
+            timeout.as_mut().poll(context).map(|()| Ok(Event::Timeout))
         })
         .await
     }
 
-    /// Ends the server that was probed, so that two never run at once, and starts it anew.
     async fn reopen(&mut self) -> Event {
         (self.discover, self.initialize) = (None, None);
         self.heard = Heard::default();
-        self.opened.close().await;
-        match self.dial.dial().await {
-            Ok(pipe) => {
-                self.opened = open(self.server.clone(), self.profile.clone(), pipe);
-                Event::Started
-            }
+        let Self {
+            road,
+            opened,
+            server,
+            profile,
+            ..
+        } = self;
+        match road.reopen(opened, server, profile).await {
+            Ok(()) => Event::Started,
             // The first start told that it can be started, so what came of that says more.
             Err(error) => {
-                tracing::debug!(server = &*self.server, %error, "could not be started anew");
+                tracing::debug!(server = &**server, %error, "could not be started anew");
                 Event::Closed
             }
         }
     }
 
-    fn settle(self, verdict: Verdict) -> Connection {
-        let mut peer = self.heard.into_peer(&self.server, verdict.revision);
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(
+            clippy::unused_async,
+            reason = "over HTTP there is something to wait for"
+        )
+    )]
+    async fn settle(mut self, verdict: Verdict) -> Connection {
+        let heard = std::mem::take(&mut self.heard);
+        let mut peer = heard.into_peer(&self.server, verdict.revision);
         if self.naming == Naming::Its {
             peer = peer.called_by_its_name();
         }
+        // What was asked and is not answered yet is of no use any more.
+        (self.discover, self.initialize) = (None, None);
         let peer = self.opened.link.meet(peer).clone();
         if !verdict.revision.is_modern() {
+            #[cfg(feature = "http")]
+            self.opened.begin_session().await;
+            #[cfg(not(feature = "http"))]
             self.opened.link.notify("notifications/initialized", &());
         }
         Connection::new(self.opened, peer, verdict)

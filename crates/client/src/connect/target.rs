@@ -79,7 +79,8 @@ pub trait Dial: Send {
     }
 }
 
-/// What to connect to: a program, a pair of streams, or anything that can [`Dial`].
+/// What to connect to: a program, a pair of streams, anything that can [`Dial`], or, with feature
+/// `http`, a URL.
 ///
 /// ```
 /// use turnbuckle_client::{Target, transport::{Command, duplex}};
@@ -90,12 +91,21 @@ pub trait Dial: Send {
 /// let on_demand = Target::on_demand("built-in", || duplex().0);
 /// # let _ = (program, streams, on_demand, far);
 /// ```
-pub struct Target(pub(super) Box<dyn Dial>);
+pub struct Target(pub(super) Place);
+
+/// Where a server is.
+pub(super) enum Place {
+    /// Where it is dialled.
+    Dial(Box<dyn Dial>),
+    /// At a URL.
+    #[cfg(feature = "http")]
+    Http(Box<crate::HttpTarget>),
+}
 
 impl Target {
     /// Anything that can be dialled.
     pub fn new(dial: impl Dial + 'static) -> Self {
-        Self(Box::new(dial))
+        Self(Place::Dial(Box::new(dial)))
     }
 
     /// A server that hands out a new way to itself as often as it is asked, such as one in this
@@ -113,7 +123,35 @@ impl Target {
 
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Target").field(&self.0.label()).finish()
+        let label = match &self.0 {
+            Place::Dial(dial) => dial.label(),
+            #[cfg(feature = "http")]
+            Place::Http(target) => target.label(),
+        };
+        f.debug_tuple("Target").field(&label).finish()
+    }
+}
+
+#[cfg(feature = "http")]
+impl From<crate::HttpTarget> for Target {
+    fn from(target: crate::HttpTarget) -> Self {
+        Self(Place::Http(Box::new(target)))
+    }
+}
+
+#[cfg(feature = "http")]
+impl From<&str> for Target {
+    /// A server at a URL.
+    fn from(url: &str) -> Self {
+        crate::HttpTarget::new(url).into()
+    }
+}
+
+#[cfg(feature = "http")]
+impl From<String> for Target {
+    /// A server at a URL.
+    fn from(url: String) -> Self {
+        crate::HttpTarget::new(url).into()
     }
 }
 

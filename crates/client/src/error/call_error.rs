@@ -149,6 +149,75 @@ pub enum CallError {
         /// How many may wait.
         limit: usize,
     },
+    /// The server cannot be reached, or the request cannot be sent to it: nothing ran. Try again
+    /// later, or change what the cause names.
+    #[error("`{method}` could not be sent to server `{server}`")]
+    Unsent {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// What stood in the way.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The way to the server broke in the middle of the call, which may or may not have run. The
+    /// connection goes on: look what became of it, or call again.
+    #[error(
+        "the connection to server `{server}` broke in the middle of `{method}`, which may or may not have run"
+    )]
+    Lost {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// How it broke.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The session was over when the call came, or went over during it, and the call was not
+    /// repeated because it may do something twice.
+    #[error(
+        "the session with server `{server}` expired before it answered `{method}`, which may or may not have run; {reason}"
+    )]
+    SessionExpired {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// What became of the session, and what to do.
+        reason: String,
+    },
+    /// The server, or something before it, answered with a status of HTTP and no more.
+    #[error(
+        "server `{server}` answered `{method}` with HTTP status {status}{}",
+        after_colon(text)
+    )]
+    Status {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// The status.
+        status: u16,
+        /// What it said with it, shortened.
+        text: String,
+    },
+    /// The server wants other credentials: authorize, and call again.
+    #[error(
+        "server `{server}` refused `{method}` with HTTP status {status}: it wants authorization{}",
+        in_brackets(challenge.as_deref())
+    )]
+    Unauthorized {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// 401 if nobody is known, 403 if somebody may not.
+        status: u16,
+        /// What it says it wants: its `WWW-Authenticate` header.
+        challenge: Option<Box<str>>,
+    },
     /// A list does not end.
     #[error("server `{server}` does not end its list for `{method}`: {reason}")]
     EndlessList {
@@ -203,4 +272,16 @@ impl CallError {
             source,
         }
     }
+}
+
+fn after_colon(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(": {text}")
+    }
+}
+
+pub(super) fn in_brackets(text: Option<&str>) -> String {
+    text.map(|text| format!(" ({text})")).unwrap_or_default()
 }

@@ -5,6 +5,7 @@ use std::{io, sync::Arc};
 use turnbuckle_session::probe::{Failure, Reason};
 use turnbuckle_transport::SpawnError;
 
+use super::call_error::in_brackets;
 use crate::link::Ending;
 
 /// Why there is no connection. Variants differ by what a caller can do next.
@@ -28,6 +29,29 @@ pub enum ConnectError {
         /// Why.
         #[source]
         source: io::Error,
+    },
+    /// What was given to reach the server by cannot be used: a URL, a header, a proxy, a
+    /// certificate.
+    #[error("server `{server}` cannot be connected to as it was given")]
+    Misconfigured {
+        /// The server.
+        server: Arc<str>,
+        /// What is wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The server wants other credentials.
+    #[error(
+        "server `{server}` refused the connection with HTTP status {status}: it wants authorization{}",
+        in_brackets(challenge.as_deref())
+    )]
+    Unauthorized {
+        /// The server.
+        server: Arc<str>,
+        /// 401 if nobody is known, 403 if somebody may not.
+        status: u16,
+        /// What it says it wants: its `WWW-Authenticate` header.
+        challenge: Option<Box<str>>,
     },
     /// The server went away before it had answered: its last words may say why.
     #[error("server `{server}` ended before it answered{ending}")]

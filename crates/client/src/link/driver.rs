@@ -21,34 +21,53 @@ pub(crate) struct Opened {
     pub(crate) link: Arc<Link>,
     /// The standard error of the server's process, if it has one.
     pub(crate) stderr: Option<StderrLog>,
-    /// Held for its drop: it aborts the tasks.
-    _tasks: JoinSet<()>,
+    /// Dropping it aborts the tasks.
+    tasks: JoinSet<()>,
 }
 
 /// Starts the tasks of a connection.
 pub(crate) fn open(server: Arc<str>, profile: Arc<Profile>, pipe: Pipe) -> Opened {
     let link = Arc::new(Link::new(server, profile));
     let stderr = pipe.child.as_ref().map(|child| child.stderr().clone());
-    let mut tasks = JoinSet::new();
-    tasks.spawn(drive(link.clone(), pipe));
-    let timed = link.clone();
-    tasks.spawn(async move { timed.pending.keep_time().await });
-    if let Some(mut changes) = link.profile.answers.root_changes() {
-        let told = link.clone();
-        tasks.spawn(async move {
-            while changes.changed().await.is_ok() {
-                told.announce_roots();
-            }
-        });
-    }
-    Opened {
-        link,
-        stderr,
-        _tasks: tasks,
-    }
+    Opened::start(link.clone(), stderr, drive(link, pipe))
 }
 
 impl Opened {
+    /// Starts a connection that `driver` drives; when that ends, so does the connection.
+    pub(crate) fn start(
+        link: Arc<Link>,
+        stderr: Option<StderrLog>,
+        driver: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
+        let mut tasks = JoinSet::new();
+        let kept = link.clone();
+        tasks.spawn(async move {
+            let _last = Last(&kept);
+            driver.await;
+        });
+        let timed = link.clone();
+        tasks.spawn(async move { timed.pending.keep_time().await });
+        if let Some(mut changes) = link.profile.answers.root_changes() {
+            let told = link.clone();
+            tasks.spawn(async move {
+                while changes.changed().await.is_ok() {
+                    told.announce_roots();
+                }
+            });
+        }
+        Self {
+            link,
+            stderr,
+            tasks,
+        }
+    }
+
+    /// Lets something run for as long as the connection is there.
+    #[cfg(feature = "http")]
+    pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(task);
+    }
+
     /// Says what is still to be said, closes the connection and waits for the server to end.
     pub(crate) async fn close(&self) -> Arc<Ending> {
         self.link.wire.close();
@@ -56,8 +75,14 @@ impl Opened {
     }
 }
 
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.tasks.abort_all();
+        self.link.wire.release();
+    }
+}
+
 async fn drive(link: Arc<Link>, pipe: Pipe) {
-    let _last = Last(&link);
     let Pipe {
         reader,
         writer,

@@ -23,6 +23,15 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// The end of a connection that failed.
+    #[cfg(feature = "http")]
+    pub(crate) fn failed(failure: String) -> Self {
+        Self {
+            failure: Some(failure),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn new(process: Option<Ended>, log: &StderrLog, failure: Option<String>) -> Self {
         let mut lines = log.lines();
         let stderr = lines.split_off(lines.len().saturating_sub(KEPT_LINES));

@@ -16,13 +16,13 @@ use crate::news::News;
 const LOGGED_NOISE_BYTES: usize = 200;
 
 /// The receiver of one connection.
-pub(super) struct Inbound {
+pub(crate) struct Inbound {
     link: Arc<Link>,
     serving: Serving,
 }
 
 impl Inbound {
-    pub(super) fn new(link: Arc<Link>) -> Self {
+    pub(crate) fn new(link: Arc<Link>) -> Self {
         Self {
             serving: Serving::new(link.clone()),
             link,
@@ -72,6 +72,8 @@ impl Inbound {
     fn publish(&self, news: &News) {
         if matches!(news, News::ToolsChanged) {
             self.link.schemas.forget();
+            #[cfg(feature = "http")]
+            self.link.tools.forget();
         }
         if let Some(listener) = &self.link.profile.listener {
             listener(news);

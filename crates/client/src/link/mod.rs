@@ -7,6 +7,8 @@ mod inbound;
 mod outgoing;
 mod oversized;
 mod pending;
+#[cfg(feature = "http")]
+mod post;
 mod race;
 mod request;
 mod serving;
@@ -16,7 +18,11 @@ mod wire;
 
 pub(crate) use driver::{Opened, open};
 pub use ending::Ending;
+#[cfg(feature = "http")]
+pub(crate) use inbound::Inbound;
 pub(crate) use outgoing::{Outgoing, Stamp, split_meta};
 pub(crate) use race::{First, race};
 pub(crate) use request::{OnDrop, Progress};
 pub(crate) use shared::Link;
+#[cfg(feature = "http")]
+pub(crate) use slot::Slot;

@@ -15,7 +15,10 @@ use turnbuckle_protocol::{
 /// The members that every request of a connection carries in `_meta`, as JSON without the braces.
 /// Empty in the legacy era, where the handshake has said it all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stamp(Box<str>);
+pub(crate) struct Stamp {
+    members: Box<str>,
+    revision: Option<Revision>,
+}
 
 impl Stamp {
     /// What a modern request must say about its sender.
@@ -30,7 +33,15 @@ impl Stamp {
             meta = meta.with_log_level(level);
         }
         let object = serde_json::to_string(&meta).expect("a map of JSON values is valid JSON");
-        Self(object[1..object.len() - 1].into())
+        Self {
+            members: object[1..object.len() - 1].into(),
+            revision: Some(revision),
+        }
+    }
+
+    /// The revision that it says.
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        self.revision
     }
 
     /// The stamp of a connection that says nothing with its requests.
@@ -84,7 +95,7 @@ impl Outgoing<'_> {
         id: &IdRef<'_>,
         stamp: &Stamp,
     ) -> Result<(), serde_json::Error> {
-        out.extend_from_slice(stamp.0.as_bytes());
+        out.extend_from_slice(stamp.members.as_bytes());
         if self.progress {
             comma(out);
             out.extend_from_slice(br#""progressToken":"#);
@@ -111,7 +122,7 @@ fn is_ours(name: &str, stamp: &Stamp) -> bool {
         | key::PROTOCOL_VERSION
         | key::CLIENT_CAPABILITIES
         | key::CLIENT_INFO => true,
-        key::LOG_LEVEL => stamp.0.is_empty() || stamp.0.contains(key::LOG_LEVEL),
+        key::LOG_LEVEL => stamp.members.is_empty() || stamp.members.contains(key::LOG_LEVEL),
         _ => false,
     }
 }

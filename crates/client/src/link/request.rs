@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{CancelledNotificationParams, Id, ProgressNotificationParams, envelope};
+use turnbuckle_protocol::{
+    CancelledNotificationParams, Id, ProgressNotificationParams, Revision, envelope,
+};
 use turnbuckle_session::requests::Deadline;
 
 use super::{
@@ -30,17 +32,19 @@ pub(crate) enum OnDrop {
 
 /// A request that is entered and serialised. Dropping it gives it up.
 pub(crate) struct Request<'l> {
-    link: &'l Link,
-    method: &'l str,
-    id: Id,
-    message: Vec<u8>,
-    slot: Slot,
+    pub(super) link: &'l Link,
+    pub(super) method: &'l str,
+    pub(super) id: Id,
+    pub(super) message: Vec<u8>,
+    pub(super) slot: Slot,
     on_drop: OnDrop,
-    state: State,
+    pub(super) state: State,
+    /// The revision it says it is of; `None` for a request of a session.
+    pub(super) modern: Option<Revision>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Unsent,
     Sent,
     Settled,
@@ -74,14 +78,12 @@ impl Link {
             slot,
             on_drop,
             state: State::Unsent,
+            modern: None,
         };
+        let stamp = self.stamp();
+        request.modern = stamp.revision();
         outgoing
-            .write(
-                &mut request.message,
-                &request.id.as_ref(),
-                &self.stamp(),
-                params,
-            )
+            .write(&mut request.message, &request.id.as_ref(), &stamp, params)
             .map_err(|source| CallError::unwritable(outgoing.method, source))?;
         Ok(request)
     }
@@ -99,6 +101,11 @@ impl Request<'_> {
         mut self,
         mut progress: Option<Progress<'_>>,
     ) -> Result<Box<RawValue>, CallError> {
+        #[cfg(feature = "http")]
+        if let Some(http) = self.link.wire.http() {
+            let outcome = self.post(http, progress).await;
+            return self.settle(outcome);
+        }
         if let Some(outcome) = self.send().await {
             return self.settle(outcome);
         }
@@ -161,6 +168,8 @@ impl Request<'_> {
                 method: method.into(),
                 overdue,
             }),
+            #[cfg(feature = "http")]
+            Outcome::Failed(fault) => Err(fault.into_error(server, method)),
             Outcome::Oversized(limit) => Err(CallError::Oversized {
                 server,
                 method: method.into(),
@@ -177,7 +186,9 @@ impl Drop for Request<'_> {
         }
         // An answer that is here but not yet looked at has ended the request already.
         let is_open = self.link.pending.withdraw(&self.id.as_ref()) || self.slot.is_overdue();
-        if is_open && self.state == State::Sent && self.on_drop == OnDrop::Cancel {
+        let is_told = self.on_drop == OnDrop::Cancel
+            && !self.link.wire.cancels_by_closing(self.modern.is_some());
+        if is_open && self.state == State::Sent && is_told {
             let cancelled = CancelledNotificationParams::new(self.id.clone());
             self.link.notify("notifications/cancelled", &cancelled);
         }

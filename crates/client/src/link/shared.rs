@@ -6,6 +6,8 @@ use tokio::sync::{Notify, watch};
 use turnbuckle_protocol::{LoggingLevel, Revision};
 
 use super::{Ending, Stamp, pending::Pending, wire::Wire};
+#[cfg(feature = "http")]
+use crate::http::{Http, KnownTools};
 use crate::{CallError, Peer, call::OutputSchemas, client::Profile, news::Feed};
 
 /// One connection, as its calls and its driver see it.
@@ -18,6 +20,9 @@ pub(crate) struct Link {
     pub(crate) pending: Pending,
     pub(crate) feed: Feed,
     pub(crate) schemas: OutputSchemas,
+    /// What matters of the tools for sending their calls.
+    #[cfg(feature = "http")]
+    pub(crate) tools: KnownTools,
     /// Told about each answer that fits no question. Only the handshake listens.
     pub(crate) stray: Notify,
     peer: OnceLock<Arc<Peer>>,
@@ -38,13 +43,27 @@ enum Stage {
 
 impl Link {
     pub(crate) fn new(label: Arc<str>, profile: Arc<Profile>) -> Self {
+        let wire = Wire::new(profile.settings.limits);
+        Self::over(wire, label, profile)
+    }
+
+    /// A connection over HTTP.
+    #[cfg(feature = "http")]
+    pub(crate) fn over_http(label: Arc<str>, profile: Arc<Profile>, http: Arc<Http>) -> Self {
+        let wire = Wire::over_http(profile.settings.limits, http);
+        Self::over(wire, label, profile)
+    }
+
+    fn over(wire: Wire, label: Arc<str>, profile: Arc<Profile>) -> Self {
         Self {
             label,
-            wire: Wire::new(profile.settings.limits),
+            wire,
             profile,
             pending: Pending::default(),
             feed: Feed::default(),
             schemas: OutputSchemas::default(),
+            #[cfg(feature = "http")]
+            tools: KnownTools::default(),
             stray: Notify::new(),
             peer: OnceLock::new(),
             stamp: RwLock::new(Stamp::none()),
@@ -105,13 +124,23 @@ impl Link {
     }
 
     /// Ends everything that waits: the server will not answer any more.
-    pub(super) fn lose(&self, ending: Ending) {
+    pub(crate) fn lose(&self, ending: Ending) {
         self.leave(Stage::Lost(Arc::new(ending)));
     }
 
     /// Says how it all ended.
     pub(super) fn end(&self, ending: Ending) {
         self.leave(Stage::Ended(Arc::new(ending)));
+    }
+
+    /// Says that all is over, for the reason it was lost by, if it was.
+    #[cfg(feature = "http")]
+    pub(crate) fn end_as_lost(&self) {
+        let ending = match &*self.stage.borrow() {
+            Stage::Open => Arc::default(),
+            Stage::Lost(ending) | Stage::Ended(ending) => ending.clone(),
+        };
+        self.leave(Stage::Ended(ending));
     }
 
     /// Ends what is left when nobody is there to say how it ended.

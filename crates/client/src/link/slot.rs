@@ -30,6 +30,9 @@ pub(crate) enum Outcome {
     Oversized(usize),
     /// Nothing can come any more.
     Closed,
+    /// The way to the server failed, for this request.
+    #[cfg(feature = "http")]
+    Failed(crate::http::Fault),
 }
 
 /// What a waiting call sees next.
@@ -54,6 +57,8 @@ struct State {
     progress: VecDeque<ProgressNotificationParams>,
     outcome: Option<Outcome>,
     is_overdue: bool,
+    #[cfg(feature = "http")]
+    is_settled: bool,
     waker: Option<Waker>,
 }
 
@@ -96,7 +101,7 @@ impl Drop for Filler {
 
 impl Slot {
     /// The next thing that lands here. After an outcome there is nothing to wait for.
-    pub(crate) async fn landed(&mut self) -> Landed {
+    pub(crate) async fn landed(&self) -> Landed {
         std::future::poll_fn(|context| self.poll_landed(context)).await
     }
 
@@ -105,7 +110,13 @@ impl Slot {
         lock(&self.0).is_overdue
     }
 
-    fn poll_landed(&mut self, context: &Context<'_>) -> Poll<Landed> {
+    /// Whether an outcome is here, or has been seen already.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_settled(&self) -> bool {
+        lock(&self.0).is_settled
+    }
+
+    pub(super) fn poll_landed(&self, context: &Context<'_>) -> Poll<Landed> {
         let mut state = lock(&self.0);
         if let Some(report) = state.progress.pop_front() {
             return Poll::Ready(Landed::Progress(report));
@@ -125,6 +136,10 @@ fn settle(state: &Mutex<State>, outcome: Outcome) {
     let waker = {
         let mut state = lock(state);
         state.is_overdue = matches!(outcome, Outcome::Overdue(_));
+        #[cfg(feature = "http")]
+        {
+            state.is_settled = true;
+        }
         state.outcome = Some(outcome);
         state.waker.take()
     };

@@ -3,19 +3,58 @@
 //! A wire takes whole messages, serialised, and brings what the server says to the connection's
 //! receiver. Everything above it neither knows nor cares what carries them.
 
+use std::sync::Arc;
+
 use serde_json::Error;
 use turnbuckle_transport::{Closed, Limits, Outbox};
 
-/// A wire to a server that reads one line for each message.
+use crate::http::Http;
+
+/// A wire to a server that reads one line for each message; or, over HTTP, what is to be said
+/// without waiting for an answer.
 #[derive(Debug)]
 pub(crate) struct Wire {
     outbox: Outbox,
+    http: Option<Arc<Http>>,
 }
 
 impl Wire {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             outbox: Outbox::new(limits),
+            http: None,
+        }
+    }
+
+    /// A wire over HTTP.
+    #[cfg(feature = "http")]
+    pub(super) fn over_http(limits: Limits, http: Arc<Http>) -> Self {
+        Self {
+            http: Some(http),
+            ..Self::new(limits)
+        }
+    }
+
+    /// What carries requests, if that is HTTP.
+    pub(crate) fn http(&self) -> Option<&Arc<Http>> {
+        self.http.as_ref()
+    }
+
+    /// Whether that is HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        self.http.is_some()
+    }
+
+    /// Whether a request is given up by closing its stream, and nothing is said.
+    pub(super) fn cancels_by_closing(&self, is_modern: bool) -> bool {
+        // streamable-http: closing the stream is the cancellation, in the modern era.
+        is_modern && self.is_http()
+    }
+
+    /// Lets go of whatever holds the connection, which nobody has any more.
+    pub(super) fn release(&self) {
+        if let Some(http) = &self.http {
+            http.detach();
         }
     }
 
@@ -46,7 +85,7 @@ impl Wire {
     }
 
     /// What the driver of the connection empties.
-    pub(super) fn outbox(&self) -> Outbox {
+    pub(crate) fn outbox(&self) -> Outbox {
         self.outbox.clone()
     }
 }

@@ -4,6 +4,10 @@
 mod asks_in_results;
 mod asks_in_sessions;
 mod calls;
+#[cfg(feature = "http")]
+mod http_modern;
+#[cfg(feature = "http")]
+mod http_site;
 mod lists;
 mod news;
 mod oddities;

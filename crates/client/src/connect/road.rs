@@ -1,0 +1,126 @@
+//! How a search gets to the server, and gets there again.
+
+use std::sync::Arc;
+
+use super::{
+    memory::Known,
+    target::{Dial, DialError, Place, Target},
+};
+#[cfg(feature = "http")]
+use crate::http::HttpRoad;
+use crate::{
+    ConnectError,
+    client::Profile,
+    link::{Opened, open},
+};
+
+/// The way to a server.
+pub(super) enum Road {
+    Dial(Box<dyn Dial>),
+    #[cfg(feature = "http")]
+    Http {
+        road: Box<HttpRoad>,
+        label: String,
+    },
+}
+
+impl Road {
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::unnecessary_wraps, reason = "a URL may be none")
+    )]
+    pub(super) fn new(target: Target) -> Result<Self, ConnectError> {
+        match target.0 {
+            Place::Dial(dial) => Ok(Self::Dial(dial)),
+            #[cfg(feature = "http")]
+            Place::Http(target) => {
+                let misconfigured = |source| ConnectError::Misconfigured {
+                    server: target.label().into(),
+                    source: Box::new(source),
+                };
+                let address = target.address().map_err(misconfigured)?;
+                let agent = target.agent(&address).map_err(misconfigured)?;
+                let label = address.to_string();
+                let road = Box::new(HttpRoad::new(agent, address));
+                Ok(Self::Http { road, label })
+            }
+        }
+    }
+
+    /// Goes the way that led there the last time.
+    pub(super) fn known(&mut self, known: Option<Known>) {
+        match self {
+            Self::Dial(_) => {}
+            #[cfg(feature = "http")]
+            Self::Http { road, .. } => {
+                road.try_events_first(known.is_some_and(|known| known.by_events));
+            }
+        }
+        let _ = known;
+    }
+
+    /// What to call the server in messages.
+    pub(super) fn label(&self) -> String {
+        match self {
+            Self::Dial(dial) => dial.label(),
+            #[cfg(feature = "http")]
+            Self::Http { label, .. } => label.clone(),
+        }
+    }
+
+    /// What the server is remembered by.
+    pub(super) fn key(&self) -> Option<String> {
+        match self {
+            Self::Dial(dial) => dial.key(),
+            #[cfg(feature = "http")]
+            Self::Http { label, .. } => Some(label.clone()),
+        }
+    }
+
+    /// Whether a search that was misled by what was remembered may begin anew.
+    pub(super) fn can_begin_anew(&self) -> bool {
+        match self {
+            Self::Dial(_) => false,
+            #[cfg(feature = "http")]
+            Self::Http { .. } => true,
+        }
+    }
+
+    /// Opens the way.
+    pub(super) async fn open(
+        &mut self,
+        server: &Arc<str>,
+        profile: &Arc<Profile>,
+    ) -> Result<Opened, DialError> {
+        match self {
+            Self::Dial(dial) => {
+                let pipe = dial.dial().await?;
+                Ok(open(server.clone(), profile.clone(), pipe))
+            }
+            #[cfg(feature = "http")]
+            Self::Http { road, .. } => Ok(road.open(server.clone(), profile.clone()).await),
+        }
+    }
+
+    /// Ends the server that was probed, so that two never run at once, and starts it anew. Over
+    /// HTTP nothing ends, and there may be another way to the same server.
+    pub(super) async fn reopen(
+        &mut self,
+        opened: &mut Opened,
+        server: &Arc<str>,
+        profile: &Arc<Profile>,
+    ) -> Result<(), DialError> {
+        #[cfg(feature = "http")]
+        if matches!(self, Self::Http { .. }) {
+            let none = "it has no stream of events either";
+            return if HttpRoad::reopen(opened).await {
+                Ok(())
+            } else {
+                Err(DialError::Io(std::io::Error::other(none)))
+            };
+        }
+        opened.close().await;
+        *opened = self.open(server, profile).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Why a POST brought no answer.
+
+use std::sync::Arc;
+
+use turnbuckle_transport::http::client::{BoxError, HttpError, Reply};
+
+use crate::CallError;
+
+/// How much of an error page is shown, in characters: a sentence or two.
+const SHOWN_CHARACTERS: usize = 300;
+
+/// Why a POST brought no answer.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// Nothing was sent.
+    Unsent(BoxError),
+    /// It may have been received.
+    Lost(BoxError),
+    /// HTTP said no, without a word of the protocol.
+    Status { status: u16, text: String },
+    /// Credentials are missing, or not enough.
+    Unauthorized {
+        status: u16,
+        challenge: Option<Box<str>>,
+    },
+    /// The session is over. Says what became of it.
+    SessionExpired(String),
+    /// The answer is longer than so many bytes.
+    Oversized(usize),
+    /// What came is no answer.
+    Malformed(String),
+}
+
+impl Fault {
+    /// A refusal for want of credentials.
+    pub(super) fn unauthorized(reply: &Reply) -> Self {
+        let challenge = reply.headers().get("www-authenticate");
+        let challenge = challenge.and_then(|value| value.to_str().ok());
+        Self::Unauthorized {
+            status: reply.status().as_u16(),
+            challenge: challenge.map(|text| shown(text).into()),
+        }
+    }
+
+    pub(crate) fn into_error(self, server: Arc<str>, method: &str) -> CallError {
+        let method = method.into();
+        match self {
+            Self::Unsent(source) => CallError::Unsent {
+                server,
+                method,
+                source,
+            },
+            Self::Lost(source) => CallError::Lost {
+                server,
+                method,
+                source,
+            },
+            Self::Status { status, text } => CallError::Status {
+                server,
+                method,
+                status,
+                text,
+            },
+            Self::Unauthorized { status, challenge } => CallError::Unauthorized {
+                server,
+                method,
+                status,
+                challenge,
+            },
+            Self::SessionExpired(reason) => CallError::SessionExpired {
+                server,
+                method,
+                reason,
+            },
+            Self::Oversized(limit) => CallError::Oversized {
+                server,
+                method,
+                limit,
+            },
+            Self::Malformed(problem) => {
+                CallError::malformed(server, &method, serde::de::Error::custom(problem))
+            }
+        }
+    }
+}
+
+impl From<HttpError> for Fault {
+    fn from(error: HttpError) -> Self {
+        match error {
+            HttpError::TooLarge { limit } => Self::Oversized(limit),
+            error if error.is_unsent() => Self::Unsent(error.into()),
+            error => Self::Lost(error.into()),
+        }
+    }
+}
+
+/// Text of a server as it may stand in a message: short, and on one line.
+pub(super) fn shown(text: &str) -> String {
+    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    clean
+        .take(SHOWN_CHARACTERS)
+        .collect::<String>()
+        .trim()
+        .to_owned()
+}

@@ -1,0 +1,118 @@
+//! The headers of a message.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    Revision,
+    http::{encode, header, name_of},
+};
+use turnbuckle_transport::http::client::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{Fault, Post, session::Session};
+use crate::link::Link;
+
+/// What headers repeat of a message.
+#[derive(Deserialize)]
+struct Peek<'a> {
+    #[serde(borrow)]
+    params: Option<Params<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    uri: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    task_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// The headers of a request.
+pub(super) fn of_request(
+    link: &Link,
+    post: &Post<'_>,
+    session: &Session,
+) -> Result<HeaderMap, Fault> {
+    match post.modern {
+        Some(revision) => modern(link, post, revision),
+        // lifecycle: `initialize` opens the session, so it belongs to none yet.
+        None if post.method == "initialize" => Ok(HeaderMap::new()),
+        None => Ok(of_session(link, session)),
+    }
+}
+
+/// The headers of whatever belongs to a session.
+pub(super) fn of_session(link: &Link, session: &Session) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if let Some(id) = session.id() {
+        headers.insert(header::SESSION_ID, id.clone());
+    }
+    let revision = link.peer().map(|peer| peer.revision());
+    // transports: the header came with 2025-06-18, and older servers do not expect it.
+    if let Some(revision) = revision.filter(|revision| *revision >= Revision::V2025_06_18) {
+        let version = HeaderValue::from_static(revision.as_str());
+        headers.insert(header::PROTOCOL_VERSION, version);
+    }
+    headers
+}
+
+fn modern(link: &Link, post: &Post<'_>, revision: Revision) -> Result<HeaderMap, Fault> {
+    let mut headers = HeaderMap::new();
+    let version = HeaderValue::from_static(revision.as_str());
+    headers.insert(header::PROTOCOL_VERSION, version);
+    headers.insert(header::METHOD, value(header::METHOD, post.method)?);
+    let Some(member) = name_of(post.method) else {
+        return Ok(headers);
+    };
+    let peek: Peek<'_> =
+        serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
+    let params = peek.params.unwrap_or_default();
+    let name = match member {
+        "name" => &params.name,
+        "uri" => &params.uri,
+        _ => &params.task_id,
+    };
+    if let Some(name) = name {
+        headers.insert(header::NAME, value(header::NAME, &encode(name))?);
+    }
+    if let (Some(tool), Some(arguments)) = (&params.name, params.arguments) {
+        add_params(link, tool, arguments, &mut headers)?;
+    }
+    Ok(headers)
+}
+
+/// streamable-http, "Custom Headers from Tool Parameters". Tools that were never listed have none
+/// here; a server that wants some says so, and then they are listed.
+fn add_params(
+    link: &Link,
+    tool: &str,
+    arguments: &RawValue,
+    headers: &mut HeaderMap,
+) -> Result<(), Fault> {
+    let Some(params) = link.tools.params(tool) else {
+        return Ok(());
+    };
+    let mirrored = params
+        .headers_for(arguments)
+        .map_err(|error| unsendable(&error))?;
+    for (name, text) in mirrored {
+        let header = HeaderName::try_from(name).map_err(|error| unsendable(&error))?;
+        headers.insert(header, value(name, &text)?);
+    }
+    Ok(())
+}
+
+fn value(name: &str, text: &str) -> Result<HeaderValue, Fault> {
+    HeaderValue::try_from(text)
+        .map_err(|_| unsendable(&format!("header `{name}` cannot carry {text:?}")))
+}
+
+fn unsendable(reason: &(impl ToString + ?Sized)) -> Fault {
+    Fault::Unsent(reason.to_string().into())
+}

@@ -1,0 +1,75 @@
+//! HTTP+SSE, the transport of 2024-11-05: answers come by one stream of events, which first says
+//! where messages go.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_transport::http::client::{Address, Events, HeaderMap};
+
+use super::{Fault, Http, exchange::is_message};
+use crate::link::{Ending, Link, race};
+
+/// How long the first event may take. Servers write it with the head of their answer.
+const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Http {
+    /// Opens the stream, and sends messages where it says from then on.
+    pub(crate) async fn open_events(&self) -> Result<Events, Fault> {
+        match tokio::time::timeout(ENDPOINT_TIMEOUT, self.find_endpoint()).await {
+            Ok(Ok((endpoint, events))) => {
+                self.answer_by_events(endpoint);
+                Ok(events)
+            }
+            Ok(Err(fault)) => Err(fault),
+            Err(_) => Err(Fault::Malformed(
+                "its stream of events does not say where messages go".to_owned(),
+            )),
+        }
+    }
+
+    async fn find_endpoint(&self) -> Result<(Address, Events), Fault> {
+        let reply = self.agent.events(&self.address, HeaderMap::new()).await?;
+        if matches!(reply.status().as_u16(), 401 | 403) {
+            return Err(Fault::unauthorized(&reply));
+        }
+        if !reply.status().is_success() || !reply.is_events() {
+            return Err(Fault::Status {
+                status: reply.status().as_u16(),
+                text: "no stream of events".to_owned(),
+            });
+        }
+        let mut events = reply.events(self.limit);
+        while let Some(event) = events.next().await? {
+            if event.event.as_deref() != Some("endpoint") {
+                continue;
+            }
+            let endpoint = self.address.join(&event.data);
+            return match endpoint {
+                // Credentials are sent along with messages, and are meant for this server.
+                Ok(endpoint) if endpoint.is_same_origin(&self.address) => Ok((endpoint, events)),
+                Ok(endpoint) => Err(Fault::Malformed(format!(
+                    "its endpoint {endpoint} is of another origin"
+                ))),
+                Err(error) => Err(Fault::Malformed(format!("its endpoint: {error}"))),
+            };
+        }
+        Err(Fault::Lost("its stream of events ended at once".into()))
+    }
+}
+
+/// Reads the stream for as long as the connection is open. The session ends with it.
+pub(crate) async fn pump(link: Arc<Link>, http: Arc<Http>, mut events: Events) {
+    let reading = async {
+        loop {
+            match events.next().await {
+                Ok(Some(event)) if is_message(&event) => http.receive(event.data.as_bytes()),
+                Ok(Some(_)) => {}
+                Ok(None) => return "its stream of events ended".to_owned(),
+                Err(error) => return error.to_string(),
+            }
+        }
+    };
+    if let crate::link::First::Left(failure) = race(reading, link.ended()).await {
+        link.lose(Ending::failed(failure));
+        link.wire.close();
+    }
+}

@@ -1,0 +1,137 @@
+//! Where a stream of events stood when it broke, and when to come back.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+
+use turnbuckle_transport::http::{
+    client::{HeaderMap, HeaderValue},
+    sse::Event,
+};
+
+/// How long to wait before coming back where the server does not say: doubled each time in vain,
+/// up to the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// The longest that a server may send a client away for. One that says more means never.
+const LONGEST_RETRY: Duration = Duration::from_mins(10);
+
+/// How often in a row coming back may fail: with the waits above, some three minutes.
+const MAX_FAILURES: u32 = 10;
+
+/// Where a stream stands.
+#[derive(Debug, Default)]
+pub(super) struct Position {
+    last_id: Option<HeaderValue>,
+    retry: Option<Duration>,
+    failures: u32,
+}
+
+impl Position {
+    /// Takes note of an event.
+    pub(super) fn note(&mut self, event: &Event) {
+        self.failures = 0;
+        if let Some(id) = &event.id {
+            self.last_id = Some(id)
+                .filter(|id| !id.is_empty())
+                .and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
+        }
+        if let Some(retry) = event.retry {
+            self.retry = Some(retry.min(LONGEST_RETRY));
+        }
+    }
+
+    /// Whether the stream can be gone on with.
+    pub(super) fn is_known(&self) -> bool {
+        self.last_id.is_some()
+    }
+
+    /// Adds where to go on.
+    pub(super) fn add_to(&self, headers: &mut HeaderMap) {
+        if let Some(id) = &self.last_id {
+            headers.insert(turnbuckle_protocol::http::header::LAST_EVENT_ID, id.clone());
+        }
+    }
+
+    /// Takes note of an attempt in vain; `false` if there were too many.
+    pub(super) fn has_failed(&mut self) -> bool {
+        self.failures += 1;
+        self.failures < MAX_FAILURES
+    }
+
+    /// Takes note that coming back worked.
+    pub(super) fn has_succeeded(&mut self) {
+        self.failures = 0;
+    }
+
+    /// How long to wait before coming back.
+    pub(super) fn wait(&self) -> Duration {
+        // transports, "Resumability": the client MUST wait as long as `retry` says.
+        let least = self.retry.unwrap_or(FIRST_WAIT);
+        let doubled = least.saturating_mul(1 << self.failures.min(10));
+        let wait = if self.failures == 0 {
+            least
+        } else {
+            doubled.min(LONGEST_WAIT).max(least)
+        };
+        wait + jitter(wait / 4)
+    }
+}
+
+/// Something up to `most`, so that many clients of a server that restarts do not come back at once.
+fn jitter(most: Duration) -> Duration {
+    let millis = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
+    // A hasher is seeded anew each time.
+    let random = RandomState::new().hash_one(0_u8);
+    Duration::from_millis(random.checked_rem(millis).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: Option<&str>, retry: Option<u64>) -> Event {
+        Event {
+            id: id.map(str::to_owned),
+            retry: retry.map(Duration::from_millis),
+            ..Event::default()
+        }
+    }
+
+    #[test]
+    fn the_servers_wait_is_kept_and_grows_only_in_vain() {
+        let mut position = Position::default();
+        position.note(&event(Some("a"), Some(200)));
+        assert!(position.wait() >= Duration::from_millis(200));
+        assert!(position.wait() <= Duration::from_millis(250));
+        assert!(position.has_failed());
+        assert!(position.wait() >= Duration::from_millis(400));
+        for _ in 0..MAX_FAILURES {
+            position.has_failed();
+        }
+        assert!(!position.has_failed());
+        assert!(position.wait() <= LONGEST_WAIT + LONGEST_WAIT / 4);
+        position.note(&event(None, None));
+        assert!(position.wait() <= Duration::from_millis(250));
+    }
+
+    #[test]
+    fn an_empty_id_forgets_the_place_and_none_keeps_it() {
+        let mut position = Position::default();
+        assert!(!position.is_known());
+        position.note(&event(Some("7"), None));
+        position.note(&event(None, None));
+        assert!(position.is_known());
+        position.note(&event(Some(""), None));
+        assert!(!position.is_known());
+    }
+
+    #[test]
+    fn a_wait_without_end_is_cut() {
+        let mut position = Position::default();
+        position.note(&event(None, Some(u64::MAX)));
+        assert!(position.wait() <= LONGEST_RETRY + LONGEST_RETRY / 4);
+    }
+}

@@ -1,0 +1,131 @@
+//! What the parts of a connection over HTTP share.
+
+use std::sync::{
+    Mutex, PoisonError, RwLock,
+    atomic::{AtomicU16, Ordering},
+};
+
+use bytes::Bytes;
+use tokio::sync::{mpsc, watch};
+use turnbuckle_transport::{
+    Receive,
+    http::client::{Address, Agent, Events, Reply},
+};
+
+use super::{Fault, head, session::Session};
+use crate::link::{Inbound, Link};
+
+/// A connection over HTTP, as its calls and its tasks see it.
+pub(crate) struct Http {
+    pub(super) agent: Agent,
+    pub(super) address: Address,
+    /// The longest message taken, in bytes.
+    pub(super) limit: usize,
+    pub(super) sessions: watch::Sender<Session>,
+    /// Held while a session is opened in place of one that is over.
+    pub(super) reopening: tokio::sync::Mutex<()>,
+    /// Streams that have said what they were for. They are read to their end, so that their
+    /// connection can be used again.
+    pub(super) leftovers: mpsc::Sender<Events>,
+    /// Where messages go, if the server has named another place for them (HTTP+SSE).
+    post_to: RwLock<Option<Address>>,
+    /// The status of the last answer to a request. Only the search for a server looks at it, while
+    /// nothing else is asked.
+    last_status: AtomicU16,
+    /// Takes what the server says. It holds the connection, which holds this, until it is closed.
+    inbound: Mutex<Option<Inbound>>,
+}
+
+impl Http {
+    pub(super) fn new(
+        agent: Agent,
+        address: Address,
+        limit: usize,
+        leftovers: mpsc::Sender<Events>,
+    ) -> Self {
+        Self {
+            agent,
+            address,
+            limit,
+            sessions: watch::Sender::new(Session::default()),
+            reopening: tokio::sync::Mutex::new(()),
+            leftovers,
+            post_to: RwLock::new(None),
+            last_status: AtomicU16::new(0),
+            inbound: Mutex::new(None),
+        }
+    }
+
+    /// Brings what the server says to the connection, from now on.
+    pub(super) fn attach(&self, inbound: Inbound) {
+        *self.inbound.lock().unwrap_or_else(PoisonError::into_inner) = Some(inbound);
+    }
+
+    /// Lets go of the connection.
+    pub(crate) fn detach(&self) {
+        let inbound = self
+            .inbound
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        // Its tasks end with it: not under the lock.
+        drop(inbound);
+    }
+
+    /// Takes a message of the server.
+    pub(super) fn receive(&self, message: &[u8]) {
+        let mut inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(inbound) = &mut *inbound {
+            inbound.receive(message);
+        }
+    }
+
+    /// Where messages go.
+    pub(super) fn post_to(&self) -> Address {
+        let post_to = self.post_to.read().unwrap_or_else(PoisonError::into_inner);
+        post_to.as_ref().unwrap_or(&self.address).clone()
+    }
+
+    /// Sends messages there from now on; answers come by the stream of events.
+    pub(super) fn answer_by_events(&self, post_to: Address) {
+        *self.post_to.write().unwrap_or_else(PoisonError::into_inner) = Some(post_to);
+    }
+
+    /// Whether answers come by the stream of events (HTTP+SSE).
+    pub(crate) fn is_answered_by_events(&self) -> bool {
+        let post_to = self.post_to.read().unwrap_or_else(PoisonError::into_inner);
+        post_to.is_some()
+    }
+
+    /// The status of the last answer to a request; 0 if there was none yet.
+    pub(crate) fn last_status(&self) -> u16 {
+        self.last_status.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note_status(&self, reply: &Reply) {
+        self.last_status
+            .store(reply.status().as_u16(), Ordering::Relaxed);
+    }
+
+    /// Says something that wants no answer, and waits until the server has it.
+    pub(crate) async fn tell(&self, link: &Link, message: Bytes) -> Result<(), Fault> {
+        let headers = head::of_session(link, &self.session());
+        let reply = self.agent.post(&self.post_to(), headers, message).await?;
+        match reply.status().as_u16() {
+            401 | 403 => Err(Fault::unauthorized(&reply)),
+            _ if reply.status().is_success() => Ok(()),
+            status => Err(Fault::Status {
+                status,
+                text: String::new(),
+            }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
