@@ -96,8 +96,10 @@ impl<E: Entry> Shelf<E> {
         self.entries.iter().map(|(_, entry)| entry)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+    /// Whether there is or ever was an entry. What was once offered stays so, as an empty list if
+    /// need be: a client that was told of it may ask.
+    pub(crate) fn is_offered(&self) -> bool {
+        self.next > 1
     }
 
     /// Whether the list differs by caller, so that it cannot be written once for all.

@@ -14,6 +14,8 @@ pub(crate) struct Snapshot {
     pub(crate) prompts: Shelf<PromptEntry>,
     pub(crate) resources: Shelf<ResourceEntry>,
     pub(crate) templates: Shelf<TemplateEntry>,
+    /// Whether there is or ever was something to complete.
+    completes: bool,
 }
 
 /// Something ready to be put on its shelf.
@@ -33,6 +35,7 @@ impl Snapshot {
             }
             Shelved::Prompt(entry) => {
                 let key = entry.wire.name.clone();
+                self.completes |= !entry.completers.is_empty();
                 (self.prompts.insert(entry), "prompt", key)
             }
             Shelved::Resource(entry) => {
@@ -41,6 +44,7 @@ impl Snapshot {
             }
             Shelved::Template(entry) => {
                 let key = entry.wire.uri_template.clone();
+                self.completes |= !entry.completers.is_empty();
                 (self.templates.insert(entry), "resource template", key)
             }
         };
@@ -51,28 +55,24 @@ impl Snapshot {
         }
     }
 
+    /// Whether there are or were resources of either kind.
+    pub(crate) fn offers_resources(&self) -> bool {
+        self.resources.is_offered() || self.templates.is_offered()
+    }
+
     /// What the server can do, read off what it holds.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        let has_resources = !self.resources.is_empty() || !self.templates.is_empty();
-        let completes = self
-            .prompts
-            .iter()
-            .any(|prompt| !prompt.completers.is_empty())
-            || self
-                .templates
-                .iter()
-                .any(|template| !template.completers.is_empty());
         let mut capabilities = ServerCapabilities::default();
-        if !self.tools.is_empty() {
+        if self.tools.is_offered() {
             capabilities.tools.get_or_insert_default().list_changed = Some(true);
         }
-        if !self.prompts.is_empty() {
+        if self.prompts.is_offered() {
             capabilities.prompts.get_or_insert_default().list_changed = Some(true);
         }
-        if has_resources {
+        if self.offers_resources() {
             capabilities.resources.get_or_insert_default().list_changed = Some(true);
         }
-        if completes {
+        if self.completes {
             capabilities.completions = Some(turnbuckle_protocol::JsonObject::new());
         }
         capabilities

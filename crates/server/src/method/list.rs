@@ -18,31 +18,42 @@ use crate::{
 
 pub(super) fn tools(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let catalog = incoming.shared.catalog();
-    serve(&catalog.tools, "tools", incoming, out)
+    let offered = super::offered(catalog.tools.is_offered(), "tools/list");
+    serve(&catalog.tools, "tools", offered, incoming, out)
 }
 
 pub(super) fn prompts(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let catalog = incoming.shared.catalog();
-    serve(&catalog.prompts, "prompts", incoming, out)
+    let offered = super::offered(catalog.prompts.is_offered(), "prompts/list");
+    serve(&catalog.prompts, "prompts", offered, incoming, out)
 }
 
 pub(super) fn resources(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let catalog = incoming.shared.catalog();
-    serve(&catalog.resources, "resources", incoming, out)
+    let offered = super::offered(catalog.offers_resources(), "resources/list");
+    serve(&catalog.resources, "resources", offered, incoming, out)
 }
 
 pub(super) fn templates(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let catalog = incoming.shared.catalog();
-    serve(&catalog.templates, "resourceTemplates", incoming, out)
+    let offered = super::offered(catalog.offers_resources(), "resources/templates/list");
+    serve(
+        &catalog.templates,
+        "resourceTemplates",
+        offered,
+        incoming,
+        out,
+    )
 }
 
 fn serve<E: Entry>(
     shelf: &Shelf<E>,
     member: &str,
+    offered: Result<(), Reject>,
     incoming: Incoming<'_>,
     out: &mut impl Sink,
 ) -> Step {
-    match body(shelf, member, &incoming) {
+    match offered.and_then(|()| body(shelf, member, &incoming)) {
         Ok(body) => {
             out.put(|out| {
                 envelope::write_raw_result(out, &incoming.id, &body);

@@ -20,7 +20,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::{Era, Modern, ServerLifecycle, era};
 
 use crate::{
-    Failure, Reject, answer,
+    Reject, answer,
     exchange::{self, Step},
     peer::Peer,
     shared::Shared,
@@ -184,10 +184,10 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
 }
 
 /// What the author left out of the server is not there: no tools, no `tools/…`.
-fn offered(is_offered: bool, method: &str) -> Result<(), Failure> {
+fn offered(is_offered: bool, method: &str) -> Result<(), Reject> {
     if is_offered {
         Ok(())
     } else {
-        Err(Reject::method_not_found(method).into())
+        Err(Reject::method_not_found(method))
     }
 }

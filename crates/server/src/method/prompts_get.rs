@@ -27,7 +27,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
 
 fn start(incoming: &Incoming<'_>) -> Result<Running<GetPromptResult>, Failure> {
     let catalog = incoming.shared.catalog();
-    super::offered(!catalog.prompts.is_empty(), "prompts/get")?;
+    super::offered(catalog.prompts.is_offered(), "prompts/get")?;
     let name = incoming.text("name")?;
     let prompt = catalog
         .prompts

@@ -30,8 +30,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
 
 fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure> {
     let catalog = incoming.shared.catalog();
-    let is_offered = !catalog.resources.is_empty() || !catalog.templates.is_empty();
-    super::offered(is_offered, "resources/read")?;
+    super::offered(catalog.offers_resources(), "resources/read")?;
     let uri = incoming.text("uri")?;
     let found = catalog
         .resource_at(&uri, incoming.peer.caller())

@@ -27,8 +27,9 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
 }
 
 fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
-    let name = incoming.text("name")?;
     let catalog = incoming.shared.catalog();
+    super::offered(catalog.tools.is_offered(), "tools/call")?;
+    let name = incoming.text("name")?;
     let tool = catalog
         .tools
         .get(&name, incoming.peer.caller())

@@ -289,3 +289,22 @@ async fn a_schema_by_hand_rules_over_the_type() {
     // Raw arguments are passed on as they came: who takes them checks them.
     assert_eq!(wire.text("raw", json!({ "row": "x" })).await, "ok");
 }
+
+#[tokio::test]
+async fn what_a_model_is_told_is_short_however_long_its_mistake() {
+    let mut wire = Wire::at(&server(), Revision::V2025_11_25).await;
+    let long = "x".repeat(1_000_000);
+    let many: Vec<Value> = (0..10_000).map(|number| json!({ "nam": number })).collect();
+    for arguments in [
+        json!({ "flight": "XY1", "row": long }),
+        json!({ "flight": [long], "row": 1 }),
+        json!({ long.clone(): 1 }),
+        json!({ "flight": "XY1", "row": 1, "class": long }),
+        json!({ "flight": "XY1", "row": 1, "passengers": many }),
+    ] {
+        let result = wire.call("book", arguments).await;
+        assert_eq!(result["isError"], true);
+        let text = only_text(&result);
+        assert!(text.len() < 10_000, "{} bytes: {text:.300}", text.len());
+    }
+}

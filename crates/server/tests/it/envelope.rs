@@ -381,3 +381,24 @@ async fn an_id_in_flight_is_refused_and_free_again_when_it_is_answered() {
         gate.arrived(1).await;
     }
 }
+
+#[tokio::test]
+async fn members_by_the_hundred_thousand_do_no_harm() {
+    let mut wire = Wire::at(&sample::server(), Revision::V2025_11_25).await;
+    let members: Vec<String> = (0..300_000)
+        .map(|number| format!("\"m{number}\":1"))
+        .collect();
+    let many = members.join(",");
+    for params in [
+        format!(r#"{{"name":"lose","arguments":{{{many}}}}}"#),
+        format!(r#"{{"name":"lose","_meta":{{{many}}}}}"#),
+    ] {
+        let request =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        wire.send_line(&request).await;
+        assert_eq!(
+            wire.receive().await["result"]["content"][0]["text"],
+            "the map is lost"
+        );
+    }
+}

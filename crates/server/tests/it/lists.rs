@@ -85,17 +85,56 @@ async fn pages_hold_everything_once_in_the_order_of_registration() {
 }
 
 #[tokio::test]
-async fn a_list_of_nothing_is_one_empty_page() {
-    let mut wire = Wire::open(&Server::new("s", "1").build().expect("a server"));
-    for (method, member) in LISTS {
-        assert_eq!(
-            pages(&mut wire, method, member).await,
-            [Vec::<String>::new()]
-        );
+async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list() {
+    // discover: the capabilities are what the server serves, no more and no less.
+    let live = Server::new("s", "1").build().expect("a server");
+    let catalog = live.catalog();
+    for revision in Revision::ALL {
+        let mut wire = Wire::at(&live, revision).await;
+        for (method, _) in LISTS {
+            assert_eq!(wire.code(method, json!({})).await, -32601, "{method}");
+        }
+        for method in [
+            "tools/call",
+            "prompts/get",
+            "resources/read",
+            "completion/complete",
+        ] {
+            assert_eq!(
+                wire.code(method, json!({ "name": "a", "uri": "a:" })).await,
+                -32601
+            );
+        }
+    }
+    let capabilities = Wire::open(&live).result("server/discover", json!({})).await;
+    assert_eq!(capabilities["capabilities"], json!({}));
+    catalog
+        .add_tool(Tool::new("a", async || ""))
+        .expect("a tool");
+    catalog
+        .add_prompt(Prompt::new("a", async || ""))
+        .expect("a prompt");
+    let template = Resource::new("a:{x}", async || "").complete("x", ["y"]);
+    catalog.add_resource(template).expect("a resource");
+    let before = Wire::open(&live).result("server/discover", json!({})).await;
+    assert!(catalog.remove_tool("a") && catalog.remove_prompt("a"));
+    assert!(catalog.remove_resource("a:{x}"));
+    // A client that was told of them may ask for them still.
+    for revision in Revision::ALL {
+        let mut wire = Wire::at(&live, revision).await;
+        for (method, member) in LISTS {
+            assert_eq!(
+                pages(&mut wire, method, member).await,
+                [Vec::<String>::new()]
+            );
+        }
+        for method in ["tools/call", "prompts/get", "completion/complete"] {
+            assert_eq!(wire.code(method, json!({ "name": "a" })).await, -32602);
+        }
     }
     assert_eq!(
-        wire.result("server/discover", json!({})).await["capabilities"],
-        json!({})
+        Wire::open(&live).result("server/discover", json!({})).await,
+        before
     );
 }
 
@@ -256,6 +295,7 @@ async fn hints_for_caches_stand_on_modern_results_alone() {
     let live = Server::new("s", "1")
         .cache(Duration::from_secs(90), CacheScope::Public)
         .tool(Tool::new("t", async || ""))
+        .prompt(Prompt::new("p", async || ""))
         .resource(Resource::new("r://it", async || "hi"))
         .build()
         .expect("a server");
