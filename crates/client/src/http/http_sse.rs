@@ -64,7 +64,7 @@ pub(crate) async fn pump(link: Arc<Link>, http: Arc<Http>, mut events: Events) {
                 Ok(Some(event)) if is_message(&event) => http.receive(event.data.as_bytes()),
                 Ok(Some(_)) => {}
                 Ok(None) => return "its stream of events ended".to_owned(),
-                Err(error) => return error.to_string(),
+                Err(error) => return format!("its stream of events broke: {error}"),
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Modern servers at a URL: every request complete in itself, one POST each.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnbuckle_client::{
@@ -9,7 +9,7 @@ use turnbuckle_client::{
     transport::Limits,
 };
 
-use crate::http_site::{Site, modern, plain, text};
+use crate::http_site::{Site, chain, modern, plain, text};
 
 /// A server that answers every call with JSON.
 async fn echo() -> Site {
@@ -17,16 +17,6 @@ async fn echo() -> Site {
         Box::pin(async move { answer.json(200, &heard.result(text("hello"))).await })
     })
     .await
-}
-
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text += &format!(": {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 #[tokio::test]
@@ -349,7 +339,7 @@ async fn an_answer_beyond_the_limit_is_not_read() {
         Box::pin(async move {
             answer
                 .json(200, &heard.result(text(&"x".repeat(20_000))))
-                .await
+                .await;
         })
     })
     .await;

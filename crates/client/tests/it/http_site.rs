@@ -42,7 +42,9 @@ impl Heard {
     }
 
     pub(crate) fn result(&self, result: Value) -> Value {
-        json!({"jsonrpc": "2.0", "id": self.body["id"], "result": result})
+        let mut message = json!({"jsonrpc": "2.0", "id": self.body["id"]});
+        message["result"] = result;
+        message
     }
 
     pub(crate) fn error(&self, code: i64, message: &str) -> Value {
@@ -72,7 +74,7 @@ impl Answer {
             body.len()
         );
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            head.extend([name, ": ", value, "\r\n"]);
         }
         self.raw(format!("{head}\r\n{body}").as_bytes()).await;
     }
@@ -315,4 +317,15 @@ where
         handler(heard, answer)
     })
     .await
+}
+
+/// An error with its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.extend([": ", &cause.to_string()]);
+        source = cause.source();
+    }
+    text
 }

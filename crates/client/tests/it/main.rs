@@ -5,7 +5,17 @@ mod asks_in_results;
 mod asks_in_sessions;
 mod calls;
 #[cfg(feature = "http")]
+mod http_authorize;
+#[cfg(feature = "http")]
+mod http_headers;
+#[cfg(feature = "http")]
 mod http_modern;
+#[cfg(feature = "http")]
+mod http_plus_sse;
+#[cfg(feature = "http")]
+mod http_probe;
+#[cfg(feature = "http")]
+mod http_sessions;
 #[cfg(feature = "http")]
 mod http_site;
 mod lists;

@@ -1,0 +1,362 @@
+//! Sessions of Streamable HTTP, 2025-03-26 to 2025-11-25.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::json;
+use tokio::time::Instant;
+use turnbuckle_client::{CallError, News, protocol::Revision};
+
+use crate::http_site::{Answer, Handling, Heard, Site, initialized, plain, text};
+
+/// A server with sessions, of which `handler` answers what is not their beginning.
+async fn legacy<H>(revision: Revision, handler: H) -> Site
+where
+    H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,
+{
+    let sessions = Arc::new(AtomicUsize::new(0));
+    Site::start(move |heard, answer| match heard.method() {
+        "server/discover" => Box::pin(async move { answer.status(404).await }),
+        "initialize" => {
+            let number = sessions.fetch_add(1, Ordering::Relaxed) + 1;
+            Box::pin(async move {
+                let body = heard.result(initialized(revision)).to_string();
+                let id = format!("session-{number}");
+                let kind = ("content-type", "application/json");
+                answer
+                    .full(200, &[kind, ("mcp-session-id", &id)], &body)
+                    .await;
+            })
+        }
+        "notifications/initialized" => Box::pin(async move { answer.status(202).await }),
+        _ => handler(heard, answer),
+    })
+    .await
+}
+
+/// Answers calls with text, and whatever else as most servers do.
+async fn usual(heard: Heard, answer: &mut Answer) {
+    match heard.line().as_str() {
+        "GET" => answer.status(405).await,
+        "DELETE" => answer.status(200).await,
+        "POST tools/call" => answer.json(200, &heard.result(text("hello"))).await,
+        "POST tools/list" => {
+            let safe = json!({"name": "safe", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+            let unsafe_one = json!({"name": "unsafe", "inputSchema": {"type": "object"}});
+            let result = json!({"tools": [safe, unsafe_one]});
+            answer.json(200, &heard.result(result)).await;
+        }
+        _ => answer.status(202).await,
+    }
+}
+
+#[tokio::test]
+async fn session_and_version_go_with_everything_after_the_handshake() {
+    for (revision, version) in [
+        (Revision::V2025_03_26, None),
+        (Revision::V2025_06_18, Some("2025-06-18")),
+        (Revision::V2025_11_25, Some("2025-11-25")),
+    ] {
+        let site = legacy(revision, |heard, answer| Box::pin(usual(heard, answer))).await;
+        let server = plain().connect(site.url()).await.unwrap();
+        assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
+        site.wait_for("GET", 1).await;
+        server.close().await;
+        assert_eq!(site.lines().last().map(String::as_str), Some("DELETE"));
+        for heard in &site.heard()[2..] {
+            assert_eq!(
+                heard.header("mcp-session-id"),
+                Some("session-1"),
+                "{}",
+                heard.line()
+            );
+            assert_eq!(
+                heard.header("mcp-protocol-version"),
+                version,
+                "{}",
+                heard.line()
+            );
+            assert_eq!(heard.header("mcp-method"), None);
+        }
+        // transports: GET asks for events only.
+        let get = site
+            .heard()
+            .into_iter()
+            .find(|heard| heard.verb == "GET")
+            .unwrap();
+        assert_eq!(get.header("accept"), Some("text/event-stream"));
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_asks_on_a_stream_is_answered_by_a_post() {
+    for by_get in [false, true] {
+        let site = legacy(Revision::V2025_06_18, move |heard, answer| {
+            Box::pin(async move {
+                let ask = json!({"jsonrpc": "2.0", "id": "ask", "method": "roots/list"});
+                match heard.line().as_str() {
+                    "GET" if by_get => {
+                        answer.events().await;
+                        answer.event(&ask).await;
+                        answer.hung_up().await;
+                    }
+                    "POST tools/call" => {
+                        answer.events().await;
+                        if !by_get {
+                            answer.event(&ask).await;
+                        }
+                        answer.event(&heard.result(text("done"))).await;
+                    }
+                    _ => usual(heard, answer).await,
+                }
+            })
+        })
+        .await;
+        let server = plain().roots(Vec::new()).connect(site.url()).await.unwrap();
+        assert_eq!(server.call("t", ()).await.unwrap().text(), "done");
+        site.wait_for("POST", 1).await;
+        let reply = site
+            .heard()
+            .into_iter()
+            .find(|heard| heard.line() == "POST")
+            .unwrap();
+        assert_eq!(
+            reply.body,
+            json!({"jsonrpc": "2.0", "id": "ask", "result": {"roots": []}})
+        );
+        assert_eq!(reply.header("mcp-session-id"), Some("session-1"));
+    }
+}
+
+#[tokio::test]
+async fn news_come_by_a_stream_that_is_gone_on_with_where_it_broke() {
+    let site = legacy(Revision::V2025_06_18, |heard, answer| {
+        Box::pin(async move {
+            if heard.verb != "GET" {
+                return usual(heard, answer).await;
+            }
+            answer.events().await;
+            let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+            match heard.header("last-event-id") {
+                None => {
+                    answer
+                        .chunk(&format!("id: e1\nretry: 10\ndata: {changed}\n\n"))
+                        .await;
+                }
+                Some("e1") => answer.chunk(&format!("id: e2\ndata: {changed}\n\n")).await,
+                _ => answer.hung_up().await,
+            }
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let mut news = server.news();
+    assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+    site.wait_for("GET", 3).await;
+    assert!(matches!(news.next().await, Some(News::ToolsChanged)));
+    let ids: Vec<_> = site
+        .heard()
+        .into_iter()
+        .filter(|heard| heard.verb == "GET")
+        .collect();
+    assert_eq!(ids[2].header("last-event-id"), Some("e2"));
+}
+
+#[tokio::test]
+async fn dropping_a_call_tells_the_server() {
+    let site = legacy(Revision::V2025_06_18, |heard, answer| {
+        Box::pin(async move {
+            if heard.method() == "tools/call" {
+                answer.events().await;
+                answer.hung_up().await;
+            } else {
+                usual(heard, answer).await;
+            }
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let call = server.call("t", ()).deadline(Duration::from_millis(50));
+    call.await.unwrap_err();
+    site.wait_for("POST notifications/cancelled", 1).await;
+    let id = &site.last("tools/call").body["id"];
+    assert_eq!(
+        &site.last("notifications/cancelled").body["params"]["requestId"],
+        id
+    );
+}
+
+/// A server that ends a call's stream early and finishes it on a GET.
+async fn polling(retry: &'static str) -> Site {
+    legacy(Revision::V2025_11_25, move |heard, answer| {
+        Box::pin(async move {
+            match (heard.line().as_str(), heard.header("last-event-id")) {
+                ("POST tools/call", _) => {
+                    answer.events().await;
+                    let id = &heard.body["id"];
+                    answer
+                        .chunk(&format!("id: call-{id}\n{retry}data:\n\n"))
+                        .await;
+                }
+                ("GET", Some(place)) => {
+                    answer.events().await;
+                    let id: i64 = place.trim_start_matches("call-").parse().unwrap();
+                    let message = json!({"jsonrpc": "2.0", "id": id, "result": text("later")});
+                    answer.event(&message).await;
+                }
+                _ => usual(heard, answer).await,
+            }
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_call_whose_stream_ends_early_is_gone_on_with_after_the_time_the_server_set() {
+    let site = polling("retry: 150\n").await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let begun = Instant::now();
+    assert_eq!(server.call("t", ()).await.unwrap().text(), "later");
+    // transports: the client MUST honour `retry`.
+    assert!(begun.elapsed() >= Duration::from_millis(150));
+    assert_eq!(site.count("POST tools/call"), 1);
+    let resumed = site
+        .heard()
+        .into_iter()
+        .rev()
+        .find(|heard| heard.verb == "GET")
+        .unwrap();
+    assert!(
+        resumed
+            .header("last-event-id")
+            .unwrap()
+            .starts_with("call-")
+    );
+    assert_eq!(resumed.header("mcp-session-id"), Some("session-1"));
+}
+
+#[tokio::test]
+async fn a_call_whose_stream_cannot_be_gone_on_with_is_lost() {
+    let site = legacy(Revision::V2025_11_25, |heard, answer| {
+        Box::pin(async move {
+            if heard.method() == "tools/call" {
+                answer.events().await;
+                answer.chunk("id: 7\nretry: 5\ndata:\n\n").await;
+                answer.hang_up();
+            } else {
+                usual(heard, answer).await;
+            }
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let error = server.call("t", ()).await.unwrap_err();
+    assert!(matches!(error, CallError::Lost { .. }), "{error:?}");
+}
+
+/// A server whose first session dies after the handshake and the list of tools.
+async fn forgetful() -> Site {
+    legacy(Revision::V2025_06_18, |heard, answer| {
+        Box::pin(async move {
+            let is_first = heard.header("mcp-session-id") == Some("session-1");
+            if is_first && heard.verb == "POST" && heard.method() != "tools/list" {
+                answer
+                    .json(404, &heard.error(-32001, "Session not found"))
+                    .await;
+            } else {
+                usual(heard, answer).await;
+            }
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_expired_session_is_opened_anew_and_what_is_safe_repeated() {
+    let site = forgetful().await;
+    let server = plain().connect(site.url()).await.unwrap();
+    server.tools().await.unwrap();
+    assert_eq!(server.call("safe", ()).await.unwrap().text(), "hello");
+    assert_eq!(site.count("POST initialize"), 2);
+    assert_eq!(site.count("POST notifications/initialized"), 2);
+    // transports: the new session is opened without the old one's id.
+    assert_eq!(site.last("initialize").header("mcp-session-id"), None);
+    assert_eq!(
+        site.last("notifications/initialized")
+            .header("mcp-session-id"),
+        Some("session-2")
+    );
+    assert_eq!(
+        site.last("tools/call").header("mcp-session-id"),
+        Some("session-2")
+    );
+    site.wait_for("GET", 2).await;
+}
+
+#[tokio::test]
+async fn an_expired_session_ends_what_may_not_run_twice_and_the_next_call_works() {
+    let site = forgetful().await;
+    let server = plain().connect(site.url()).await.unwrap();
+    server.tools().await.unwrap();
+    let error = server.call("unsafe", ()).await.unwrap_err();
+    assert!(
+        matches!(error, CallError::SessionExpired { .. }),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("a new one is open"), "{error}");
+    assert_eq!(site.count("POST tools/call"), 1);
+    assert_eq!(server.call("unsafe", ()).await.unwrap().text(), "hello");
+}
+
+#[tokio::test]
+async fn many_calls_that_find_a_session_expired_open_one() {
+    let site = forgetful().await;
+    let server = plain().connect(site.url()).await.unwrap();
+    server.tools().await.unwrap();
+    let (one, two, three) = tokio::join!(
+        async { server.call("safe", ()).await },
+        async { server.call("safe", ()).await },
+        async { server.ping().await },
+    );
+    assert_eq!(one.unwrap().text(), "hello");
+    assert_eq!(two.unwrap().text(), "hello");
+    // `ping` is answered by this server with a 202, which is none; it was repeated all the same.
+    assert!(matches!(three, Err(CallError::Malformed { .. })));
+    assert_eq!(site.count("POST initialize"), 2);
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_opened_anew_is_told() {
+    let initializes = Arc::new(AtomicUsize::new(0));
+    let site = Site::start(move |heard, answer| {
+        let initializes = initializes.clone();
+        Box::pin(async move {
+            match heard.method() {
+                "initialize" if initializes.fetch_add(1, Ordering::Relaxed) == 0 => {
+                    let body = heard.result(initialized(Revision::V2025_06_18)).to_string();
+                    let headers = [
+                        ("content-type", "application/json"),
+                        ("mcp-session-id", "s"),
+                    ];
+                    answer.full(200, &headers, &body).await;
+                }
+                "initialize" => answer.full(503, &[], "restarting").await,
+                "notifications/initialized" => answer.status(202).await,
+                _ => answer.status(404).await,
+            }
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let error = server.read("a:b").await.unwrap_err();
+    assert!(
+        matches!(error, CallError::SessionExpired { .. }),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("503"), "{error}");
+}
