@@ -103,7 +103,6 @@ where
             arrivals.refusals.spawn(refusal);
         }
     }
-    closing.say();
     let Arrivals {
         accept,
         connections,
@@ -112,6 +111,7 @@ where
     // Closes the listener: who comes from now on is told by the system.
     drop(accept);
     drop(refusals);
+    closing.say();
     finish(connections, settings.grace).await
 }
 

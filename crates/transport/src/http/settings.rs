@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// 10,000: some 200 MB of memory when each holds a stream open, and below the limit on open files
-/// that service managers commonly set (a quarter of a million; raise `ulimit -n` in a plain shell).
+/// 10,000: some 130 MB of memory when each holds a stream open. A process that may not have so many
+/// open files (`ulimit -n`) takes as many as it can and leaves the rest waiting.
 const MAX_CONNECTIONS: usize = 10_000;
 
 /// 64 KiB: tokens and mirrored arguments fit many times over. Browsers stop at about as much.

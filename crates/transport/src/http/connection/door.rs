@@ -47,6 +47,14 @@ struct Opened {
     preface: Preface,
 }
 
+impl Opened {
+    fn parts<S>(self, service: S, pulse: &Arc<Pulse>) -> (TokioIo<Wire>, Requests<S>) {
+        let wire = Wire::new(self.stream, self.preface, Arc::clone(pulse));
+        let requests = Requests::new(service, self.peer, Arc::clone(pulse));
+        (TokioIo::new(wire), requests)
+    }
+}
+
 impl Door {
     pub(in crate::http) fn new(settings: Settings, closing: Arc<Closing>) -> Self {
         Self {
@@ -79,30 +87,26 @@ impl Door {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let Some(opened) = self
-            .opened_in(self.settings.header_timeout, socket, peer)
-            .await
-        else {
+        // Boxed, so that its memory is gone when the connection is open: most of them will be open
+        // and silent most of the time.
+        let opening = Box::pin(self.opened_in(self.settings.header_timeout, socket, peer));
+        let Some(opened) = opening.await else {
             return;
         };
-        let heads = match opened.protocol {
-            Protocol::Http1 => Heads::Bare,
-            Protocol::Http2 => Heads::Framed,
-        };
-        let pulse = Arc::new(Pulse::new(heads));
-        let requests = Requests::new(service, opened.peer, Arc::clone(&pulse));
-        let wire = Wire::new(opened.stream, opened.preface, Arc::clone(&pulse));
-        let io = TokioIo::new(wire);
         match opened.protocol {
             Protocol::Http1 => {
-                let connection = self.http1.serve_connection(io, requests);
+                let pulse = Arc::new(Pulse::new(Heads::Bare));
+                let (io, requests) = opened.parts(service, &pulse);
+                // Pinned here and nowhere else, so that it is not moved into further futures.
+                let connection = pin!(self.http1.serve_connection(io, requests));
                 drive(connection, &pulse, self.settings, &self.closing).await;
             }
             Protocol::Http2 => {
+                let pulse = Arc::new(Pulse::new(Heads::Framed));
+                let (io, requests) = opened.parts(service, &pulse);
                 let builder = http2::builder(&self.settings, Tasks::default());
-                let connection = builder.serve_connection(io, requests);
-                // Boxed, so that the many of HTTP/1.1 do not pay for its size.
-                Box::pin(drive(connection, &pulse, self.settings, &self.closing)).await;
+                let mut connection = Box::pin(builder.serve_connection(io, requests));
+                drive(connection.as_mut(), &pulse, self.settings, &self.closing).await;
             }
         }
     }

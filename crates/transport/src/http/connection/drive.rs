@@ -46,12 +46,11 @@ where
 ///
 /// Must be polled by one task only, which is woken for the closing and the deadline.
 pub(super) async fn drive(
-    connection: impl Graceful,
+    mut connection: Pin<&mut impl Graceful>,
     pulse: &Pulse,
     settings: Settings,
     closing: &Closing,
 ) {
-    let mut connection = pin!(connection);
     let mut closed = pin!(closing.notified());
     let mut deadline = Deadline::new(settings);
     let mut state = State::New;

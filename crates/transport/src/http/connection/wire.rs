@@ -51,15 +51,18 @@ impl AsyncRead for Wire {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
-        if wire.preface.pour(buffer) {
-            return Poll::Ready(Ok(()));
-        }
+        // With what follows it in one read: hyper doubles its buffer, for the life of the
+        // connection, if a first read leaves less than it began with.
+        let has_poured = wire.preface.pour(buffer);
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut wire.stream).poll_read(cx, buffer);
         if buffer.filled().len() > before {
             wire.pulse.read();
         }
-        outcome
+        match outcome {
+            Poll::Pending if has_poured => Poll::Ready(Ok(())),
+            outcome => outcome,
+        }
     }
 }
 

@@ -14,7 +14,9 @@ use tokio::net::UnixStream;
 /// 1 min of silence, then a probe each quarter: a machine that vanished is noticed within two
 /// minutes, and the kernel does it without waking us.
 const PROBE_AFTER: Duration = Duration::from_mins(1);
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 const PROBE_EVERY: Duration = Duration::from_secs(15);
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 const PROBES: u32 = 4;
 
 /// A connection of either kind.
@@ -42,10 +44,9 @@ impl Socket {
 
 fn keep_alive() -> TcpKeepalive {
     let probes = TcpKeepalive::new().with_time(PROBE_AFTER);
-    #[cfg(not(target_os = "openbsd"))]
-    let probes = probes.with_interval(PROBE_EVERY);
-    #[cfg(not(any(target_os = "openbsd", windows)))]
-    let probes = probes.with_retries(PROBES);
+    // Elsewhere the system's own pace has to do.
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    let probes = probes.with_interval(PROBE_EVERY).with_retries(PROBES);
     probes
 }
 

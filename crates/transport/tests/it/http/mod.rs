@@ -5,6 +5,8 @@ mod files;
 mod http1;
 mod http2;
 mod limits;
+#[cfg(target_os = "linux")]
+mod memory;
 mod patience;
 mod raw;
 mod site;

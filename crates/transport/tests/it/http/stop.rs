@@ -20,7 +20,7 @@ async fn a_running_request_is_finished() {
 
     let served = site.stop();
     assert_eq!(idle.rest().await, "", "idle connections are closed at once");
-    // Closed before the idle connection was told.
+    // The listener was closed before that.
     assert!(TcpStream::connect(address).await.is_err());
     assert!(!served.is_finished());
     state.gate.notify_one();
