@@ -15,9 +15,13 @@ mod http_plus_sse;
 #[cfg(feature = "http")]
 mod http_probe;
 #[cfg(feature = "http")]
+mod http_proxy;
+#[cfg(feature = "http")]
 mod http_sessions;
 #[cfg(feature = "http")]
 mod http_site;
+#[cfg(feature = "tls")]
+mod http_tls;
 mod lists;
 mod news;
 mod oddities;

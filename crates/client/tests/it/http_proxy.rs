@@ -1,0 +1,25 @@
+//! Proxies before plain servers.
+
+use turnbuckle_client::HttpTarget;
+
+use crate::http_site::{modern, plain, text};
+
+#[tokio::test]
+async fn a_proxy_is_told_the_whole_address_and_its_own_credentials() {
+    let proxy = modern(|heard, answer| {
+        Box::pin(async move { answer.json(200, &heard.result(text("hello"))).await })
+    })
+    .await;
+    let target = HttpTarget::new("http://nowhere.invalid:81/mcp")
+        .proxy(format!("http://me:secret@{}", proxy.address));
+    let server = plain().connect(target).await.unwrap();
+    assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
+    for heard in proxy.heard() {
+        assert_eq!(heard.path, "http://nowhere.invalid:81/mcp");
+        assert_eq!(heard.header("host"), Some("nowhere.invalid:81"));
+        assert_eq!(
+            heard.header("proxy-authorization"),
+            Some("Basic bWU6c2VjcmV0")
+        );
+    }
+}
