@@ -13,6 +13,7 @@
 //! | [`requests`] | both | who waits for which answer, and how long still? |
 //! | [`in_flight`] | both | what is being served, and what does a cancellation end? |
 //! | [`progress`] | both | may this progress value be sent or believed? |
+//! | [`round`] | server | what is asked of the client, and what is known when it comes back? |
 //! | [`probe`] | client | what does the server at the other end speak? |
 
 pub mod era;
@@ -23,6 +24,7 @@ pub mod negotiate;
 pub mod probe;
 pub mod progress;
 pub mod requests;
+pub mod round;
 
 pub use era::Era;
 pub use in_flight::InFlight;
@@ -31,3 +33,4 @@ pub use modern::Modern;
 pub use negotiate::negotiate;
 pub use probe::{Probe, Verdict};
 pub use requests::RequestTable;
+pub use round::Round;

@@ -5,3 +5,5 @@ mod probe;
 mod probe_always_ends;
 mod requests;
 mod requests_model;
+mod round_asks;
+mod round_seal;

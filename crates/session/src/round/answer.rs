@@ -1,0 +1,201 @@
+//! What a client answered, held against what it was asked.
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use turnbuckle_protocol::{
+    CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, ErrorObject,
+    InputRequest, InputResponse, JsonObject, ListRootsResult, Meta,
+};
+
+use super::{Kind, form};
+
+/// An answer that is none to its question.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the answer to `{key:.64}` cannot be used: {reason}")]
+pub struct BadAnswer {
+    /// The key it came under.
+    pub key: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl BadAnswer {
+    pub(super) fn new(key: &str, reason: impl Into<String>) -> Self {
+        Self {
+            key: key.to_owned(),
+            reason: reason.into(),
+        }
+    }
+
+    /// The error to answer the client with: -32602.
+    pub fn to_error(&self) -> ErrorObject {
+        ErrorObject::invalid_params(self.to_string())
+    }
+}
+
+/// The answer to an `elicitation/create`, its content unread.
+#[derive(Deserialize)]
+struct Elicited {
+    action: ElicitAction,
+    content: Option<Value>,
+    #[serde(rename = "_meta")]
+    meta: Option<Meta>,
+}
+
+/// Whether an answer is of the kind that was asked for. Used while the question itself is not at
+/// hand; [`check`] follows when the handler asks it again.
+pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
+    match kind {
+        Kind::Form => elicited(answer)?.content().map(drop),
+        Kind::Url => elicited(answer).map(drop),
+        Kind::Message => read::<CreateMessageResult>(answer).map(drop),
+        Kind::Roots => read::<ListRootsResult>(answer).map(drop),
+    }
+}
+
+/// The answer, if it is one to this question. It is read as what was asked for, whatever else it
+/// looks like.
+pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputResponse, String> {
+    match request {
+        InputRequest::CreateMessage(_) => {
+            read::<CreateMessageResult>(answer).map(InputResponse::from)
+        }
+        InputRequest::ListRoots(_) => read::<ListRootsResult>(answer).map(InputResponse::from),
+        InputRequest::Elicit(params) => {
+            let elicited = elicited(answer)?;
+            let result = match (elicited.action, &**params) {
+                (ElicitAction::Accept, ElicitRequestParams::Form(asked)) => {
+                    form::accept(&asked.requested_schema, &elicited.content()?)?
+                }
+                (ElicitAction::Accept, ElicitRequestParams::Url(_)) => ElicitResult::accept_visit(),
+                (ElicitAction::Decline, _) => ElicitResult::decline(),
+                (ElicitAction::Cancel, _) => ElicitResult::cancel(),
+            };
+            let meta = elicited.meta;
+            Ok(ElicitResult { meta, ..result }.into())
+        }
+    }
+}
+
+impl Elicited {
+    /// What is in the form. Only an accepted one has anything in it, and a form that was accepted
+    /// without a word is an empty one.
+    fn content(&self) -> Result<JsonObject, String> {
+        match (&self.action, &self.content) {
+            (ElicitAction::Accept, Some(Value::Object(content))) => Ok(content.clone()),
+            (ElicitAction::Accept, Some(_)) => Err("`content` must be an object".to_owned()),
+            _ => Ok(JsonObject::new()),
+        }
+    }
+}
+
+fn elicited(answer: &RawValue) -> Result<Elicited, String> {
+    read(answer)
+}
+
+fn read<'a, T: Deserialize<'a>>(answer: &'a RawValue) -> Result<T, String> {
+    if !answer.get().starts_with('{') {
+        // serde would take the members of a struct from an array too.
+        return Err("expected an object".to_owned());
+    }
+    serde_json::from_str(answer.get()).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use turnbuckle_protocol::{
+        CreateMessageRequestParams, ElicitRequestFormParams, ElicitRequestUrlParams, ElicitSchema,
+        RequestParams, StringSchema,
+    };
+
+    use super::*;
+
+    fn questions() -> [InputRequest; 4] {
+        let schema = ElicitSchema::new().with_required("name", StringSchema::default());
+        [
+            ElicitRequestFormParams::new("Name?", schema).into(),
+            ElicitRequestUrlParams::new("Go", "https://a.example/").into(),
+            CreateMessageRequestParams::new(vec![], 10).into(),
+            InputRequest::ListRoots(RequestParams::default()),
+        ]
+    }
+
+    /// Whether each of the questions takes this answer.
+    fn takers(answer: &Value) -> [bool; 4] {
+        let raw = serde_json::value::to_raw_value(answer).unwrap();
+        questions().map(|question| {
+            let checked = check(&question, &raw);
+            if checked.is_ok() {
+                assert_eq!(check_kind(Kind::of(&question), &raw), Ok(()), "{answer}");
+            }
+            checked.is_ok()
+        })
+    }
+
+    #[test]
+    fn an_answer_is_read_as_what_was_asked_for() {
+        let said =
+            json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "hi"}});
+        for (answer, expected) in [
+            (
+                json!({"action": "accept", "content": {"name": "A"}}),
+                [true, true, false, false],
+            ),
+            (
+                json!({"action": "accept", "content": {"name": 7}}),
+                [false, true, false, false],
+            ),
+            (
+                json!({"action": "accept", "content": []}),
+                [false, true, false, false],
+            ),
+            (json!({"action": "accept"}), [false, true, false, false]),
+            (
+                json!({"action": "decline", "content": 7}),
+                [true, true, false, false],
+            ),
+            (
+                json!({"action": "cancel", "content": null}),
+                [true, true, false, false],
+            ),
+            (json!({"action": "shrug"}), [false; 4]),
+            (said, [false, false, true, false]),
+            (
+                json!({"role": "assistant", "model": "m", "content": "hi"}),
+                [false; 4],
+            ),
+            (
+                json!({"roots": [{"uri": "file:///a"}]}),
+                [false, false, false, true],
+            ),
+            (json!({"roots": [{"name": "a"}]}), [false; 4]),
+            (
+                json!({"roots": [], "action": "accept"}),
+                [false, true, false, true],
+            ),
+            (json!(12345), [false; 4]),
+            (json!(null), [false; 4]),
+            (json!(["accept", {}, null]), [false; 4]),
+            (json!({}), [false; 4]),
+        ] {
+            assert_eq!(takers(&answer), expected, "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_accepted_has_no_content() {
+        let raw = serde_json::value::to_raw_value(
+            &json!({"action": "decline", "content": {"name": "A"}}),
+        );
+        let response = check(&questions()[0], &raw.unwrap()).unwrap();
+        assert_eq!(response, ElicitResult::decline().into());
+    }
+
+    #[test]
+    fn the_error_names_the_key() {
+        let error = BadAnswer::new("seat", "field `row` must be a number").to_error();
+        assert_eq!(error.code, -32602);
+        assert!(error.message.contains("`seat`") && error.message.contains("`row`"));
+    }
+}

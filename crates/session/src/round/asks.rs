@@ -1,0 +1,261 @@
+//! One run of a handler: what it asks, and what it gets.
+
+use std::{collections::BTreeMap, mem};
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use turnbuckle_protocol::{
+    ClientCapabilities, InputRequest, InputRequests, InputRequiredResult, InputResponse, Revision,
+};
+
+use super::{
+    BadAnswer, Binding, Fingerprint, Impossible, Journal, JournalError, KeyRing,
+    MAX_JOURNAL_ENTRIES, answer, impossible, question, seal::Nonce,
+};
+
+/// The most questions that are open at once.
+///
+/// Each is a form or a consent that a person sees; what asks for more is a loop.
+pub const MAX_OPEN_ASKS: usize = 32;
+
+/// One run of a handler, from its start to its result or to the asks that have no answer yet.
+///
+/// In a modern exchange: make it with [`new`](Self::new) or [`resume`](Self::resume),
+/// [`merge`](Self::merge) the answers of the request, run the handler, and [`pause`](Self::pause)
+/// when it waits. In a session send what [`open`](Self::open) holds as requests, `merge` each
+/// response, and `withdraw` those that failed. On a task publish `open` and `merge` what comes.
+#[derive(Clone, Debug)]
+pub struct Round {
+    revision: Revision,
+    capabilities: ClientCapabilities,
+    journal: Journal,
+    open: InputRequests,
+    /// Answers that came before any question was known.
+    offered: BTreeMap<String, Box<RawValue>>,
+}
+
+/// What becomes of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// It is answered, and the answer fits it. Declined and cancelled are answers.
+    Answered(InputResponse),
+    /// It has to be put to the client.
+    Open,
+    /// It cannot be put to this client.
+    Impossible(Impossible),
+}
+
+/// Why a question gets neither an answer nor a place among the open ones.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The client's fault: what it answered does not fit the question. Reject the request.
+    #[error(transparent)]
+    BadAnswer(#[from] BadAnswer),
+    /// The handler's fault: it asked something else before, or too much.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The handler's fault: no client could be asked this.
+    #[error("ask `{key:.64}` is no question to send: {reason}")]
+    BadQuestion {
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The handler's fault: too many questions at once.
+    #[error("ask `{key:.64}` is one more than the {MAX_OPEN_ASKS} that may be open at once")]
+    TooManyOpen {
+        /// The key.
+        key: String,
+    },
+}
+
+impl Round {
+    /// The first round of a call.
+    pub fn new(revision: Revision, capabilities: ClientCapabilities) -> Self {
+        Self::resume(revision, capabilities, Journal::new())
+    }
+
+    /// A round that knows what those before it learnt.
+    pub fn resume(revision: Revision, capabilities: ClientCapabilities, journal: Journal) -> Self {
+        Self {
+            revision,
+            capabilities,
+            journal,
+            open: InputRequests::new(),
+            offered: BTreeMap::new(),
+        }
+    }
+
+    /// What is known.
+    pub const fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// What is known, to keep memos in.
+    pub const fn journal_mut(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
+    /// The questions without an answer, in the order they were first asked and in the words of the
+    /// client's revision.
+    pub const fn open(&self) -> &InputRequests {
+        &self.open
+    }
+
+    /// Asks. The same question under the same key counts once, however often it is asked.
+    ///
+    /// # Errors
+    /// [`AskError`]; whose fault it is stands at each variant.
+    pub fn ask(&mut self, key: &str, request: InputRequest) -> Result<Asked, AskError> {
+        let fingerprint = Fingerprint::of(&request);
+        self.journal.check(key, fingerprint)?;
+        if let Some(answer) = self.journal.answer(key) {
+            let response = fitting(key, &request, answer)?;
+            return Ok(Asked::Answered(response));
+        }
+        if let Some(answer) = self.offered.get(key) {
+            let response = fitting(key, &request, answer)?;
+            self.journal.asked(key, fingerprint)?;
+            self.journal
+                .record_answer(key, answer.clone())
+                .map_err(|full| BadAnswer::new(key, full.to_string()))?;
+            self.offered.remove(key);
+            return Ok(Asked::Answered(response));
+        }
+        if self.open.contains_key(key) {
+            return Ok(Asked::Open);
+        }
+        self.put(key, fingerprint, request)
+    }
+
+    /// Takes in answers: the `inputResponses` of a retry or of `tasks/update`, or the one result of
+    /// a request in a session. Either all of them are taken or none.
+    ///
+    /// Answers under keys that were not asked are passed over, and so are those to questions that
+    /// have an answer already; missing ones leave their questions open. When nothing at all is
+    /// known to have been asked, the request came without its state: then an answer counts for
+    /// the question that the handler asks under its key.
+    ///
+    /// # Errors
+    /// When an answer does not fit its question, or is too large to keep.
+    pub fn merge<K, V>(
+        &mut self,
+        responses: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<(), BadAnswer>
+    where
+        K: AsRef<str>,
+        V: Serialize,
+    {
+        let is_blank = self.journal.is_empty();
+        let mut taken = self.journal.clone();
+        for (key, response) in responses {
+            let key = key.as_ref();
+            let bad = |reason: String| BadAnswer::new(key, reason);
+            let Some(asked) = self.journal.question(key) else {
+                if is_blank && self.offered.len() < MAX_JOURNAL_ENTRIES {
+                    let answer = to_raw_value(&response).map_err(|error| bad(error.to_string()))?;
+                    self.offered.insert(key.to_owned(), answer);
+                }
+                continue;
+            };
+            if self.journal.answer(key).is_some() {
+                continue;
+            }
+            let answer = to_raw_value(&response).map_err(|error| bad(error.to_string()))?;
+            match self.open.get(key) {
+                Some(question) => answer::check(question, &answer).map(drop).map_err(bad)?,
+                None => answer::check_kind(asked.kind(), &answer).map_err(bad)?,
+            }
+            taken
+                .record_answer(key, answer)
+                .map_err(|full| bad(full.to_string()))?;
+        }
+        self.journal = taken;
+        self.open
+            .retain(|key, _| self.journal.answer(key).is_none());
+        Ok(())
+    }
+
+    /// Takes back an open question: nobody waits for it any more, or the client answered it with
+    /// an error. It may be asked again.
+    pub fn withdraw(&mut self, key: &str) -> Option<InputRequest> {
+        self.open.shift_remove(key)
+    }
+
+    /// Ends the round with its open questions, if there are any. Nothing of the round is left in
+    /// here then.
+    pub fn pause(&mut self) -> Option<Pause> {
+        if self.open.is_empty() {
+            return None;
+        }
+        self.offered.clear();
+        Some(Pause {
+            requests: mem::take(&mut self.open),
+            journal: mem::take(&mut self.journal),
+        })
+    }
+
+    /// The journal, when the round is over.
+    pub fn into_journal(self) -> Journal {
+        self.journal
+    }
+
+    fn put(
+        &mut self,
+        key: &str,
+        fingerprint: Fingerprint,
+        request: InputRequest,
+    ) -> Result<Asked, AskError> {
+        if let Some(reason) = question::fault(&request, self.revision) {
+            let key = key.to_owned();
+            return Err(AskError::BadQuestion { key, reason });
+        }
+        let request = match impossible::fit(request, &self.capabilities, self.revision) {
+            Ok(request) => request,
+            Err(impossible) => return Ok(Asked::Impossible(impossible)),
+        };
+        if self.open.len() >= MAX_OPEN_ASKS {
+            let key = key.to_owned();
+            return Err(AskError::TooManyOpen { key });
+        }
+        self.journal.asked(key, fingerprint)?;
+        self.open.insert(key.to_owned(), request);
+        Ok(Asked::Open)
+    }
+}
+
+fn fitting(
+    key: &str,
+    request: &InputRequest,
+    answer: &RawValue,
+) -> Result<InputResponse, BadAnswer> {
+    answer::check(request, answer).map_err(|reason| BadAnswer::new(key, reason))
+}
+
+/// A round that ended with open questions: what the client is asked, and what must be known when
+/// it comes back.
+#[derive(Clone, Debug)]
+pub struct Pause {
+    /// The questions, at least one.
+    pub requests: InputRequests,
+    /// What is known.
+    pub journal: Journal,
+}
+
+impl Pause {
+    /// The result to reply with: the questions, and the journal as a sealed `requestState`.
+    ///
+    /// `expires` is in seconds since 1970, `nonce` is 24 random bytes used nowhere else.
+    pub fn seal(
+        self,
+        keys: &KeyRing,
+        binding: &Binding<'_>,
+        expires: u64,
+        nonce: Nonce,
+    ) -> InputRequiredResult {
+        let state = keys.seal(&self.journal, binding, expires, nonce);
+        InputRequiredResult::new(self.requests).with_state(state)
+    }
+}

@@ -1,0 +1,163 @@
+//! A digest of JSON by meaning: the order of members, spacing, escapes and `1.0` for `1` make no
+//! difference, so a client or a proxy that writes its values anew does not change it.
+
+use serde_json::{Number, Value, value::RawValue};
+use sha2::{Digest as _, Sha256};
+
+/// The length of a digest.
+pub(super) const DIGEST_BYTES: usize = 32;
+
+/// The magnitude from which a float no longer tells neighbouring whole numbers apart.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Takes in texts and values one after the other. Each carries its kind and its length, so no two
+/// different sequences are the same bytes.
+pub(super) struct Hasher(Sha256);
+
+impl Hasher {
+    /// Starts a digest; `domain` keeps those made for different ends apart.
+    pub(super) fn new(domain: &str) -> Self {
+        let mut hasher = Self(Sha256::new());
+        hasher.text(domain);
+        hasher
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.tagged(b's', text.as_bytes());
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.tagged(b'b', bytes);
+    }
+
+    /// What is absent differs from everything that is there.
+    pub(super) fn absent(&mut self) {
+        self.0.update(b"-");
+    }
+
+    pub(super) fn raw(&mut self, raw: &RawValue) {
+        match serde_json::from_str::<Value>(raw.get()) {
+            Ok(value) => self.value(&value),
+            // Deeper than the parser goes: then the text itself is what counts.
+            Err(_) => self.tagged(b'r', raw.get().as_bytes()),
+        }
+    }
+
+    pub(super) fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.0.update(b"n"),
+            Value::Bool(true) => self.0.update(b"t"),
+            Value::Bool(false) => self.0.update(b"f"),
+            Value::Number(number) => self.number(number),
+            Value::String(text) => self.text(text),
+            Value::Array(items) => {
+                self.head(b'a', items.len());
+                for item in items {
+                    self.value(item);
+                }
+            }
+            Value::Object(members) => {
+                let mut sorted: Vec<_> = members.iter().collect();
+                sorted.sort_unstable_by_key(|(name, _)| *name);
+                self.head(b'o', sorted.len());
+                for (name, member) in sorted {
+                    self.text(name);
+                    self.value(member);
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> [u8; DIGEST_BYTES] {
+        self.0.finalize().into()
+    }
+
+    fn number(&mut self, number: &Number) {
+        let whole = number.as_i128().or_else(|| {
+            let float = number
+                .as_f64()
+                .filter(|float| float.fract() == 0.0 && float.abs() < EXACT)?;
+            #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+            Some(float as i128)
+        });
+        match whole {
+            Some(whole) => self.tagged(b'i', &whole.to_be_bytes()),
+            None => self.tagged(b'd', number.to_string().as_bytes()),
+        }
+    }
+
+    fn tagged(&mut self, tag: u8, bytes: &[u8]) {
+        self.head(tag, bytes.len());
+        self.0.update(bytes);
+    }
+
+    fn head(&mut self, tag: u8, length: usize) {
+        self.0.update([tag]);
+        self.0.update((length as u64).to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(text: &str) -> [u8; DIGEST_BYTES] {
+        let mut hasher = Hasher::new("test");
+        hasher.raw(&RawValue::from_string(text.to_owned()).unwrap());
+        hasher.finish()
+    }
+
+    #[test]
+    fn writing_the_same_value_differently_changes_nothing() {
+        for (left, right) in [
+            (r#"{"a":1,"b":[2,{}]}"#, r#"{ "b" : [ 2, { } ], "a" : 1 }"#),
+            (r#""A\/\u00e9""#, "\"A/é\""),
+            ("1.0", "1"),
+            ("-3e2", "-300"),
+            ("0.50", "5e-1"),
+        ] {
+            assert_eq!(digest(left), digest(right), "{left} {right}");
+        }
+    }
+
+    #[test]
+    fn different_values_differ() {
+        let texts = [
+            "null",
+            "true",
+            "false",
+            "0",
+            "1",
+            "-1",
+            "0.5",
+            "1e300",
+            "18446744073709551615",
+            "\"\"",
+            "\"1\"",
+            "[]",
+            "[[]]",
+            "[1]",
+            "[1,2]",
+            "[2,1]",
+            "[12]",
+            "{}",
+            r#"{"a":1}"#,
+            r#"{"a":"1"}"#,
+            r#"{"a":1,"b":2}"#,
+            r#"{"a":2,"b":1}"#,
+            r#"{"a":{"b":2}}"#,
+        ];
+        for (index, left) in texts.iter().enumerate() {
+            for right in &texts[index + 1..] {
+                assert_ne!(digest(left), digest(right), "{left} {right}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_too_deep_to_parse_is_told_by_its_text() {
+        let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(5000), "]".repeat(5000));
+        assert_eq!(digest(&deep("1")), digest(&deep("1")));
+        assert_ne!(digest(&deep("1")), digest(&deep("2")));
+    }
+}

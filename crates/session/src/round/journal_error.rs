@@ -1,0 +1,81 @@
+//! What a journal refuses.
+
+use std::fmt;
+
+use super::{MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
+
+/// What an entry of a journal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A question.
+    Ask,
+    /// What the client answered.
+    Answer,
+    /// A value a handler keeps.
+    Memo,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ask => "ask",
+            Self::Answer => "the answer to",
+            Self::Memo => "memo",
+        })
+    }
+}
+
+/// Why something cannot be written into a [`Journal`](super::Journal).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The handler ran again and asked something else.
+    #[error(
+        "ask `{key:.64}` is not the question it was before; a handler that runs again must ask the same \
+         under the same key: keep what the question is made of in a memo, or use another key"
+    )]
+    Changed {
+        /// The key.
+        key: String,
+    },
+    /// There is no room for so much.
+    #[error(
+        "{entry} `{key:.64}` needs {bytes} bytes of the {left} left of {MAX_JOURNAL_BYTES}; keep a name \
+         for it here and the thing itself elsewhere"
+    )]
+    TooLarge {
+        /// What it is.
+        entry: Entry,
+        /// Its key.
+        key: String,
+        /// What it needs.
+        bytes: usize,
+        /// What is left.
+        left: usize,
+    },
+    /// There is no room for one more.
+    #[error(
+        "{entry} `{key:.64}` is one more than the {MAX_JOURNAL_ENTRIES} entries of one call; ask in one \
+         form what belongs together"
+    )]
+    TooMany {
+        /// What it is.
+        entry: Entry,
+        /// Its key.
+        key: String,
+    },
+    /// An answer to what was not asked.
+    #[error("nothing was asked under `{key:.64}`")]
+    NotAsked {
+        /// The key.
+        key: String,
+    },
+    /// A value that JSON has no form for.
+    #[error("memo `{key:.64}` cannot be written as JSON")]
+    Unwritable {
+        /// The key.
+        key: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+}

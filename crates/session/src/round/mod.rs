@@ -1,0 +1,57 @@
+//! Asking the client in the middle of a request: what is known so far, what is still open, and how
+//! both survive until the client comes back.
+//!
+//! A *round* is one run of a handler. In a modern exchange a handler that needs an answer it does
+//! not have is dropped, the client is told what is needed, and its retry starts the next round with
+//! the [`Journal`] of those before. Between two rounds the journal is with the client, in a
+//! [sealed](seal) box that only this server can open. In a session and in a task the same
+//! [`Round`] keeps the books while the questions go out as requests or stand on the task.
+//!
+//! ```
+//! use serde_json::json;
+//! use turnbuckle_protocol::{
+//!     ClientCapabilities, ElicitRequestFormParams, ElicitSchema, Revision, StringSchema,
+//! };
+//! use turnbuckle_session::round::{Asked, Binding, KeyRing, Round};
+//!
+//! // What a handler does each time it runs.
+//! let seat = || {
+//!     let schema = ElicitSchema::new().with_required("seat", StringSchema::default());
+//!     ElicitRequestFormParams::new("Which seat?", schema)
+//! };
+//! let client = ClientCapabilities::new().with_form_elicitation();
+//! let keys = KeyRing::from_secret(b"32 random bytes from the settings")?;
+//! let binding = Binding::new("tools/call").with_caller("alice").with_target("book");
+//!
+//! let mut round = Round::new(Revision::LATEST, client.clone());
+//! assert!(matches!(round.ask("seat", seat().into())?, Asked::Open));
+//! let pause = round.pause().expect("one ask is open");
+//! let reply = pause.seal(&keys, &binding, 1_800_000_600, [7; 24]);
+//!
+//! // The retry, perhaps on another machine.
+//! let opened = keys.open(&reply.request_state.unwrap(), &binding, 1_800_000_060)?;
+//! let mut round = Round::resume(Revision::LATEST, client, opened.journal);
+//! round.merge([("seat", json!({"action": "accept", "content": {"seat": "12A"}}))])?;
+//! assert!(matches!(round.ask("seat", seat().into())?, Asked::Answered(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod answer;
+mod asks;
+mod canonical;
+mod form;
+mod format;
+mod impossible;
+mod journal;
+mod journal_error;
+mod journal_text;
+mod question;
+pub mod seal;
+
+pub use answer::BadAnswer;
+pub use asks::{AskError, Asked, MAX_OPEN_ASKS, Pause, Round};
+pub use impossible::{Impossible, Need};
+pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
+pub use journal_error::{Entry, JournalError};
+pub use question::{Fingerprint, Kind};
+pub use seal::{BadState, Binding, Key, KeyRing, Opened, params_digest};

@@ -1,0 +1,274 @@
+//! What tells one question from another, and what makes a question wrong before anybody sees it.
+
+use std::fmt;
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, ElicitRequestParams, InputRequest, Revision, Role, SamplingContent,
+    SamplingMessage,
+};
+
+use super::{canonical::Hasher, format::is_uri};
+
+/// The kinds of questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A form for a person.
+    Form,
+    /// A URL for a person to visit.
+    Url,
+    /// A message from a model.
+    Message,
+    /// The roots.
+    Roots,
+}
+
+impl Kind {
+    /// The kind of a question.
+    pub fn of(request: &InputRequest) -> Self {
+        match request {
+            InputRequest::CreateMessage(_) => Self::Message,
+            InputRequest::ListRoots(_) => Self::Roots,
+            InputRequest::Elicit(params) => match **params {
+                ElicitRequestParams::Form(_) => Self::Form,
+                ElicitRequestParams::Url(_) => Self::Url,
+            },
+        }
+    }
+
+    const fn letter(self) -> char {
+        match self {
+            Self::Form => 'f',
+            Self::Url => 'u',
+            Self::Message => 'm',
+            Self::Roots => 'r',
+        }
+    }
+
+    fn from_letter(letter: &str) -> Option<Self> {
+        [Self::Form, Self::Url, Self::Message, Self::Roots]
+            .into_iter()
+            .find(|kind| letter.chars().eq([kind.letter()]))
+    }
+}
+
+/// How much of the digest is kept. Half of SHA-256: nobody gains by a collision, a handler only
+/// deceives itself.
+const FINGERPRINT_BYTES: usize = 16;
+
+/// What a question is recognised by when a handler asks it again.
+///
+/// It is the same in every revision: what only some of them carry, like the `elicitationId` of
+/// 2025-11-25 or `_meta`, is no part of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint {
+    kind: Kind,
+    digest: [u8; FINGERPRINT_BYTES],
+}
+
+impl Fingerprint {
+    /// Of a question.
+    pub fn of(request: &InputRequest) -> Self {
+        let neutral = request.clone().lower_to(Revision::LATEST);
+        let request = neutral.as_ref().unwrap_or(request);
+        let mut hasher = Hasher::new("turnbuckle question");
+        // What cannot be written cannot be asked either, so it need not be told apart.
+        hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
+        let mut digest = [0; FINGERPRINT_BYTES];
+        digest.copy_from_slice(&hasher.finish()[..FINGERPRINT_BYTES]);
+        Self {
+            kind: Kind::of(request),
+            digest,
+        }
+    }
+
+    /// The kind of the question.
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest = BASE64_URL_SAFE_NO_PAD.encode(self.digest);
+        write!(f, "{}{digest}", self.kind.letter())
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+impl Serialize for Fingerprint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let read = || {
+            let (letter, digest) = text.split_at_checked(1)?;
+            let digest = BASE64_URL_SAFE_NO_PAD.decode(digest).ok()?;
+            Some(Self {
+                kind: Kind::from_letter(letter)?,
+                digest: digest.try_into().ok()?,
+            })
+        };
+        read().ok_or_else(|| de::Error::custom("not the fingerprint of a question"))
+    }
+}
+
+/// Why a question must not be sent, if so.
+pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'static str> {
+    match request {
+        InputRequest::CreateMessage(params) => tool_fault(params),
+        InputRequest::ListRoots(_) => None,
+        InputRequest::Elicit(params) => match &**params {
+            // elicitation: in URL mode, `url` MUST contain a valid URL.
+            ElicitRequestParams::Url(url) if !is_uri(&url.url) => Some(
+                "its `url` is not an absolute URL; write the scheme and escape what is not ASCII",
+            ),
+            ElicitRequestParams::Url(url)
+                if revision == Revision::V2025_11_25 && url.elicitation_id.is_none() =>
+            {
+                Some("2025-11-25 needs an `elicitationId` for a URL; set one before asking")
+            }
+            ElicitRequestParams::Form(_) | ElicitRequestParams::Url(_) => None,
+        },
+    }
+}
+
+/// sampling: a user message with tool results MUST hold nothing else, and every tool use MUST be
+/// answered in the message that follows.
+fn tool_fault(params: &CreateMessageRequestParams) -> Option<&'static str> {
+    for (index, message) in params.messages.iter().enumerate() {
+        let results = tool_results(message).count();
+        if results > 0 && (results < message.content.len() || message.role != Role::User) {
+            return Some("a message with tool results must be the user's and hold nothing else");
+        }
+        let following = params.messages.get(index + 1);
+        let mut called = message.content.iter().filter_map(|content| match content {
+            SamplingContent::ToolUse(call) => Some(&*call.id),
+            _ => None,
+        });
+        if called.any(|id| {
+            !following.is_some_and(|message| tool_results(message).any(|result| result == id))
+        }) {
+            return Some("a tool use must be answered by a tool result in the next message");
+        }
+    }
+    None
+}
+
+fn tool_results(message: &SamplingMessage) -> impl Iterator<Item = &str> {
+    message.content.iter().filter_map(|content| match content {
+        SamplingContent::ToolResult(result) => Some(&*result.tool_use_id),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_protocol::{
+        ElicitRequestFormParams, ElicitRequestUrlParams, ElicitSchema, JsonObject, StringSchema,
+        ToolResultContent, ToolUseContent,
+    };
+
+    use super::*;
+
+    fn form(message: &str) -> InputRequest {
+        let schema = ElicitSchema::new().with("name", StringSchema::default());
+        ElicitRequestFormParams::new(message, schema).into()
+    }
+
+    #[test]
+    fn the_same_question_has_the_same_fingerprint_and_another_has_not() {
+        assert_eq!(
+            Fingerprint::of(&form("Name?")),
+            Fingerprint::of(&form("Name?"))
+        );
+        assert_ne!(
+            Fingerprint::of(&form("Name?")),
+            Fingerprint::of(&form("Who?"))
+        );
+        let bare = ElicitRequestFormParams::new("Name?", ElicitSchema::new());
+        assert_ne!(
+            Fingerprint::of(&form("Name?")),
+            Fingerprint::of(&bare.into())
+        );
+    }
+
+    #[test]
+    fn the_name_of_a_visit_is_no_part_of_the_question() {
+        let url = ElicitRequestUrlParams::new("Log in", "https://a.example/");
+        let named = url.clone().with_elicitation_id("7f");
+        assert_eq!(Fingerprint::of(&url.into()), Fingerprint::of(&named.into()));
+    }
+
+    #[test]
+    fn a_fingerprint_survives_json_and_nothing_else_is_taken_for_one() {
+        let fingerprint = Fingerprint::of(&form("Name?"));
+        let text = serde_json::to_string(&fingerprint).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Fingerprint>(&text).unwrap(),
+            fingerprint
+        );
+        for text in [
+            "",
+            "f",
+            "é",
+            "xAAAAAAAAAAAAAAAAAAAAAA",
+            "fAAAA",
+            "f!!!!!!!!!!!!!!!!!!!!!!",
+        ] {
+            assert!(
+                serde_json::from_value::<Fingerprint>(text.into()).is_err(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_url_must_be_one_and_be_named_where_the_revision_wants_it() {
+        let url = |url: &str| ElicitRequestUrlParams::new("Go", url);
+        let latest = Revision::LATEST;
+        assert!(fault(&url("not a url").into(), latest).is_some());
+        assert!(fault(&url("https://a.example/x").into(), latest).is_none());
+        assert!(fault(&url("https://a.example/x").into(), Revision::V2025_11_25).is_some());
+        let named = url("https://a.example/x").with_elicitation_id("1");
+        assert!(fault(&named.into(), Revision::V2025_11_25).is_none());
+    }
+
+    #[test]
+    fn tool_uses_must_be_answered_by_messages_of_results_alone() {
+        let call = || SamplingContent::ToolUse(ToolUseContent::new("1", "t", JsonObject::new()));
+        let result = |id: &str| SamplingContent::ToolResult(ToolResultContent::new(id, vec![]));
+        let is_wrong = |messages| {
+            let params = CreateMessageRequestParams::new(messages, 10);
+            fault(&params.into(), Revision::LATEST).is_some()
+        };
+        let (user, assistant) = (SamplingMessage::user, SamplingMessage::assistant);
+        assert!(!is_wrong(vec![
+            user("hi".into()),
+            assistant(call()),
+            user(result("1"))
+        ]));
+        assert!(is_wrong(vec![assistant(call())]));
+        assert!(is_wrong(vec![assistant(call()), user(result("2"))]));
+        assert!(is_wrong(vec![
+            assistant(call()),
+            user("no".into()),
+            user(result("1"))
+        ]));
+        assert!(is_wrong(vec![assistant(result("1"))]));
+        let mut mixed = user(result("1"));
+        mixed.content.push("and".into());
+        assert!(is_wrong(vec![assistant(call()), mixed]));
+    }
+}

@@ -1,0 +1,52 @@
+//! Why a `requestState` is refused.
+
+use turnbuckle_protocol::ErrorObject;
+
+use super::{KeyId, MAX_STATE_BYTES};
+
+/// Why a `requestState` is refused.
+///
+/// The message of each variant is for the log. The client gets [`to_error`](Self::to_error), the
+/// same for all: who tries out boxes must not learn how far one got.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadState {
+    /// It is longer than any box made here.
+    #[error("the request state has {0} bytes; none made here has more than {MAX_STATE_BYTES}")]
+    TooLarge(usize),
+    /// It is not in the form of a box made here.
+    #[error("the request state was not made by this version of this server")]
+    Foreign,
+    /// Its key is not known, or no longer.
+    #[error(
+        "the request state was sealed with key {0}, which is not on the ring; share or keep keys longer"
+    )]
+    UnknownKey(KeyId),
+    /// It is not as it was sealed.
+    #[error("the request state was altered")]
+    Altered,
+    /// It came too late.
+    #[error("the request state expired {seconds} s ago")]
+    Expired {
+        /// How long ago.
+        seconds: u64,
+    },
+    /// It was made for somebody else.
+    #[error("the request state was made for another caller")]
+    OtherCaller,
+    /// It was made for something else.
+    #[error("the request state was made for another request")]
+    OtherRequest,
+    /// It is authentic but what is in it cannot be read, as after a change of version.
+    #[error("the journal in the request state cannot be read")]
+    Unreadable(#[source] serde_json::Error),
+}
+
+impl BadState {
+    /// The error to answer the client with: -32602, and not a word on the reason.
+    pub fn to_error(&self) -> ErrorObject {
+        ErrorObject::invalid_params(
+            "`requestState` is not valid for this request; send the request again without it",
+        )
+    }
+}

@@ -1,0 +1,214 @@
+//! The box itself.
+//!
+//! In URL-safe Base64: version (1 byte), name of the key (8), nonce (24), then encrypted the
+//! expiry (8), the digests of the caller and of the request (32 each) and the journal, and the tag
+//! (16). Version and key name are associated data.
+//!
+//! Caller and request stand inside rather than in the associated data: both ways they are
+//! authenticated, but this way the log can tell a box of another caller from an altered one.
+
+use std::fmt;
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use chacha20poly1305::aead::{Aead, Payload};
+
+use super::{
+    BadState, Binding, KeyId, KeyRing,
+    key_ring::{KEY_ID_BYTES, Key},
+};
+use crate::round::{Journal, MAX_JOURNAL_BYTES, canonical::DIGEST_BYTES};
+
+/// How far the clocks of two replicas may be apart, in seconds.
+pub const CLOCK_SKEW_SECONDS: u64 = 30;
+
+/// The length of a nonce.
+///
+/// Those of XChaCha20-Poly1305 are long enough to be random: after 2^80 boxes under one key two
+/// nonces are alike with a chance of 2^-32. Replicas need no counter in common.
+pub const NONCE_BYTES: usize = 24;
+
+/// Random bytes that are used for one box.
+pub type Nonce = [u8; NONCE_BYTES];
+
+/// The form of the box. It changes with anything in this file or in the digests.
+const VERSION: u8 = 1;
+const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
+const BINDING_BYTES: usize = EXPIRY_BYTES + 2 * DIGEST_BYTES;
+const EXPIRY_BYTES: usize = 8;
+const TAG_BYTES: usize = 16;
+
+/// The longest `requestState` that is made or read, in bytes of text: that of a full journal.
+pub const MAX_STATE_BYTES: usize =
+    ((HEAD_BYTES + BINDING_BYTES + MAX_JOURNAL_BYTES + TAG_BYTES) * 4).div_ceil(3);
+
+/// Keeps these boxes apart from anything else the same key might ever seal.
+const DOMAIN: &[u8] = b"turnbuckle request state";
+
+/// Tells one box from all others: its nonce, which is random and cannot be changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(Nonce);
+
+impl StateId {
+    /// Its bytes, to be remembered by.
+    pub const fn as_bytes(&self) -> &[u8; NONCE_BYTES] {
+        &self.0
+    }
+}
+
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&BASE64_URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+impl fmt::Debug for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StateId({self})")
+    }
+}
+
+/// What was in a box.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// What is known.
+    pub journal: Journal,
+    /// Which box it was.
+    pub id: StateId,
+    /// Until when it can be opened, in seconds since 1970, [`CLOCK_SKEW_SECONDS`] not counted.
+    pub expires: u64,
+}
+
+impl KeyRing {
+    /// Seals a journal. `expires` is in seconds since 1970; `nonce` is random and used only here.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "a journal is always JSON, and far below the 256 GiB of the cipher"
+    )]
+    pub fn seal(
+        &self,
+        journal: &Journal,
+        binding: &Binding<'_>,
+        expires: u64,
+        nonce: Nonce,
+    ) -> String {
+        let key = self.sealing();
+        let mut inside = Vec::with_capacity(BINDING_BYTES + journal.bytes());
+        inside.extend_from_slice(&expires.to_be_bytes());
+        inside.extend_from_slice(&binding.caller_digest());
+        inside.extend_from_slice(&binding.request_digest());
+        serde_json::to_writer(&mut inside, journal).expect("texts and JSON can always be written");
+
+        let aad = associated(key.id());
+        let payload = Payload {
+            msg: &inside,
+            aad: &aad,
+        };
+        let sealed = key
+            .cipher()
+            .encrypt(&nonce.into(), payload)
+            .expect("a journal is bounded");
+        let mut bytes = Vec::with_capacity(HEAD_BYTES + sealed.len());
+        bytes.push(VERSION);
+        bytes.extend_from_slice(&key.id().0);
+        bytes.extend_from_slice(&nonce);
+        bytes.extend_from_slice(&sealed);
+        BASE64_URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// Opens a box; `now` is in seconds since 1970.
+    ///
+    /// # Errors
+    /// [`BadState`]: the variant is for the log, and [`BadState::to_error`] for the client.
+    pub fn open(&self, state: &str, binding: &Binding<'_>, now: u64) -> Result<Opened, BadState> {
+        if state.len() > MAX_STATE_BYTES {
+            return Err(BadState::TooLarge(state.len()));
+        }
+        let bytes = BASE64_URL_SAFE_NO_PAD
+            .decode(state)
+            .map_err(|_| BadState::Foreign)?;
+        let sealed = Sealed::split(&bytes).ok_or(BadState::Foreign)?;
+        let key = self
+            .key(sealed.key)
+            .ok_or(BadState::UnknownKey(sealed.key))?;
+        let inside = sealed.decrypt(key)?;
+        let inside = Inside::split(&inside).ok_or(BadState::Foreign)?;
+        inside.check(binding, now)?;
+        Ok(Opened {
+            journal: serde_json::from_slice(inside.journal).map_err(BadState::Unreadable)?,
+            id: StateId(sealed.nonce),
+            expires: inside.expires,
+        })
+    }
+}
+
+fn associated(key: KeyId) -> Vec<u8> {
+    [DOMAIN, &[VERSION], &key.0].concat()
+}
+
+/// A box taken apart, not yet opened.
+struct Sealed<'a> {
+    key: KeyId,
+    nonce: Nonce,
+    ciphertext: &'a [u8],
+}
+
+impl<'a> Sealed<'a> {
+    fn split(bytes: &'a [u8]) -> Option<Self> {
+        let (version, rest) = bytes.split_first()?;
+        let (key, rest) = rest.split_first_chunk()?;
+        let (nonce, ciphertext) = rest.split_first_chunk()?;
+        (*version == VERSION).then_some(Self {
+            key: KeyId(*key),
+            nonce: *nonce,
+            ciphertext,
+        })
+    }
+
+    fn decrypt(&self, key: &Key) -> Result<Vec<u8>, BadState> {
+        let aad = associated(self.key);
+        let payload = Payload {
+            msg: self.ciphertext,
+            aad: &aad,
+        };
+        let opened = key.cipher().decrypt(&self.nonce.into(), payload);
+        opened.map_err(|_| BadState::Altered)
+    }
+}
+
+/// What is in a box, authentic but not yet checked.
+struct Inside<'a> {
+    expires: u64,
+    caller: &'a [u8; DIGEST_BYTES],
+    request: &'a [u8; DIGEST_BYTES],
+    journal: &'a [u8],
+}
+
+impl<'a> Inside<'a> {
+    fn split(bytes: &'a [u8]) -> Option<Self> {
+        let (expires, rest) = bytes.split_first_chunk()?;
+        let (caller, rest) = rest.split_first_chunk()?;
+        let (request, journal) = rest.split_first_chunk()?;
+        Some(Self {
+            expires: u64::from_be_bytes(*expires),
+            caller,
+            request,
+            journal,
+        })
+    }
+
+    /// The digests are compared as they are: nobody can vary those in the box, so there is nothing
+    /// to learn from how long it takes.
+    fn check(&self, binding: &Binding<'_>, now: u64) -> Result<(), BadState> {
+        let late = now.saturating_sub(self.expires);
+        if late > CLOCK_SKEW_SECONDS {
+            return Err(BadState::Expired { seconds: late });
+        }
+        if *self.caller != binding.caller_digest() {
+            return Err(BadState::OtherCaller);
+        }
+        if *self.request != binding.request_digest() {
+            return Err(BadState::OtherRequest);
+        }
+        Ok(())
+    }
+}
