@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     Annotations, Meta, Resource, ResourceContents,
+    envelope::write_string,
     tagged::{self, Tagged},
 };
 
@@ -47,6 +48,23 @@ impl ContentBlock {
     /// The contents of a resource.
     pub fn resource(contents: impl Into<ResourceContents>) -> Self {
         Self::Resource(Box::new(EmbeddedResource::new(contents)))
+    }
+
+    /// Appends the block as JSON, text escaped many bytes at a time.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        match self {
+            Self::Text(TextContent {
+                text,
+                annotations: None,
+                meta: None,
+            }) => {
+                out.extend_from_slice(br#"{"type":"text","text":"#);
+                write_string(out, text);
+                out.push(b'}');
+                Ok(())
+            }
+            other => serde_json::to_writer(out, other),
+        }
     }
 
     /// The text, if it is text.

@@ -133,6 +133,40 @@ impl CallToolResult {
         }
     }
 
+    /// Appends the result as JSON: the same that serialising gives, but text is escaped many bytes
+    /// at a time.
+    ///
+    /// # Errors
+    /// If something inside cannot be written as JSON.
+    pub fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        out.extend_from_slice(br#"{"content":["#);
+        for (index, block) in self.content.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            block.write(out)?;
+        }
+        out.push(b']');
+        if let Some(structured) = &self.structured_content {
+            out.extend_from_slice(br#","structuredContent":"#);
+            out.extend_from_slice(structured.get().as_bytes());
+        }
+        if let Some(is_error) = self.is_error {
+            let text: &[u8] = if is_error {
+                br#","isError":true"#
+            } else {
+                br#","isError":false"#
+            };
+            out.extend_from_slice(text);
+        }
+        if let Some(meta) = &self.meta {
+            out.extend_from_slice(br#","_meta":"#);
+            serde_json::to_writer(&mut *out, meta)?;
+        }
+        out.push(b'}');
+        Ok(())
+    }
+
     /// Whether the tool failed.
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
@@ -152,5 +186,34 @@ impl PartialEq for CallToolResult {
             && json::is_same_option(left.as_deref(), right.as_deref())
             && self.is_error == other.is_error
             && self.meta == other.meta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ContentBlock;
+
+    #[test]
+    fn a_result_is_written_as_it_is_serialised() {
+        let image = ContentBlock::image("AAAA", "image/png");
+        let annotated = ContentBlock::Text(crate::TextContent {
+            annotations: Some(crate::Annotations::default()),
+            ..crate::TextContent::new("a \"note\"\n")
+        });
+        let full = CallToolResult {
+            content: vec![ContentBlock::text("line\nline \u{1}"), image, annotated],
+            structured_content: Some(json::to_raw(&serde_json::json!({"a": [1, "x"]})).unwrap()),
+            is_error: Some(false),
+            meta: Some(Meta::new().with("k", 1)),
+        };
+        for result in [CallToolResult::default(), CallToolResult::error("no"), full] {
+            let mut out = Vec::new();
+            result.write(&mut out).unwrap();
+            assert_eq!(
+                String::from_utf8(out).unwrap(),
+                serde_json::to_string(&result).unwrap()
+            );
+        }
     }
 }

@@ -12,6 +12,11 @@ use crate::{Failure, Reject, shared::Shared, sink::Wrote};
 pub(crate) trait Answer: Serialize + Lower + Sized {
     fn meta_mut(&mut self) -> &mut Option<Meta>;
 
+    /// Appends the answer as JSON.
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        serde_json::to_writer(out, self)
+    }
+
     /// What only a modern answer carries.
     fn modernise(&mut self, _shared: &Shared) {}
 
@@ -24,6 +29,10 @@ pub(crate) trait Answer: Serialize + Lower + Sized {
 impl Answer for CallToolResult {
     fn meta_mut(&mut self) -> &mut Option<Meta> {
         &mut self.meta
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        Self::write(self, out)
     }
 
     // tools: from 2025-11-25 on a model reads what was wrong with its arguments; before, they were
@@ -97,16 +106,16 @@ fn write_body<T: Answer>(
 ) -> Result<(), serde_json::Error> {
     if !revision.is_modern() {
         answer.lower(revision);
-        return serde_json::to_writer(out, &answer);
+        return answer.write(out);
     }
     answer.modernise(shared);
     if let Some(meta) = answer.meta_mut() {
         let own = std::mem::take(meta);
         *meta = own.with_server_info(&shared.info);
-        serde_json::to_writer(&mut *out, &answer)?;
+        answer.write(out)?;
         splice(out, br#""resultType":"complete"}"#);
     } else {
-        serde_json::to_writer(&mut *out, &answer)?;
+        answer.write(out)?;
         splice(out, &shared.modern_tail);
     }
     Ok(())

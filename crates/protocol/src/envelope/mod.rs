@@ -10,6 +10,7 @@ mod members;
 mod message;
 mod parse;
 mod request_meta;
+mod string;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -21,6 +22,7 @@ pub use members::Members;
 pub use message::{Frame, Message, Notification, Request, Response};
 pub use parse::{parse, parse_member};
 pub use request_meta::RequestMeta;
+pub use string::write_string;
 pub use text::text_of;
 pub use write::{
     UnreadableId, write_error, write_notification, write_raw_response, write_raw_result,
