@@ -76,6 +76,11 @@ fn tools_have_plain_names() {
 #[test]
 fn schemas_by_hand_are_checked_before_anyone_calls() {
     let raw = || Tool::new("raw", async |_: RawArgs| "");
+    // tools: `x-mcp-header` is a token, on a string, an integer or a boolean.
+    let header = |kind: &str, name: &str| {
+        let property = json!({ "type": kind, "x-mcp-header": name });
+        raw().input_schema(json!({ "type": "object", "properties": { "a": property } }))
+    };
     for (tool, named) in [
         (raw().input_schema(json!(true)), "object"),
         (raw().input_schema(json!([])), "object"),
@@ -96,6 +101,9 @@ fn schemas_by_hand_are_checked_before_anyone_calls() {
             raw().input_schema(json!({ "type": "object", "$ref": "https://example.com/s.json" })),
             "input schema",
         ),
+        (header("number", "Region"), "input schema"),
+        (header("string", ""), "input schema"),
+        (header("string", "a b"), "input schema"),
         (
             raw().output_schema(json!({ "type": "objekt" })),
             "output schema",

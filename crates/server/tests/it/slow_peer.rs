@@ -1,8 +1,16 @@
 //! Peers that do not read: they wait, nobody else does, and what is kept for them does not grow.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{LiveServer, Progress, Tool};
+use turnbuckle_server::{LiveServer, Progress, Server, Tool};
 use turnbuckle_transport::Limits;
 
 use crate::{gate::Gate, wire::Wire};
@@ -207,4 +215,78 @@ async fn a_peer_that_never_reads_can_hang_up() {
         .expect("a tool");
     wire.hang_up().await;
     gate.dropped(1).await;
+}
+
+#[tokio::test]
+async fn a_handler_that_has_much_to_say_waits_for_its_reader() {
+    let said = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&said);
+    let endless = move |progress: Progress| {
+        let said = Arc::clone(&counted);
+        async move {
+            for step in 0..10_000_u32 {
+                progress
+                    .report(f64::from(step), None, Some("x".repeat(1024)))
+                    .await;
+                said.fetch_add(1, Ordering::Relaxed);
+            }
+            "said"
+        }
+    };
+    let gate = Gate::new();
+    let limits = Limits::default().with_outbox_high_water_bytes(16 * 1024);
+    let live = gate
+        .server()
+        .limits(limits)
+        .tool(Tool::new("endless", endless))
+        .build();
+    let mut wire = Wire::open(&live.expect("a server"));
+    wire.ask(
+        "tools/call",
+        json!({ "name": "endless", "_meta": { "progressToken": 1 } }),
+    )
+    .await;
+    mark(&mut wire, &gate).await;
+    for _ in 0..10_000 {
+        tokio::task::yield_now().await;
+    }
+    // The pipe, the outbox, and what is on its way between them: a kilobyte each.
+    let kept = said.load(Ordering::Relaxed);
+    assert!(
+        (64..300).contains(&kept),
+        "{kept} messages are kept for a peer that does not read"
+    );
+    gate.open(1);
+    let mut steps = 0;
+    loop {
+        let message = wire.receive().await;
+        if message["result"]["content"][0]["text"] == "said" {
+            break;
+        }
+        steps += usize::from(message["method"] == "notifications/progress");
+    }
+    assert_eq!(steps, 10_000, "and nothing was lost");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_asks_and_does_not_read_is_not_listened_to() {
+    let large = async || "x".repeat(10_000);
+    let limits = Limits::default().with_outbox_high_water_bytes(16 * 1024);
+    let live = Server::new("s", "1")
+        .limits(limits)
+        .tool(Tool::new("large", large))
+        .build();
+    let mut wire = Wire::open(&live.expect("a server"));
+    let mut asked = 0;
+    // With the clock stopped, a timeout means that nothing else can move.
+    while tokio::time::timeout(Duration::from_secs(1), wire.ask_tool("large", json!({})))
+        .await
+        .is_ok()
+    {
+        asked += 1;
+        assert!(asked < 10_000, "the server takes requests without end");
+    }
+    for _ in 0..asked {
+        assert_eq!(wire.receive().await["result"]["content"][0]["type"], "text");
+    }
 }
