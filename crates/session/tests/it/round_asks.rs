@@ -282,6 +282,26 @@ fn an_answer_that_does_not_fit_names_its_key_and_changes_nothing() {
 }
 
 #[test]
+fn an_answer_of_the_wrong_kind_is_refused_before_the_handler_runs() {
+    for (write, wrong) in [
+        (name as fn() -> Value, said()),
+        (name, json!({"action": "accept", "content": 7})),
+        (capital, accept("Paris")),
+        (roots, json!({"action": "decline"})),
+    ] {
+        let mut round = begin();
+        round.ask("key", question(write)).unwrap();
+        let mut later = Round::resume(Revision::LATEST, able(), round.into_journal());
+        assert_eq!(
+            later.merge([("key", &wrong)]).unwrap_err().key,
+            "key",
+            "{wrong}"
+        );
+        assert_eq!(later.ask("key", question(write)).unwrap(), Asked::Open);
+    }
+}
+
+#[test]
 fn answers_in_a_session_or_a_task_resolve_in_place() {
     let mut round = Round::new(Revision::V2025_11_25, able());
     run(JOINED, &mut round).unwrap();
