@@ -118,7 +118,8 @@ impl Tool {
         self
     }
 
-    /// Sets the input schema by hand; arguments are checked against it before the handler runs.
+    /// Sets the input schema by hand. Arguments that the handler takes as [`Args`](crate::Args) are
+    /// checked against it before it runs; [`RawArgs`](crate::RawArgs) are passed on unchecked.
     pub fn input_schema(mut self, schema: Value) -> Self {
         match schema {
             Value::Object(schema) => {
