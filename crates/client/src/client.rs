@@ -163,7 +163,8 @@ impl Client {
         self.with(|profile| profile.settings.output = OutputCheck::Skip)
     }
 
-    /// Connects to a server: a program, a pair of streams, or anything that can be dialled.
+    /// Connects to a server: a program, a pair of streams, anything that can be dialled, or, with
+    /// feature `http`, a URL.
     ///
     /// # Errors
     /// [`ConnectError`](crate::ConnectError) says what was tried and what to do.

@@ -65,7 +65,7 @@ impl Connection {
         self.link().ended().await
     }
 
-    /// Closes the connection: sends what is queued, ends the server's process in order, and says
+    /// Closes the connection: sends what is queued, ends the server's process or session, and says
     /// how that went. Calls that still wait are told that the connection is closed.
     ///
     /// # Cancel safety

@@ -13,6 +13,10 @@
 //! | hear of changes and logs | [`Connection::news`], [`Client::on_news`] |
 //! | answer what servers ask | [`Answers`] |
 //!
+//! With feature `http` a server may be at a URL: `client.connect("https://host/mcp")`, or an
+//! `HttpTarget` with headers, credentials, a proxy or certificates. Which transport and which era it
+//! speaks is found out. Feature `tls` is for `https`.
+//!
 //! Dropping the future of a call cancels the call, and says so to the server.
 
 mod answer;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use turnbuckle_session::{
-    Verdict,
+    Era, Verdict,
     probe::{self, Aim},
     requests::{DEFAULT_TIMEOUT, Deadline, MAX_TOTAL_TIME},
 };
@@ -60,6 +60,15 @@ impl Settings {
         match remembered {
             Some(verdict) => settings.with_remembered(verdict),
             None => settings,
+        }
+    }
+
+    /// Whether a search may end with a legacy revision.
+    pub(crate) fn allows_legacy(&self) -> bool {
+        match self.aim {
+            Aim::Auto => true,
+            Aim::Era(era) => era == Era::Legacy,
+            Aim::Revision(revision) => !revision.is_modern(),
         }
     }
 

@@ -246,11 +246,11 @@ impl<T: Listed> Pages<'_, T> {
         Ok(Some(entries))
     }
 
+    /// Takes note of what tools promise, and leaves out those that cannot be called.
     #[cfg_attr(
         not(feature = "http"),
         expect(clippy::ptr_arg, reason = "over HTTP some are left out")
     )]
-    /// Takes note of what tools promise, and leaves out those that cannot be called.
     fn learn(&self, tools: &mut Vec<Tool>) {
         #[cfg(feature = "http")]
         {

@@ -61,7 +61,8 @@ impl Connect {
         let key = road.key();
         let known = key.as_deref().and_then(memory::recall);
         let remembered = self.remembered.or(known.map(|known| known.verdict));
-        road.known(known);
+        // Only legacy revisions are spoken over a stream of events.
+        road.known(known.filter(|_| self.profile.settings.allows_legacy()));
         let search = Search {
             name: self.name,
             profile: self.profile.clone(),

@@ -5,8 +5,8 @@ use std::{error::Error, io, sync::Arc};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{
-    DiscoverResult, Implementation, InitializeRequestParams, Meta, Revision, ServerCapabilities,
-    error::code::METHOD_NOT_FOUND, revision::Raise,
+    DiscoverResult, ErrorObject, Implementation, InitializeRequestParams, Meta, Revision,
+    ServerCapabilities, error::code::METHOD_NOT_FOUND, revision::Raise,
 };
 use turnbuckle_session::{
     probe::{Asked, Event},
@@ -122,55 +122,26 @@ impl Heard {
         asked: Asked,
         answer: Result<Box<RawValue>, CallError>,
     ) -> Result<Event, ConnectError> {
-        let refused = |code, message, supported| Event::Refused {
+        match (asked, answer) {
+            (Asked::Discover, Ok(result)) => Ok(self.discovered(&result)),
+            (Asked::Initialize, Ok(result)) => Ok(self.initialized(&result)),
+            (_, Err(CallError::Rejected { error, .. })) => Ok(self.rejected(link, asked, *error)),
+            (_, Err(error)) => failed(link, asked, error),
+        }
+    }
+
+    fn rejected(&self, link: &Link, asked: Asked, error: ErrorObject) -> Event {
+        let is_modern = is_modern_refusal(link, asked, error.code);
+        if let Some(version) = self.asked_at.filter(|_| is_modern) {
+            let versions = vec![version.to_string()];
+            return Event::Discovered { versions };
+        }
+        Event::Refused {
             asked,
-            code,
-            message,
-            supported,
-        };
-        let error = match (asked, answer) {
-            (Asked::Discover, Ok(result)) => return Ok(self.discovered(&result)),
-            (Asked::Initialize, Ok(result)) => return Ok(self.initialized(&result)),
-            (_, Err(error)) => error,
-        };
-        Ok(match error {
-            CallError::Rejected { error, .. } => {
-                if let Some(version) = self
-                    .asked_at
-                    .filter(|_| is_modern_refusal(link, asked, error.code))
-                {
-                    let versions = vec![version.to_string()];
-                    return Ok(Event::Discovered { versions });
-                }
-                let supported = error.data.as_ref().map(supported).unwrap_or_default();
-                refused(error.code, error.message, supported)
-            }
-            CallError::Closed { .. } => Event::Closed,
-            CallError::Unauthorized {
-                server,
-                status,
-                challenge,
-                ..
-            } => {
-                return Err(ConnectError::Unauthorized {
-                    server,
-                    status,
-                    challenge,
-                });
-            }
-            CallError::Unsent { server, source, .. } => {
-                let source = io::Error::other(source);
-                return Err(ConnectError::Unreachable { server, source });
-            }
-            CallError::Status { status, text, .. } => refused(
-                status.into(),
-                format!("HTTP status {status} {text}"),
-                Vec::new(),
-            ),
-            // Over HTTP it is known which question an answer is for, also if it makes no sense.
-            error if link.wire.is_http() => refused(0, chain(&error), Vec::new()),
-            _ => Event::Garbage,
-        })
+            code: error.code,
+            supported: error.data.as_ref().map(supported).unwrap_or_default(),
+            message: error.message,
+        }
     }
 
     fn discovered(&mut self, result: &RawValue) -> Event {
@@ -211,6 +182,41 @@ impl Heard {
         let implementation = it.meta.as_ref().and_then(Meta::server_info);
         peer.with(implementation, it.capabilities, it.instructions)
     }
+}
+
+/// What it means to the search that there is no answer.
+fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectError> {
+    let refused = |code, message| Event::Refused {
+        asked,
+        code,
+        message,
+        supported: Vec::new(),
+    };
+    Ok(match error {
+        CallError::Closed { .. } => Event::Closed,
+        CallError::Unauthorized {
+            server,
+            status,
+            challenge,
+            ..
+        } => {
+            return Err(ConnectError::Unauthorized {
+                server,
+                status,
+                challenge,
+            });
+        }
+        CallError::Unsent { server, source, .. } => {
+            let source = io::Error::other(source);
+            return Err(ConnectError::Unreachable { server, source });
+        }
+        CallError::Status { status, text, .. } => {
+            refused(status.into(), format!("HTTP status {status} {text}"))
+        }
+        // Over HTTP it is known which question an answer is for, also if it makes no sense.
+        error if link.wire.is_http() => refused(0, chain(&error)),
+        _ => Event::Garbage,
+    })
 }
 
 /// streamable-http: a modern server answers a method that it does not know with a 404 and an error

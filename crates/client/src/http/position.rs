@@ -15,6 +15,10 @@ use turnbuckle_transport::http::{
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
+/// The shortest wait, also where the server says to come back at once: a stream that ends as soon as
+/// it has begun must not keep both ends busy.
+const SHORTEST_WAIT: Duration = Duration::from_millis(100);
+
 /// The longest that a server may send a client away for. One that says more means never.
 const LONGEST_RETRY: Duration = Duration::from_mins(10);
 
@@ -69,7 +73,7 @@ impl Position {
     /// How long to wait before coming back.
     pub(super) fn wait(&self) -> Duration {
         // transports, "Resumability": the client MUST wait as long as `retry` says.
-        let least = self.retry.unwrap_or(FIRST_WAIT);
+        let least = self.retry.unwrap_or(FIRST_WAIT).max(SHORTEST_WAIT);
         let doubled = least.saturating_mul(1 << self.failures.min(10));
         let wait = if self.failures == 0 {
             least
@@ -126,6 +130,13 @@ mod tests {
         assert!(position.is_known());
         position.note(&event(Some(""), None));
         assert!(!position.is_known());
+    }
+
+    #[test]
+    fn coming_back_at_once_takes_a_moment() {
+        let mut position = Position::default();
+        position.note(&event(Some("7"), Some(0)));
+        assert!(position.wait() >= SHORTEST_WAIT);
     }
 
     #[test]

@@ -83,6 +83,19 @@ async fn a_server_without_post_is_found_by_its_stream() {
 }
 
 #[tokio::test]
+async fn modern_revisions_are_not_spoken_over_a_stream_of_events() {
+    let site = old("/messages").await;
+    plain().connect(site.url()).await.unwrap();
+    let client = plain().only(Revision::LATEST);
+    let error = client.connect(site.url()).await.unwrap_err();
+    assert!(
+        matches!(error, ConnectError::Unsupported { .. }),
+        "{error:?}"
+    );
+    assert_eq!(site.last("server/discover").path, "/mcp");
+}
+
+#[tokio::test]
 async fn the_end_of_the_stream_ends_what_waits() {
     let site = old("messages").await;
     let server = plain().connect(site.url()).await.unwrap();
