@@ -1,5 +1,6 @@
-//! What to say when no branch of `anyOf` or `oneOf` matches. A list of everything that is wrong with every branch
-//! helps nobody, so the branch that was probably meant is found, and its violations are told.
+//! What to say when no branch of `anyOf` or `oneOf` matches. A list of everything that is wrong
+//! with every branch helps nobody, so the branch that was probably meant is found, and its
+//! violations are told.
 
 use serde_json::Value;
 
@@ -191,8 +192,8 @@ fn has_other_tag(branch: &[Violation], pointer: &str) -> bool {
     branch.iter().any(|violation| is_tag(violation, pointer))
 }
 
-/// The constants that violations of `const` wanted. They were shown as JSON; one too long to be shown whole is
-/// left out.
+/// The constants that violations of `const` wanted. They were shown as JSON; one too long to be
+/// shown whole is left out.
 fn constants<'v>(violations: impl Iterator<Item = &'v Violation>) -> Vec<Value> {
     violations
         .filter(|violation| violation.keyword == Keyword::Const)

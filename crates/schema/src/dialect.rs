@@ -1,5 +1,5 @@
-//! The dialects of JSON Schema, and the form each keyword has in each of them. MCP's default is 2020-12; draft-07
-//! is understood too, because the schemas of many servers declare it.
+//! The dialects of JSON Schema, and the form each keyword has in each of them. MCP's default is
+//! 2020-12; draft-07 is understood too, because the schemas of many servers declare it.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,8 @@ pub enum Dialect {
     /// Draft 2020-12: what a schema without `$schema` is in.
     #[default]
     Draft202012,
-    /// Draft 7: `items` may be a list, `dependencies` is one keyword, and nothing beside `$ref` counts.
+    /// Draft 7: `items` may be a list, `dependencies` is one keyword, and nothing beside `$ref`
+    /// counts.
     Draft07,
 }
 
@@ -60,8 +61,8 @@ impl Dialect {
         }
     }
 
-    /// The form of a keyword that can decide a verdict; `None` for all others. Annotations (`title`, `examples`)
-    /// are among these: a wrong one is no reason to refuse a tool.
+    /// The form of a keyword that can decide a verdict; `None` for all others. Annotations
+    /// (`title`, `examples`) are among these: a wrong one is no reason to refuse a tool.
     pub(crate) fn form(self, keyword: &str) -> Option<Form> {
         shared_form(keyword).or_else(|| match self {
             Self::Draft202012 => form_2020_12(keyword),
@@ -89,7 +90,8 @@ impl Dialect {
             })
     }
 
-    /// Whether a value is a well-formed schema of this dialect: what a `$ref` to its meta-schema asks.
+    /// Whether a value is a well-formed schema of this dialect: what a `$ref` to its meta-schema
+    /// asks.
     pub(crate) fn admits(self, value: &Value) -> bool {
         let mut open = vec![value];
         while let Some(value) = open.pop() {

@@ -1,5 +1,6 @@
-//! When two JSON values are the same in the eyes of a schema: numbers by value (1 is 1.0), objects without
-//! regard to order. Hashes agree with that equality, so that `uniqueItems` need not compare every pair.
+//! When two JSON values are the same in the eyes of a schema: numbers by value (1 is 1.0), objects
+//! without regard to order. Hashes agree with that equality, so that `uniqueItems` need not compare
+//! every pair.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};

@@ -2,13 +2,16 @@
 
 use thiserror::Error;
 
-/// What [`Schema::compile`](crate::Schema::compile) found wrong. `pointer` is the JSON pointer of the place in
-/// the schema document (empty for its root).
+/// What [`Schema::compile`](crate::Schema::compile) found wrong. `pointer` is the JSON pointer of
+/// the place in the schema document (empty for its root).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// A place that must hold a schema holds something else.
-    #[error("`{pointer}` of the schema is {found}; a schema is an object or a boolean")]
+    #[error(
+        "{} of the schema is {found}; a schema is an object or a boolean",
+        place(pointer)
+    )]
     NotASchema {
         /// Where.
         pointer: String,
@@ -17,14 +20,15 @@ pub enum SchemaError {
     },
     /// The document declares a dialect that this crate does not know.
     #[error(
-        "the schema declares the dialect `{uri}`, which is not supported; use 2020-12 (the default) or draft-07"
+        "the schema declares the dialect `{uri}`, which is not supported; use 2020-12 (the default) \
+         or draft-07"
     )]
     Dialect {
         /// The `$schema` as declared.
         uri: String,
     },
     /// A keyword has a value of the wrong form.
-    #[error("`{keyword}` at `{pointer}` of the schema must be {expected}")]
+    #[error("`{keyword}` at {} of the schema must be {expected}", place(pointer))]
     Keyword {
         /// The schema that has the keyword.
         pointer: String,
@@ -35,7 +39,9 @@ pub enum SchemaError {
     },
     /// A reference leaves the document. Nothing is ever fetched.
     #[error(
-        "the reference to `{uri}` at `{pointer}` of the schema leads outside the document; nothing is fetched, so put it under `$defs`"
+        "the reference to `{uri}` at {} of the schema leads outside the document; nothing is \
+         fetched, so put it under `$defs`",
+        place(pointer)
     )]
     ExternalReference {
         /// The schema that has the reference.
@@ -44,7 +50,10 @@ pub enum SchemaError {
         uri: String,
     },
     /// A reference names a place of this document that does not exist.
-    #[error("`{reference}` at `{pointer}` of the schema points to nothing in the document")]
+    #[error(
+        "`{reference}` at {} of the schema points to nothing in the document",
+        place(pointer)
+    )]
     UnknownReference {
         /// The schema that has the reference.
         pointer: String,
@@ -53,14 +62,18 @@ pub enum SchemaError {
     },
     /// A reference leads back to itself without going deeper into the instance.
     #[error(
-        "the reference at `{pointer}` of the schema leads back to itself, so checking would never end"
+        "the reference at {} of the schema leads back to itself, so checking would never end",
+        place(pointer)
     )]
     EndlessReference {
         /// A schema on the circle.
         pointer: String,
     },
     /// Two schemas of the document claim the same name.
-    #[error("`{name}` at `{pointer}` of the schema is already the name of another schema")]
+    #[error(
+        "`{name}` at {} of the schema is already the name of another schema",
+        place(pointer)
+    )]
     DuplicateName {
         /// The later of the two.
         pointer: String,
@@ -68,7 +81,10 @@ pub enum SchemaError {
         name: String,
     },
     /// A `pattern`, or a name in `patternProperties`, is not a regular expression we can run.
-    #[error("the pattern `{pattern}` at `{pointer}` of the schema cannot be used: {reason}")]
+    #[error(
+        "the pattern `{pattern}` at {} of the schema cannot be used: {reason}",
+        place(pointer)
+    )]
     Pattern {
         /// The schema that has the pattern.
         pointer: String,
@@ -95,4 +111,12 @@ pub enum SchemaError {
         /// The bound.
         limit: usize,
     },
+}
+
+fn place(pointer: &str) -> String {
+    if pointer.is_empty() {
+        "the root".to_owned()
+    } else {
+        format!("`{pointer}`")
+    }
 }

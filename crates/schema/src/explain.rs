@@ -1,4 +1,5 @@
-//! Violations as text for a model: what is wrong where, what would be right, and one example that is.
+//! Violations as text for a model: what is wrong where, what would be right, and one example that
+//! is.
 
 use std::fmt::Write as _;
 
@@ -7,8 +8,8 @@ use crate::shown::shortened;
 use crate::violation::{Keyword, Violation};
 
 impl Schema {
-    /// Writes violations as text that a model can act on: one line for each, and a valid example at the end if
-    /// one could be built. The text has no heading; the caller knows what was checked.
+    /// Writes violations as text that a model can act on: one line for each, and a valid example at
+    /// the end if one could be built. The text has no heading; the caller knows what was checked.
     ///
     /// ```
     /// use serde_json::json;

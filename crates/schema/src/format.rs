@@ -1,5 +1,6 @@
-//! The formats that can be asserted. In JSON Schema `format` is an annotation; a caller who wants more says so
-//! with [`Formats::Assert`] and gets the formats listed here. Every other name stays an annotation.
+//! The formats that can be asserted. In JSON Schema `format` is an annotation; a caller who wants
+//! more says so with [`Formats::Assert`] and gets the formats listed here. Every other name stays
+//! an annotation.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,8 +11,8 @@ pub enum Formats {
     /// It describes and never refuses: the meaning the specification gives it by default.
     #[default]
     Annotate,
-    /// `date`, `time`, `date-time`, `email`, `hostname`, `ipv4`, `ipv6`, `uri` and `uuid` refuse what they do not
-    /// describe.
+    /// `date`, `time`, `date-time`, `email`, `hostname`, `ipv4`, `ipv6`, `uri` and `uuid` refuse
+    /// what they do not describe.
     Assert,
 }
 

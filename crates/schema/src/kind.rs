@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::number::Num;
 
-/// A set of kinds. `number` contains `integer`; `integer` alone admits only numbers without a fraction.
+/// A set of kinds. `number` contains `integer`; `integer` alone admits only numbers without a
+/// fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds(u8);
 

@@ -1,4 +1,5 @@
-//! The name or value that was probably meant: by edit distance, after taking case and separators away.
+//! The name or value that was probably meant: by edit distance, after taking case and separators
+//! away.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! A schema after compilation: one node for each subschema, in one list, with references as numbers.
+//! A schema after compilation: one node for each subschema, in one list, with references as
+//! numbers.
 
 use serde_json::Value;
 
@@ -24,12 +25,15 @@ impl NodeId {
     }
 }
 
-/// One subschema. What is absent asserts nothing, and rules of one kind are not looked at for values of another.
+/// One subschema. What is absent asserts nothing, and rules of one kind are not looked at for
+/// values of another.
 #[derive(Debug)]
 pub(crate) struct Node {
     /// Set for the schema `false`, and only there.
     pub(crate) is_never: bool,
     pub(crate) kinds: Kinds,
+    /// Set where nothing but the kind of a value is asked for.
+    pub(crate) is_only_kind: bool,
     pub(crate) constant: Option<Box<Value>>,
     pub(crate) choices: Option<Box<[Value]>>,
     pub(crate) number: Option<Box<NumberRules>>,
@@ -51,6 +55,7 @@ impl Node {
         Self {
             is_never: false,
             kinds: Kinds::ALL,
+            is_only_kind: false,
             constant: None,
             choices: None,
             number: None,
@@ -96,9 +101,17 @@ impl Node {
             .for_each(|applicator| applicator.rename(&rename));
     }
 
+    /// Notes whether the node asks for the kind of a value and nothing else.
+    pub(crate) fn settle(&mut self) {
+        self.is_only_kind = self.has_no_rules() && self.in_place.is_empty();
+    }
+
     fn is_bare(&self) -> bool {
+        self.kinds == Kinds::ALL && self.samples.is_empty() && self.has_no_rules()
+    }
+
+    fn has_no_rules(&self) -> bool {
         !self.is_never
-            && self.kinds == Kinds::ALL
             && self.constant.is_none()
             && self.choices.is_none()
             && self.number.is_none()
@@ -106,6 +119,5 @@ impl Node {
             && self.array.is_none()
             && self.object.is_none()
             && self.unevaluated.is_none()
-            && self.samples.is_empty()
     }
 }

@@ -1,5 +1,6 @@
-//! Numbers compared and divided exactly. JSON has one kind of number; Rust has integers that `f64` cannot hold
-//! and fractions that binary cannot, so neither `as f64` nor `%` would give the verdict the schema means.
+//! Numbers compared and divided exactly. JSON has one kind of number; Rust has integers that `f64`
+//! cannot hold and fractions that binary cannot, so neither `as f64` nor `%` would give the verdict
+//! the schema means.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -126,7 +127,8 @@ impl Decimal {
     }
 }
 
-/// Room for one float in scientific notation: at most 17 digits, a point, `e`, a sign and three digits.
+/// Room for one float in scientific notation: at most 17 digits, a point, `e`, a sign and three
+/// digits.
 #[derive(Default)]
 struct ShortText {
     bytes: [u8; 32],

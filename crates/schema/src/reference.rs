@@ -1,5 +1,5 @@
-//! URI references as `$id` and `$ref` use them: split, resolved against a base, and read as JSON pointers.
-//! Only text is handled here. Nothing is fetched anywhere in this crate.
+//! URI references as `$id` and `$ref` use them: split, resolved against a base, and read as JSON
+//! pointers. Only text is handled here. Nothing is fetched anywhere in this crate.
 
 /// The five parts of a URI reference (RFC 3986, section 3), borrowed from its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,8 @@ pub(crate) fn resolve(base: &str, reference: &str) -> String {
     .join(&path)
 }
 
-/// The tokens of a JSON pointer given as a fragment, percent-decoded and unescaped; `None` if it is none.
+/// The tokens of a JSON pointer given as a fragment, percent-decoded and unescaped; `None` if it is
+/// none.
 pub(crate) fn pointer_tokens(fragment: &str) -> Option<Vec<String>> {
     let decoded = percent_decoded(fragment)?;
     let tokens = decoded.strip_prefix('/')?;

@@ -1,4 +1,5 @@
-//! One check under way: what it may still spend, how deep it is, and who asked. All check functions share it.
+//! One check under way: what it may still spend, how deep it is, and who asked. All check functions
+//! share it.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +14,10 @@ use crate::pattern::{Cost, Pattern};
 use crate::violation::{Keyword, Violation};
 
 /// Steps charged for one match of a pattern that may backtrack.
-const BACKTRACKING_STEPS: u64 = 1_024;
+const BACKTRACKING_STEPS: u64 = 512;
+
+/// Steps charged for a match that needed more steps back than are allowed at first.
+const PATIENT_STEPS: u64 = 500_000;
 
 /// Bytes of a string that a linear pattern reads for one step.
 const BYTES_PER_STEP: usize = 64;
@@ -35,7 +39,8 @@ pub(crate) struct Run<'s> {
     nodes: &'s [Node],
     steps_left: u64,
     nested: usize,
-    /// The resources entered and not left, outermost first; kept only where a `$dynamicRef` may ask.
+    /// The resources entered and not left, outermost first; kept only where a `$dynamicRef` may
+    /// ask.
     entered: Vec<ResourceId>,
     has_dynamic_references: bool,
     limit: Option<Limit>,
@@ -143,7 +148,13 @@ impl<'s> Run<'s> {
         if self.spend(steps).is_break() {
             return false;
         }
-        let matched = pattern.is_match(text);
+        if let Ok(is_match) = pattern.is_match(text) {
+            return is_match;
+        }
+        if self.spend(PATIENT_STEPS).is_break() {
+            return false;
+        }
+        let matched = pattern.is_match_at_length(text);
         if matched.is_err() {
             let _: Flow = self.stop(Limit::Backtracks);
         }

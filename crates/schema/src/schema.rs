@@ -40,12 +40,12 @@ struct Inner {
 }
 
 impl Schema {
-    /// Compiles a schema document in the dialect it declares (2020-12 if it declares none). `format` stays an
-    /// annotation.
+    /// Compiles a schema document in the dialect it declares (2020-12 if it declares none).
+    /// `format` stays an annotation.
     ///
     /// # Errors
-    /// The document is not a schema, declares an unknown dialect, refers outside itself or in a circle, or is
-    /// beyond the [limits](crate::limits). Nothing is ever fetched.
+    /// The document is not a schema, declares an unknown dialect, refers outside itself or in a
+    /// circle, or is beyond the [limits](crate::limits). Nothing is ever fetched.
     pub fn compile(source: &Value) -> Result<Self, SchemaError> {
         Self::compile_with(source, Settings::default())
     }
@@ -72,10 +72,11 @@ impl Schema {
         self.0.compiled.dialect
     }
 
-    /// Whether an instance satisfies the schema. An instance beyond the [limits](crate::limits) does not.
+    /// Whether an instance satisfies the schema. An instance beyond the [limits](crate::limits)
+    /// does not.
     ///
-    /// Nothing is allocated, except by patterns, `propertyNames`, `uniqueItems` on more than 16 items,
-    /// `unevaluated*` on more than 64 members, and `$dynamicRef`.
+    /// Nothing is allocated, except by patterns, `propertyNames`, `uniqueItems` on more than 16
+    /// items, `unevaluated*` on more than 64 members, and `$dynamicRef`.
     pub fn is_valid(&self, instance: &Value) -> bool {
         let mut run = self.run();
         run.holds(NodeId::ROOT, instance, &Place::ROOT) && run.limit().is_none()

@@ -3,7 +3,8 @@
 use crate::dialect::Dialect;
 use crate::format::Formats;
 
-/// Settings for [`Schema::compile_with`](crate::Schema::compile_with). The default is what the protocol asks for.
+/// Settings for [`Schema::compile_with`](crate::Schema::compile_with). The default is what the
+/// protocol asks for.
 ///
 /// ```
 /// use turnbuckle_schema::{Dialect, Formats, Schema, Settings};

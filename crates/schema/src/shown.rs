@@ -1,4 +1,5 @@
-//! Values and lists as messages show them: short, on one line, and never longer than a reader needs.
+//! Values and lists as messages show them: short, on one line, and never longer than a reader
+//! needs.
 
 use serde_json::Value;
 

@@ -20,8 +20,8 @@ pub enum TextError {
 }
 
 impl Schema {
-    /// Parses a raw value and checks it. Values nested deeper than `serde_json` parses (128 levels) are refused by
-    /// the parser, before anything recurses into them.
+    /// Parses a raw value and checks it. Values nested deeper than `serde_json` parses (128 levels)
+    /// are refused by the parser, before anything recurses into them.
     ///
     /// # Errors
     /// The text cannot be read, or what it says violates the schema.

@@ -102,7 +102,8 @@ impl<'s> Mender<'s> {
         let mut item = value.clone();
         if let Some(schema) = node.array.as_ref().and_then(|rules| rules.item(0)) {
             let inner = place.position(0);
-            // What is done to the item is told as done to the whole: it stands where the item stood.
+            // What is done to the item is told as done to the whole: it stands where the item
+            // stood.
             let before = self.made.len();
             self.mend(schema, &mut item, &inner);
             self.made.truncate(before);
@@ -120,45 +121,51 @@ impl<'s> Mender<'s> {
         place: &Place<'_>,
         mode: Mode,
     ) {
-        let names: Vec<String> = members.keys().cloned().collect();
-        for name in names {
-            let inner = place.name(&name);
-            let mut schemas = rules.schemas(&mut self.run, &name);
-            if schemas.is_empty() {
-                schemas.extend(rules.additional);
+        if mode == Mode::Mend {
+            self.drop_needless_nulls(rules, members, place);
+        }
+        for (name, member) in members {
+            let inner = place.name(name);
+            let property = rules.property(name);
+            let mut is_known = property.is_some();
+            if let Some(schema) = property {
+                self.visit(schema, member, &inner, mode);
             }
-            if mode == Mode::Mend && self.is_needless_null(rules, &name, members, &inner) {
-                members.shift_remove(&name);
-                self.made.push(Coercion {
-                    pointer: inner.pointer(),
-                    from: "null",
-                    to: "absent",
-                });
-                continue;
+            for (pattern, schema) in rules.patterns() {
+                if self.run.matches(pattern, name) {
+                    is_known = true;
+                    self.visit(*schema, member, &inner, mode);
+                }
             }
-            let Some(member) = members.get_mut(&name) else {
-                continue;
-            };
-            for schema in schemas {
+            if let (false, Some(schema)) = (is_known, rules.additional) {
                 self.visit(schema, member, &inner, mode);
             }
         }
     }
 
-    /// Whether a member is a `null` that says "not given".
-    fn is_needless_null(
+    /// Takes away every `null` that says "not given".
+    fn drop_needless_nulls(
         &mut self,
         rules: &ObjectRules,
-        name: &str,
-        members: &Map<String, Value>,
+        members: &mut Map<String, Value>,
         place: &Place<'_>,
-    ) -> bool {
-        let is_null = members.get(name).is_some_and(Value::is_null);
-        is_null
-            && !rules.is_required(name)
-            && rules
-                .property(name)
-                .is_some_and(|schema| !self.run.holds(schema, &Value::Null, place))
+    ) {
+        members.retain(|name, member| {
+            let schema = rules.property(name).filter(|_| member.is_null());
+            let Some(schema) = schema.filter(|_| !rules.is_required(name)) else {
+                return true;
+            };
+            let inner = place.name(name);
+            let is_allowed = self.run.holds(schema, member, &inner);
+            if !is_allowed {
+                self.made.push(Coercion {
+                    pointer: inner.pointer(),
+                    from: "null",
+                    to: "absent",
+                });
+            }
+            is_allowed
+        });
     }
 
     fn items(&mut self, rules: &ArrayRules, items: &mut [Value], place: &Place<'_>, mode: Mode) {
@@ -224,7 +231,8 @@ impl<'s> Mender<'s> {
             }
             self.made.truncate(before);
         }
-        // None can; if only one is for values of this kind, at least its other faults are left to tell.
+        // None can; if only one is for values of this kind, at least its other faults are left to
+        // tell.
         let mut alike = nodes.iter().filter(|node| self.is_alike(**node, value));
         if let (Some(only), None) = (alike.next(), alike.next()) {
             self.mend(*only, value, place);

@@ -1,6 +1,7 @@
-//! Reads what a model probably meant. Models send `"5"` for 5, `"true"` for true, an object as its JSON text, `null`
-//! for "not given", and one value where a list of them is wanted. [`Schema::coerce`](crate::Schema::coerce) mends
-//! these where the schema leaves no doubt, and changes nothing that the schema already accepts.
+//! Reads what a model probably meant. Models send `"5"` for 5, `"true"` for true, an object as its
+//! JSON text, `null` for "not given", and one value where a list of them is wanted.
+//! [`Schema::coerce`](crate::Schema::coerce) mends these where the schema leaves no doubt, and
+//! changes nothing that the schema already accepts.
 
 mod mender;
 mod scalar;
@@ -82,16 +83,18 @@ impl fmt::Display for Coercions {
 impl Schema {
     /// Mends a value in place where it is plain what was meant.
     ///
-    /// - a string to an integer, number or boolean, where one is wanted and the text is exactly that;
+    /// - a string to an integer, number or boolean, where one is wanted and the text is exactly
+    ///   that;
     /// - a number or boolean to a string, where a string is wanted;
     /// - a string that is the JSON text of a wanted object or array to that object or array;
     /// - a scalar to an array of one, where an array of such is wanted;
     /// - `null` to nothing, for a property that is not required and may not be `null`;
-    /// - `5.0` to `5` where an integer is wanted. The two are the same value to the schema, but not to Rust.
+    /// - `5.0` to `5` where an integer is wanted. The two are the same value to the schema, but not
+    ///   to Rust.
     ///
-    /// Integers stay exact: text of an integer beyond 64 bits is left alone. Apart from `5.0`, a value that the
-    /// schema accepts is never changed. A value that cannot be mended in full is mended as far as it goes, so
-    /// that [`check`](Self::check) then speaks of the rest alone.
+    /// Integers stay exact: text of an integer beyond 64 bits is left alone. Apart from `5.0`, a
+    /// value that the schema accepts is never changed. A value that cannot be mended in full is
+    /// mended as far as it goes, so that [`check`](Self::check) then speaks of the rest alone.
     ///
     /// ```
     /// use serde_json::json;

@@ -22,7 +22,8 @@ pub(super) fn readings(value: &Value, wanted: Kinds) -> impl Iterator<Item = Val
     from_text.chain(as_text.map(Value::String))
 }
 
-/// A number without a fraction as the integer it is; `None` if it is one already, or none that 64 bits hold.
+/// A number without a fraction as the integer it is; `None` if it is one already, or none that 64
+/// bits hold.
 pub(super) fn integer(value: &Value) -> Option<Value> {
     let number = value.as_number()?;
     let is_integer = number.is_i64() || number.is_u64();

@@ -1,5 +1,5 @@
-//! Turns every schema that the document's root can reach into a node. A list of schemas still to do takes the
-//! place of recursion, so neither depth nor references can exhaust the stack.
+//! Turns every schema that the document's root can reach into a node. A list of schemas still to do
+//! takes the place of recursion, so neither depth nor references can exhaust the stack.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,6 +58,7 @@ pub(crate) fn compile(root: &Value, settings: Settings) -> Result<Compiled, Sche
         // A dynamic reference asks which resources were entered, so there no step may be skipped.
         skip_aliases(&mut nodes);
     }
+    nodes.iter_mut().for_each(Node::settle);
     Ok(Compiled {
         nodes: nodes.into(),
         dialect: scope.dialect,
@@ -197,7 +198,6 @@ impl<'s> Compiler<'s> {
             });
         }
         Ok(Node {
-            is_never: false,
             kinds: keywords.get("type").map_or(Kinds::ALL, Kinds::of_type),
             constant: keywords.get("const").cloned().map(Box::new),
             choices: keywords
@@ -210,8 +210,8 @@ impl<'s> Compiler<'s> {
             object: ObjectRules::read(keywords, self)?,
             in_place,
             unevaluated: Unevaluated::read(keywords, self),
-            resource,
             samples: samples(keywords),
+            ..Node::anything(resource)
         })
     }
 }

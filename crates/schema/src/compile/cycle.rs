@@ -1,5 +1,6 @@
-//! Finds references that lead back to themselves on the same value. A schema that refers to itself for the
-//! *members* of a value is a tree and ends with the value; one that does so for the value itself never ends.
+//! Finds references that lead back to themselves on the same value. A schema that refers to itself
+//! for the *members* of a value is a tree and ends with the value; one that does so for the value
+//! itself never ends.
 
 use crate::keyword::InPlace;
 use crate::node::{Node, NodeId};

@@ -1,5 +1,6 @@
-//! The map of a schema document, drawn before anything is compiled: which values are schemas, by which names
-//! (`$id`, `$anchor`, `$dynamicAnchor`) they are known, and to which of them a reference leads.
+//! The map of a schema document, drawn before anything is compiled: which values are schemas, by
+//! which names (`$id`, `$anchor`, `$dynamicAnchor`) they are known, and to which of them a
+//! reference leads.
 
 use std::collections::HashMap;
 
@@ -108,8 +109,8 @@ impl<'s> Index<'s> {
             })
     }
 
-    /// Every schema that a `$dynamicRef` standing in `from` may mean, with the resource that offers it; empty if
-    /// the reference has no dynamic anchor to start with and so is an ordinary one.
+    /// Every schema that a `$dynamicRef` standing in `from` may mean, with the resource that offers
+    /// it; empty if the reference has no dynamic anchor to start with and so is an ordinary one.
     pub(crate) fn dynamic_targets(
         &self,
         from: &Value,
@@ -147,7 +148,8 @@ impl<'s> Index<'s> {
             .copied()
     }
 
-    /// Follows a JSON pointer. It may end where no keyword expects a schema; that place becomes one.
+    /// Follows a JSON pointer. It may end where no keyword expects a schema; that place becomes
+    /// one.
     fn follow(
         &mut self,
         resource: ResourceId,

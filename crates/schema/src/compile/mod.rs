@@ -1,4 +1,5 @@
-//! From a schema document to nodes: measured, indexed, compiled, and freed of references that go in circles.
+//! From a schema document to nodes: measured, indexed, compiled, and freed of references that go in
+//! circles.
 
 mod compiler;
 mod cycle;

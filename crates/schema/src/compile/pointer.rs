@@ -1,4 +1,5 @@
-//! JSON pointers into a schema document: found by address for a message, and measured along the way.
+//! JSON pointers into a schema document: found by address for a message, and measured along the
+//! way.
 
 use serde_json::Value;
 
@@ -32,8 +33,8 @@ pub(crate) fn measure(root: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// The pointer of `target`, a value that stands somewhere in the measured document `root`. It is searched for,
-/// because only a failing compilation needs it.
+/// The pointer of `target`, a value that stands somewhere in the measured document `root`. It is
+/// searched for, because only a failing compilation needs it.
 pub(crate) fn locate(root: &Value, target: &Value) -> String {
     let mut path = String::new();
     search(root, target, &mut path);

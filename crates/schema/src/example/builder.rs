@@ -1,5 +1,5 @@
-//! Builds one example along the schema. Where `anyOf` or `oneOf` leaves a choice, the number of the attempt decides,
-//! so that trying attempt after attempt tries every combination.
+//! Builds one example along the schema. Where `anyOf` or `oneOf` leaves a choice, the number of the
+//! attempt decides, so that trying attempt after attempt tries every combination.
 
 use std::ops::ControlFlow;
 
@@ -12,8 +12,8 @@ use crate::limits::{MAX_EXAMPLE_DEPTH, MAX_EXAMPLE_VALUES};
 use crate::node::{Node, NodeId};
 use crate::run::{Place, Run};
 
-pub(crate) struct Builder<'s> {
-    run: Run<'s>,
+pub(crate) struct Builder<'r, 's> {
+    run: &'r mut Run<'s>,
     /// What is left of the attempt's number; each choice takes its share of it.
     choice: usize,
     values: usize,
@@ -24,8 +24,8 @@ pub(crate) struct Builder<'s> {
 /// All nodes that speak of one value.
 type Nodes<'s> = Vec<&'s Node>;
 
-impl<'s> Builder<'s> {
-    pub(crate) fn new(run: Run<'s>, attempt: usize) -> Self {
+impl<'r, 's> Builder<'r, 's> {
+    pub(crate) fn new(run: &'r mut Run<'s>, attempt: usize) -> Self {
         Self {
             run,
             choice: attempt,
@@ -74,7 +74,7 @@ impl<'s> Builder<'s> {
         match kind {
             Kinds::OBJECT => self.object(nodes),
             Kinds::ARRAY => self.array(nodes),
-            Kinds::STRING => scalar::text(&mut self.run, nodes, nth),
+            Kinds::STRING => scalar::text(self.run, nodes, nth),
             Kinds::BOOLEAN => Some(Value::Bool(nth.is_multiple_of(2))),
             Kinds::NULL => Some(Value::Null),
             number => scalar::number(number, nodes, nth),
@@ -99,7 +99,7 @@ impl<'s> Builder<'s> {
         match applicator {
             InPlace::Reference(node) => self.gather(*node, nodes),
             InPlace::DynamicReference(fallback, offers) => {
-                let node = InPlace::dynamic_target(&self.run, *fallback, offers);
+                let node = InPlace::dynamic_target(self.run, *fallback, offers);
                 self.gather(node, nodes)
             }
             InPlace::AllOf(all) => all.iter().try_for_each(|node| self.gather(*node, nodes)),
@@ -182,7 +182,7 @@ impl<'s> Builder<'s> {
     fn member(&mut self, name: &str, rules: &[&'s crate::keyword::ObjectRules]) -> Option<Value> {
         let mut schemas = Vec::new();
         for rules in rules {
-            let known = rules.schemas(&mut self.run, name);
+            let known = rules.schemas(self.run, name);
             schemas.extend(rules.additional.filter(|_| known.is_empty()));
             schemas.extend(known);
         }

@@ -1,5 +1,6 @@
-//! A value that satisfies a schema, made up from what the schema says. It honours `examples`, `default`, `const` and
-//! `enum` before it invents anything, and contains what is required and little else.
+//! A value that satisfies a schema, made up from what the schema says. It honours `examples`,
+//! `default`, `const` and `enum` before it invents anything, and contains what is required and
+//! little else.
 
 mod builder;
 mod scalar;
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use crate::limits::MAX_EXAMPLE_TRIES;
 use crate::node::NodeId;
+use crate::run::Place;
 use crate::schema::Schema;
 
 /// A valid example for a schema document; `None` if the document is no schema, or none was found.
@@ -17,15 +19,25 @@ pub fn example(schema: &Value) -> Option<Value> {
 }
 
 impl Schema {
-    /// A value that satisfies this schema, if one is found by simple means. What is returned has been checked.
+    /// A value that satisfies this schema, if one is found by simple means. What is returned has
+    /// been checked.
     pub fn example(&self) -> Option<Value> {
+        // One budget for all attempts, so that a schema made to be costly is not paid for again and
+        // again.
+        let mut run = self.run();
         for attempt in 0..MAX_EXAMPLE_TRIES {
-            let mut builder = Builder::new(self.run(), attempt);
+            let mut builder = Builder::new(&mut run, attempt);
             let built = builder.build_for(NodeId::ROOT);
-            if let Some(value) = built.filter(|value| self.is_valid(value)) {
-                return Some(value);
+            let was_last = builder.was_last();
+            let is_valid = |value: &Value| run.holds(NodeId::ROOT, value, &Place::ROOT);
+            let valid = built.filter(is_valid);
+            if run.limit().is_some() {
+                break;
             }
-            if builder.was_last() {
+            if valid.is_some() {
+                return valid;
+            }
+            if was_last {
                 break;
             }
         }

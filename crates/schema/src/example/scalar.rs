@@ -127,7 +127,8 @@ fn candidates(rules: &[&NumberRules], nth: usize) -> impl Iterator<Item = Number
     let around = (0..spread).map(move |count| (base + direction * f64::from(count)) * unit);
     let plain = [1.0, 0.0].into_iter().filter(move |_| step.is_none());
     let floats = plain.chain(around).chain(middle).chain(step);
-    // The bounds as written come exact; the rest is arithmetic on floats, and checked by the caller.
+    // The bounds as written come exact; the rest is arithmetic on floats, and checked by the
+    // caller.
     let numbers = floats.filter_map(|float| {
         let whole = Number::from_f64(float).and_then(|number| Num::of(&number).to_integer());
         whole.or_else(|| Number::from_f64(float))

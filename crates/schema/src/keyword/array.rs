@@ -1,5 +1,5 @@
-//! Keywords for arrays: `prefixItems`, `items`, `contains` and its counts, lengths, and `uniqueItems`. Draft-07
-//! writes the first two as a list in `items` and `additionalItems`.
+//! Keywords for arrays: `prefixItems`, `items`, `contains` and its counts, lengths, and
+//! `uniqueItems`. Draft-07 writes the first two as a list in `items` and `additionalItems`.
 
 use std::ops::ControlFlow;
 
@@ -93,6 +93,7 @@ impl ArrayRules {
         place: &Place<'_>,
         report: &mut R,
     ) -> Flow {
+        run.spend_list(items.len())?;
         self.check_length(items, place, report)?;
         for (position, item) in items.iter().enumerate() {
             let Some(node) = self.item(position) else {

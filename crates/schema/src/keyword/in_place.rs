@@ -1,5 +1,5 @@
-//! Keywords that apply schemas to the same value: `$ref`, `$dynamicRef`, `allOf`, `anyOf`, `oneOf`, `not`,
-//! `if`/`then`/`else` and `dependentSchemas`.
+//! Keywords that apply schemas to the same value: `$ref`, `$dynamicRef`, `allOf`, `anyOf`, `oneOf`,
+//! `not`, `if`/`then`/`else` and `dependentSchemas`.
 
 use std::ops::ControlFlow;
 
@@ -127,7 +127,8 @@ impl InPlace {
         }
     }
 
-    /// The node a dynamic reference means at this moment: the outermost resource that offers the anchor wins.
+    /// The node a dynamic reference means at this moment: the outermost resource that offers the
+    /// anchor wins.
     pub(crate) fn dynamic_target(
         run: &Run<'_>,
         fallback: NodeId,

@@ -1,5 +1,5 @@
-//! The keywords, by what they look at. Each file reads its keywords from a schema into rules, and checks a value
-//! against the rules.
+//! The keywords, by what they look at. Each file reads its keywords from a schema into rules, and
+//! checks a value against the rules.
 
 mod array;
 mod in_place;

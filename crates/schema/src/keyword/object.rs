@@ -1,6 +1,7 @@
-//! Keywords for objects: `properties`, `patternProperties`, `additionalProperties`, `propertyNames`, `required`,
-//! `dependentRequired` and the counts.
+//! Keywords for objects: `properties`, `patternProperties`, `additionalProperties`,
+//! `propertyNames`, `required`, `dependentRequired` and the counts.
 
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ type Names = Box<[Box<str>]>;
 
 #[derive(Debug)]
 pub(crate) struct ObjectRules {
-    /// Every name that `properties` or `required` speaks of, sorted, so that one look-up serves both.
+    /// Every name that `properties` or `required` speaks of, sorted, so that one look-up serves
+    /// both.
     known: Box<[Known]>,
     /// The names of `properties` as the author ordered them.
     declared: Names,
@@ -115,6 +117,11 @@ impl ObjectRules {
         self.required.iter().map(|name| &**name)
     }
 
+    /// The patterns of names, each with its schema.
+    pub(crate) fn patterns(&self) -> &[(Arc<Pattern>, NodeId)] {
+        &self.patterns
+    }
+
     pub(crate) fn is_required(&self, name: &str) -> bool {
         self.name(name).is_some_and(|name| name.is_required)
     }
@@ -124,7 +131,8 @@ impl ObjectRules {
         self.name(name).and_then(|name| name.schema)
     }
 
-    /// The schemas of this object that apply to the member of a name; none if only `additionalProperties` would.
+    /// The schemas of this object that apply to the member of a name; none if only
+    /// `additionalProperties` would.
     pub(crate) fn schemas(&self, run: &mut Run<'_>, name: &str) -> Vec<NodeId> {
         let matching = self
             .patterns
@@ -162,6 +170,7 @@ impl ObjectRules {
         place: &Place<'_>,
         report: &mut R,
     ) -> Flow {
+        run.spend_list(members.len())?;
         let mut required_seen = 0;
         for (name, value) in members {
             let known = self.name(name);
@@ -306,7 +315,9 @@ impl ObjectRules {
     }
 
     fn name(&self, name: &str) -> Option<&Known> {
-        let found = self.known.binary_search_by(|known| (*known.name).cmp(name));
+        let found = self
+            .known
+            .binary_search_by(|known| order(&known.name, name));
         found.ok().map(|position| &self.known[position])
     }
 
@@ -333,10 +344,10 @@ fn known<'s>(
             is_required: false,
         })
         .collect();
-    names.sort_by(|left, right| left.name.cmp(&right.name));
+    names.sort_by(|left, right| order(&left.name, &right.name));
     let mut strangers = Vec::new();
     for name in required {
-        match names.binary_search_by(|known| known.name.cmp(name)) {
+        match names.binary_search_by(|known| order(&known.name, name)) {
             Ok(position) => names[position].is_required = true,
             Err(_) => {
                 strangers.push(Known {
@@ -348,8 +359,13 @@ fn known<'s>(
         }
     }
     names.extend(strangers);
-    names.sort_by(|left, right| left.name.cmp(&right.name));
+    names.sort_by(|left, right| order(&left.name, &right.name));
     names.into()
+}
+
+/// Short names before long ones: most comparisons then end at the length and read no text.
+fn order(left: &str, right: &str) -> Ordering {
+    left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }
 
 fn strings(list: Option<&Value>) -> impl Iterator<Item = Box<str>> {

@@ -1,6 +1,6 @@
-//! `unevaluatedProperties` and `unevaluatedItems`: schemas for what no other part of the schema has looked at.
-//! What has been looked at is worked out only where one of the two keywords stands, by going once more through
-//! the applicators beside it.
+//! `unevaluatedProperties` and `unevaluatedItems`: schemas for what no other part of the schema has
+//! looked at. What has been looked at is worked out only where one of the two keywords stands, by
+//! going once more through the applicators beside it.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,8 @@ pub(crate) struct Unevaluated {
     items: Option<NodeId>,
 }
 
-/// Which members of an object, or items of an array, have been looked at. The first 64 need no allocation.
+/// Which members of an object, or items of an array, have been looked at. The first 64 need no
+/// allocation.
 struct Marks {
     length: usize,
     first: u64,

@@ -1,5 +1,5 @@
-//! Writes a tree in the syntax of the engine. Every character that could mean something there is written by its
-//! number, so nothing depends on which marks the engine gives a meaning.
+//! Writes a tree in the syntax of the engine. Every character that could mean something there is
+//! written by its number, so nothing depends on which marks the engine gives a meaning.
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,13 @@
-//! Regular expressions as JSON Schema means them (ECMA-262), run by an engine that was made for another dialect:
-//! [`parse`] reads the one, [`emit`] writes the other, [`sample`] makes up a string that matches.
+//! Regular expressions as JSON Schema means them (ECMA-262), run by an engine that was made for
+//! another dialect: `parse` reads the one, `emit` writes the other, `sample` makes up a
+//! string that matches.
 
 mod emit;
 mod parse;
 mod sample;
 mod tree;
+
+use std::sync::OnceLock;
 
 use fancy_regex::{Regex, RegexBuilder};
 
@@ -12,11 +15,17 @@ pub(crate) use sample::sample;
 
 use crate::limits::{MAX_BACKTRACKS, MAX_PATTERN_BYTES, MAX_PATTERN_SIZE};
 
+/// Steps back allowed at first. Nearly every match needs far fewer, and a bound this low keeps many
+/// costly strings from adding up.
+const FEW_BACKTRACKS: usize = 2_000;
+
 /// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: Box<str>,
     regex: Regex,
+    /// The same with [`MAX_BACKTRACKS`], for a string that needs them; made when one comes.
+    patient: OnceLock<Option<Regex>>,
     cost: Cost,
 }
 
@@ -25,11 +34,12 @@ pub(crate) struct Pattern {
 pub(crate) enum Cost {
     /// Time grows with the string and nothing else.
     Linear,
-    /// Look-around or back-references: up to [`MAX_BACKTRACKS`] steps back.
+    /// Look-around or back-references: steps back, within bounds.
     Backtracking,
 }
 
 /// The engine gave up on a string: the steps back were used up.
+#[derive(Debug)]
 pub(crate) struct Exhausted;
 
 impl Pattern {
@@ -39,15 +49,11 @@ impl Pattern {
         }
         let tree = parse::parse(source)?;
         let cost = emit::cost(&tree);
-        let regex = RegexBuilder::new(&emit::emit(&tree))
-            .backtrack_limit(MAX_BACKTRACKS)
-            .delegate_size_limit(MAX_PATTERN_SIZE)
-            .delegate_dfa_size_limit(MAX_PATTERN_SIZE)
-            .build()
-            .map_err(|error| error.to_string())?;
+        let regex = build(&emit::emit(&tree), FEW_BACKTRACKS)?;
         Ok(Self {
             source: source.into(),
             regex,
+            patient: OnceLock::new(),
             cost,
         })
     }
@@ -61,10 +67,28 @@ impl Pattern {
         self.cost
     }
 
-    /// Whether the pattern matches somewhere in the text.
+    /// Whether the pattern matches somewhere in the text, found with little effort.
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, Exhausted> {
         self.regex.is_match(text).map_err(|_| Exhausted)
     }
+
+    /// The same with all the effort there is, for a text on which little was not enough.
+    pub(crate) fn is_match_at_length(&self, text: &str) -> Result<bool, Exhausted> {
+        let patient = self
+            .patient
+            .get_or_init(|| build(self.regex.as_str(), MAX_BACKTRACKS).ok());
+        let regex = patient.as_ref().ok_or(Exhausted)?;
+        regex.is_match(text).map_err(|_| Exhausted)
+    }
+}
+
+fn build(pattern: &str, backtracks: usize) -> Result<Regex, String> {
+    RegexBuilder::new(pattern)
+        .backtrack_limit(backtracks)
+        .delegate_size_limit(MAX_PATTERN_SIZE)
+        .delegate_dfa_size_limit(MAX_PATTERN_SIZE)
+        .build()
+        .map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -176,6 +200,15 @@ mod tests {
     fn catastrophic_patterns_end_in_exhaustion() {
         let pattern = Pattern::compile(r"^(?:(?=a)a|a)*(?=c)$").expect("valid");
         assert!(pattern.is_match(&"a".repeat(64)).is_err());
+        assert!(pattern.is_match_at_length(&"a".repeat(64)).is_err());
+    }
+
+    #[test]
+    fn a_long_string_gets_the_steps_it_needs() {
+        let pattern = Pattern::compile(r"\bend\b").expect("valid");
+        let text = format!("{} end", "word ".repeat(5_000));
+        assert!(pattern.is_match(&text).is_err());
+        assert!(pattern.is_match_at_length(&text).expect("within bounds"));
     }
 
     #[test]

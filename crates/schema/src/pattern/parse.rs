@@ -1,5 +1,6 @@
-//! Reads a regular expression of ECMA-262 with the `u` flag, as JSON Schema recommends, and forgives what browsers
-//! forgive without it: needless escapes of punctuation, and braces that count nothing.
+//! Reads a regular expression of ECMA-262 with the `u` flag, as JSON Schema recommends, and
+//! forgives what browsers forgive without it: needless escapes of punctuation, and braces that
+//! count nothing.
 
 use super::tree::{Alternatives, Class, Member, Repeat, Sense, Term};
 

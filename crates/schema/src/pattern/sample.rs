@@ -1,4 +1,5 @@
-//! A string that a pattern matches, for an example. It is a good guess, not a proof: the caller checks it.
+//! A string that a pattern matches, for an example. It is a good guess, not a proof: the caller
+//! checks it.
 
 use super::parse::parse;
 use super::tree::{Alternatives, Class, Member, Sense, Term};
@@ -10,8 +11,8 @@ const COMMON: &str = "aA0 _-.,:/@é漢";
 /// Terms visited for one sample: nested repetitions of nothing would otherwise go on and on.
 const MAX_TERMS: usize = 20_000;
 
-/// A string that the pattern probably matches. Repetitions without an upper bound run `extra` times more often
-/// than they must.
+/// A string that the pattern probably matches. Repetitions without an upper bound run `extra` times
+/// more often than they must.
 pub(crate) fn sample(pattern: &str, extra: usize) -> Option<String> {
     let tree = parse(pattern).ok()?;
     let mut sampler = Sampler {

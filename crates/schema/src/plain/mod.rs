@@ -1,5 +1,6 @@
-//! Schemas of Rust types, made plain for models and clients: no `$schema`, no names of Rust structs, no widths of
-//! integers, no references where none is needed, and an `Option` field simply optional.
+//! Schemas of Rust types, made plain for models and clients: no `$schema`, no names of Rust
+//! structs, no widths of integers, no references where none is needed, and an `Option` field simply
+//! optional.
 
 mod recursive;
 mod root;
@@ -18,7 +19,8 @@ use strip::Contract;
 pub enum ArgumentsError {
     /// Arguments are always a JSON object, and this type is not read from one.
     #[error(
-        "`{type_name}` cannot be arguments: its schema wants {found}, and arguments are always an object; use a struct with named fields"
+        "`{type_name}` cannot be arguments: its schema wants {found}, and arguments are always an \
+         object; use a struct with named fields"
     )]
     NotAnObject {
         /// The type, by its Rust name.
@@ -31,9 +33,9 @@ pub enum ArgumentsError {
 /// The input schema of a tool whose arguments are read into `T`.
 ///
 /// - Properties stand in the order of the fields, described by their doc comments.
-/// - A field that may be absent is not in `required`, and its schema says nothing of `null`: an `Option<String>` is
-///   `{ "type": "string" }`. A `null` that a model sends all the same is taken away by
-///   [`Schema::coerce`](crate::Schema::coerce).
+/// - A field that may be absent is not in `required`, and its schema says nothing of `null`: an
+///   `Option<String>` is `{ "type": "string" }`. A `null` that a model sends all the same is taken
+///   away by [`Schema::coerce`](crate::Schema::coerce).
 /// - Types are written where they are used; only a recursive type is a `$ref` into `$defs`.
 /// - The bounds of small integers stay (`u8`: 0 to 255), as does `minimum: 0` for unsigned ones.
 /// - The root always says `"type": "object"`.
@@ -76,8 +78,8 @@ pub fn arguments_schema<T: JsonSchema + ?Sized>() -> Result<Map<String, Value>, 
 
 /// The output schema of a tool that returns `T`: what serialising a `T` can give.
 ///
-/// It is as plain as [`arguments_schema`], except that it says `null` wherever `null` may stand, because here nobody
-/// takes it away.
+/// It is as plain as [`arguments_schema`], except that it says `null` wherever `null` may stand,
+/// because here nobody takes it away.
 pub fn output_schema<T: JsonSchema + ?Sized>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     match generated::<T>(settings, Contract::Written) {
@@ -93,7 +95,8 @@ fn generated<T: JsonSchema + ?Sized>(settings: SchemaSettings, contract: Contrac
         settings.inline_subschemas = true;
     });
     let generated = settings.into_generator().into_root_schema_for::<T>();
-    // Serialised, the keywords come in the order people read them; as a value they come in that of the generator.
+    // Serialised, the keywords come in the order people read them; as a value they come in that of
+    // the generator.
     let mut schema = serde_json::to_value(&generated).unwrap_or_else(|_| generated.to_value());
     // The root's title is the name of the Rust type unless the author gave another one.
     if let Some(keywords) = schema.as_object_mut()

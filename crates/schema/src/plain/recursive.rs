@@ -1,5 +1,6 @@
-//! A recursive type is written once, under `$defs`. schemars, asked to write types where they are used, unrolls a
-//! recursive one by a level before it refers to it; here these copies become references too.
+//! A recursive type is written once, under `$defs`. schemars, asked to write types where they are
+//! used, unrolls a recursive one by a level before it refers to it; here these copies become
+//! references too.
 
 use serde_json::{Map, Value};
 

@@ -22,7 +22,8 @@ pub(super) fn object(mut schema: Value) -> Result<Map<String, Value>, String> {
     Ok(announced(keywords))
 }
 
-/// Whether a root without `type` can only be an object: by its branches, or because it asserts nothing.
+/// Whether a root without `type` can only be an object: by its branches, or because it asserts
+/// nothing.
 fn branches_are_objects(keywords: &Map<String, Value>) -> Result<(), String> {
     for union in ["oneOf", "anyOf"] {
         let Some(Value::Array(branches)) = keywords.get(union) else {
@@ -53,7 +54,8 @@ fn branches_are_objects(keywords: &Map<String, Value>) -> Result<(), String> {
     }
 }
 
-/// `type` first after the description, and `properties` even where there are none: some clients insist.
+/// `type` first after the description, and `properties` even where there are none: some clients
+/// insist.
 fn announced(keywords: Map<String, Value>) -> Map<String, Value> {
     let mut announced = Map::new();
     for early in ["title", "description"] {

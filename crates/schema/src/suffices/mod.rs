@@ -10,28 +10,26 @@ use crate::number::Num;
 use crate::schema::Schema;
 
 /// The bounds that schemars gives integers for their width alone: the least and the greatest value.
-const WIDTHS: [(Option<i128>, Option<i128>); 7] = [
+const WIDTHS: [(Option<i128>, Option<i128>); 6] = [
     (None, None),
     (Some(0), None),
     (Some(0), Some(u8::MAX as i128)),
     (Some(0), Some(u16::MAX as i128)),
     (Some(i8::MIN as i128), Some(i8::MAX as i128)),
     (Some(i16::MIN as i128), Some(i16::MAX as i128)),
-    // The widths of integers that cannot be zero.
-    (Some(1), None),
 ];
 
-/// Whether a derived schema says nothing that deserialising the type it was derived from does not enforce, judged by
-/// its keywords alone.
+/// Whether a derived schema says nothing that deserialising the type it was derived from does not
+/// enforce, judged by its keywords alone.
 ///
-/// With it a typed parse can stand in for a check. It takes the schema's word that it was *derived*: an attribute
-/// that narrows a field without narrowing its type (`#[schemars(range(min = 0))]` on an `i32`,
-/// `#[schemars(extend("enum" = …))]` on a `String`, a hand-written `JsonSchema`) can look the same as a narrower
+/// With it a typed parse can stand in for a check. It takes the schema's word that it was
+/// *derived*: an attribute that narrows a field without narrowing its type (a `range` from 0 on an
+/// `i32`, an `enum` on a `String`, a hand-written `JsonSchema`) can look the same as a narrower
 /// type. Where the type is at hand, ask [`serde_enforces`], which tries.
 ///
-/// True for: `type`, `properties`, `required`, `items`, schemas in `additionalProperties`, `enum`, `const`, `oneOf`,
-/// `anyOf`, local `$ref`s, the bounds of Rust's integers, and keywords that no check acts on. False for everything
-/// else, `additionalProperties: false` among it.
+/// True for: `type`, `properties`, `required`, `items`, schemas in `additionalProperties`, `enum`,
+/// `const`, `oneOf`, `anyOf`, local `$ref`s, the bounds of Rust's integers, and keywords that no
+/// check acts on. False for everything else, `additionalProperties: false` among it.
 pub fn serde_suffices(schema: &Value) -> bool {
     match schema {
         Value::Bool(is_open) => *is_open,
@@ -54,12 +52,12 @@ pub fn serde_suffices(schema: &Value) -> bool {
     }
 }
 
-/// Whether deserialising a `T` enforces all that a schema says, found out by trying: values that break one rule of
-/// the schema each are offered to `T`, and none may be accepted.
+/// Whether deserialising a `T` enforces all that a schema says, found out by trying: values that
+/// break one rule of the schema each are offered to `T`, and none may be accepted.
 ///
-/// Meant for the moment a tool is registered; it costs some microseconds for each rule. A schema with a keyword that
-/// no Rust type can stand for (`pattern`, `multipleOf`, `not`) is answered with no at once, as is one for which no
-/// valid value could be made up to begin with.
+/// Meant for the moment a tool is registered; it costs some microseconds for each rule. A schema
+/// with a keyword that no Rust type can stand for (`pattern`, `multipleOf`, `not`) is answered with
+/// no at once, as is one for which no valid value could be made up to begin with.
 ///
 /// ```
 /// use schemars::JsonSchema;

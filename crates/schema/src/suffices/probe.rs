@@ -1,4 +1,5 @@
-//! Offers a type values that break its schema in one place each, and sees whether it takes any of them.
+//! Offers a type values that break its schema in one place each, and sees whether it takes any of
+//! them.
 
 use std::collections::HashSet;
 
@@ -42,12 +43,12 @@ impl<'p> Prober<'p> {
             // A recursive type; its rules are probed where it was first met.
             return true;
         }
-        let run = self.schema.run();
+        let mut run = self.schema.run();
         let node = run.node(id);
         if !is_probed(node) {
             return false;
         }
-        let Some(valid) = Builder::new(run, 0).build_for(id) else {
+        let Some(valid) = Builder::new(&mut run, 0).build_for(id) else {
             return false;
         };
         // If not even this is accepted, refusals prove nothing.

@@ -1,5 +1,5 @@
-//! Random schemas and instances, small and drawn from the same few names and values, so that they often meet. A
-//! seed gives the same ones again, and a failure is cut down to what still fails.
+//! Random schemas and instances, small and drawn from the same few names and values, so that they
+//! often meet. A seed gives the same ones again, and a failure is cut down to what still fails.
 
 use serde_json::{Map, Value, json};
 

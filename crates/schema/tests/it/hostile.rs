@@ -115,9 +115,9 @@ fn deep_instances_are_refused_and_legal_depth_fits_the_stack() {
     }))
     .expect("a schema");
     let nested = |levels: usize, leaf: Value| (0..levels).fold(leaf, |inner, _| json!([inner]));
-    // A thread of two mebibytes, as runtimes give their workers.
+    // Half of the two mebibytes that runtimes give their workers.
     let check = std::thread::Builder::new()
-        .stack_size(2 * 1024 * 1024)
+        .stack_size(1024 * 1024)
         .spawn(move || {
             assert!(schema.is_valid(&nested(MAX_INSTANCE_DEPTH - 1, json!(1))));
             let mut wrong = nested(MAX_INSTANCE_DEPTH - 1, json!("1"));
@@ -138,7 +138,7 @@ fn long_chains_of_references_end_in_a_limit_not_an_overflow() {
     }
     let source = json!({ "$ref": "#/$defs/d0", "$defs": definitions });
     let check = std::thread::Builder::new()
-        .stack_size(2 * 1024 * 1024)
+        .stack_size(1024 * 1024)
         .spawn(move || {
             let schema = Schema::compile(&source).expect("no circle");
             let violations = schema.check(&json!("text")).expect_err("too many");
@@ -186,4 +186,37 @@ fn a_large_array_with_unique_items_is_quick() {
     let items: Vec<Value> = (0..100_000).map(|n| json!({ "n": n })).collect();
     assert!(schema.is_valid(&Value::Array(items)));
     assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn every_kind_of_nesting_fits_the_stack() {
+    // Each level of the instance goes through as many schemas as can be put in its way.
+    let schema = Schema::compile(&json!({
+        "$ref": "#/$defs/any",
+        "$defs": {
+            "any": { "allOf": [{ "anyOf": [{ "oneOf": [{ "if": true, "then": { "$ref": "#/$defs/object" } }] }] }] },
+            "object": {
+                "type": "object",
+                "properties": { "a": { "$ref": "#/$defs/any" } },
+                "patternProperties": { "^b": { "$ref": "#/$defs/any" } },
+                "additionalProperties": { "$ref": "#/$defs/any" },
+                "unevaluatedProperties": false
+            }
+        }
+    }))
+    .expect("a schema");
+    for name in ["a", "b", "c"] {
+        let schema = schema.clone();
+        let check = std::thread::Builder::new()
+            .stack_size(1024 * 1024)
+            .spawn(move || {
+                for leaf in [json!({}), json!("{}"), json!(1)] {
+                    let mut instance = (0..120).fold(leaf, |inner, _| json!({ name: inner }));
+                    let _ = schema.check(&instance);
+                    let _ = schema.coerce(&mut instance);
+                    let _ = schema.example();
+                }
+            });
+        check.expect("a thread").join().expect("no overflow");
+    }
 }

@@ -1,4 +1,5 @@
-//! The `jsonschema` crate as the oracle: on random schemas and instances, both must give the same verdict.
+//! The `jsonschema` crate as the oracle: on random schemas and instances, both must give the same
+//! verdict.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::{Keyword, Schema, SchemaError, Violation};
@@ -27,8 +28,8 @@ fn cases() -> u64 {
         .unwrap_or(CASES)
 }
 
-/// Runs a claim on every case; returns how many instances were valid and how many were not. A claim is prepared
-/// once for a document and then asked about its instances.
+/// Runs a claim on every case; returns how many instances were valid and how many were not. A claim
+/// is prepared once for a document and then asked about its instances.
 fn run<C: Fn(&Value) -> Outcome>(prepare: impl Fn(&Value) -> Option<C>) -> (u64, u64) {
     let (mut valid, mut invalid) = (0, 0);
     for seed in 0..cases() {

@@ -1,6 +1,6 @@
-//! The official JSON Schema test suite, from the folder that `TURNBUCKLE_JSON_SCHEMA_SUITE` names (the one that
-//! contains `draft2020-12`). It is not part of this repository; without it the tests say so, and fail where
-//! `TURNBUCKLE_REQUIRE_ALL=1` is set.
+//! The official JSON Schema test suite, from the folder that `TURNBUCKLE_JSON_SCHEMA_SUITE` names
+//! (the one that contains `draft2020-12`). It is not part of this repository; without it the tests
+//! say so, and fail where `TURNBUCKLE_REQUIRE_ALL=1` is set.
 
 use std::path::{Path, PathBuf};
 
@@ -187,8 +187,8 @@ impl Tally {
     }
 }
 
-/// Compiles a schema together with the documents it asks the suite's server for, each under `$defs` by its own
-/// `$id`, as an author would bundle them.
+/// Compiles a schema together with the documents it asks the suite's server for, each under `$defs`
+/// by its own `$id`, as an author would bundle them.
 fn bundled(mut schema: Value, settings: Settings) -> Result<Schema, SchemaError> {
     loop {
         let error = match Schema::compile_with(&schema, settings) {
