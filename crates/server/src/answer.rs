@@ -3,7 +3,7 @@
 use serde::Serialize;
 use turnbuckle_protocol::{
     Cacheable as _, CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult,
-    IdRef, Lower, Meta, ReadResourceResult, Revision, envelope,
+    IdRef, InputRequiredResult, Lower, Meta, ReadResourceResult, Revision, envelope,
 };
 
 use crate::{Failure, Reject, shared::Shared, sink::Wrote};
@@ -20,6 +20,11 @@ pub(crate) trait Answer: Serialize + Lower + Sized {
     /// What only a modern answer carries.
     fn modernise(&mut self, _shared: &Shared) {}
 
+    /// A client that cannot be asked what is needed.
+    fn unaskable(reject: Reject, _revision: Revision) -> Result<Self, Reject> {
+        Err(reject)
+    }
+
     /// Arguments that do not fit.
     fn misfit(text: String, _revision: Revision) -> Result<Self, Reject> {
         Err(Reject::invalid_params(text))
@@ -33,6 +38,14 @@ impl Answer for CallToolResult {
 
     fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         Self::write(self, out)
+    }
+
+    // mrtr: a modern client is told which capability is missing; of an older one, the model is.
+    fn unaskable(reject: Reject, revision: Revision) -> Result<Self, Reject> {
+        if revision.is_modern() {
+            return Err(reject);
+        }
+        Ok(Self::error(reject.as_error().message.as_str()))
     }
 
     // tools: from 2025-11-25 on a model reads what was wrong with its arguments; before, they were
@@ -86,6 +99,7 @@ pub(crate) fn write<T: Answer>(
         Ok(answer) => Ok(answer),
         Err(Failure::Arguments(text)) => T::misfit(text, revision),
         Err(Failure::Reject(reject)) => Err(reject),
+        Err(Failure::Unaskable(reject)) => T::unaskable(reject, revision),
         Err(Failure::Fault(fault)) => Err(fault.into_reject()),
     };
     let written = outcome.and_then(|answer| {
@@ -119,6 +133,29 @@ fn write_body<T: Answer>(
         splice(out, &shared.modern_tail);
     }
     Ok(())
+}
+
+/// Appends a response that says what is missing.
+pub(crate) fn write_paused(
+    shared: &Shared,
+    id: &IdRef<'_>,
+    result: &InputRequiredResult,
+    out: &mut Vec<u8>,
+) -> Wrote {
+    let written = envelope::write_result(out, id, |out| {
+        serde_json::to_writer(&mut *out, result)?;
+        splice(out, &shared.paused_tail);
+        Ok::<(), serde_json::Error>(())
+    });
+    match written {
+        Ok(()) => Wrote::Result,
+        Err(error) => write_reject(
+            Revision::LATEST,
+            id,
+            crate::Fault::new(error).into_reject(),
+            out,
+        ),
+    }
 }
 
 /// Reopens the object that was just written and ends it with `tail`.

@@ -9,7 +9,15 @@ use std::{
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{IdRef, Revision, envelope::RequestMeta};
 
-use crate::{arguments::Arguments, caller::Caller, cancel::CancelFlag, peer::Peer, shared::Shared};
+use crate::{
+    arguments::Arguments,
+    ask::{Asking, Rounds},
+    caller::Caller,
+    cancel::CancelFlag,
+    method::Incoming,
+    peer::Peer,
+    shared::Shared,
+};
 
 /// A call: what is called, with what, by whom.
 ///
@@ -25,7 +33,38 @@ pub struct Call<'a> {
     pub(crate) meta: Option<Cow<'a, RawValue>>,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) cancel: OnceLock<CancelFlag>,
+    pub(crate) rounds: Rounds<'a>,
+    pub(crate) asking: OnceLock<Arc<Asking>>,
+    /// Where the driver looks for the asks of a call that it has handed to layers.
+    pub(crate) asking_slot: Option<Arc<OnceLock<Arc<Asking>>>>,
     pub(crate) extensions: Vec<(TypeId, Box<dyn Any + Send + Sync>)>,
+}
+
+impl<'a> Call<'a> {
+    /// The call that a request makes.
+    pub(crate) fn of(
+        incoming: &'a Incoming<'a>,
+        method: &'static str,
+        name: Cow<'a, str>,
+        input: Option<Cow<'a, RawValue>>,
+        arguments: Option<Arc<Arguments>>,
+    ) -> Self {
+        Self {
+            shared: Arc::clone(incoming.shared),
+            peer: Arc::clone(incoming.peer),
+            revision: incoming.revision,
+            id: incoming.id.clone(),
+            name,
+            input,
+            meta: incoming.params.get("_meta").map(Cow::Borrowed),
+            arguments,
+            cancel: OnceLock::new(),
+            rounds: Rounds::Params(method, &incoming.params),
+            asking: OnceLock::new(),
+            asking_slot: None,
+            extensions: Vec::new(),
+        }
+    }
 }
 
 impl Call<'_> {
@@ -88,6 +127,9 @@ impl Call<'_> {
             meta: self.meta.map(|raw| Cow::Owned(raw.into_owned())),
             arguments: self.arguments,
             cancel: self.cancel,
+            rounds: self.rounds.into_owned(),
+            asking: self.asking,
+            asking_slot: self.asking_slot,
             extensions: self.extensions,
         }
     }

@@ -35,7 +35,12 @@ impl Connection {
     /// Must be called inside a runtime.
     pub(crate) fn new(shared: Arc<Shared>, caller: Caller, outbox: Outbox) -> Self {
         let runtime = tokio::runtime::Handle::current();
-        let peer = Arc::new(Peer::new(caller, outbox.clone(), Some(Arc::default())));
+        let peer = Arc::new(Peer::new(
+            caller,
+            outbox.clone(),
+            Some(Arc::default()),
+            CancelFlag::default(),
+        ));
         Self {
             shared,
             peer,
@@ -56,10 +61,7 @@ impl Connection {
         match message {
             Message::Request(request) => self.request(request),
             Message::Notification(notification) => self.notification(&notification),
-            // We ask nothing of this peer, so this answers nothing of ours.
-            Message::Response(response) => {
-                tracing::debug!(id = ?response.id, "a response to no request was dropped");
-            }
+            Message::Response(response) => self.peer.answer(&response),
         }
     }
 

@@ -8,16 +8,17 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use turnbuckle_protocol::{IdRef, Revision};
+use turnbuckle_protocol::{IdRef, InputRequiredResult, Revision};
 
 use crate::{
     Call, Failure, Fault, Layer, Next,
     answer::{self, Answer},
+    ask::AskSlot,
     cancel::{CancelFlag, CancelOnDrop},
     catalog::Callable,
     handler::BoxFuture,
     shared::Shared,
-    sink::{Response, Sink},
+    sink::{Response, Sink, Wrote},
 };
 
 /// How far a request has come after it was taken in.
@@ -32,6 +33,7 @@ pub(crate) enum Step {
 pub(crate) struct Running<T> {
     pub(crate) future: BoxFuture<Result<T, Failure>>,
     pub(crate) cancel: Option<CancelFlag>,
+    pub(crate) asking: AskSlot,
 }
 
 /// Starts a call: extractors at once, then layers and handler as one future.
@@ -41,13 +43,17 @@ pub(crate) fn start<C: Callable>(
 ) -> Result<Running<C::Output>, Failure> {
     if call.shared.layers.is_empty() && entry.layers().is_empty() {
         let future = guarded(|| (entry.handler())(&call))?;
+        let asking = AskSlot::Now(call.asking.into_inner());
         return Ok(Running {
             future,
             cancel: call.cancel.into_inner(),
+            asking,
         });
     }
     let cancel = CancelFlag::default();
-    let call = call.into_owned();
+    let slot = Arc::default();
+    let mut call = call.into_owned();
+    call.asking_slot = Some(Arc::clone(&slot));
     let _ = call.cancel.set(cancel.clone());
     let layers: Vec<Arc<dyn Layer>> = call
         .shared
@@ -68,6 +74,7 @@ pub(crate) fn start<C: Callable>(
     Ok(Running {
         future,
         cancel: Some(cancel),
+        asking: AskSlot::Later(slot),
     })
 }
 
@@ -80,7 +87,11 @@ pub(crate) fn run<T: Answer + Send + 'static>(
     started: Result<Running<T>, Failure>,
     out: &mut impl Sink,
 ) -> Step {
-    let Running { future, cancel } = match started {
+    let Running {
+        future,
+        cancel,
+        asking,
+    } = match started {
         Ok(running) => running,
         Err(failure) => {
             out.put(|out| answer::write::<T>(shared, revision, &id, Err(failure), out));
@@ -88,22 +99,69 @@ pub(crate) fn run<T: Answer + Send + 'static>(
         }
     };
     let guard = CancelOnDrop::new(cancel);
-    let mut future = Unwinding(future);
+    let mut round = Round {
+        future: Unwinding(future),
+        asking,
+    };
     let mut context = Context::from_waker(Waker::noop());
-    if let Poll::Ready(outcome) = Pin::new(&mut future).poll(&mut context) {
+    if let Poll::Ready(ending) = Pin::new(&mut round).poll(&mut context) {
         guard.disarm();
-        out.put(|out| answer::write(shared, revision, &id, outcome, out));
+        out.put(|out| ending.write(shared, revision, &id, out));
         return Step::Done;
     }
     let shared = Arc::clone(shared);
     let id = id.into_static();
     Step::Later(Box::pin(async move {
-        let outcome = future.await;
+        let ending = round.await;
         guard.disarm();
         let mut response = Response::default();
-        response.put(|out| answer::write(&shared, revision, &id, outcome, out));
+        response.put(|out| ending.write(&shared, revision, &id, out));
         response
     }))
+}
+
+/// One run of a handler, from its start to its end or to the asks that have no answer yet.
+struct Round<T> {
+    future: Unwinding<T>,
+    asking: AskSlot,
+}
+
+/// How a round ended.
+enum Ending<T> {
+    /// The handler is done.
+    Done(Result<T, Failure>),
+    /// The client has to be asked first. What was left of the handler goes with the round.
+    Paused(InputRequiredResult),
+}
+
+impl<T> Future for Round<T> {
+    type Output = Ending<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending<T>> {
+        if let Poll::Ready(outcome) = Pin::new(&mut self.future).poll(context) {
+            return Poll::Ready(Ending::Done(outcome));
+        }
+        match self.asking.get().and_then(|asking| asking.pause()) {
+            None => Poll::Pending,
+            Some(Ok(result)) => Poll::Ready(Ending::Paused(result)),
+            Some(Err(fault)) => Poll::Ready(Ending::Done(Err(Failure::Fault(fault)))),
+        }
+    }
+}
+
+impl<T: Answer> Ending<T> {
+    fn write(
+        self,
+        shared: &Shared,
+        revision: Revision,
+        id: &IdRef<'_>,
+        out: &mut Vec<u8>,
+    ) -> Wrote {
+        match self {
+            Self::Done(outcome) => answer::write(shared, revision, id, outcome, out),
+            Self::Paused(result) => answer::write_paused(shared, id, &result, out),
+        }
+    }
 }
 
 /// A handler's future whose panics are faults of the call, not the end of the connection.

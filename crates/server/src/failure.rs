@@ -12,6 +12,8 @@ pub use fault::Fault;
 pub use reject::Reject;
 pub use tool_error::ToolError;
 
+use crate::AskFailed;
+
 /// Why a handler or an extractor gave no result.
 ///
 /// Any error converts into it with `?`: a [`Reject`] stays one, everything else is a [`Fault`].
@@ -23,6 +25,9 @@ pub enum Failure {
     /// The arguments do not fit. The text is written for a model: newer revisions carry it as
     /// a tool result, older ones as a JSON-RPC error.
     Arguments(String),
+    /// The client cannot be asked what the handler needs to know. A modern client is told which
+    /// capability is missing; the model behind an older one reads why the tool gave up.
+    Unaskable(Reject),
     /// We are at fault.
     Fault(Fault),
 }
@@ -34,7 +39,10 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Failure {
             Ok(reject) => Self::Reject(*reject),
             Err(error) => match error.downcast::<Fault>() {
                 Ok(fault) => Self::Fault(*fault),
-                Err(error) => Self::Fault(Fault::from_box(error)),
+                Err(error) => match error.downcast::<AskFailed>() {
+                    Ok(failed) => failed.into_failure(),
+                    Err(error) => Self::Fault(Fault::from_box(error)),
+                },
             },
         }
     }

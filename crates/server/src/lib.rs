@@ -8,6 +8,7 @@
 
 mod answer;
 mod arguments;
+mod ask;
 mod call;
 mod caller;
 mod cancel;
@@ -40,6 +41,7 @@ pub mod template;
 mod tool;
 
 pub use arguments::Leniency;
+pub use ask::{Answer, Ask, AskFailed, Asker};
 pub use call::Call;
 pub use caller::Caller;
 pub use catalog::Catalog;
@@ -48,7 +50,9 @@ pub use describe::{
     DescribePrompt, DescribeResource, DescribeTool, Described, Description, HandlerSet, Handlers,
     IntoPrompt, IntoResource, IntoTool,
 };
-pub use extract::{Args, Cancelled, Extract, Introduction, MetaOf, Progress, RawArgs, State, Uri};
+pub use extract::{
+    Args, Cancelled, Detach, Extract, Introduction, MetaOf, Progress, RawArgs, State, Uri,
+};
 pub use failure::{Failure, Fault, Reject, ToolError};
 pub use handler::{BoxFuture, Handler};
 #[cfg(feature = "http")]

@@ -1,16 +1,23 @@
 //! The other end of a connection: who it is, how far its session has come, how to tell it things.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError, Weak,
+    Arc, LockResult, Mutex, MutexGuard, PoisonError, Weak,
     atomic::{AtomicU8, Ordering},
 };
 
 use serde::Serialize;
-use turnbuckle_protocol::{Id, Revision, SubscriptionFilter, envelope};
+use turnbuckle_protocol::{
+    CancelledNotificationParams, Id, InputRequest, Revision, SubscriptionFilter, envelope,
+};
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
 
-use crate::{Caller, cancel::CancelFlag, extract::Introduction};
+use crate::{
+    Caller,
+    ask::{Answered, Requests, Waiting},
+    cancel::CancelFlag,
+    extract::Introduction,
+};
 
 /// The other end, as one exchange or one connection sees it.
 pub(crate) struct Peer {
@@ -18,10 +25,32 @@ pub(crate) struct Peer {
     outbox: Outbox,
     session: Option<Arc<Session>>,
     input_ended: CancelFlag,
+    detaching: Detaching,
 }
 
-/// A legacy session: how far its handshake has come.
-pub(crate) type Session = Mutex<ServerLifecycle<Opened>>;
+/// Whether the client of an exchange can hang up and come back for the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detaching {
+    Possible,
+    Meaningless,
+}
+
+/// Stands in an outbox where the connection is to be closed. No message begins like this.
+pub(crate) const DETACH: &[u8] = b":";
+
+/// A legacy session: how far its handshake has come, and what we asked the client in it.
+#[derive(Default)]
+pub(crate) struct Session {
+    lifecycle: Mutex<ServerLifecycle<Opened>>,
+    pub(crate) requests: Arc<Requests>,
+}
+
+impl Session {
+    /// The handshake.
+    pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, ServerLifecycle<Opened>>> {
+        self.lifecycle.lock()
+    }
+}
 
 /// What a handshake leaves behind.
 pub(crate) struct Opened {
@@ -33,13 +62,37 @@ pub(crate) struct Opened {
 
 impl Peer {
     /// `session` is where a legacy client's handshake is kept; a modern exchange has none.
-    pub(crate) fn new(caller: Caller, outbox: Outbox, session: Option<Arc<Session>>) -> Self {
+    /// `input_ended` says that the other end will send nothing more.
+    pub(crate) fn new(
+        caller: Caller,
+        outbox: Outbox,
+        session: Option<Arc<Session>>,
+        input_ended: CancelFlag,
+    ) -> Self {
         Self {
             caller,
             outbox,
             session,
-            input_ended: CancelFlag::default(),
+            input_ended,
+            detaching: Detaching::Meaningless,
         }
+    }
+
+    /// The client can hang up and come back: whoever empties the outbox knows [`DETACH`].
+    #[cfg(feature = "http")]
+    pub(crate) fn detachable(mut self) -> Self {
+        self.detaching = Detaching::Possible;
+        self
+    }
+
+    pub(crate) fn is_detachable(&self) -> bool {
+        self.detaching == Detaching::Possible
+    }
+
+    /// Closes the connection behind what was sent so far.
+    pub(crate) async fn detach(&self) {
+        // A client that is gone needs no closing.
+        let _ = self.outbox.send(DETACH).await;
     }
 
     pub(crate) fn caller(&self) -> &Caller {
@@ -77,12 +130,73 @@ impl Peer {
         self.input_ended.wait().await;
     }
 
+    /// Takes a response to something that we asked.
+    pub(crate) fn answer(&self, response: &envelope::Response<'_>) {
+        if let Some(session) = &self.session {
+            session.requests.answer(response);
+        }
+    }
+
+    /// Asks a legacy client, and waits for its answer; `None` if it went away.
+    ///
+    /// # Cancel safety
+    /// Dropping the future tells the client that nobody waits any more.
+    pub(crate) async fn request(&self, question: &InputRequest) -> Option<Answered> {
+        let session = self.session.as_ref()?;
+        let (waiting, answer) = session.requests.enter().ok()?;
+        let mut message = Vec::new();
+        let (id, method) = (waiting.id.as_ref(), question.method());
+        let written = match question {
+            InputRequest::CreateMessage(params) => {
+                envelope::write_request(&mut message, &id, method, params)
+            }
+            InputRequest::ListRoots(params) => {
+                envelope::write_request(&mut message, &id, method, params)
+            }
+            InputRequest::Elicit(params) => {
+                envelope::write_request(&mut message, &id, method, params)
+            }
+        };
+        written.ok()?;
+        let unasked = Unasked {
+            waiting,
+            outbox: &self.outbox,
+        };
+        self.outbox.send(&message).await.ok()?;
+        let answered = answer.await.ok();
+        drop(unasked);
+        answered
+    }
+
     /// Sends a notification; waits while the peer does not read. A peer that is gone needs none.
     pub(crate) async fn notify<P: Serialize>(&self, method: &str, params: &P) {
         let mut message = Vec::new();
         match envelope::write_notification(&mut message, method, params) {
             Ok(()) => drop(self.outbox.send(&message).await),
             Err(error) => tracing::error!(method, %error, "a notification cannot be written"),
+        }
+    }
+}
+
+/// Takes a question back when nobody waits for its answer any more.
+struct Unasked<'a> {
+    waiting: Waiting,
+    outbox: &'a Outbox,
+}
+
+impl Drop for Unasked<'_> {
+    fn drop(&mut self) {
+        if !self.waiting.is_open() {
+            return;
+        }
+        let params = CancelledNotificationParams {
+            request_id: Some(self.waiting.id.clone()),
+            ..CancelledNotificationParams::default()
+        };
+        let mut message = Vec::new();
+        let method = "notifications/cancelled";
+        if envelope::write_notification(&mut message, method, &params).is_ok() {
+            self.outbox.push(&message);
         }
     }
 }

@@ -100,12 +100,6 @@ impl Running {
         table.close_if_idle();
     }
 
-    pub(crate) fn finish(&self, ticket: &Ticket) {
-        let mut table = self.table();
-        table.requests.finish(ticket);
-        table.close_if_idle();
-    }
-
     pub(crate) fn cancel(&self, id: &Id) {
         if let Some(cancel) = self.table().requests.cancel(id) {
             cancel.set();

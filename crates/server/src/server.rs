@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use turnbuckle_protocol::{CacheHint, CacheScope, Icon, Implementation};
+use turnbuckle_session::round::{Key, KeyRing, seal::WeakSecret};
 use turnbuckle_transport::Limits;
 
 use crate::{
@@ -34,6 +35,7 @@ pub struct Server {
     layers: Vec<Arc<dyn Layer>>,
     states: StateMap,
     handlers: HandlerSet,
+    keys: Option<Result<KeyRing, WeakSecret>>,
 }
 
 impl Server {
@@ -46,6 +48,7 @@ impl Server {
             layers: Vec::new(),
             states: StateMap::default(),
             handlers: HandlerSet::default(),
+            keys: None,
         }
     }
 
@@ -135,6 +138,14 @@ impl Server {
         self
     }
 
+    /// Seals what a handler knows between rounds with keys made of this secret, of at least 16
+    /// random bytes. Unless set, keys are random: a retry that lands on another process, or on this
+    /// one after a restart, is refused. Give all replicas the same.
+    pub fn secret(mut self, secret: &[u8]) -> Self {
+        self.keys = Some(KeyRing::from_secret(secret));
+        self
+    }
+
     /// How much a connection may hold, and how long it waits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
@@ -146,6 +157,10 @@ impl Server {
     /// # Errors
     /// The first thing that cannot be served as it was written.
     pub fn build(self) -> Result<LiveServer, SetupError> {
+        let keys = match self.keys {
+            Some(keys) => keys?,
+            None => random_keys()?,
+        };
         let HandlerSet {
             tools,
             prompts,
@@ -167,6 +182,7 @@ impl Server {
             self.settings,
             self.layers,
             self.states,
+            keys,
             catalog,
         );
         Ok(LiveServer::new(shared))
@@ -179,4 +195,11 @@ impl Server {
     pub async fn serve(self, transport: impl Transport) -> Result<(), ServeError> {
         self.build()?.serve(transport).await
     }
+}
+
+/// Keys that nobody else has.
+fn random_keys() -> Result<KeyRing, SetupError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| SetupError::NoRandomness(error.to_string()))?;
+    Ok(KeyRing::new(Key::new(bytes)))
 }

@@ -41,6 +41,12 @@ pub enum SetupError {
         /// What is wrong.
         problem: String,
     },
+    /// The secret is too short to be one.
+    #[error(transparent)]
+    WeakSecret(#[from] turnbuckle_session::round::seal::WeakSecret),
+    /// The system gives no randomness to make keys of.
+    #[error("there is no randomness to make keys of: {0}")]
+    NoRandomness(String),
     /// A handler wants a state that nobody gave.
     #[error("{kind} `{key}` wants `State<{state}>`: give it with `.state(…)`")]
     MissingState {

@@ -6,10 +6,10 @@ use std::{
 };
 
 use turnbuckle_protocol::Implementation;
+use turnbuckle_session::round::KeyRing;
 
 use crate::{
     Layer,
-    cancel::CancelFlag,
     catalog::Snapshot,
     peer::{ListChanged, Listener},
     settings::Settings,
@@ -23,8 +23,10 @@ pub(crate) struct Shared {
     pub(crate) states: StateMap,
     /// What ends every modern result: its type and who answered.
     pub(crate) modern_tail: Vec<u8>,
-    /// Set when the server is shutting down: what would stay open for ever ends.
-    pub(crate) closing: CancelFlag,
+    /// What ends a result that says what is missing.
+    pub(crate) paused_tail: Vec<u8>,
+    /// Seals what a handler knows between rounds.
+    pub(crate) keys: KeyRing,
     catalog: RwLock<Arc<Snapshot>>,
     listeners: Mutex<Vec<Weak<Listener>>>,
 }
@@ -64,12 +66,11 @@ impl Shared {
         settings: Settings,
         layers: Vec<Arc<dyn Layer>>,
         states: StateMap,
+        keys: KeyRing,
         catalog: Snapshot,
     ) -> Self {
-        let mut modern_tail =
-            br#""resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":"#.to_vec();
-        serde_json::to_writer(&mut modern_tail, &info).expect("an Implementation is plain JSON");
-        modern_tail.extend_from_slice(b"}}");
+        let modern_tail = tail("complete", &info);
+        let paused_tail = tail("input_required", &info);
         Self {
             info,
             instructions,
@@ -77,7 +78,8 @@ impl Shared {
             layers,
             states,
             modern_tail,
-            closing: CancelFlag::default(),
+            paused_tail,
+            keys,
             catalog: RwLock::new(Arc::new(catalog)),
             listeners: Mutex::default(),
         }
@@ -132,4 +134,14 @@ impl Shared {
             listener.list_changed(list);
         }
     }
+}
+
+/// What ends every modern result: its type and who answered.
+fn tail(result_type: &str, info: &Implementation) -> Vec<u8> {
+    let mut tail =
+        format!(r#""resultType":"{result_type}","_meta":{{"io.modelcontextprotocol/serverInfo":"#)
+            .into_bytes();
+    serde_json::to_writer(&mut tail, info).expect("an Implementation is plain JSON");
+    tail.extend_from_slice(b"}}");
+    tail
 }

@@ -13,15 +13,15 @@ pub use turnbuckle_protocol::{
     ReadResourceResult, ResourceContents, ResourceLink, Revision, Role,
 };
 pub use turnbuckle_schema as schema;
-#[cfg(feature = "server")]
-pub use turnbuckle_server::{
-    Args, Audio, Call, Caller, Cancelled, Catalog, Completer, Completing, Extract, Failure, Fault,
-    Handler, Image, IntoOutcome, Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next,
-    Progress, Prompt, RawArgs, Reject, Reply, Resource, ServeError, Server, SetupError, State,
-    Stdio, Streams, Tool, ToolError, Transport, Uri,
-};
 #[cfg(all(feature = "server", feature = "http"))]
 pub use turnbuckle_server::{Allowed, Cors, Http, HttpBody, HttpService, HttpSettings};
+#[cfg(feature = "server")]
+pub use turnbuckle_server::{
+    Answer, Args, Ask, AskFailed, Asker, Audio, Call, Caller, Cancelled, Catalog, Completer,
+    Completing, Extract, Failure, Fault, Handler, Image, IntoOutcome, Introduction, Json, Layer,
+    Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource,
+    ServeError, Server, SetupError, State, Stdio, Streams, Tool, ToolError, Transport, Uri,
+};
 pub use turnbuckle_transport as transport;
 pub use turnbuckle_transport::Command;
 
@@ -31,8 +31,8 @@ pub mod prelude {
     pub use turnbuckle_client::{Answers, Client, Connection};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
-        Args, Audio, Cancelled, Image, Json, Progress, Prompt, Resource, Server, State, Stdio,
-        Tool, ToolError,
+        Answer, Args, Ask, Audio, Cancelled, Image, Json, Progress, Prompt, Resource, Server,
+        State, Stdio, Tool, ToolError,
     };
 
     pub use crate::{Command, handlers, prompt, resource, tool};

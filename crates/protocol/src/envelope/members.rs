@@ -14,6 +14,10 @@ use super::text::Text;
 /// every request of the protocol.
 const INLINE: usize = 6;
 
+/// The most members that `params` may have. No request of the protocol has a tenth of it; finding
+/// duplicates among very many would take time that grows with their square.
+const MAX_MEMBERS: usize = 256;
+
 type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
 /// The members of an object, in order, each value as the text it came in.
@@ -78,23 +82,23 @@ impl<'a> Members<'a> {
         RawValue::from_string(text).expect("made of valid members")
     }
 
-    /// False if the name is there already.
-    fn insert(&mut self, name: Cow<'a, str>, value: &'a RawValue) -> bool {
+    /// Gives the name back if it is there already.
+    fn insert(&mut self, name: Cow<'a, str>, value: &'a RawValue) -> Result<(), Cow<'a, str>> {
         for slot in &mut self.inline {
             match slot {
-                Some((other, _)) if *other == name => return false,
+                Some((other, _)) if *other == name => return Err(name),
                 Some(_) => {}
                 None => {
                     *slot = Some((name, value));
-                    return true;
+                    return Ok(());
                 }
             }
         }
         if self.more.iter().any(|(other, _)| *other == name) {
-            return false;
+            return Err(name);
         }
         self.more.push((name, value));
-        true
+        Ok(())
     }
 }
 
@@ -107,6 +111,7 @@ impl<'a> Members<'a> {
 pub(super) enum Params<'a> {
     Object(Members<'a>),
     Duplicate(String),
+    TooMany,
     NotAnObject,
 }
 
@@ -128,13 +133,21 @@ impl<'de> Visitor<'de> for ParamsVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Members::default();
         let mut duplicate = None;
+        let mut count = 0_usize;
         while let Some(Text(name)) = map.next_key::<Text<'de>>()? {
-            let value = map.next_value()?;
-            if duplicate.is_none() && !members.insert(name.clone(), value) {
+            count += 1;
+            if duplicate.is_some() || count > MAX_MEMBERS {
+                // Refused already, but the rest must still be JSON.
+                map.next_value::<IgnoredAny>()?;
+            } else if let Err(name) = members.insert(name, map.next_value()?) {
                 duplicate = Some(name.into_owned());
             }
         }
-        Ok(duplicate.map_or(Params::Object(members), Params::Duplicate))
+        Ok(match duplicate {
+            Some(name) => Params::Duplicate(name),
+            None if count > MAX_MEMBERS => Params::TooMany,
+            None => Params::Object(members),
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {

@@ -111,6 +111,7 @@ impl<'a> Draft<'a> {
             Some(Params::NotAnObject) => {
                 return bad_params(id, "`params` must be an object".into());
             }
+            Some(Params::TooMany) => return bad_params(id, "`params` has too many members".into()),
             Some(Params::Duplicate(name)) => {
                 return bad_params(id, format!("member `{name}` of `params` stands twice"));
             }

@@ -175,6 +175,18 @@ fn nesting_a_million_deep_is_read_without_recursion() {
 }
 
 #[test]
+fn params_with_very_many_members_are_refused_quickly() {
+    let members: Vec<_> = (0..300_000)
+        .map(|number| format!("\"m{number}\":1"))
+        .collect();
+    let message = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{{}}}}}"#,
+        members.join(",")
+    );
+    assert_eq!(verdict(message.as_bytes()), "-32602 to 1");
+}
+
+#[test]
 fn params_keep_every_member_and_its_order() {
     let message = br#"{"jsonrpc":"2.0","id":1,"method":"x","params":
         {"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":{"h": [7]},"\u0069":8}}"#;

@@ -19,6 +19,7 @@
 mod args;
 mod cancelled;
 mod catalog;
+mod detach;
 mod identity;
 mod progress;
 mod request_meta;
@@ -26,6 +27,7 @@ mod state;
 
 pub use args::{Args, RawArgs};
 pub use cancelled::Cancelled;
+pub use detach::Detach;
 pub use identity::{Introduction, Uri};
 pub use progress::Progress;
 pub use request_meta::MetaOf;

@@ -27,6 +27,11 @@ impl Reject {
         }))
     }
 
+    /// An error of the protocol as it is.
+    pub(crate) fn of(error: ErrorObject) -> Self {
+        Self(Box::new(error))
+    }
+
     /// −32602: the parameters are wrong.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, message)

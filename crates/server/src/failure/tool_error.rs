@@ -3,6 +3,7 @@
 use turnbuckle_protocol::{CallToolResult, ContentBlock};
 
 use super::{Failure, Fault, Reject};
+use crate::AskFailed;
 
 /// A tool that did not do what it was asked: a result with `isError`, for the model to read.
 ///
@@ -28,6 +29,7 @@ enum Kind {
     Shown(Vec<ContentBlock>),
     Reject(Reject),
     Fault(Fault),
+    Failed(Failure),
 }
 
 impl ToolError {
@@ -46,6 +48,10 @@ impl ToolError {
         Self(Kind::Fault(Fault::new(error)))
     }
 
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Self(Kind::Failed(failure))
+    }
+
     pub(crate) fn into_result(self) -> Result<CallToolResult, Failure> {
         match self.0 {
             Kind::Shown(content) => Ok(CallToolResult {
@@ -55,6 +61,7 @@ impl ToolError {
             }),
             Kind::Reject(reject) => Err(Failure::Reject(reject)),
             Kind::Fault(fault) => Err(Failure::Fault(fault)),
+            Kind::Failed(failure) => Err(failure),
         }
     }
 
@@ -73,6 +80,7 @@ impl ToolError {
             }
             Kind::Reject(reject) => Failure::Reject(reject),
             Kind::Fault(fault) => Failure::Fault(fault),
+            Kind::Failed(failure) => failure,
         }
     }
 }
@@ -84,7 +92,10 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for ToolError {
             Ok(reject) => Self(Kind::Reject(*reject)),
             Err(error) => match error.downcast::<Fault>() {
                 Ok(fault) => Self(Kind::Fault(*fault)),
-                Err(error) => Self::new(error.to_string()),
+                Err(error) => match error.downcast::<AskFailed>() {
+                    Ok(failed) => failed.into_tool_error(),
+                    Err(error) => Self::new(error.to_string()),
+                },
             },
         }
     }

@@ -1,6 +1,8 @@
 //! Listening: an address, and the server behind it.
 
-use std::{future::Future, net::SocketAddr, path::PathBuf, pin::Pin};
+#[cfg(unix)]
+use std::path::PathBuf;
+use std::{future::Future, net::SocketAddr, pin::Pin};
 
 use turnbuckle_transport::http::{Listener, Settings, serve};
 
@@ -35,6 +37,7 @@ pub struct Http {
 
 enum Place {
     Tcp(String),
+    #[cfg(unix)]
     Unix(PathBuf),
     Listener(Listener),
 }
@@ -47,15 +50,10 @@ impl Http {
         Self::at(Place::Tcp(address.into()))
     }
 
-    /// Listens at a unix socket.
+    /// Listens at a unix socket, for whatever host its clients name.
+    #[cfg(unix)]
     pub fn unix(path: impl Into<PathBuf>) -> Self {
-        // Whoever may open the socket was let in by the file system; its clients name no host
-        // that means anything.
-        let http = Self::at(Place::Unix(path.into()));
-        Self {
-            settings: http.settings.clone().allow_any_host(),
-            ..http
-        }
+        Self::at(Place::Unix(path.into()))
     }
 
     /// Listens where somebody else has bound already.
@@ -79,7 +77,12 @@ impl Http {
     /// Sets the path of the endpoint; `/mcp` unless set.
     pub fn path(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
-        self.endpoint = format!("/{}", path.trim_matches('/'));
+        let path = path.trim_matches('/');
+        self.endpoint = if path.is_empty() {
+            String::new()
+        } else {
+            format!("/{path}")
+        };
         self
     }
 
@@ -132,6 +135,7 @@ impl Transport for Http {
     async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
         let listener = match self.place {
             Place::Tcp(address) => Listener::bind(address).await?,
+            #[cfg(unix)]
             Place::Unix(path) => Listener::bind_unix(path).await?,
             Place::Listener(listener) => listener,
         };
@@ -149,7 +153,7 @@ impl Transport for Http {
         let closing = service.clone();
         let stop = async move {
             self.until.await;
-            closing.close();
+            closing.wind_up();
         };
         Ok(serve(listener, service, self.connections, stop).await?)
     }
@@ -170,6 +174,9 @@ fn with_own_address(settings: HttpSettings, address: Option<SocketAddr>) -> Http
                 .into_iter()
                 .fold(settings, HttpSettings::allow_origin)
         }
-        _ => settings,
+        Some(_) => settings,
+        // Whoever may open a unix socket was let in by the file system; its clients name no host
+        // that means anything.
+        None => settings.allow_any_host(),
     }
 }

@@ -49,5 +49,6 @@ fn endpoint_of(site: &Site, parts: &Parts) -> String {
     let own = path
         .strip_suffix("/server-card")
         .filter(|path| !path.is_empty());
-    own.or(site.endpoint.as_deref()).unwrap_or("/").to_owned()
+    let endpoint = site.endpoint.as_deref().filter(|path| !path.is_empty());
+    own.or(endpoint).unwrap_or("/").to_owned()
 }

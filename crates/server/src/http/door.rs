@@ -4,7 +4,9 @@
 //! DNS rebinding it can even read the answers. The names in `Host` and `Origin` tell such requests
 //! from honest ones.
 
-use http::{HeaderMap, Uri, header};
+use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
+
+use turnbuckle_protocol::http::header::LAST_EVENT_ID;
 
 use super::settings::{Allowed, HttpSettings};
 
@@ -22,6 +24,21 @@ pub(super) enum Refused {
          `HttpSettings::allow_origin`"
     )]
     Origin(String),
+    #[error(
+        "the header `{0}` is there twice: whoever reads the other one would see another request"
+    )]
+    Twice(HeaderName),
+}
+
+impl Refused {
+    /// The status that it travels with.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            // streamable-http: a request with an invalid Origin MUST get 403.
+            Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
+            Self::NoHost | Self::Twice(_) => StatusCode::BAD_REQUEST,
+        }
+    }
 }
 
 /// Checks the names that a request carries.
@@ -30,6 +47,7 @@ pub(super) fn check(
     headers: &HeaderMap,
     uri: &Uri,
 ) -> Result<(), Refused> {
+    check_repeated(headers)?;
     if let Allowed::These(hosts) = &settings.hosts {
         check_host(hosts, headers, uri)?;
     }
@@ -39,6 +57,29 @@ pub(super) fn check(
         Some(origin) => Err(Refused::Origin(
             String::from_utf8_lossy(origin.as_bytes()).into_owned(),
         )),
+    }
+}
+
+/// Whoever stands in front of us may have gone by one of two headers of a name, and we by the
+/// other.
+fn check_repeated(headers: &HeaderMap) -> Result<(), Refused> {
+    // Counted by the map itself, so this costs nothing where nothing is repeated.
+    if headers.len() == headers.keys_len() {
+        return Ok(());
+    }
+    let is_decisive = |name: &HeaderName| {
+        [header::HOST, header::ORIGIN, header::CONTENT_TYPE].contains(name)
+            || name.as_str().starts_with("mcp-")
+            || name == LAST_EVENT_ID
+    };
+    let repeated = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
+    match headers
+        .keys()
+        .filter(|name| is_decisive(name))
+        .find(repeated)
+    {
+        Some(name) => Err(Refused::Twice(name.clone())),
+        None => Ok(()),
     }
 }
 
@@ -75,17 +116,17 @@ pub(super) fn is_allowed_origin(settings: &HttpSettings, origin: &[u8]) -> bool 
             .any(|allowed| allowed.as_bytes().eq_ignore_ascii_case(origin))
 }
 
+/// The name without the port. What has no port, or something else in its place, is left alone.
 fn without_port(host: &[u8]) -> &[u8] {
-    if host.starts_with(b"[") {
-        let end = host
-            .iter()
-            .position(|byte| *byte == b']')
-            .map_or(host.len(), |at| at + 1);
-        return &host[..end];
+    let Some(colon) = host.iter().rposition(|byte| *byte == b':') else {
+        return host;
+    };
+    let (name, port) = (&host[..colon], &host[colon + 1..]);
+    // The colons of an address in brackets are its own.
+    if name.starts_with(b"[") != name.ends_with(b"]") || !port.iter().all(u8::is_ascii_digit) {
+        return host;
     }
-    host.iter()
-        .position(|byte| *byte == b':')
-        .map_or(host, |colon| &host[..colon])
+    name
 }
 
 /// Names that only this machine answers to. All of 127.0.0.0/8 is loopback; a name that merely
@@ -129,6 +170,10 @@ mod tests {
             "evil.example",
             "localhost.evil.example",
             "127.0.0.1.evil.example",
+            "[::1].evil.example",
+            "[::1]evil.example:80",
+            "localhost:80.evil.example",
+            "localhost:80:80",
             "",
             "0",
         ] {
@@ -145,6 +190,8 @@ mod tests {
             "https://evil.example",
             "null",
             "http://localhost.evil.example",
+            "http://localhost:1@evil.example",
+            "http://[::1].evil.example",
             "file://",
         ] {
             assert!(!verdict(&closed, "localhost", Some(origin)), "{origin}");
@@ -172,5 +219,29 @@ mod tests {
             "whatever",
             None
         ));
+    }
+
+    #[test]
+    fn headers_that_decide_something_come_once() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        for name in ["accept", "cookie"] {
+            headers.append(name, "a".parse().unwrap());
+            headers.append(name, "b".parse().unwrap());
+        }
+        assert_eq!(check_repeated(&headers), Ok(()));
+        for name in [
+            "mcp-param-region",
+            "mcp-session-id",
+            "origin",
+            "last-event-id",
+        ] {
+            let mut headers = headers.clone();
+            headers.append(name, "a".parse().unwrap());
+            headers.append(name, "a".parse().unwrap());
+            assert!(
+                matches!(check_repeated(&headers), Err(Refused::Twice(twice)) if twice == name)
+            );
+        }
     }
 }

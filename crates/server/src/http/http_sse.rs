@@ -6,7 +6,7 @@
 use std::{
     future::Future as _,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
     time::Duration,
 };
@@ -19,8 +19,8 @@ use turnbuckle_transport::{Outbox, Receive as _, http::sse};
 
 use super::{
     body::{HttpBody, Kind},
-    post, read, reply,
-    service::{Site, caller},
+    media, post, read, reply,
+    service::Site,
 };
 use crate::{Caller, connection::Connection, running::Owner};
 
@@ -34,14 +34,27 @@ pub(super) struct SseSession {
 }
 
 impl SseSession {
-    pub(super) fn close(&self) {
-        self.outbox.close();
+    /// The server is shutting down: what runs is finished, then the stream ends.
+    pub(super) fn wind_up(&self) {
+        self.connection().closed();
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        let connection = self.connection.lock();
+        connection.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Opens the stream.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
-    let caller = caller(parts);
+    if !media::accepts(&parts.headers, b"text/event-stream") {
+        return reply::refuse(
+            StatusCode::NOT_ACCEPTABLE,
+            reply::NOT_HERE,
+            "a stream is opened with `Accept: text/event-stream`",
+        );
+    }
+    let caller = site.caller(parts);
     let opened = site.sessions.open_sse(|id| {
         let outbox = Outbox::new(site.shared.settings.limits);
         let connection = Connection::new(Arc::clone(&site.shared), caller.clone(), outbox.clone());
@@ -63,7 +76,12 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     };
     let mut start = Vec::new();
     // Relative to the stream's own address, so that it holds behind any prefix and proxy.
-    let place = format!("messages?session={}", session.id);
+    let up = if parts.uri.path().ends_with('/') {
+        "../"
+    } else {
+        ""
+    };
+    let place = format!("{up}messages?session={}", session.id);
     sse::Frame::of(place.as_bytes())
         .with_event("endpoint")
         .append_to(&mut start);
@@ -82,11 +100,14 @@ pub(super) async fn receive<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Resp
 where
     B: Body<Data = Bytes> + Send + 'static,
 {
+    if let Err(response) = media::check_content(&parts.headers) {
+        return response;
+    }
     let query = parts.uri.query().unwrap_or_default();
     let id = query
         .split('&')
         .find_map(|pair| pair.strip_prefix("session="));
-    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &caller(parts))) else {
+    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &site.caller(parts))) else {
         let message = "there is no such session, or its stream has ended: open a new one";
         return reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, message);
     };
@@ -99,11 +120,7 @@ where
     if session.outbox.ready().await.is_err() {
         return reply::refuse(StatusCode::GONE, reply::NOT_HERE, "the stream has ended");
     }
-    session
-        .connection
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .receive(&body);
+    session.connection().receive(&body);
     reply::empty(StatusCode::ACCEPTED)
 }
 

@@ -10,19 +10,20 @@ use http::{HeaderMap, Response, StatusCode, request::Parts};
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     ErrorObject, Revision,
-    envelope::Request,
+    envelope::{Request, RequestMeta},
     http::{
         header::{METHOD, NAME, PROTOCOL_VERSION},
-        matches, name_of, status_of,
+        matches, name_of, status_of, status_of_answer,
     },
 };
+use turnbuckle_session::Modern;
 use turnbuckle_transport::Outbox;
 
 use super::{
     body::HttpBody,
     exchange_body::{self, Start},
     reply,
-    service::{Site, caller},
+    service::Site,
 };
 use crate::{
     exchange::Step,
@@ -31,38 +32,60 @@ use crate::{
     sink::{self, Wrote},
 };
 
+const LATEST: &str = Revision::LATEST.as_str();
+
 pub(super) async fn serve(
     site: &Arc<Site>,
     parts: &Parts,
     request: Request<'_>,
-    version: Option<&str>,
+    meta: &RequestMeta<'_>,
 ) -> Response<HttpBody> {
-    if let Err(problem) = check_headers(site, parts, &request, version) {
+    let version = meta.version();
+    if let Err(problem) = check_headers(site, parts, &request, version.as_deref()) {
         let error = ErrorObject::header_mismatch(problem);
         return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
     }
+    if version.is_none() {
+        // Told here because without its version a body does not look modern.
+        return incomplete(&request);
+    }
+    let status = match (version.as_deref(), meta.client_capabilities) {
+        (Some(LATEST), Some(capabilities)) if capabilities.get().starts_with('{') => {
+            status_of_answer
+        }
+        // It will be refused, for what is missing or not spoken.
+        _ => status_of,
+    };
     let outbox = Outbox::new(site.shared.settings.limits);
-    let peer = Arc::new(Peer::new(caller(parts), outbox.clone(), None));
+    let closing = site.closing.clone();
+    let peer = Arc::new(Peer::new(site.caller(parts), outbox.clone(), None, closing));
     let mut response = sink::Response::default();
     match method::serve(&site.shared, &peer, request, &mut response) {
-        Step::Done if outbox.pending_bytes() == 0 => json(response),
+        Step::Done if outbox.pending_bytes() == 0 => json(response, status),
         Step::Done => {
             let ready = Box::pin(std::future::ready(response));
             reply::events(exchange_body::kind(outbox, ready, Vec::new(), site))
         }
         Step::Later(future) => match exchange_body::begin(outbox, future, site).await {
-            Start::Whole(response) => json(response),
+            Start::Whole(response) => json(response, status_of_answer),
             Start::Stream(kind) => reply::events(kind),
         },
     }
 }
 
-fn json(response: sink::Response) -> Response<HttpBody> {
+/// basic: a request without its version MUST get 400 and -32602.
+fn incomplete(request: &Request<'_>) -> Response<HttpBody> {
+    let error = match Modern::<()>::check(None, None, &method::SPOKEN) {
+        Err(rejection) => ErrorObject::new(rejection.code(), rejection.to_string()),
+        Ok(_) => ErrorObject::invalid_request("the request names no protocol version"),
+    };
+    reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error)
+}
+
+fn json(response: sink::Response, status: fn(i64) -> u16) -> Response<HttpBody> {
     let status = match response.wrote {
         Wrote::Result => StatusCode::OK,
-        Wrote::Error(code) => {
-            StatusCode::from_u16(status_of(code)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-        }
+        Wrote::Error(code) => StatusCode::from_u16(status(code)).unwrap_or(StatusCode::OK),
     };
     reply::json(status, response.message)
 }
@@ -85,7 +108,7 @@ fn check_headers(
     if said.as_bytes() != version.as_bytes() {
         return Err("`MCP-Protocol-Version` differs from the version in `_meta`".into());
     }
-    if version != Revision::LATEST.as_str() {
+    if version != LATEST {
         // Refused for its version, with the list of those that are spoken.
         return Ok(());
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, StatusCode, header, request::Parts};
+use http::{Response, StatusCode, request::Parts};
 use http_body::Body;
 use turnbuckle_protocol::{
     ErrorObject, Revision,
-    envelope::{self, Frame, Message, Request, RequestMeta},
+    envelope::{self, Frame, Malformed, Message, Request, RequestMeta},
     error::code,
     http::header::{PROTOCOL_VERSION, SESSION_ID},
 };
@@ -16,19 +16,23 @@ use turnbuckle_session::{Era, era};
 use super::{
     batch,
     body::HttpBody,
-    modern,
+    media, modern,
     read::{self, ReadError},
     reply,
-    service::{Site, caller},
+    service::Site,
     session::HttpSession,
-    session_post,
+    session_get, session_post,
 };
+
+/// Bytes of an `initialize`. What the client says of itself is kept for as long as the session
+/// lasts, so ten thousand sessions must not be able to keep ten thousand large messages.
+const MAX_INITIALIZE_BYTES: usize = 128 * 1024;
 
 pub(super) async fn serve<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Response<HttpBody>
 where
     B: Body<Data = Bytes> + Send + 'static,
 {
-    if let Err(response) = check_media(&parts.headers) {
+    if let Err(response) = media::check(&parts.headers) {
         return response;
     }
     let limit = site.shared.settings.limits.max_message_bytes;
@@ -36,31 +40,56 @@ where
         Ok(body) => body,
         Err(error) => return unread(&error),
     };
-    let frame = match envelope::parse(&body) {
-        Ok(frame) => frame,
-        Err(malformed) => {
-            let code = malformed.kind.code().unwrap_or(code::INVALID_REQUEST);
-            let error = ErrorObject::new(code, malformed.message);
-            return reply::error(StatusCode::BAD_REQUEST, malformed.id.as_ref(), &error);
-        }
-    };
-    match frame {
-        Frame::One(Message::Request(request)) => serve_request(site, parts, request).await,
-        Frame::One(message) => match session(site, parts) {
-            Ok(Some(session)) => session_post::accept(site, &session, &message),
-            Ok(None) => without_session(parts, &message),
+    // Told apart before it is parsed: whoever may not send a batch shall not have us read it.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return match session(site, parts) {
+            Ok(Some(session)) => batch::serve(site, &session, &body),
+            Ok(None) => batch::unknown(),
             Err(response) => response,
-        },
-        Frame::Batch(members) => match session(site, parts) {
-            Ok(Some(session)) => batch::serve(site, &session, members).await,
+        };
+    }
+    match envelope::parse(&body) {
+        Ok(Frame::One(Message::Request(request))) if request.method == "initialize" => {
+            initialize(site, parts, request, body.len())
+        }
+        Ok(Frame::One(Message::Request(request))) => serve_request(site, parts, request).await,
+        Ok(Frame::One(Message::Notification(_))) if session_get::is_modern(parts) => {
+            // streamable-http: the core defines no notification here, so there is nothing to do.
+            reply::empty(StatusCode::ACCEPTED)
+        }
+        Ok(Frame::One(message)) => match session(site, parts) {
+            Ok(Some(session)) => session_post::accept(site, &session, &message),
             Ok(None) => reply::refuse(
                 StatusCode::BAD_REQUEST,
                 code::INVALID_REQUEST,
-                "batches exist only in sessions of 2025-03-26: send the messages one by one",
+                "notifications and responses belong to a session: name it with `Mcp-Session-Id`",
             ),
             Err(response) => response,
         },
+        Ok(Frame::Batch(_)) => batch::unknown(),
+        Err(malformed) => garbled(&malformed),
     }
+}
+
+fn garbled(malformed: &Malformed<'_>) -> Response<HttpBody> {
+    let code = malformed.kind.code().unwrap_or(code::INVALID_REQUEST);
+    let error = ErrorObject::new(code, malformed.message.as_str());
+    reply::error(StatusCode::BAD_REQUEST, malformed.id.as_ref(), &error)
+}
+
+fn initialize(
+    site: &Arc<Site>,
+    parts: &Parts,
+    request: Request<'_>,
+    length: usize,
+) -> Response<HttpBody> {
+    if length > MAX_INITIALIZE_BYTES {
+        let error = ErrorObject::invalid_request(format!(
+            "an `initialize` may have {MAX_INITIALIZE_BYTES} bytes: leave out what is not needed"
+        ));
+        return reply::error(StatusCode::PAYLOAD_TOO_LARGE, Some(&request.id), &error);
+    }
+    session_post::initialize(site, site.caller(parts), request)
 }
 
 async fn serve_request(
@@ -79,12 +108,9 @@ async fn serve_request(
         .get(PROTOCOL_VERSION)
         .and_then(|value| value.to_str().ok());
     match era::of_post(&request.method, version.as_deref(), header) {
-        _ if request.method == "initialize" => {
-            session_post::initialize(site, caller(parts), request)
-        }
         // A session's own request is legacy, whatever its headers look like.
         Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
-            modern::serve(site, parts, request, version.as_deref()).await
+            modern::serve(site, parts, request, &meta).await
         }
         _ => match session(site, parts) {
             Ok(Some(session)) => session_post::serve(site, &session, request).await,
@@ -119,7 +145,7 @@ pub(super) fn session(
     let found = id
         .to_str()
         .ok()
-        .and_then(|id| site.sessions.find(id, &caller(parts)));
+        .and_then(|id| site.sessions.find(id, &site.caller(parts)));
     let Some(session) = found else {
         return Err(reply::refuse(
             StatusCode::NOT_FOUND,
@@ -142,79 +168,10 @@ pub(super) fn session(
     Ok(Some(session))
 }
 
-fn without_session(parts: &Parts, message: &Message<'_>) -> Response<HttpBody> {
-    let is_modern = parts
-        .headers
-        .get(PROTOCOL_VERSION)
-        .is_some_and(|version| version.as_bytes() == Revision::LATEST.as_str().as_bytes());
-    match message {
-        // streamable-http: the core defines no notification here, so there is nothing to do.
-        Message::Notification(_) if is_modern => reply::empty(StatusCode::ACCEPTED),
-        _ => reply::refuse(
-            StatusCode::BAD_REQUEST,
-            code::INVALID_REQUEST,
-            "notifications and responses belong to a session: name it with `Mcp-Session-Id`",
-        ),
-    }
-}
-
-/// The media types that the request has and wants.
-#[expect(
-    clippy::result_large_err,
-    reason = "a refusal is rare, and goes out at once"
-)]
-fn check_media(headers: &HeaderMap) -> Result<(), Response<HttpBody>> {
-    let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| {
-        let value = value.as_bytes();
-        let kind = value
-            .split(|byte| *byte == b';')
-            .next()
-            .unwrap_or_default()
-            .trim_ascii();
-        kind.eq_ignore_ascii_case(b"application/json")
-    });
-    if !is_json {
-        return Err(reply::refuse(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            reply::NOT_HERE,
-            "the body must be `Content-Type: application/json`",
-        ));
-    }
-    if !accepts(headers, b"application/json") && !accepts(headers, b"text/event-stream") {
-        return Err(reply::refuse(
-            StatusCode::NOT_ACCEPTABLE,
-            reply::NOT_HERE,
-            "the request must accept both `application/json` and `text/event-stream`",
-        ));
-    }
-    Ok(())
-}
-
-/// Whether the request takes this kind of answer. One that does not say takes everything.
-pub(super) fn accepts(headers: &HeaderMap, kind: &[u8]) -> bool {
-    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
-    if values.peek().is_none() {
-        return true;
-    }
-    let family = kind.split(|byte| *byte == b'/').next().unwrap_or_default();
-    values
-        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
-        .any(|wish| {
-            let wish = wish
-                .split(|byte| *byte == b';')
-                .next()
-                .unwrap_or_default()
-                .trim_ascii();
-            wish.eq_ignore_ascii_case(kind)
-                || wish == b"*/*"
-                || (wish.ends_with(b"/*") && wish[..wish.len() - 2].eq_ignore_ascii_case(family))
-        })
-}
-
 pub(super) fn unread(error: &ReadError) -> Response<HttpBody> {
     let status = match error {
         ReadError::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
-        ReadError::TooSlow(_) => StatusCode::REQUEST_TIMEOUT,
+        ReadError::TooSlow => StatusCode::REQUEST_TIMEOUT,
         ReadError::Broken => StatusCode::BAD_REQUEST,
     };
     reply::refuse(status, reply::NOT_HERE, &error.to_string())

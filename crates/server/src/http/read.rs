@@ -4,7 +4,7 @@ use std::{
     future::{Future as _, poll_fn},
     pin::{Pin, pin},
     task::{Context, Poll},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::{Bytes, BytesMut};
@@ -15,13 +15,20 @@ use http_body::Body;
 pub(super) enum ReadError {
     #[error("the body is longer than {0} bytes: send less at once, or raise `Limits`")]
     TooLong(usize),
-    #[error("the body did not arrive: nothing came for {0:?}")]
-    TooSlow(Duration),
+    #[error("the body came too slowly: send it faster, or raise `HttpSettings::body_patience`")]
+    TooSlow,
     #[error("the body broke off")]
     Broken,
 }
 
+/// Bytes per second that a body must come with on the whole. Below what any network in use
+/// gives; without it, one byte now and then would hold a connection for ever.
+const SLOWEST: u64 = 1024;
+
 /// Reads the whole body. One that arrives in one piece, as nearly all do, is not copied.
+///
+/// A client may pause for `patience`, and is given as much once more for all its slowness, plus
+/// what the slowest network would take.
 pub(super) async fn whole<B>(body: B, limit: usize, patience: Duration) -> Result<Bytes, ReadError>
 where
     B: Body<Data = Bytes>,
@@ -39,14 +46,19 @@ where
     if body.is_end_stream() {
         return Ok(first);
     }
+    let start = Instant::now();
     let mut all = BytesMut::from(first);
-    while let Some(more) = next(body.as_mut(), patience).await? {
+    loop {
+        let allowed = patience + Duration::from_secs(all.len() as u64 / SLOWEST);
+        let left = allowed.saturating_sub(start.elapsed());
+        let Some(more) = next(body.as_mut(), left.min(patience)).await? else {
+            return Ok(all.freeze());
+        };
         if all.len() + more.len() > limit {
             return Err(ReadError::TooLong(limit));
         }
         all.extend_from_slice(&more);
     }
-    Ok(all.freeze())
 }
 
 /// The next piece. A timer is set only if there is something to wait for.
@@ -66,7 +78,7 @@ async fn next<B: Body<Data = Bytes>>(
         sleep
             .as_mut()
             .poll(context)
-            .map(|()| Err(ReadError::TooSlow(patience)))
+            .map(|()| Err(ReadError::TooSlow))
     })
     .await
 }

@@ -18,7 +18,7 @@ pub(super) enum Route {
 }
 
 /// Finds the place. `endpoint` is the path of the endpoint; a service that is nested under some
-/// router has none, and takes every path that is not one of the others.
+/// router has none, and takes every path that is not one of the others. It has no slash at its end.
 pub(super) fn of(path: &str, endpoint: Option<&str>) -> Route {
     let path = path.trim_end_matches('/');
     let inside = match endpoint {
@@ -56,6 +56,13 @@ mod tests {
         ];
         for (path, route) in table {
             assert_eq!(of(path, Some("/mcp")), route, "{path}");
+        }
+        for (path, route) in [
+            ("/", Route::Endpoint),
+            ("/sse", Route::Sse),
+            ("/x", Route::Nowhere),
+        ] {
+            assert_eq!(of(path, Some("")), route, "{path} at the root");
         }
         for (path, route) in [
             ("/", Route::Endpoint),

@@ -9,19 +9,19 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
+use http::{Method, Request, Response, StatusCode, request::Parts};
 use http_body::Body;
 use tower_service::Service;
 
 use super::{
     body::HttpBody,
-    card, door, http_sse, post, reply,
+    card, cors, door, http_sse, post, reply,
     route::{self, Route},
     session_get,
     sessions::Sessions,
-    settings::{Cors, HttpSettings},
+    settings::HttpSettings,
 };
-use crate::{Caller, LiveServer, shared::Shared};
+use crate::{Caller, LiveServer, cancel::CancelFlag, shared::Shared};
 
 /// A server that speaks HTTP: a tower service.
 ///
@@ -36,6 +36,9 @@ pub(super) struct Site {
     pub(super) settings: HttpSettings,
     pub(super) sessions: Sessions,
     pub(super) endpoint: Option<String>,
+    /// Set when the service winds up.
+    pub(super) closing: CancelFlag,
+    local: Caller,
 }
 
 impl HttpService {
@@ -49,13 +52,20 @@ impl HttpService {
             sessions: Sessions::new(&settings),
             settings,
             endpoint,
+            closing: CancelFlag::default(),
+            local: Caller::local(),
         }))
     }
 
-    /// Ends every session and stream, so that connections can close.
-    pub(crate) fn close(&self) {
-        self.0.shared.closing.set();
-        self.0.sessions.close();
+    /// Ends what would stay open for ever, so that connections can close: subscriptions are told
+    /// that no more will come, standing streams end, no session is opened any more. What runs is
+    /// finished.
+    ///
+    /// [`Http`](crate::Http) does this when it is told to stop. Call it where another server
+    /// carries the service, before that server waits for its connections.
+    pub fn wind_up(&self) {
+        self.0.closing.set();
+        self.0.sessions.wind_up();
     }
 }
 
@@ -88,18 +98,17 @@ impl Site {
             return card::health();
         }
         if let Err(refused) = door::check(&self.settings, &parts.headers, &parts.uri) {
-            // streamable-http: a request with an invalid Origin MUST get 403.
-            return reply::refuse(StatusCode::FORBIDDEN, reply::NOT_HERE, &refused.to_string());
+            return reply::refuse(refused.status(), reply::NOT_HERE, &refused.to_string());
         }
-        let Some(origin) = self.cors_origin(&parts.headers) else {
+        let Some(origin) = cors::origin(&self.settings, &parts.headers) else {
             return self.dispatch(route, parts, body).await;
         };
         let mut response = if parts.method == Method::OPTIONS {
-            preflight()
+            cors::preflight(&parts.headers)
         } else {
             self.dispatch(route, parts, body).await
         };
-        allow_reading(response.headers_mut(), origin);
+        cors::allow_reading(response.headers_mut(), origin);
         response
     }
 
@@ -123,55 +132,17 @@ impl Site {
     }
 
     fn nowhere(&self) -> Response<HttpBody> {
-        let endpoint = self.endpoint.as_deref().unwrap_or("/");
+        let endpoint = match self.endpoint.as_deref() {
+            None | Some("") => "/",
+            Some(endpoint) => endpoint,
+        };
         let message = format!("there is nothing here: the endpoint is at `{endpoint}`");
         reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, &message)
     }
 
-    /// The origin to tell a browser about, where CORS is on.
-    fn cors_origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
-        if self.settings.cors == Cors::Silent {
-            return None;
-        }
-        headers.get(header::ORIGIN).cloned()
+    /// Who calls: whom a layer in front found, or whoever started the process.
+    pub(super) fn caller(&self, parts: &Parts) -> Caller {
+        let found = parts.extensions.get::<Caller>();
+        found.unwrap_or(&self.local).clone()
     }
-}
-
-/// Who calls: whom a layer in front found, or whoever started the process.
-pub(super) fn caller(parts: &Parts) -> Caller {
-    parts
-        .extensions
-        .get::<Caller>()
-        .cloned()
-        .unwrap_or_default()
-}
-
-fn preflight() -> Response<HttpBody> {
-    let mut response = reply::empty(StatusCode::NO_CONTENT);
-    let headers = response.headers_mut();
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("POST, GET, DELETE, OPTIONS"),
-    );
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static(
-            "authorization, content-type, accept, last-event-id, mcp-method, mcp-name, \
-             mcp-protocol-version, mcp-session-id, traceparent, tracestate, baggage",
-        ),
-    );
-    headers.insert(
-        header::ACCESS_CONTROL_MAX_AGE,
-        HeaderValue::from_static("600"),
-    );
-    response
-}
-
-fn allow_reading(headers: &mut HeaderMap, origin: HeaderValue) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("mcp-session-id, mcp-protocol-version, www-authenticate"),
-    );
-    headers.append(header::VARY, HeaderValue::from_static("origin"));
 }

@@ -1,7 +1,6 @@
 //! One session of 2025-03-26 to 2025-11-25: its handshake, what runs in it, its streams.
 
 use std::{
-    collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -12,20 +11,18 @@ use std::{
 use turnbuckle_protocol::Revision;
 use turnbuckle_transport::{Limits, Outbox};
 
-use super::{event_stream::EventStream, settings::HttpSettings};
+use super::{event_stream::EventStream, settings::HttpSettings, turn::Source};
 use crate::{
     Caller,
+    cancel::CancelFlag,
     peer::{Listener, Peer, Session, Wants},
     running::Running,
     shared::Shared,
 };
 
-/// Bytes that may wait on the standing stream of a session whose client does not listen. Enough
-/// for some hundred notices; a session that nobody reads must stay small.
+/// Bytes that may wait for a session whose client does not listen. Enough for some hundred
+/// notices; a session that nobody reads must stay small.
 const STANDING_BYTES: usize = 16 * 1024;
-
-/// The number of the standing stream.
-pub(super) const STANDING: u64 = 0;
 
 /// One session.
 pub(super) struct HttpSession {
@@ -33,10 +30,14 @@ pub(super) struct HttpSession {
     pub(super) caller: Caller,
     pub(super) lifecycle: Arc<Session>,
     pub(super) running: Running,
-    pub(super) standing: Arc<EventStream>,
-    streams: Mutex<HashMap<u64, Arc<EventStream>>>,
+    /// What the session as a whole is told, on whichever standing stream is open.
+    pub(super) standing: Arc<Source>,
+    /// Streams that are open or can be resumed, in the order in which they were opened.
+    streams: Mutex<Vec<Arc<EventStream>>>,
     next_stream: AtomicU64,
     listener: Mutex<Option<Arc<Listener>>>,
+    /// Set when the server is shutting down.
+    closing: CancelFlag,
     opened: Instant,
     /// When the client was last heard of, in milliseconds after `opened`.
     seen: AtomicU64,
@@ -47,8 +48,8 @@ impl HttpSession {
         id: Box<str>,
         caller: Caller,
         lifecycle: Arc<Session>,
-        settings: &HttpSettings,
         limits: Limits,
+        closing: CancelFlag,
     ) -> Self {
         let standing = Outbox::new(limits.with_outbox_high_water_bytes(STANDING_BYTES));
         Self {
@@ -56,10 +57,11 @@ impl HttpSession {
             caller,
             lifecycle,
             running: Running::new(None),
-            standing: Arc::new(EventStream::new(STANDING, standing, settings)),
+            standing: Arc::new(Source::new(standing)),
             streams: Mutex::default(),
-            next_stream: AtomicU64::new(STANDING + 1),
+            next_stream: AtomicU64::new(0),
             listener: Mutex::default(),
+            closing,
             opened: Instant::now(),
             seen: AtomicU64::new(0),
         }
@@ -74,13 +76,22 @@ impl HttpSession {
         lifecycle.revision().unwrap_or(Revision::V2025_03_26)
     }
 
+    /// Whether streams begin with an event that names the place to come back to, and may be
+    /// closed early. transports: since 2025-11-25; clients of older revisions choke on an event
+    /// without data.
+    pub(super) fn primes(&self) -> bool {
+        self.revision() == Revision::V2025_11_25
+    }
+
     /// The other end, for one exchange.
     pub(super) fn peer(&self, outbox: Outbox) -> Arc<Peer> {
-        Arc::new(Peer::new(
-            self.caller.clone(),
-            outbox,
-            Some(Arc::clone(&self.lifecycle)),
-        ))
+        let lifecycle = Some(Arc::clone(&self.lifecycle));
+        let peer = Peer::new(self.caller.clone(), outbox, lifecycle, self.closing.clone());
+        Arc::new(if self.primes() {
+            peer.detachable()
+        } else {
+            peer
+        })
     }
 
     /// The client is ready: from now on it is told of changes, on its standing stream.
@@ -91,36 +102,76 @@ impl HttpSession {
             .initialized();
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         if listener.is_none() {
-            let peer = self.peer(self.standing.outbox().clone());
+            let peer = self.peer(self.standing.outbox.clone());
             let new = Arc::new(Listener::new(peer, Wants::Session));
             shared.listen(&new);
             *listener = Some(new);
         }
     }
 
-    /// Makes what an exchange sends a stream of its own, which can be resumed.
-    pub(super) fn open_stream(&self, outbox: Outbox, settings: &HttpSettings) -> Arc<EventStream> {
+    /// Opens a stream of what comes from a source, which can be resumed.
+    pub(super) fn open_stream(
+        &self,
+        source: Arc<Source>,
+        settings: &HttpSettings,
+    ) -> Arc<EventStream> {
         let number = self.next_stream.fetch_add(1, Ordering::Relaxed);
-        let stream = Arc::new(EventStream::new(number, outbox, settings));
+        let stream = Arc::new(EventStream::new(number, source));
         let mut streams = self.streams();
-        streams.retain(|_, stream| !stream.is_forgettable());
-        streams.insert(number, Arc::clone(&stream));
+        self.forget(&mut streams, settings);
+        streams.push(Arc::clone(&stream));
         stream
     }
 
     /// How many streams are open now.
     pub(super) fn open_streams(&self) -> usize {
         let streams = self.streams();
-        streams.values().filter(|stream| stream.is_read()).count()
-            + usize::from(self.standing.is_read())
+        streams.iter().filter(|stream| stream.is_read()).count()
     }
 
     /// The stream with this number, if it can still be resumed.
-    pub(super) fn stream(&self, number: u64) -> Option<Arc<EventStream>> {
-        if number == STANDING {
-            return Some(Arc::clone(&self.standing));
-        }
-        self.streams().get(&number).cloned()
+    pub(super) fn stream(&self, number: u64, settings: &HttpSettings) -> Option<Arc<EventStream>> {
+        let mut streams = self.streams();
+        self.forget(&mut streams, settings);
+        let found = streams.iter().find(|stream| stream.number == number);
+        found.cloned()
+    }
+
+    /// Forgets streams that nobody has come back for, and the oldest where there are too many.
+    fn forget(&self, streams: &mut Vec<Arc<EventStream>>, settings: &HttpSettings) {
+        let (mut count, mut bytes) = (0, 0);
+        // From the newest to the oldest.
+        streams.reverse();
+        streams.retain(|stream| {
+            if stream.is_read() || self.is_running(stream) {
+                return true;
+            }
+            if stream.left_for() > settings.replay_age {
+                return false;
+            }
+            count += 1;
+            bytes += self.kept_bytes(stream);
+            count <= settings.replay_streams && (bytes <= settings.replay_bytes || count == 1)
+        });
+        streams.reverse();
+    }
+
+    fn is_standing(&self, stream: &EventStream) -> bool {
+        Arc::ptr_eq(&stream.source, &self.standing)
+    }
+
+    /// Whether more may come on a stream, whoever reads it.
+    fn is_running(&self, stream: &EventStream) -> bool {
+        !self.is_standing(stream) && !stream.source.outbox.is_closed()
+    }
+
+    fn kept_bytes(&self, stream: &EventStream) -> usize {
+        let waiting = if self.is_standing(stream) {
+            0
+        } else {
+            stream.source.outbox.pending_bytes()
+        };
+        stream.kept_bytes() + waiting
     }
 
     pub(super) fn touch(&self) {
@@ -145,13 +196,18 @@ impl HttpSession {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        self.standing.outbox().close();
-        for stream in self.streams().values() {
-            stream.outbox().close();
+        self.standing.outbox.close();
+        for stream in self.streams().iter() {
+            stream.source.outbox.close();
         }
     }
 
-    fn streams(&self) -> MutexGuard<'_, HashMap<u64, Arc<EventStream>>> {
+    /// The server is shutting down: the standing streams end, what runs is finished.
+    pub(super) fn wind_up(&self) {
+        self.standing.outbox.close();
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Vec<Arc<EventStream>>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

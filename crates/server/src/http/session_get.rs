@@ -8,7 +8,10 @@ use turnbuckle_protocol::{
     http::header::{LAST_EVENT_ID, PROTOCOL_VERSION},
 };
 
-use super::{body::HttpBody, event_stream::parse_id, post, reply, service::Site, session_post};
+use super::{
+    body::HttpBody, event_stream::Begin, media, post, replay::parse_id, reply, service::Site,
+    session_post,
+};
 
 /// Opens the standing stream, or resumes one that broke.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
@@ -16,7 +19,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         // streamable-http: GET and DELETE are gone from 2026-07-28.
         return reply::not_allowed("POST", "2026-07-28 has no GET: send `subscriptions/listen`");
     }
-    if !post::accepts(&parts.headers, b"text/event-stream") {
+    if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
             StatusCode::NOT_ACCEPTABLE,
             reply::NOT_HERE,
@@ -32,16 +35,14 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         return session_post::too_many_streams(site);
     }
     let Some(last) = parts.headers.get(LAST_EVENT_ID) else {
-        let first = match session.revision() {
-            Revision::V2025_11_25 => session.standing.prime(site.settings.retry),
-            _ => Vec::new(),
-        };
-        return reply::events(Arc::clone(&session.standing).read(None, first));
+        let stream = session.open_stream(Arc::clone(&session.standing), &site.settings);
+        return reply::events(stream.read(site, &session, Begin::With(Vec::new())));
     };
     let place = last.to_str().ok().and_then(parse_id);
-    let found = place.and_then(|(stream, event)| Some((session.stream(stream)?, event)));
+    let found =
+        place.and_then(|(stream, event)| Some((session.stream(stream, &site.settings)?, event)));
     match found {
-        Some((stream, event)) => reply::events(stream.read(Some(event), Vec::new())),
+        Some((stream, event)) => reply::events(stream.read(site, &session, Begin::After(event))),
         None => reply::refuse(
             StatusCode::BAD_REQUEST,
             reply::NOT_HERE,
@@ -66,7 +67,8 @@ pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     }
 }
 
-fn is_modern(parts: &Parts) -> bool {
+/// Whether the request says that it is of the revision that has no sessions.
+pub(super) fn is_modern(parts: &Parts) -> bool {
     let version = parts.headers.get(PROTOCOL_VERSION);
     version.is_some_and(|version| version.as_bytes() == Revision::LATEST.as_str().as_bytes())
 }

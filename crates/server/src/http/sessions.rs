@@ -13,6 +13,10 @@ use crate::Caller;
 /// Bits of an id: enough that guessing one is hopeless for as long as the sun shines.
 const ID_BYTES: usize = 20;
 
+/// The least time between two looks for idle sessions when there are too many: a flood of clients
+/// that are turned away must not cost a look each.
+const CROWDED_PAUSE: Duration = Duration::from_millis(100);
+
 /// All sessions. An idle one costs its entry and nothing else: no task, no timer.
 pub(super) struct Sessions {
     table: Mutex<Table>,
@@ -50,7 +54,10 @@ impl Sessions {
 
     /// The session with this id, if it is the caller's.
     pub(super) fn find(&self, id: &str, caller: &Caller) -> Option<Arc<HttpSession>> {
-        let session = Arc::clone(self.table().streamable.get(id)?);
+        let mut table = self.table();
+        self.sweep_if_due(&mut table);
+        let session = Arc::clone(table.streamable.get(id)?);
+        drop(table);
         // A session is bound to who opened it: an id alone opens nothing.
         if session.caller.id() != caller.id() {
             return None;
@@ -104,18 +111,18 @@ impl Sessions {
         session.close();
     }
 
-    /// Ends every session, and opens no more.
-    pub(super) fn close(&self) {
+    /// Opens no more sessions, and ends what would stay open for ever. What runs is finished.
+    pub(super) fn wind_up(&self) {
         let mut table = self.table();
         table.is_closed = true;
-        let streamable = std::mem::take(&mut table.streamable);
-        let sse = std::mem::take(&mut table.sse);
+        let streamable: Vec<_> = table.streamable.values().cloned().collect();
+        let sse: Vec<_> = table.sse.values().cloned().collect();
         drop(table);
-        for session in streamable.values() {
-            session.close();
+        for session in streamable {
+            session.wind_up();
         }
-        for session in sse.values() {
-            session.close();
+        for session in sse {
+            session.wind_up();
         }
     }
 
@@ -123,23 +130,28 @@ impl Sessions {
         if table.is_closed {
             return Err(Full::Closing);
         }
-        self.sweep(table);
-        if table.streamable.len() + table.sse.len() >= self.max {
+        self.sweep_if_due(table);
+        let is_recent = |swept: Instant| swept.elapsed() < CROWDED_PAUSE;
+        if table.len() >= self.max && !table.swept.is_some_and(is_recent) {
+            self.sweep(table);
+        }
+        if table.len() >= self.max {
             return Err(Full::TooMany(self.max));
         }
         Ok(())
     }
 
-    /// Ends what has been idle for too long. Done when a session is opened, and then only now and
-    /// again: nothing has to run for it.
-    fn sweep(&self, table: &mut Table) {
-        let now = Instant::now();
+    /// Ends what has been idle for too long, now and again, when a session is opened or used:
+    /// nothing has to run for it.
+    fn sweep_if_due(&self, table: &mut Table) {
         let pause = self.idle / 16;
-        let is_due = table.swept.is_none_or(|swept| now - swept >= pause);
-        if !is_due && table.streamable.len() + table.sse.len() < self.max {
-            return;
+        if table.swept.is_none_or(|swept| swept.elapsed() >= pause) {
+            self.sweep(table);
         }
-        table.swept = Some(now);
+    }
+
+    fn sweep(&self, table: &mut Table) {
+        table.swept = Some(Instant::now());
         table.streamable.retain(|_, session| {
             let is_alive = session.idle_for() <= self.idle;
             if !is_alive {
@@ -151,6 +163,12 @@ impl Sessions {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn len(&self) -> usize {
+        self.streamable.len() + self.sse.len()
     }
 }
 

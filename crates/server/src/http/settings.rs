@@ -20,11 +20,14 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a client may pause within a body.
 const BODY_PATIENCE: Duration = Duration::from_secs(20);
 
+/// Streams kept of one session for a client that comes back: as many as it may have open.
+const REPLAY_STREAMS: usize = 64;
+
 /// Events kept of one stream for a client that comes back: many times what a client reads between
 /// two breaks of its connection.
 const REPLAY_EVENTS: usize = 256;
 
-/// Bytes of events kept of one stream.
+/// Bytes of events kept of one stream, and of all streams of a session that have ended.
 const REPLAY_BYTES: usize = 1024 * 1024;
 
 /// How long events are kept of a stream.
@@ -60,11 +63,14 @@ pub struct HttpSettings {
     pub keep_alive: Duration,
     /// How long a client may pause within a body.
     pub body_patience: Duration,
+    /// Streams of one session kept for a client that comes back.
+    pub replay_streams: usize,
     /// Events kept of one stream for a client that comes back.
     pub replay_events: usize,
-    /// Bytes of events kept of one stream.
+    /// Bytes of events kept of one stream, and of all streams of a session that have ended. The
+    /// newest event is kept, however large it is.
     pub replay_bytes: usize,
-    /// How long events are kept of a stream.
+    /// How long events are kept, and a stream that nobody reads.
     pub replay_age: Duration,
     /// How long a client waits before it comes back to a stream that we closed.
     pub retry: Duration,
@@ -99,6 +105,7 @@ impl Default for HttpSettings {
             session_idle: SESSION_IDLE,
             keep_alive: KEEP_ALIVE,
             body_patience: BODY_PATIENCE,
+            replay_streams: REPLAY_STREAMS,
             replay_events: REPLAY_EVENTS,
             replay_bytes: REPLAY_BYTES,
             replay_age: REPLAY_AGE,

@@ -7,6 +7,7 @@ use turnbuckle_protocol::{CompleteRequestParams, CompleteResult, Reference};
 use super::Incoming;
 use crate::{
     Completing, Failure, Reject,
+    ask::AskSlot,
     catalog::Snapshot,
     completion::{self, Completers},
     exchange::{self, Running, Step},
@@ -61,6 +62,7 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CompleteResult>, Failure> {
     Ok(Running {
         future,
         cancel: None,
+        asking: AskSlot::Now(None),
     })
 }
 

@@ -1,9 +1,6 @@
 //! `prompts/get`: a prompt is filled in.
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, OnceLock},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use turnbuckle_protocol::GetPromptResult;
 
@@ -34,19 +31,19 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<GetPromptResult>, Failure> {
         .get(&name, incoming.peer.caller())
         .ok_or_else(|| Reject::invalid_params(format!("there is no prompt `{name}`")))?;
     let arguments = incoming.arguments()?;
-    let call = Call {
-        shared: Arc::clone(incoming.shared),
-        peer: Arc::clone(incoming.peer),
-        revision: incoming.revision,
-        id: incoming.id.clone(),
+    let input = arguments.map(Cow::Borrowed);
+    let call = Call::of(
+        incoming,
+        "prompts/get",
         name,
-        input: arguments.map(Cow::Borrowed),
-        meta: incoming.params.get("_meta").map(Cow::Borrowed),
-        arguments: prompt.arguments.clone(),
-        cancel: OnceLock::new(),
-        extensions: Vec::new(),
-    };
-    let Running { future, cancel } = exchange::start(prompt, call)?;
+        input,
+        prompt.arguments.clone(),
+    );
+    let Running {
+        future,
+        cancel,
+        asking,
+    } = exchange::start(prompt, call)?;
     let prompt = Arc::clone(prompt);
     let future = Box::pin(async move {
         let mut result = future.await?;
@@ -55,5 +52,9 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<GetPromptResult>, Failure> {
         }
         Ok(result)
     });
-    Ok(Running { future, cancel })
+    Ok(Running {
+        future,
+        cancel,
+        asking,
+    })
 }

@@ -1,9 +1,6 @@
 //! `resources/read`: a resource is read.
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, OnceLock},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use serde_json::value::{RawValue, to_raw_value};
 use turnbuckle_protocol::{CacheScope, ReadResourceResult, ResourceContents};
@@ -39,19 +36,14 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
     let entry = Arc::new(Read(found));
     let asked = uri.clone().into_owned();
     let fresh_for = incoming.shared.settings.cache.ttl_ms;
-    let call = Call {
-        shared: Arc::clone(incoming.shared),
-        peer: Arc::clone(incoming.peer),
-        revision: incoming.revision,
-        id: incoming.id.clone(),
-        name: uri,
-        input: input.map(Cow::Owned),
-        meta: incoming.params.get("_meta").map(Cow::Borrowed),
-        arguments: entry.reading().arguments.clone(),
-        cancel: OnceLock::new(),
-        extensions: Vec::new(),
-    };
-    let Running { future, cancel } = exchange::start(&entry, call)?;
+    let input = input.map(Cow::Owned);
+    let arguments = entry.reading().arguments.clone();
+    let call = Call::of(incoming, "resources/read", uri, input, arguments);
+    let Running {
+        future,
+        cancel,
+        asking,
+    } = exchange::start(&entry, call)?;
     let future = Box::pin(async move {
         let mut result = future.await?;
         complete(&mut result, &asked, entry.reading().mime_type.as_deref());
@@ -62,7 +54,11 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
         }
         Ok(result)
     });
-    Ok(Running { future, cancel })
+    Ok(Running {
+        future,
+        cancel,
+        asking,
+    })
 }
 
 fn variables(found: &Found) -> Result<Option<Box<RawValue>>, Failure> {

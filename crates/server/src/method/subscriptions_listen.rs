@@ -1,11 +1,6 @@
 //! `subscriptions/listen`: a client hears of changes, for as long as the request is open.
 
-use std::{
-    future::{Future as _, poll_fn},
-    pin::pin,
-    sync::Arc,
-    task::Poll,
-};
+use std::sync::Arc;
 
 use serde::Serialize;
 use turnbuckle_protocol::{
@@ -50,15 +45,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         listener.release();
         // Open until the client cancels or the connection ends, either of which drops this
         // future, or until one of us says that no more will come.
-        let mut closing = pin!(shared.closing.wait());
-        let mut input_ended = pin!(peer.input_ended());
-        poll_fn(|context| {
-            if closing.as_mut().poll(context).is_ready() {
-                return Poll::Ready(());
-            }
-            input_ended.as_mut().poll(context)
-        })
-        .await;
+        peer.input_ended().await;
         goodbye(&id)
     }))
 }

@@ -1,9 +1,6 @@
 //! `tools/call`: a tool runs.
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, OnceLock},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use turnbuckle_protocol::CallToolResult;
 
@@ -35,18 +32,14 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
         .get(&name, incoming.peer.caller())
         .ok_or_else(|| Reject::invalid_params(format!("there is no tool `{name}`")))?;
     let arguments = incoming.arguments()?;
-    let call = Call {
-        shared: Arc::clone(incoming.shared),
-        peer: Arc::clone(incoming.peer),
-        revision: incoming.revision,
-        id: incoming.id.clone(),
+    let input = arguments.map(Cow::Borrowed);
+    let call = Call::of(
+        incoming,
+        "tools/call",
         name,
-        input: arguments.map(Cow::Borrowed),
-        meta: incoming.params.get("_meta").map(Cow::Borrowed),
-        arguments: Some(Arc::clone(&tool.arguments)),
-        cancel: OnceLock::new(),
-        extensions: Vec::new(),
-    };
+        input,
+        Some(Arc::clone(&tool.arguments)),
+    );
     let running = exchange::start(tool, call)?;
     Ok(if tool.output.is_some() {
         checked(Arc::clone(tool), running)
@@ -57,7 +50,11 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
 
 /// Checks the result against an output schema that its type does not guarantee.
 fn checked(tool: Arc<ToolEntry>, running: Running<CallToolResult>) -> Running<CallToolResult> {
-    let Running { future, cancel } = running;
+    let Running {
+        future,
+        cancel,
+        asking,
+    } = running;
     let future = Box::pin(async move {
         let result = future.await?;
         if let Some(output) = &tool.output {
@@ -65,5 +62,9 @@ fn checked(tool: Arc<ToolEntry>, running: Running<CallToolResult>) -> Running<Ca
         }
         Ok(result)
     });
-    Running { future, cancel }
+    Running {
+        future,
+        cancel,
+        asking,
+    }
 }

@@ -1,0 +1,28 @@
+//! What a person did with a question.
+
+use crate::ToolError;
+
+/// What a person did with a form or a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<T> {
+    /// Filled it in, or agreed.
+    Accepted(T),
+    /// Said no.
+    Declined,
+    /// Closed it without saying either.
+    Cancelled,
+}
+
+impl<T> Answer<T> {
+    /// The value, or an error that the model reads: the user said no.
+    ///
+    /// # Errors
+    /// If the user declined or cancelled.
+    pub fn accepted(self) -> Result<T, ToolError> {
+        match self {
+            Self::Accepted(value) => Ok(value),
+            Self::Declined => Err(ToolError::new("the user declined to answer")),
+            Self::Cancelled => Err(ToolError::new("the user dismissed the question")),
+        }
+    }
+}

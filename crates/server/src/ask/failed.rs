@@ -1,0 +1,80 @@
+//! Asks that get no answer.
+
+use turnbuckle_session::round::{AskError, Impossible};
+
+use crate::{Failure, Fault, Reject, ToolError};
+
+/// Why an ask got no answer.
+///
+/// `?` turns it into what the caller should see: a client that cannot be asked is told which
+/// capability is missing, a model reads that the user could not be reached, and mistakes of the
+/// handler are faults.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskFailed {
+    /// This client cannot be asked this. Match on it to go another way.
+    #[error(transparent)]
+    Impossible(Impossible),
+    /// The client answered with an error.
+    #[error("the client did not answer `{key}`: {message} ({code})")]
+    Refused {
+        /// The key of the ask.
+        key: String,
+        /// The error code.
+        code: i64,
+        /// What the client said.
+        message: String,
+    },
+    /// The answer does not fit the question, or the question cannot be asked.
+    #[error(transparent)]
+    Wrong(#[from] AskError),
+    /// The type says more than a form can: only flat fields of text, numbers, booleans and choices.
+    #[error("`{type_name}` cannot be a form: {problem}")]
+    NotAForm {
+        /// The type.
+        type_name: &'static str,
+        /// What a form cannot say.
+        problem: String,
+    },
+    /// The answer cannot be read as the type that was asked for.
+    #[error("the answer to `{key}` cannot be read: {source}")]
+    Unreadable {
+        /// The key of the ask.
+        key: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The client went away while it was asked.
+    #[error("the client went away before it answered `{key}`")]
+    Gone {
+        /// The key of the ask.
+        key: String,
+    },
+}
+
+impl AskFailed {
+    /// What a tool's caller sees of it.
+    pub(crate) fn into_tool_error(self) -> ToolError {
+        match self {
+            Self::Refused { .. } | Self::Unreadable { .. } | Self::Gone { .. } => {
+                ToolError::new(self.to_string())
+            }
+            other => ToolError::failed(other.into_failure()),
+        }
+    }
+
+    /// What the caller of a prompt or a resource sees of it.
+    pub(crate) fn into_failure(self) -> Failure {
+        match self {
+            Self::Impossible(impossible) => Failure::Unaskable(Reject::of(impossible.to_error())),
+            Self::Wrong(AskError::BadAnswer(bad)) => Failure::Reject(Reject::of(bad.to_error())),
+            Self::Wrong(_) | Self::NotAForm { .. } => Failure::Fault(Fault::new(self)),
+            Self::Refused { .. } | Self::Unreadable { .. } | Self::Gone { .. } => {
+                Failure::Reject(Reject::new(
+                    turnbuckle_protocol::error::code::INTERNAL_ERROR,
+                    self.to_string(),
+                ))
+            }
+        }
+    }
+}

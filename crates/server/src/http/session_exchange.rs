@@ -1,0 +1,166 @@
+//! One call of a session, between the task that serves it and the connection that waits for it.
+
+use std::{
+    future::{Future as _, poll_fn},
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use http::{Response, StatusCode};
+use turnbuckle_protocol::{ErrorObject, Id};
+use turnbuckle_transport::Outbox;
+
+use super::{
+    body::{HttpBody, Kind},
+    reply,
+    service::Site,
+    session::HttpSession,
+    session_post,
+};
+use crate::{handler::BoxFuture, running::unless, sink};
+
+/// A call that goes on: it belongs to the session, not to the connection that brought it.
+pub(super) struct Exchange {
+    outbox: Outbox,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// Nobody knows yet whether the answer will be JSON or a stream.
+    Waiting(Option<Waker>),
+    /// It will be JSON.
+    Ready(sink::Response),
+    /// It is a stream, or nobody waits for it.
+    Streaming,
+    /// There will be none.
+    Cancelled,
+}
+
+impl Exchange {
+    /// Lets the call go on until it is done, cancelled, or its session ends.
+    pub(super) fn spawn(
+        session: &HttpSession,
+        outbox: Outbox,
+        id: Id,
+        running: BoxFuture<sink::Response>,
+    ) -> Result<Arc<Self>, ErrorObject> {
+        let (ticket, cancel) = session.running.begin(id)?;
+        let exchange = Arc::new(Self {
+            outbox,
+            state: Mutex::new(State::Waiting(None)),
+        });
+        let table = session.running.clone();
+        let served = Arc::clone(&exchange);
+        tokio::spawn(async move {
+            let response = unless(&cancel, running).await;
+            let mut is_answered = false;
+            table.answer(vec![(ticket, response)], |answers| {
+                for response in answers {
+                    is_answered = true;
+                    served.deliver(response);
+                }
+            });
+            // cancellation: no response is sent for a cancelled request.
+            if !is_answered {
+                served.give_up();
+            }
+        });
+        Ok(exchange)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands the response to the connection that waits, or puts it on the stream.
+    fn deliver(&self, response: sink::Response) {
+        let mut state = self.state();
+        if let State::Waiting(waker) = &mut *state {
+            let waker = waker.take();
+            *state = State::Ready(response);
+            drop(state);
+            waker.into_iter().for_each(Waker::wake);
+        } else {
+            drop(state);
+            self.outbox.push(&response.message);
+            self.outbox.close();
+        }
+    }
+
+    fn give_up(&self) {
+        let state = std::mem::replace(&mut *self.state(), State::Cancelled);
+        self.outbox.close();
+        if let State::Waiting(Some(waker)) = state {
+            waker.wake();
+        }
+    }
+
+    /// Answers with whatever comes first: the response, something sent before it, or a long
+    /// silence.
+    ///
+    /// # Cancel safety
+    /// A client that hangs up while nothing has come has no place to come back to: the call goes
+    /// on, and what it says is dropped.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        site: &Arc<Site>,
+        session: &Arc<HttpSession>,
+    ) -> Response<HttpBody> {
+        let _waiting = Waiting(&self);
+        let mut lines = Vec::new();
+        let mut quiet = pin!(tokio::time::sleep(site.settings.keep_alive));
+        poll_fn(|context| {
+            if self.poll_first(context, &mut lines).is_ready() {
+                return Poll::Ready(());
+            }
+            quiet.as_mut().poll(context)
+        })
+        .await;
+        let state = std::mem::replace(&mut *self.state(), State::Streaming);
+        match state {
+            State::Ready(response) if lines.is_empty() && self.outbox.pending_bytes() == 0 => {
+                return reply::json(StatusCode::OK, response.message);
+            }
+            State::Ready(response) => {
+                self.outbox.push(&response.message);
+                self.outbox.close();
+            }
+            // A stream without an event names no place to come back to.
+            State::Cancelled if lines.is_empty() => return reply::events(Kind::Full(None)),
+            State::Waiting(_) | State::Streaming | State::Cancelled => {}
+        }
+        session_post::stream(site, session, self.outbox.clone(), lines)
+    }
+
+    fn poll_first(&self, context: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<()> {
+        let is_settled = match &mut *self.state() {
+            State::Waiting(waker) => {
+                *waker = Some(context.waker().clone());
+                false
+            }
+            _ => true,
+        };
+        let has_lines = self.outbox.poll_lines(context, lines).is_ready();
+        if is_settled || has_lines {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+/// A connection that waits for its answer to begin.
+struct Waiting<'a>(&'a Exchange);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        if matches!(*state, State::Waiting(_)) {
+            *state = State::Streaming;
+            drop(state);
+            // Nobody will ever read: what the call says must not make it wait for room.
+            self.0.outbox.close();
+        }
+    }
+}

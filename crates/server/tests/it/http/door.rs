@@ -1,0 +1,159 @@
+//! Whose requests are let in, and what pages of other origins may do.
+
+use serde_json::json;
+use turnbuckle_server::HttpSettings;
+
+use super::{ask::Ask, site::Site};
+
+// streamable-http: an invalid Origin MUST be a 403.
+#[tokio::test]
+async fn strangers_are_turned_away_with_the_setting_that_would_let_them_in() {
+    let site = Site::start().await;
+    let call = || Ask::call("now", json!({}));
+    for (ask, setting) in [
+        (call().with("host", "evil.example"), "allow_host"),
+        (call().with("host", "127.0.0.1.evil.example"), "allow_host"),
+        (
+            call().with("origin", "https://evil.example"),
+            "allow_origin",
+        ),
+        (call().with("origin", "null"), "allow_origin"),
+        (
+            Ask::get().with("origin", "http://localhost.evil.example"),
+            "allow_origin",
+        ),
+        (
+            Ask::new("DELETE", "/mcp").with("host", "evil.example:7250"),
+            "allow_host",
+        ),
+        (
+            Ask::new("OPTIONS", "/mcp").with("origin", "https://evil.example"),
+            "allow_origin",
+        ),
+        (
+            Ask::new("GET", "/mcp/server-card").with("host", "evil.example"),
+            "allow_host",
+        ),
+    ] {
+        let answer = site.ask(ask.clone()).await;
+        assert_eq!(answer.status(), 403, "{ask:?}");
+        assert!(answer.text().contains(setting), "{}", answer.text());
+        assert_eq!(answer.json().get("id"), None);
+    }
+    let port = site.address.port();
+    for ask in [
+        call().with("host", &format!("127.0.0.1:{port}")),
+        call().with("host", &format!("localhost:{port}")),
+        call().with("origin", &format!("http://localhost:{port}")),
+        call().with("origin", &format!("http://127.0.0.1:{port}")),
+        call().with("host", "[::1]:80"),
+    ] {
+        assert_eq!(site.ask(ask.clone()).await.status(), 200, "{ask:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_absolute_target_counts_more_than_the_header() {
+    let site = Site::start().await;
+    let ask = Ask::call("now", json!({})).at("http://evil.example/mcp");
+    assert_eq!(site.ask(ask).await.status(), 403);
+    let ask = Ask::call("now", json!({}))
+        .at("http://localhost/mcp")
+        .with("host", "evil.example");
+    assert_eq!(site.ask(ask).await.status(), 200);
+}
+
+#[tokio::test]
+async fn names_that_are_allowed_are_let_in() {
+    let site = Site::with(|http| {
+        http.allow_host("mcp.example.com")
+            .allow_origin("https://app.example.com")
+    })
+    .await;
+    let ask = Ask::call("now", json!({}))
+        .with("host", "mcp.example.com")
+        .with("origin", "https://app.example.com");
+    let answer = site.ask(ask).await;
+    assert_eq!(answer.status(), 200);
+    // CORS is off: a browser lets no page of another origin read this.
+    assert_eq!(answer.head.get("access-control-allow-origin"), None);
+    let preflight = Ask::new("OPTIONS", "/mcp").with("origin", "https://app.example.com");
+    assert_eq!(site.ask(preflight).await.status(), 405);
+}
+
+#[tokio::test]
+async fn pages_of_allowed_origins_may_read_where_cors_is_on() {
+    let origin = "https://app.example.com";
+    let settings = HttpSettings::default().allow_origin(origin).cors();
+    let site = Site::with(|http| http.settings(settings)).await;
+    let preflight = Ask::new("OPTIONS", "/mcp")
+        .with("origin", origin)
+        .with("access-control-request-method", "POST")
+        .with(
+            "access-control-request-headers",
+            "content-type,mcp-method,Mcp-Param-Region,x-other",
+        );
+    let answer = site.ask(preflight).await;
+    assert_eq!(answer.status(), 204);
+    let head = &answer.head;
+    assert_eq!(head.get("access-control-allow-origin"), Some(origin));
+    let methods = head.get("access-control-allow-methods").expect("methods");
+    assert!(
+        ["POST", "GET", "DELETE"]
+            .iter()
+            .all(|method| methods.contains(method))
+    );
+    let headers = head.get("access-control-allow-headers").expect("headers");
+    for name in [
+        "content-type",
+        "mcp-session-id",
+        "mcp-name",
+        "last-event-id",
+        "Mcp-Param-Region",
+    ] {
+        assert!(headers.contains(name), "{headers}");
+    }
+    assert!(!headers.contains("x-other"));
+
+    let called = site
+        .ask(Ask::call("now", json!({})).with("origin", origin))
+        .await;
+    assert_eq!(called.head.get("access-control-allow-origin"), Some(origin));
+    assert!(
+        called
+            .head
+            .get("access-control-expose-headers")
+            .is_some_and(|names| names.contains("mcp-session-id"))
+    );
+    assert_eq!(called.head.get("vary"), Some("origin"));
+    let evil = site
+        .ask(Ask::call("now", json!({})).with("origin", "https://evil.example"))
+        .await;
+    assert_eq!(evil.status(), 403);
+    assert_eq!(evil.head.get("access-control-allow-origin"), None);
+    let plain = site.ask(Ask::call("now", json!({}))).await;
+    assert_eq!(plain.head.get("access-control-allow-origin"), None);
+}
+
+#[tokio::test]
+async fn health_is_for_everybody() {
+    let site = Site::start().await;
+    let ask = Ask::new("GET", "/healthz").with("host", "10.0.0.7");
+    let answer = site.ask(ask).await;
+    assert_eq!(
+        (answer.status(), answer.text()),
+        (200, r#"{"status":"ok"}"#.into())
+    );
+}
+
+#[tokio::test]
+async fn the_card_says_who_we_are() {
+    let site = Site::start().await;
+    let card = site.ask(Ask::new("GET", "/mcp/server-card")).await.json();
+    assert_eq!(card["name"], "gate");
+    assert_eq!(card["remotes"][0]["url"], "/mcp");
+    assert_eq!(
+        card["remotes"][0]["supportedProtocolVersions"][0],
+        "2026-07-28"
+    );
+}

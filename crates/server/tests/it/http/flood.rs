@@ -1,0 +1,164 @@
+//! Many bad clients at once: a healthy one is served, and memory comes back.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use turnbuckle_protocol::Revision;
+use turnbuckle_transport::http::Settings;
+
+use super::{
+    ask::{Ask, call},
+    raw::Raw,
+    site::{Session, Site},
+};
+
+const MEBIBYTE: u64 = 1024 * 1024;
+
+/// What an allocator may keep to itself, and other tests of this process may hold meanwhile.
+const SLACK: u64 = 64 * MEBIBYTE;
+
+/// The memory of this process, which is also the clients'.
+fn resident_bytes() -> u64 {
+    const PAGE: u64 = 4096;
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or_default() * PAGE
+}
+
+async fn is_served(site: &Site) {
+    let start = Instant::now();
+    assert_eq!(site.ask(Ask::call("now", json!({}))).await.status(), 200);
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+/// Waits until memory is near to where it was.
+async fn comes_back(before: u64) {
+    let start = Instant::now();
+    while resident_bytes() > before + SLACK {
+        let now = resident_bytes() / MEBIBYTE;
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{now} MiB, before {before} B"
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_half_open_requests() {
+    let site = Site::start().await;
+    is_served(&site).await;
+    let before = resident_bytes();
+    let mut halves = Vec::new();
+    for number in 0..1000 {
+        let mut raw = Raw::connect(site.address).await;
+        let whole = Ask::call("wait", json!({})).to_bytes();
+        let part = match number % 3 {
+            0 => &whole[..0],
+            1 => &whole[..40],
+            _ => &whole[..whole.len() - 10],
+        };
+        raw.send(part).await;
+        halves.push(raw);
+    }
+    is_served(&site).await;
+    drop(halves);
+    is_served(&site).await;
+    comes_back(before).await;
+    assert_eq!(site.gate.count_arrived(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_open_streams() {
+    let site = Site::start().await;
+    is_served(&site).await;
+    let before = resident_bytes();
+    let session = Session::open(&site, Revision::V2025_11_25).await;
+    let mut streams = Vec::new();
+    for number in 0..1000 {
+        // Standing streams of sessions, running calls, HTTP+SSE.
+        streams.push(match number % 3 {
+            0 => {
+                Session::open(&site, Revision::V2025_11_25)
+                    .await
+                    .listen()
+                    .await
+            }
+            1 => Raw::asking(site.address, Ask::call("wait", json!({}))).await,
+            _ => {
+                let sse = Ask::new("GET", "/sse").with("accept", "text/event-stream");
+                Raw::streaming(site.address, sse).await
+            }
+        });
+    }
+    site.gate.arrived(333).await;
+    is_served(&site).await;
+    assert_eq!(session.post(call(1, "now")).await.status(), 200);
+    drop(streams);
+    site.gate.dropped(333).await;
+    is_served(&site).await;
+    comes_back(before).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_bodies_that_never_end() {
+    let site = Site::start().await;
+    is_served(&site).await;
+    let before = resident_bytes();
+    let piece = vec![b'x'; 1 << 20];
+    let mut clients = Vec::new();
+    for _ in 0..150 {
+        let ask = Ask::call("now", json!({})).with("content-length", "60000000");
+        let head = ask.to_bytes();
+        let end = head
+            .windows(4)
+            .position(|part| part == b"\r\n\r\n")
+            .expect("a head");
+        let mut raw = Raw::connect(site.address).await;
+        raw.send(&head[..end + 4]).await;
+        raw.send(&piece).await;
+        clients.push(raw);
+    }
+    is_served(&site).await;
+    drop(clients);
+    comes_back(before).await;
+    is_served(&site).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_connections_than_there_may_be() {
+    let connections = Settings::default().with_max_connections(50);
+    let site = Site::with(|http| http.connections(connections)).await;
+    let mut first = Vec::new();
+    for _ in 0..50 {
+        let mut raw = Raw::connect(site.address).await;
+        assert_eq!(raw.ask(Ask::call("now", json!({}))).await.status(), 200);
+        first.push(raw);
+    }
+    let mut late = Raw::asking(site.address, Ask::call("now", json!({}))).await;
+    assert_eq!(late.head().await.status, 503);
+    // Who was there before is served.
+    for raw in &mut first {
+        assert_eq!(raw.ask(Ask::call("now", json!({}))).await.status(), 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_that_are_kept_do_not_pile_up() {
+    let site = Site::start().await;
+    let session = Session::open(&site, Revision::V2025_11_25).await;
+    let mut raw = Raw::connect(site.address).await;
+    let call = |id: i64| {
+        let message = super::site::watched(id, "step", json!({}));
+        session.own(Ask::post(message))
+    };
+    let before = resident_bytes();
+    // Answered as streams, each of which could be resumed.
+    for id in 0..3000 {
+        assert_eq!(raw.ask(call(id)).await.events().len(), 3);
+    }
+    comes_back(before).await;
+}

@@ -1,0 +1,27 @@
+//! HTTP, proved over sockets of this machine.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "messages are written in place, as `json!(…)`"
+)]
+
+mod ask;
+mod bad_input;
+mod batch;
+mod caller;
+mod detach;
+mod door;
+mod flood;
+mod http_sse;
+mod limits;
+mod modern;
+mod modern_headers;
+mod modern_stream;
+mod places;
+mod raw;
+mod resume;
+mod session;
+mod shutdown;
+mod site;
+mod standing;
+mod subscriptions;

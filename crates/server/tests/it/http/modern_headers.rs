@@ -1,0 +1,171 @@
+//! Headers that mirror the body: streamable-http, "Server Validation".
+
+use serde_json::{Value, json};
+use turnbuckle_server::{RawArgs, Server, SetupError, Tool};
+
+use super::{ask::Ask, site::Site};
+
+/// The status and code that a request is answered with; 0 for a result.
+async fn verdict(site: &Site, ask: Ask) -> (u16, i64) {
+    let answer = site.ask(ask).await;
+    let code = answer.json()["error"]["code"].as_i64();
+    if code.is_some() {
+        assert_eq!(answer.json()["id"], 1, "{}", answer.text());
+    }
+    (answer.status(), code.unwrap_or(0))
+}
+
+const MISMATCH: (u16, i64) = (400, -32020);
+const FINE: (u16, i64) = (200, 0);
+
+#[tokio::test]
+async fn headers_that_differ_from_the_body_are_refused() {
+    let site = Site::start().await;
+    let call = || Ask::call("now", json!({}));
+    let list = || Ask::modern("tools/list", json!({}));
+    let table = [
+        (call(), FINE),
+        (call().without("mcp-protocol-version"), MISMATCH),
+        (call().with("mcp-protocol-version", "2025-11-25"), MISMATCH),
+        (call().with("mcp-protocol-version", "v999.0.0"), MISMATCH),
+        (call().without("mcp-method"), MISMATCH),
+        (call().with("mcp-method", "tools/list"), MISMATCH),
+        (call().with("mcp-method", "Tools/Call"), MISMATCH),
+        (
+            call().with("mcp-method", "=?base64?dG9vbHMvY2FsbA==?="),
+            MISMATCH,
+        ),
+        (call().without("mcp-name"), MISMATCH),
+        (call().with("mcp-name", "NOW"), MISMATCH),
+        (call().with("mcp-name", ""), MISMATCH),
+        (call().with("mcp-name", "=?base64?bm93?="), FINE),
+        (call().with("mcp-name", "=?base64?bm9?="), MISMATCH),
+        (call().with("mcp-name", "=?base64?bm93"), MISMATCH),
+        (call().with("mcp-name", "  now \t"), FINE),
+        (call().without("mcp-name").with("MCP-NAME", "now"), FINE),
+        (list(), FINE),
+        (list().with("mcp-name", "whatever"), FINE),
+        (list().with("mcp-method", "tools/call"), MISMATCH),
+    ];
+    for (ask, expected) in table {
+        assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_header_that_is_there_twice_is_refused() {
+    let site = Site::start().await;
+    for name in [
+        "mcp-name",
+        "mcp-method",
+        "mcp-protocol-version",
+        "mcp-param-region",
+        "host",
+    ] {
+        let ask = Ask::call("mirrored", json!({ "region": "eu" }))
+            .with("mcp-param-region", "eu")
+            .also(name, "other");
+        let answer = site.ask(ask).await;
+        assert_eq!(answer.status(), 400, "{name}");
+        assert!(answer.text().contains(name), "{}", answer.text());
+    }
+}
+
+fn mirrored(arguments: Value, headers: &[(&str, &str)]) -> Ask {
+    headers
+        .iter()
+        .fold(Ask::call("mirrored", arguments), |ask, (name, value)| {
+            ask.with(&format!("mcp-param-{name}"), value)
+        })
+}
+
+#[tokio::test]
+async fn arguments_are_mirrored_where_the_tool_says_so() {
+    let site = Site::start().await;
+    let greeting = json!({ "region": "Hello" });
+    let table = [
+        (mirrored(json!({}), &[]), FINE),
+        (mirrored(json!({ "region": null }), &[]), FINE),
+        (
+            mirrored(json!({ "region": "eu" }), &[("Region", "eu")]),
+            FINE,
+        ),
+        (mirrored(json!({ "region": "eu" }), &[]), MISMATCH),
+        (
+            mirrored(json!({ "region": "eu" }), &[("Region", "us")]),
+            MISMATCH,
+        ),
+        (
+            mirrored(json!({ "region": "eu" }), &[("Region", "EU")]),
+            MISMATCH,
+        ),
+        (
+            mirrored(greeting.clone(), &[("Region", "=?base64?SGVsbG8=?=")]),
+            FINE,
+        ),
+        (
+            mirrored(greeting.clone(), &[("Region", "=?base64?SGVsbG8?=")]),
+            MISMATCH,
+        ),
+        (
+            mirrored(greeting.clone(), &[("Region", "=?base64?SGVs!G8=?=")]),
+            MISMATCH,
+        ),
+        (mirrored(greeting, &[("Region", "SGVsbG8=")]), MISMATCH),
+        (
+            mirrored(json!({ "region": "SGVsbG8=" }), &[("Region", "SGVsbG8=")]),
+            FINE,
+        ),
+        (
+            mirrored(
+                json!({ "region": "Grüße" }),
+                &[("Region", "=?base64?R3LDvMOfZQ==?=")],
+            ),
+            FINE,
+        ),
+        (mirrored(json!({ "region": "" }), &[("Region", "")]), FINE),
+        (mirrored(json!({ "row": 42 }), &[("Row", "42")]), FINE),
+        (mirrored(json!({ "row": 42.0 }), &[("Row", "42")]), FINE),
+        (mirrored(json!({ "row": 42 }), &[("Row", "43")]), MISMATCH),
+        (
+            mirrored(json!({ "window": true }), &[("Window", "true")]),
+            FINE,
+        ),
+        (
+            mirrored(json!({ "window": true }), &[("Window", "false")]),
+            MISMATCH,
+        ),
+    ];
+    for (ask, expected) in table {
+        assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
+    }
+}
+
+#[test]
+fn a_tool_whose_annotation_is_invalid_is_a_setup_error() {
+    let table = [
+        json!({ "a": { "type": "string", "x-mcp-header": "" } }),
+        json!({ "a": { "type": "string", "x-mcp-header": "a b" } }),
+        json!({ "a": { "type": "string", "x-mcp-header": "a:b" } }),
+        json!({ "a": { "type": "string", "x-mcp-header": 7 } }),
+        json!({ "a": { "type": "number", "x-mcp-header": "A" } }),
+        json!({ "a": { "type": "array", "x-mcp-header": "A" } }),
+        json!({
+            "a": { "type": "string", "x-mcp-header": "Same" },
+            "b": { "type": "string", "x-mcp-header": "same" },
+        }),
+        json!({ "a": { "type": "array", "items": { "type": "string", "x-mcp-header": "A" } } }),
+    ];
+    for properties in table {
+        let schema = json!({ "type": "object", "properties": properties });
+        let tool = Tool::new("t", async |RawArgs(_): RawArgs| "").input_schema(schema);
+        let built = Server::new("s", "1").tool(tool).build();
+        let error = built
+            .err()
+            .unwrap_or_else(|| panic!("{properties} was taken"));
+        assert!(
+            matches!(&error, SetupError::Invalid { kind: "tool", key, .. } if key == "t"),
+            "{error:?}"
+        );
+    }
+}
