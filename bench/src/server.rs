@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (mode, port) = (arguments.next(), arguments.next());
     let server = server();
-    let served = match (mode.as_deref(), port) {
+    let outcome = match (mode.as_deref(), port) {
         (Some("stdio"), None) => run(server.serve(Stdio)),
         (Some("http"), Some(port)) => run(server.serve(Http::bind(format!("127.0.0.1:{port}")))),
         _ => {
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match served {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -69,16 +69,16 @@ impl fmt::Display for Recorded {
 /// Must be called inside a runtime.
 pub fn record(server: &LiveServer) -> (Duplex, Recorded) {
     let recorded = Recorded::default();
-    let served = server.connect();
+    let inside = server.connect();
     let (near, far) = duplex();
     tokio::spawn(pass(
         far.reader,
-        served.writer,
+        inside.writer,
         Side::Client,
         recorded.clone(),
     ));
     tokio::spawn(pass(
-        served.reader,
+        inside.reader,
         far.writer,
         Side::Server,
         recorded.clone(),

@@ -82,10 +82,6 @@ impl Rounds<'_> {
         )
     }
 
-    #[expect(
-        clippy::type_complexity,
-        reason = "the four parts, taken apart at once"
-    )]
     fn take(
         &self,
     ) -> (
