@@ -1,5 +1,35 @@
 //! JSON Schema 2020-12 for tool arguments: plain schemas from Rust types, validation, coercion, and
 //! errors a model can act on.
+//!
+//! - [`arguments_schema`] and [`output_schema`] describe Rust types.
+//! - [`Schema::compile`] makes a schema ready; [`Schema::is_valid`] and [`Schema::check`] judge an
+//!   instance.
+//! - [`Schema::coerce`] reads what a model meant; [`Schema::explain`] tells it what is wrong, with
+//!   an [example](Schema::example).
+//! - [`serde_enforces`] tells when a typed parse makes a check needless.
+//!
+//! Schemas and instances may come from strangers: everything is bounded by the [`limits`], nothing
+//! is fetched, and nothing panics.
+//!
+//! ```
+//! use serde_json::json;
+//! use turnbuckle_schema::Schema;
+//!
+//! let schema = Schema::compile(&json!({
+//!     "type": "object",
+//!     "properties": { "row": { "type": "integer" }, "unit": { "enum": ["cm", "inch"] } },
+//!     "required": ["row"]
+//! }))?;
+//! let mut arguments = json!({ "row": "7", "unit": "inches" });
+//! let _ = schema.coerce(&mut arguments);
+//! let violations = schema.check(&arguments).unwrap_err();
+//! assert_eq!(
+//!     schema.explain(&violations),
+//!     "- `/unit`: expected one of \"cm\", \"inch\", found the string \"inches\"; \
+//!      did you mean \"inch\"?\nA valid example: {\"row\":1}"
+//! );
+//! # Ok::<(), turnbuckle_schema::SchemaError>(())
+//! ```
 
 mod check;
 mod closest;

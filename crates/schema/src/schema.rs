@@ -1,7 +1,6 @@
 //! A compiled schema: made once, then asked about as many instances as there are.
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -89,23 +88,31 @@ impl Schema {
     /// The violations, in the order of the instance; at least one.
     pub fn check(&self, instance: &Value) -> Result<(), Vec<Violation>> {
         // The verdict alone is cheaper, and nearly every instance is valid.
-        if self.is_valid(instance) {
+        let mut verdict = self.run();
+        let holds = verdict.holds(NodeId::ROOT, instance, &Place::ROOT);
+        if let Some(limit) = verdict.limit() {
+            return Err(vec![limit.violation()]);
+        }
+        if holds {
             return Ok(());
         }
-        let mut run = self.run();
+        let mut report = self.run();
         let mut collected = Collected::default();
-        let flow = check(
-            &mut run,
+        let _ = check(
+            &mut report,
             NodeId::ROOT,
             instance,
             &Place::ROOT,
             &mut collected,
         );
         let mut violations = collected.0;
-        match run.limit() {
-            // Once a bound is reached, what was found before may be an artefact of it.
-            Some(limit) => violations = vec![limit.violation()],
-            None => debug_assert!(!violations.is_empty() || flow == ControlFlow::Break(())),
+        if let Some(limit) = report.limit() {
+            // To tell of everything took more than to decide. The first violation is the one that
+            // decided; what came after it may only say that there was nothing left to spend.
+            violations.truncate(1);
+            if violations.is_empty() {
+                violations.push(limit.violation());
+            }
         }
         Err(violations)
     }

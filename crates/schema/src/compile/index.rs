@@ -157,7 +157,10 @@ impl<'s> Index<'s> {
     ) -> Result<Option<&'s Value>, SchemaError> {
         let mut value = self.resources[resource as usize].root;
         let mut scope = self.scope(value);
-        for token in pointer_tokens(fragment).unwrap_or_default() {
+        let Some(tokens) = pointer_tokens(fragment) else {
+            return Ok(None);
+        };
+        for token in tokens {
             let next = match value {
                 Value::Object(members) => members.get(&token),
                 Value::Array(items) => pointer::position(&token).and_then(|at| items.get(at)),

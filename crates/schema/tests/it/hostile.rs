@@ -74,22 +74,42 @@ fn a_dynamic_circle_ends_in_a_limit() {
     assert!(!schema.is_valid(&json!(1)));
 }
 
-#[test]
-fn references_that_multiply_end_in_a_limit() {
-    // Forty levels that each ask twice for the next: 2^40 checks without a bound.
-    let mut definitions = json!({ "d40": { "type": "string" } });
+/// Definitions of forty levels that each ask twice for the next: 2^40 checks without a bound.
+fn multiplying() -> Value {
+    let mut definitions = json!({ "d40": { "type": ["string", "object"] } });
     for level in 0..40 {
         let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });
         definitions[format!("d{level}")] = json!({ "allOf": [next, next] });
     }
+    definitions
+}
+
+#[test]
+fn references_that_multiply_end_in_a_limit() {
     let start = Instant::now();
-    let schema =
-        Schema::compile(&json!({ "$ref": "#/$defs/d0", "$defs": definitions })).expect("no circle");
+    let schema = Schema::compile(&json!({ "$ref": "#/$defs/d0", "$defs": multiplying() }))
+        .expect("no circle");
     let violations = schema.check(&json!("text")).expect_err("too much work");
     assert_eq!(violations[0].keyword, Keyword::Limit);
     let _ = schema.coerce(&mut json!(5));
     let _ = schema.example();
     assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
+}
+
+#[test]
+fn a_violation_found_in_time_is_told_though_the_rest_is_too_much() {
+    let schema = Schema::compile(&json!({
+        "properties": { "a": { "type": "integer" } },
+        "$ref": "#/$defs/d0",
+        "$defs": multiplying()
+    }))
+    .expect("no circle");
+    let violations = schema.check(&json!({ "a": "x" })).expect_err("a is wrong");
+    assert_eq!(violations.len(), 1);
+    assert_eq!(
+        (violations[0].pointer.as_str(), violations[0].keyword),
+        ("/a", Keyword::Type)
+    );
 }
 
 #[test]

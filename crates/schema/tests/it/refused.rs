@@ -37,7 +37,7 @@ fn a_reference_to_nothing_is_named() {
         &json!({ "items": { "$ref": "#/$defs/missing" } }),
         "`#/$defs/missing` at `/items` of the schema points to nothing in the document",
     );
-    for reference in ["#missing", "#/items/0/x", "#/$defs/01"] {
+    for reference in ["#missing", "#/items/0/x", "#/$defs/01", "#/%ff"] {
         let document = json!({ "$ref": reference, "$defs": {} });
         let refused = Schema::compile(&document);
         assert!(
