@@ -62,11 +62,16 @@ impl Ask {
 
     /// Opens a session.
     pub(crate) fn initialize(revision: Revision) -> Self {
+        Self::initialize_with(revision, json!({}))
+    }
+
+    /// The same for a client with these capabilities.
+    pub(crate) fn initialize_with(revision: Revision, capabilities: Value) -> Self {
         Self::post(json!({
             "jsonrpc": "2.0", "id": 0, "method": "initialize",
             "params": {
                 "protocolVersion": revision.as_str(),
-                "capabilities": {},
+                "capabilities": capabilities,
                 "clientInfo": { "name": "raw", "version": "1" },
             },
         }))

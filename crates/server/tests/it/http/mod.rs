@@ -6,6 +6,7 @@
 )]
 
 mod ask;
+mod asks;
 mod bad_input;
 mod batch;
 mod caller;

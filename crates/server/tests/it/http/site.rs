@@ -107,7 +107,12 @@ pub(crate) struct Session {
 impl Session {
     /// Opens a session and says that it is ready.
     pub(crate) async fn open(site: &Site, revision: Revision) -> Self {
-        let answer = site.ask(Ask::initialize(revision)).await;
+        Self::open_with(site, revision, json!({})).await
+    }
+
+    /// The same for a client with these capabilities.
+    pub(crate) async fn open_with(site: &Site, revision: Revision, capabilities: Value) -> Self {
+        let answer = site.ask(Ask::initialize_with(revision, capabilities)).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
         let version = &answer.json()["result"]["protocolVersion"];
         assert_eq!(version, revision.as_str());

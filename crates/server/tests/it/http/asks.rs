@@ -1,0 +1,140 @@
+//! Handlers that ask, over HTTP: by requests on the call's own stream, or by rounds.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::{Answer, Ask as Asking, Tool, ToolError};
+
+use super::{
+    ask::{Ask, call},
+    site::{Session, Site},
+};
+use crate::gate::Gate;
+
+#[derive(Deserialize, JsonSchema)]
+struct Seat {
+    row: u8,
+}
+
+async fn book(Asking(ask): Asking) -> Result<String, ToolError> {
+    match ask.form::<Seat>("seat", "Which seat?").await? {
+        Answer::Accepted(seat) => Ok(format!("row {}", seat.row)),
+        Answer::Declined | Answer::Cancelled => Ok("no seat".into()),
+    }
+}
+
+async fn site() -> Site {
+    let gate = Gate::new();
+    let server = gate.server().tool(Tool::new("book", book));
+    Site::serving(server, gate, |http| http).await
+}
+
+fn accepted(id: &Value) -> Value {
+    json!({
+        "jsonrpc": "2.0", "id": id,
+        "result": { "action": "accept", "content": { "row": 7 } },
+    })
+}
+
+#[tokio::test]
+async fn a_session_is_asked_on_the_stream_of_the_call() {
+    let site = site().await;
+    for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+        let capabilities = json!({ "elicitation": {} });
+        let session = Session::open_with(&site, revision, capabilities).await;
+        let mut stream = session.stream(call(1, "book")).await;
+        let question = stream.message().await;
+        assert_eq!(question["method"], "elicitation/create");
+        let answer = session.post(accepted(&question["id"])).await;
+        assert_eq!((answer.status(), answer.body.len()), (202, 0));
+        let result = stream.message().await;
+        assert_eq!(result["result"]["content"][0]["text"], "row 7");
+        assert_eq!(stream.event().await, None);
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_was_lost_on_the_way_is_replayed() {
+    let site = site().await;
+    let capabilities = json!({ "elicitation": {} });
+    let session = Session::open_with(&site, Revision::V2025_11_25, capabilities).await;
+    let mut stream = session.stream(call(1, "book")).await;
+    let prime = stream
+        .event()
+        .await
+        .and_then(|event| event.id)
+        .expect("an id");
+    drop(stream);
+    let mut resumed = session.resume(&prime).await;
+    let question = resumed.message().await;
+    assert_eq!(question["method"], "elicitation/create");
+    session.post(accepted(&question["id"])).await;
+    assert_eq!(
+        resumed.message().await["result"]["content"][0]["text"],
+        "row 7"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_from_another_session_answers_nothing() {
+    let site = site().await;
+    let elicitation = || json!({ "elicitation": {} });
+    let session = Session::open_with(&site, Revision::V2025_06_18, elicitation()).await;
+    let other = Session::open_with(&site, Revision::V2025_06_18, elicitation()).await;
+    let mut stream = session.stream(call(1, "book")).await;
+    let question = stream.message().await;
+    let declined = json!({
+        "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" },
+    });
+    assert_eq!(other.post(declined).await.status(), 202);
+    session.post(accepted(&question["id"])).await;
+    assert_eq!(
+        stream.message().await["result"]["content"][0]["text"],
+        "row 7"
+    );
+}
+
+/// A modern call of the tool, by a client with these capabilities.
+fn round(capabilities: Value, more: Value) -> Ask {
+    let mut message = super::ask::modern_message(1, "tools/call", {
+        let mut params = json!({ "name": "book", "arguments": {} });
+        params
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().cloned().unwrap());
+        params
+    });
+    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+    Ask::call("book", json!({})).body(message.to_string())
+}
+
+#[tokio::test]
+async fn a_modern_client_is_asked_by_rounds() {
+    let site = site().await;
+    let capabilities = || json!({ "elicitation": { "form": {} } });
+    let first = site.ask(round(capabilities(), json!({}))).await;
+    assert_eq!(first.status(), 200);
+    let result = first.json()["result"].clone();
+    assert_eq!(result["resultType"], "input_required");
+    assert_eq!(
+        result["inputRequests"]["seat"]["method"],
+        "elicitation/create"
+    );
+    let answers = json!({
+        "inputResponses": { "seat": { "action": "accept", "content": { "row": 7 } } },
+        "requestState": result["requestState"],
+    });
+    let second = site.ask(round(capabilities(), answers)).await;
+    assert_eq!(second.json()["result"]["content"][0]["text"], "row 7");
+}
+
+// basic: a missing capability MUST be a 400 with -32021 that names it.
+#[tokio::test]
+async fn who_cannot_be_asked_is_told_what_is_missing() {
+    let site = site().await;
+    let answer = site.ask(round(json!({}), json!({}))).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32021));
+    let required = &answer.json()["error"]["data"]["requiredCapabilities"];
+    assert!(required["elicitation"].is_object(), "{required}");
+}
