@@ -58,6 +58,8 @@ pub(super) fn begin(process: &Arc<Process>, grace: Duration) {
         // No thread to wait in, so no grace; the watching thread reaps.
         process.close_stdin();
         process.group.kill();
+        #[cfg(unix)]
+        process.dismiss_guard();
         process.set_ended(Ended {
             status: process.exit_status(),
             by: EndedBy::Kill,
@@ -83,6 +85,8 @@ fn end(process: &Process, grace: Duration) {
             }
         }
     };
+    #[cfg(unix)]
+    process.dismiss_guard();
     process.set_ended(Ended {
         status: process.exit_status(),
         by,

@@ -25,13 +25,11 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 ///
 /// [`shutdown`](Self::shutdown) ends it in order and says how that went. Dropping it does the
 /// same on a thread of its own, without blocking, also during a panic or when the runtime is going
-/// away. But when the whole process exits right after the drop, that thread exits with it and the
-/// child is left with closed pipes: shut down first.
+/// away. And when this process ends before that is done, or is killed outright, a small shell that
+/// was started beside the child takes the same steps in its place.
 ///
-/// When this process is killed outright nothing can be done any more; its ends of the pipes close,
-/// which tells a server to exit. A grandchild that has left the process group, as daemons do, is
-/// not ended. On systems other than Unix only the child itself is ended, without the gentle step
-/// between.
+/// A grandchild that has left the process group, as daemons do, is not ended. On systems other than
+/// Unix only the child itself is ended, without the gentle step between and without that shell.
 #[derive(Debug)]
 pub struct Child {
     process: Arc<Process>,
@@ -56,6 +54,8 @@ impl Child {
         );
         let process = Group::of(spawned).map(|group| Arc::new(Process::new(group)));
         let process = process.map_err(|error| SpawnError::failed(command, error))?;
+        #[cfg(unix)]
+        process.guard(command.grace_on_drop());
         let mut child = Self {
             stderr: StderrLog::new(),
             stderr_task: None,

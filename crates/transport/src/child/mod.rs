@@ -21,6 +21,8 @@ mod pipes;
 mod process;
 mod spawn_error;
 mod stderr;
+#[cfg(unix)]
+mod watchdog;
 
 pub use command::{Command, Stderr};
 pub use end::{Ended, EndedBy};

@@ -4,6 +4,8 @@
 use std::process::ExitStatus;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+#[cfg(unix)]
+use std::time::Duration;
 use std::time::Instant;
 
 use tokio::process::ChildStdin;
@@ -11,6 +13,8 @@ use tokio::sync::Notify;
 
 use super::end::Ended;
 use super::group::Group;
+#[cfg(unix)]
+use super::watchdog::Watchdog;
 
 /// Which pipe waits for the end of the process.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,8 @@ pub(super) struct Process {
     changed: Condvar,
     /// Tells tasks that `life` changed.
     news: Notify,
+    #[cfg(unix)]
+    watchdog: Mutex<Option<Watchdog>>,
 }
 
 #[derive(Debug, Default)]
@@ -60,6 +66,28 @@ impl Process {
             life,
             changed: Condvar::new(),
             news: Notify::new(),
+            #[cfg(unix)]
+            watchdog: Mutex::default(),
+        }
+    }
+
+    /// Has somebody outside this process see to the end of the group.
+    #[cfg(unix)]
+    pub(super) fn guard(&self, grace: Duration) {
+        let watchdog = Watchdog::over(self.group.id(), grace);
+        *self.watchdog.lock().unwrap_or_else(PoisonError::into_inner) = watchdog;
+    }
+
+    /// The group has ended, and nobody outside needs to see to it.
+    #[cfg(unix)]
+    pub(super) fn dismiss_guard(&self) {
+        let watchdog = self
+            .watchdog
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(watchdog) = watchdog {
+            watchdog.dismiss();
         }
     }
 

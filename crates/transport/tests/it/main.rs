@@ -6,6 +6,8 @@ mod batching;
 mod child_end;
 #[cfg(unix)]
 mod child_io;
+#[cfg(target_os = "linux")]
+mod child_orphans;
 #[cfg(unix)]
 mod child_spawn;
 mod closing;

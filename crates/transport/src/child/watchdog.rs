@@ -1,0 +1,52 @@
+//! Somebody who is left when we are gone.
+//!
+//! Threads end with their process: a program that exits right after it drops a child, panics in
+//! `main`, or is killed outright leaves nobody to see the child's group to its end. So a small shell
+//! waits beside each child for the end of its own input, which comes when this process ends,
+//! however it ends, and then takes the same steps that we would have taken.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Ends the group named by `$1` after `$2` seconds, and kills it after as many again; unless it is
+/// told a word first.
+const SCRIPT: &str = r#"
+read -r word && exit 0
+sleep "$2"
+kill -s TERM -- "-$1" 2>/dev/null || exit 0
+sleep "$2"
+kill -s KILL -- "-$1" 2>/dev/null
+"#;
+
+/// The shell that waits.
+#[derive(Debug)]
+pub(super) struct Watchdog(Child);
+
+impl Watchdog {
+    /// Sets one on a group. `None` where there is no shell: then only the end of its input tells
+    /// a child that we are gone.
+    pub(super) fn over(group: u32, grace: Duration) -> Option<Self> {
+        Command::new("/bin/sh")
+            .args(["-c", SCRIPT, "mcp-watchdog"])
+            .arg(group.to_string())
+            .arg(format!("{:.3}", grace.as_secs_f64()))
+            // Ctrl-C at a terminal is for us, not for it.
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()
+            .map(Self)
+    }
+
+    /// The group has ended: there is nothing to watch.
+    pub(super) fn dismiss(mut self) {
+        if let Some(mut stdin) = self.0.stdin.take() {
+            let _ = stdin.write_all(b"done\n");
+        }
+        let _ = self.0.wait();
+    }
+}
