@@ -6,12 +6,9 @@
 
 use turnbuckle::prelude::*;
 
-/// Greets somebody.
+/// Greets somebody by name.
 #[tool(read_only)]
-async fn greet(
-    /// Whom to greet.
-    name: String,
-) -> String {
+async fn greet(name: String) -> String {
     format!("Hello, {name}!")
 }
 

@@ -26,18 +26,27 @@ pub enum Leniency {
 pub(crate) struct Arguments {
     schema: Map<String, Value>,
     compiled: OnceLock<Result<Schema, SchemaError>>,
-    is_derived: bool,
-    serde_suffices: bool,
+    enforced: Option<Enforced>,
     pub(crate) leniency: Leniency,
+}
+
+/// Whether reading the type that the schema was derived from enforces the schema. Found out by
+/// trial, which takes a fraction of a millisecond, so it is left to the first call.
+#[derive(Debug)]
+struct Enforced {
+    prove: fn(&Value) -> bool,
+    is_proved: OnceLock<bool>,
 }
 
 impl Arguments {
     /// Arguments whose schema was derived from the type that they are read into.
-    pub(crate) fn derived(schema: Map<String, Value>) -> Self {
-        let serde_suffices = turnbuckle_schema::serde_suffices(&Value::Object(schema.clone()));
+    pub(crate) fn derived<T: DeserializeOwned>(schema: Map<String, Value>) -> Self {
+        let prove = turnbuckle_schema::serde_enforces::<T>;
         Self {
-            is_derived: true,
-            serde_suffices,
+            enforced: Some(Enforced {
+                prove,
+                is_proved: OnceLock::new(),
+            }),
             ..Self::declared(schema)
         }
     }
@@ -47,8 +56,7 @@ impl Arguments {
         Self {
             schema,
             compiled: OnceLock::new(),
-            is_derived: false,
-            serde_suffices: false,
+            enforced: None,
             leniency: Leniency::Lenient,
         }
     }
@@ -58,7 +66,16 @@ impl Arguments {
     }
 
     pub(crate) fn is_derived(&self) -> bool {
-        self.is_derived
+        self.enforced.is_some()
+    }
+
+    /// Whether a value that serde reads is valid without a further look.
+    fn serde_suffices(&self) -> bool {
+        self.enforced.as_ref().is_some_and(|enforced| {
+            *enforced
+                .is_proved
+                .get_or_init(|| (enforced.prove)(&Value::Object(self.schema.clone())))
+        })
     }
 
     /// Compiles the schema, which is otherwise left to the first call that needs it.
@@ -72,8 +89,8 @@ impl Arguments {
     pub(crate) fn read<T: DeserializeOwned>(&self, raw: Option<&RawValue>) -> Result<T, Failure> {
         let text = raw.map_or("{}", RawValue::get);
         // Serde takes a list for a struct and null for what may be absent, which strict tools do not.
-        if self.serde_suffices
-            && self.leniency == Leniency::Lenient
+        if self.leniency == Leniency::Lenient
+            && self.serde_suffices()
             && let Ok(value) = serde_json::from_str(text)
         {
             return Ok(value);

@@ -2,6 +2,7 @@
 
 use std::{any::TypeId, sync::Arc};
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use turnbuckle_protocol::{self as protocol, PromptArgument, http::ParamHeaders};
 
@@ -116,7 +117,7 @@ pub(crate) fn tool(
         .is_some_and(|arguments| !arguments.is_derived());
     let mut arguments = description
         .arguments
-        .unwrap_or_else(|| Arguments::derived(tool::no_arguments()));
+        .unwrap_or_else(|| Arguments::derived::<IgnoredAny>(tool::no_arguments()));
     arguments.leniency = leniency.unwrap_or(settings.leniency);
     if is_declared {
         // tools: inputSchema is an object schema.
@@ -131,17 +132,14 @@ pub(crate) fn tool(
     let headers = ParamHeaders::of(&wire.input_schema)
         .map_err(|fault| about.invalid(format!("input schema: {fault}")))?;
     let headers = (!headers.is_empty()).then_some(headers);
-    let mut output = None;
-    if let Some(schema) = description.output {
-        if description.is_output_declared || !turnbuckle_schema::serde_suffices(&schema) {
-            let check = OutputCheck::new(schema.clone());
-            check
-                .compile()
-                .map_err(|error| about.invalid(format!("output schema: {error}")))?;
-            output = Some(check);
-        }
-        wire.output_schema = Some(schema);
+    let output = description.output.clone().map(OutputCheck::new);
+    // A schema that was written by hand may be wrong; a derived one is compiled when it is needed.
+    if let Some(output) = output.as_ref().filter(|_| description.is_output_declared) {
+        output
+            .compile()
+            .map_err(|error| about.invalid(format!("output schema: {error}")))?;
     }
+    wire.output_schema = description.output;
     let arguments = Arc::new(arguments);
     let entry = ToolEntry {
         wire,

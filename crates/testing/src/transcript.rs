@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, str::FromStr, time::Duration};
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use turnbuckle_server::LiveServer;
 
 use crate::{Line, Side};
@@ -121,7 +121,28 @@ impl Transcript {
                 });
             }
         }
-        Ok(())
+        self.then_silence(writer, reader).await
+    }
+
+    /// Nothing more may come: what a server says beyond its part is a mistake too.
+    async fn then_silence(
+        &self,
+        mut writer: impl AsyncWrite + Unpin,
+        mut reader: impl AsyncBufRead + Unpin,
+    ) -> Result<(), Mismatch> {
+        let _ = writer.shutdown().await;
+        let mut said = String::new();
+        let _ = tokio::time::timeout(PATIENCE, reader.read_line(&mut said)).await;
+        if said.is_empty() {
+            return Ok(());
+        }
+        let said = said.trim_end().to_owned();
+        Err(Mismatch {
+            after: self.0.len(),
+            said,
+            expected: "nothing more".into(),
+            at: None,
+        })
     }
 }
 
@@ -193,6 +214,20 @@ mod tests {
         assert_eq!(
             difference(&json!({"a": "…", "b": 2}), &json!({"b": 2, "a": [1]})),
             None
+        );
+    }
+
+    #[tokio::test]
+    async fn what_a_server_says_beyond_its_part_is_a_mismatch() {
+        let server = turnbuckle_server::Server::new("s", "1").build().unwrap();
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let pong = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let whole: Transcript = format!("> {ping}\n< {pong}").parse().unwrap();
+        assert_eq!(whole.hold(&server).await, Ok(()));
+        let short: Transcript = format!("> {ping}\n> {ping}\n< {pong}").parse().unwrap();
+        assert_eq!(
+            short.hold(&server).await.unwrap_err().expected,
+            "nothing more"
         );
     }
 

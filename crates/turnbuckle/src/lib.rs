@@ -18,8 +18,8 @@ pub use turnbuckle_server::{Allowed, Cors, Http, HttpBody, HttpService, HttpSett
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
     Answer, Args, Ask, AskFailed, Asker, Audio, Call, Caller, Cancelled, Catalog, Completer,
-    Completing, Extract, Failure, Fault, Handler, Image, IntoOutcome, Introduction, Json, Layer,
-    Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource,
+    Completing, Detach, Extract, Failure, Fault, Handler, Image, IntoOutcome, Introduction, Json,
+    Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource,
     ServeError, Server, SetupError, State, Stdio, Streams, Tool, ToolError, Transport, Uri,
 };
 pub use turnbuckle_transport as transport;

@@ -27,7 +27,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Extract for Args<T> {
             description.problem("a handler takes its arguments once: two `Args` parameters");
         }
         match turnbuckle_schema::arguments_schema::<T>() {
-            Ok(schema) => description.arguments = Some(Arguments::derived(schema)),
+            Ok(schema) => description.arguments = Some(Arguments::derived::<T>(schema)),
             Err(error) => description.problem(error.to_string()),
         }
     }

@@ -112,10 +112,16 @@ fn settle(peer: &Peer, method: &str, params: &Members<'_>) -> Result<Revision, (
             )
         })?,
     };
-    let version = meta
-        .protocol_version
-        .map(|raw| meta.version().unwrap_or(raw.get().into()));
+    let version = meta.version();
+    if meta.protocol_version.is_some() && version.is_none() {
+        let problem = "`io.modelcontextprotocol/protocolVersion` must be a string";
+        return Err((Revision::LATEST, Reject::invalid_params(problem)));
+    }
+    // Only modern clients say in a request what they can do: one that forgot its version is told
+    // so, and is not sent to `initialize`.
+    let is_modern_by_its_fields = meta.client_capabilities.is_some() && method != "initialize";
     let era = match era::of(method, version.as_deref()) {
+        Era::Legacy if is_modern_by_its_fields && peer.session_revision().is_none() => Era::Modern,
         // A session has settled the era of what says nothing for itself.
         Era::Modern if version.is_none() && peer.session_revision().is_some() => Era::Legacy,
         era => era,

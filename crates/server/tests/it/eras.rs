@@ -272,10 +272,17 @@ async fn a_version_that_cannot_be_served_alone_is_answered_with_those_that_are_s
             );
         }
     }
+    // A version that is no text is no version: the field is as good as missing.
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": 20_260_728 });
     assert_eq!(
         wire.code("tools/list", json!({ "_meta": meta })).await,
-        -32022
+        -32602
+    );
+    // So is one that is not there, in a request that only a modern client would send.
+    let meta = json!({ "io.modelcontextprotocol/clientCapabilities": {} });
+    assert_eq!(
+        wire.code("tools/list", json!({ "_meta": meta })).await,
+        -32602
     );
 }
 
