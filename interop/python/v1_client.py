@@ -1,17 +1,23 @@
 """A client built on mcp 1.x, against the demo server.
 
+    python v1_client.py URL
     python v1_client.py COMMAND [ARGUMENT…]
 """
 
 import sys
+import warnings
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
 from mcp import ClientSession, StdioServerParameters, types
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamablehttp_client
 from pydantic import AnyUrl
 
 from demo import closing, demo
+from over_http import Session, broken_streams, transport_of
+from relay import Relay
 from report import check, same, unguarded
 
 
@@ -23,11 +29,11 @@ class Peer:
     def __init__(self):
         self.revision = ""
         self.reports = 0
+        self.longest = 1_000_000
         self.told = anyio.Event()
 
-    async def open(self, stack, command, args):
-        streams = stdio_client(StdioServerParameters(command=command, args=args))
-        read, write = await stack.enter_async_context(streams)
+    async def open(self, stack, streams):
+        read, write, *_ = await stack.enter_async_context(streams)
         session = ClientSession(read, write, message_handler=self.heard)
         self.session = await stack.enter_async_context(session)
         result = await self.session.initialize()
@@ -101,18 +107,38 @@ class Peer:
         yield self.told
 
 
-async def main(command, *args):
+async def main(place, *args):
+    kind = transport_of(place)
+    relay = Relay(place) if kind != "stdio" else None
+    if relay:
+        await relay.open()
+    transports = {
+        "stdio": lambda: stdio_client(StdioServerParameters(command=place, args=args)),
+        "sse": lambda: sse_client(relay.url),
+        "http": lambda: streamablehttp_client(relay.url),
+    }
     peer = Peer()
     async with AsyncExitStack() as stack:
-        await unguarded("connect", lambda: peer.open(stack, command, args))
+        await unguarded("connect", lambda: peer.open(stack, transports[kind]()))
 
         async def ping():
             await peer.session.send_ping()
 
         await check("ping", ping)
+        # Streams are resumed since the SDK knows the revision that tells how.
+        if kind == "http" and types.LATEST_PROTOCOL_VERSION >= "2025-11-25":
+            await broken_streams(peer, relay)
+        session = Session(place, relay, peer.revision)
+        if relay:
+            await check("session", session.begun)
         await demo(peer)
         await closing(stack.aclose)
+        if relay:
+            await check("session ended", session.ended)
+            relay.close()
     print("done", flush=True)
 
 
+# Newer versions have another name for one of the transports.
+warnings.simplefilter("ignore", DeprecationWarning)
 anyio.run(main, *sys.argv[1:])

@@ -1,11 +1,26 @@
-"""A server built on mcp 1.x, for our client: the same as ../typescript/peer.mjs says."""
+"""A server built on mcp 1.x, for our client: the same as ../typescript/peer.mjs says.
+
+    python v1_server.py stdio|http|sse
+"""
+
+import sys
 
 import anyio
 from mcp import types
 from mcp.server.fastmcp import Context, FastMCP
+from mcp.server.streamable_http import EventMessage, EventStore
 from pydantic import BaseModel
 
-server = FastMCP("peer")
+from listen import event_store, listen
+
+kind = sys.argv[1]
+# What is new in 2025-11-25: a server may close a stream, and the client comes back to it.
+can_hide = kind == "http" and hasattr(Context, "close_sse_stream")
+settings = {"event_store": event_store(EventStore, EventMessage)}
+if can_hide:
+    # Clients come back after some milliseconds.
+    settings["retry_interval"] = 50
+server = FastMCP("peer", **settings)
 stopped = 0
 
 
@@ -58,6 +73,18 @@ if hasattr(Context, "elicit"):
         return f"{result.action}: {result.data.name}"
 
 
+if can_hide:
+
+    @server.tool()
+    async def hide(context: Context) -> str:
+        for step in range(1, 11):
+            await anyio.sleep(0.01)
+            await context.report_progress(step, 10)
+            if step == 3:
+                await context.close_sse_stream()
+        return "done"
+
+
 @server.tool()
 async def sample(context: Context) -> str:
     text = types.TextContent(type="text", text="Say hello.")
@@ -103,4 +130,10 @@ async def complete(ref, argument, *context):
     return types.Completion(values=names)
 
 
-server.run("stdio")
+match kind:
+    case "http":
+        listen("/mcp", server.streamable_http_app())
+    case "sse":
+        listen("/sse", server.sse_app())
+    case _:
+        server.run("stdio")

@@ -1,10 +1,17 @@
-"""A server built on mcp 2.x, for our client: the same as ../typescript/peer.mjs says."""
+"""A server built on mcp 2.x, for our client: the same as ../typescript/peer.mjs says.
+
+    python v2_server.py stdio|http|sse
+"""
+
+import sys
 
 import anyio
 import mcp_types as types
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel
+
+from listen import listen
 
 server = MCPServer("peer", version="2.0.0")
 stopped = 0
@@ -121,4 +128,10 @@ async def complete(ref, argument, context):
     return types.Completion(values=names)
 
 
-server.run("stdio")
+match sys.argv[1]:
+    case "http":
+        listen("/mcp", server.streamable_http_app())
+    case "sse":
+        listen("/sse", server.sse_app())
+    case _:
+        server.run("stdio")

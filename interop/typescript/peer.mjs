@@ -17,6 +17,7 @@ export const TOOLS = [
     description: "Takes its time, and says how far it is.",
     inputSchema: object({ steps: { type: "integer" } }),
   },
+  { name: "hide", description: "Closes its stream in the middle, and goes on.", inputSchema: object({}) },
   { name: "stopped", description: "How many slow calls were cancelled.", inputSchema: object({}) },
   { name: "ask", description: "Asks for a name.", inputSchema: object({}) },
   { name: "sample", description: "Asks a model.", inputSchema: object({}) },

@@ -1,15 +1,39 @@
 // A client built on @modelcontextprotocol/sdk 1.x, against the demo server.
 //
+//   node sdk-client.mjs PACKAGE URL
 //   node sdk-client.mjs PACKAGE COMMAND [ARGUMENT…]
 
-import { demo } from "./demo.mjs";
-import { check, same } from "./report.mjs";
+import { EventSource } from "eventsource";
 
-const [package_, command, ...args] = process.argv.slice(2);
+import { demo } from "./demo.mjs";
+import { brokenStreams, notified, transportOf, until } from "./over-http.mjs";
+import { relay } from "./relay.mjs";
+import { check, holds, same } from "./report.mjs";
+
+const [package_, place, ...args] = process.argv.slice(2);
 const { Client } = await import(`${package_}/client/index.js`);
-const { StdioClientTransport } = await import(`${package_}/client/stdio.js`);
 const types = await import(`${package_}/types.js`);
 
+// The first versions expect what browsers have.
+globalThis.EventSource ??= EventSource;
+
+const kind = transportOf(place);
+const between = kind === "http" ? await relay(place) : undefined;
+
+async function transportTo() {
+  if (kind === "stdio") {
+    const { StdioClientTransport } = await import(`${package_}/client/stdio.js`);
+    return new StdioClientTransport({ command: place, args });
+  }
+  if (kind === "sse") {
+    const { SSEClientTransport } = await import(`${package_}/client/sse.js`);
+    return new SSEClientTransport(new URL(place));
+  }
+  const { StreamableHTTPClientTransport } = await import(`${package_}/client/streamableHttp.js`);
+  return new StreamableHTTPClientTransport(new URL(between.url));
+}
+
+const transport = await transportTo();
 const client = new Client({ name: "interop", version: "1.0.0" }, { capabilities: {} });
 
 // The SDK keeps the negotiated revision to itself.
@@ -25,24 +49,42 @@ let strays = 0;
 client.onerror = () => (strays += 1);
 
 await check("connect", async () => {
-  await client.connect(new StdioClientTransport({ command, args }));
+  await client.connect(transport);
   same(revision, types.LATEST_PROTOCOL_VERSION, "the revision");
   same(client.getServerVersion().name, "turnbuckle-demo", "the name");
 });
 await check("ping", () => client.ping());
 
-await demo(
-  {
-    revision,
-    notFound: -32002,
-    call: (name, args, options) =>
-      client.callTool({ name, arguments: args }, types.CallToolResultSchema, options),
-    strays: () => strays,
-    onToolsChanged: (listener) =>
-      client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
-    close: () => client.close(),
+const peer = {
+  revision,
+  notFound: -32002,
+  call: (name, args, options) =>
+    client.callTool({ name, arguments: args }, types.CallToolResultSchema, options),
+  strays: () => strays,
+  onToolsChanged: (listener) =>
+    client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
+  close: async () => {
+    if (kind === "http") await transport.terminateSession();
+    await client.close();
   },
-  client,
-);
+};
+// Calls are resumed since the SDK knows the revision that tells how.
+const resumesCalls = types.LATEST_PROTOCOL_VERSION >= "2025-11-25";
+if (kind === "http") await brokenStreams(peer, between, { resumesCalls });
+
+const headers = { "mcp-session-id": transport.sessionId, "mcp-protocol-version": revision };
+const session = kind === "sse" ? [transport._endpoint] : [place, headers];
+if (kind !== "stdio") {
+  await check("session", async () => {
+    holds(kind === "sse" || transport.sessionId, "there is none");
+    same(await notified(...session), 202, "the status");
+  });
+}
+await demo(peer, client);
+if (kind !== "stdio") {
+  await check("session ended", () =>
+    until(async () => (await notified(...session)) === 404, "the server still knows it"),
+  );
+}
 console.log("done");
 process.exit();

@@ -1,43 +1,71 @@
 // A client built on @modelcontextprotocol/client 2.x, against the demo server.
 //
+//   node v2-client.mjs PACKAGE auto|legacy URL
 //   node v2-client.mjs PACKAGE auto|legacy COMMAND [ARGUMENT…]
 
 import { demo } from "./demo.mjs";
+import { brokenStreams, notified, transportOf, until } from "./over-http.mjs";
+import { relay } from "./relay.mjs";
 import { check, same } from "./report.mjs";
 
-const [package_, mode, command, ...args] = process.argv.slice(2);
-const { Client, LATEST_PROTOCOL_VERSION } = await import(package_);
+const [package_, mode, place, ...args] = process.argv.slice(2);
+const { Client, LATEST_PROTOCOL_VERSION, SSEClientTransport, StreamableHTTPClientTransport } =
+  await import(package_);
 const { StdioClientTransport } = await import(`${package_}/stdio`);
 
+const kind = transportOf(place);
+const between = kind === "http" ? await relay(place) : undefined;
+const transports = {
+  stdio: () => new StdioClientTransport({ command: place, args }),
+  sse: () => new SSEClientTransport(new URL(place)),
+  http: () => new StreamableHTTPClientTransport(new URL(between.url)),
+};
+const transport = transports[kind]();
 const client = new Client(
   { name: "interop", version: "1.0.0" },
   { capabilities: {}, versionNegotiation: { mode } },
 );
 const wanted = mode === "legacy" ? LATEST_PROTOCOL_VERSION : "2026-07-28";
+const hasSession = kind === "http" && mode === "legacy";
 
 let strays = 0;
 client.onerror = () => (strays += 1);
 
 await check("connect", async () => {
-  await client.connect(new StdioClientTransport({ command, args }));
+  await client.connect(transport);
   same(client.getNegotiatedProtocolVersion(), wanted, "the revision");
   same(client.getServerVersion().name, "turnbuckle-demo", "the name");
 });
 
-await demo(
-  {
-    revision: client.getNegotiatedProtocolVersion(),
-    // The SDK gives every revision's error this code.
-    notFound: -32602,
-    call: (name, args, options) => client.callTool({ name, arguments: args }, options),
-    strays: () => strays,
-    onToolsChanged: async (listener) => {
-      client.setNotificationHandler("notifications/tools/list_changed", listener);
-      if (mode !== "legacy") await client.listen({ toolsListChanged: true });
-    },
-    close: () => client.close(),
+const peer = {
+  revision: client.getNegotiatedProtocolVersion(),
+  // The SDK gives every revision's error this code.
+  notFound: -32602,
+  call: (name, args, options) => client.callTool({ name, arguments: args }, options),
+  strays: () => strays,
+  onToolsChanged: async (listener) => {
+    client.setNotificationHandler("notifications/tools/list_changed", listener);
+    if (mode !== "legacy") await client.listen({ toolsListChanged: true });
   },
-  client,
-);
+  close: async () => {
+    if (hasSession) await transport.terminateSession();
+    await client.close();
+  },
+};
+if (hasSession) await brokenStreams(peer, between, { resumesCalls: true });
+
+const headers = { "mcp-session-id": transport.sessionId, "mcp-protocol-version": wanted };
+if (kind === "http") {
+  await check("session", async () => {
+    same(transport.sessionId !== undefined, hasSession, "whether there is one");
+    if (hasSession) same(await notified(place, headers), 202, "the status");
+  });
+}
+await demo(peer, client);
+if (hasSession) {
+  await check("session ended", () =>
+    until(async () => (await notified(place, headers)) === 404, "the server still knows it"),
+  );
+}
 console.log("done");
 process.exit();

@@ -1,12 +1,13 @@
 // A server built on @modelcontextprotocol/server 2.x, for our client.
 //
-//   node v2-server.mjs PACKAGE
+//   node v2-server.mjs PACKAGE stdio|http
 
+import { listen, web } from "./listen.mjs";
 import { FORM, PLAIN, PROMPTS, RESOURCES, SAMPLE, TEMPLATES, TOOLS } from "./peer.mjs";
 import { complete, greet, read, said, slow } from "./peer.mjs";
 
-const [package_] = process.argv.slice(2);
-const { Server, ProtocolError, ResourceNotFoundError, inputRequired } = await import(package_);
+const [package_, kind] = process.argv.slice(2);
+const { Server, createMcpHandler, ProtocolError, ResourceNotFoundError, inputRequired } = await import(package_);
 const { serveStdio } = await import(`${package_}/stdio`);
 
 /** Asks once; the answer comes with the retry. */
@@ -28,10 +29,14 @@ const ASKING = {
     ),
 };
 
-serveStdio(() => {
+// Modern streams cannot be resumed.
+const tools = TOOLS.filter((tool) => tool.name !== "hide");
+
+/** Over HTTP each request has a server of its own. */
+function peer() {
   const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {}, completions: {} };
   const server = new Server({ name: "peer", version: "2.0.0" }, { capabilities });
-  server.setRequestHandler("tools/list", () => ({ tools: TOOLS }));
+  server.setRequestHandler("tools/list", () => ({ tools }));
   server.setRequestHandler("resources/list", () => ({ resources: RESOURCES }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS }));
@@ -53,7 +58,7 @@ serveStdio(() => {
       });
     }
     if (name === "grow") {
-      await server.sendToolListChanged();
+      await toolsChanged(server);
       return said("told");
     }
     if (ASKING[name]) return ASKING[name](context);
@@ -61,4 +66,14 @@ serveStdio(() => {
     return PLAIN[name](args);
   });
   return server;
-});
+}
+
+// What a server of one request cannot tell the others.
+let toolsChanged = (server) => server.sendToolListChanged();
+if (kind === "http") {
+  const handler = createMcpHandler(peer);
+  toolsChanged = () => handler.notify.toolsChanged();
+  await listen("/mcp", web(handler.fetch));
+} else {
+  serveStdio(peer);
+}

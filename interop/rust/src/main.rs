@@ -2,11 +2,13 @@
 //! that `interop/run` reads.
 //!
 //! ```text
-//! interop-client peer REVISION COMMAND [ARGUMENT…]
-//! interop-client everything REVISION COMMAND [ARGUMENT…]
+//! interop-client peer|one-way|everything REVISION URL
+//! interop-client peer|one-way|everything REVISION COMMAND [ARGUMENT…]
 //! ```
 //!
-//! `peer` is the small server that `interop/typescript` and `interop/python` have in each SDK;
+//! The revision is the one to end up with, or `only:` and the one to insist on.
+//! `peer` is the small server that `interop/typescript` and `interop/python` have in each SDK, and
+//! `one-way` the same where the server cannot ask or tell the client anything by itself;
 //! `everything` is `@modelcontextprotocol/server-everything`.
 
 mod answers;
@@ -17,25 +19,36 @@ mod report;
 use std::process::ExitCode;
 
 use turnbuckle::{
-    client::{Client, Connection},
+    client::{Client, Connection, Target},
+    protocol::Revision,
     transport::Command,
 };
 
-use crate::report::{Checked, Report, same};
+use crate::{
+    peer::Reach,
+    report::{Checked, Report, same},
+};
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (Some(kind), Some(revision), Some(program)) =
+    let (Some(kind), Some(revision), Some(place)) =
         (arguments.next(), arguments.next(), arguments.next())
     else {
-        eprintln!("usage: interop-client peer|everything REVISION COMMAND [ARGUMENT…]");
+        eprintln!("usage: interop-client peer|one-way|everything REVISION URL|COMMAND [ARGUMENT…]");
         return ExitCode::from(2);
     };
-    let command = Command::new(program).args(arguments);
-    let client = Client::new("interop", "1.0.0").answering(answers::answers());
+    let target = target(place, arguments);
+    let only = revision.strip_prefix("only:");
+    let client = match client(only) {
+        Ok(client) => client,
+        Err(reason) => {
+            eprintln!("{reason}");
+            return ExitCode::from(2);
+        }
+    };
     let mut report = Report::default();
-    let connection = match client.connect(command).await {
+    let connection = match client.connect(target).await {
         Ok(connection) => connection,
         Err(error) => {
             report
@@ -45,14 +58,35 @@ async fn main() -> ExitCode {
         }
     };
     report
-        .check("connect", connected(&connection, &revision))
+        .check("connect", connected(&connection, only.unwrap_or(&revision)))
         .await;
     match kind.as_str() {
-        "peer" => peer::check(&mut report, &connection).await,
+        "peer" => peer::check(&mut report, &connection, Reach::BothWays).await,
+        "one-way" => peer::check(&mut report, &connection, Reach::OneWay).await,
         _ => everything::check(&mut report, &connection).await,
     }
     report.check("close", closed(&connection)).await;
     report.done()
+}
+
+fn target(place: String, arguments: impl Iterator<Item = String>) -> Target {
+    if place.starts_with("http://") {
+        Target::from(place)
+    } else {
+        Target::from(Command::new(place).args(arguments))
+    }
+}
+
+/// Our client, which insists on a revision if it is told to.
+fn client(only: Option<&str>) -> Result<Client, String> {
+    let client = Client::new("interop", "1.0.0").answering(answers::answers());
+    match only {
+        None => Ok(client),
+        Some(only) => match only.parse::<Revision>() {
+            Ok(only) => Ok(client.only(only)),
+            Err(error) => Err(error.to_string()),
+        },
+    }
 }
 
 async fn connected(connection: &Connection, revision: &str) -> Checked {

@@ -10,7 +10,16 @@ use turnbuckle::{
 
 use crate::report::{Checked, Report, chain, same};
 
-pub(crate) async fn check(report: &mut Report, server: &Connection) {
+/// Whether the server can reach its client other than by answering.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It asks and tells.
+    BothWays,
+    /// It only answers.
+    OneWay,
+}
+
+pub(crate) async fn check(report: &mut Report, server: &Connection, reach: Reach) {
     let tools = tools(server).await.unwrap_or_default();
     report
         .check("tools/list", async { all_listed(&tools) })
@@ -33,12 +42,25 @@ pub(crate) async fn check(report: &mut Report, server: &Connection) {
         report.check("completion/complete", complete(server)).await;
     }
     report.check("progress", progress(server)).await;
+    // It is new in 2025-11-25, and only over HTTP.
+    let revision = server.server().revision();
+    if revision >= Revision::V2025_11_25 && tools.iter().any(|listed| listed == "hide") {
+        report.check("a stream that ends", hide(server)).await;
+    }
     // Some servers do not survive a cancellation.
     if tools.iter().any(|listed| listed == "stopped") {
         report.check("cancellation", cancellation(server)).await;
         report.check("deadline", deadline(server)).await;
     }
     report.check("many calls at once", many_calls(server)).await;
+    if reach == Reach::BothWays {
+        check_asks(report, server, &tools).await;
+        report.check("list_changed", list_changed(server)).await;
+    }
+}
+
+async fn check_asks(report: &mut Report, server: &Connection, tools: &[String]) {
+    let has_forms = server.server().revision() >= Revision::V2025_06_18;
     let asks = [
         ("ask", "elicitation", "accept: Ada"),
         ("sample", "sampling", "Hello."),
@@ -46,11 +68,10 @@ pub(crate) async fn check(report: &mut Report, server: &Connection) {
     ];
     for (tool, name, answer) in asks {
         // Servers of older revisions have no forms to ask with.
-        if tools.iter().any(|listed| listed == tool) {
+        if tools.iter().any(|listed| listed == tool) && (tool != "ask" || has_forms) {
             report.check(name, ask(server, tool, answer)).await;
         }
     }
-    report.check("list_changed", list_changed(server)).await;
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
@@ -206,6 +227,18 @@ async fn progress(server: &Connection) -> Checked {
         .map_err(text)?;
     same(&output.text().as_str(), &"done")?;
     same(&seen, &vec![1.0, 2.0, 3.0])
+}
+
+/// The server closes the stream of a call, and goes on when the client comes back.
+async fn hide(server: &Connection) -> Checked {
+    let mut seen = Vec::new();
+    let call = server.call("hide", json!({}));
+    let output = call
+        .progress(|report| seen.push(report.progress))
+        .await
+        .map_err(text)?;
+    same(&output.text().as_str(), &"done")?;
+    same(&seen, &(1..=10).map(f64::from).collect())
 }
 
 /// A call that is dropped is stopped at the server.

@@ -3,7 +3,7 @@
 use std::{error::Error, net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use turnbuckle::{Http, Stdio};
+use turnbuckle::{Http, HttpSettings, Stdio};
 
 use crate::demo;
 
@@ -33,6 +33,10 @@ pub(crate) struct Serve {
     /// Accept requests from web pages of this origin, besides loopback (may be repeated).
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+
+    /// Tell browsers that pages of these origins may read the answers (CORS).
+    #[arg(long, conflicts_with = "stdio")]
+    cors: bool,
 }
 
 pub(crate) fn run(serve: &Serve) -> Result<(), Box<dyn Error>> {
@@ -55,6 +59,11 @@ pub(crate) fn run(serve: &Serve) -> Result<(), Box<dyn Error>> {
                 Http::unix(path).announce(move |_| announce_socket(&place))
             }
             None => Http::bind(&serve.listen).announce(announce_address),
+        };
+        let http = if serve.cors {
+            http.settings(HttpSettings::default().cors())
+        } else {
+            http
         };
         let http = serve.allow_host.iter().fold(http, Http::allow_host);
         let http = serve.allow_origin.iter().fold(http, Http::allow_origin);

@@ -19,7 +19,12 @@ fn the_version_is_printed() {
 
 #[test]
 fn a_wrong_command_line_is_an_error_on_stderr() {
-    for arguments in [&[][..], &["sevre"], &["serve", "--no-such-option"]] {
+    for arguments in [
+        &[][..],
+        &["sevre"],
+        &["serve", "--no-such-option"],
+        &["serve", "--stdio", "--cors"],
+    ] {
         let output = turnbuckle(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(output.stdout.is_empty(), "{arguments:?}");

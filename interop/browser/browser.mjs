@@ -1,0 +1,145 @@
+// A real browser whose pages call the demo server: from loopback, from an origin that is allowed,
+// and from one that is not.
+//
+//   node browser.mjs CHROMIUM TURNBUCKLE
+
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createInterface } from "node:readline";
+
+import { chromium } from "playwright-core";
+
+import { check, holds, same } from "../typescript/report.mjs";
+
+const [executablePath, turnbuckle] = process.argv.slice(2);
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-proxy-server",
+  // Two names that are not ours, and nothing else leaves the machine.
+  '--host-resolver-rules=MAP app.example 127.0.0.1, MAP evil.example 127.0.0.1',
+];
+
+const EXPECTED = {
+  legacy: {
+    revision: "2025-11-25",
+    hasSession: true,
+    initialized: 202,
+    sum: 42,
+    ended: true,
+    after: 404,
+  },
+  modern: { sum: 42, session: null, reports: [1, 2, 3], counted: "counted to 3" },
+};
+const REFUSED = { legacy: { error: "TypeError" }, modern: { error: "TypeError" } };
+
+/** Serves the page, whatever name it is asked for by. */
+async function servePage() {
+  const files = { "/": ["page.html", "text/html"], "/page.mjs": ["page.mjs", "text/javascript"] };
+  const server = createServer(async (request, response) => {
+    const file = files[new URL(request.url, "http://localhost").pathname];
+    if (!file) return response.writeHead(404).end();
+    const text = await readFile(new URL(file[0], import.meta.url));
+    response.writeHead(200, { "content-type": file[1] }).end(text);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server.address().port;
+}
+
+/** Starts the demo server, and waits until it says where it listens. */
+async function serveDemo(...options) {
+  const child = spawn(turnbuckle, ["serve", "--listen", "127.0.0.1:0", ...options], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  process.on("exit", () => child.kill());
+  for await (const line of createInterface({ input: child.stderr })) {
+    const url = /http:\/\/\S+\/mcp\b/.exec(line)?.[0];
+    if (url) {
+      child.stderr.resume();
+      return url;
+    }
+  }
+  throw new Error("the demo server ended");
+}
+
+const port = await servePage();
+const app = `http://app.example:${port}`;
+const open = await serveDemo("--cors", "--allow-origin", app);
+const silent = await serveDemo();
+const browser = await chromium.launch({ executablePath, args: FLAGS, headless: true });
+
+/** What the page shows when it is opened at this origin. */
+async function shown(origin, server) {
+  const page = await browser.newPage();
+  await page.goto(`${origin}/?server=${encodeURIComponent(server)}`);
+  await page.waitForSelector("#shown[data-done]");
+  const text = await page.textContent("#shown");
+  await page.close();
+  return JSON.parse(text);
+}
+
+/** The statuses that the browser was answered with, whether or not it let the page know. */
+async function statuses(origin, script) {
+  const page = await browser.newPage();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Network.enable");
+  await page.goto(`${origin}/?server=`);
+  await page.waitForSelector("#shown[data-done]");
+  const seen = [];
+  devtools.on("Network.responseReceivedExtraInfo", ({ statusCode }) => seen.push(statusCode));
+  const outcome = await page.evaluate(script, open);
+  await page.close();
+  return { outcome, seen };
+}
+
+const post = (url, mode, type) =>
+  `fetch("${url}", { method: "POST", mode: "${mode}", headers: { "content-type": "${type}" }, body: "{}" })
+    .then((response) => response.status, (error) => error.name)`;
+
+await check("a page of another port, with CORS", async () => {
+  same(await shown(`http://127.0.0.1:${port}`, open), EXPECTED, "what the page shows");
+});
+await check("a page of an allowed origin, with CORS", async () => {
+  same(await shown(app, open), EXPECTED, "what the page shows");
+});
+await check("a page of another port, without CORS", async () => {
+  same(await shown(`http://127.0.0.1:${port}`, silent), REFUSED, "what the page shows");
+});
+await check("a page of a foreign origin learns nothing", async () => {
+  same(await shown(`http://evil.example:${port}`, open), REFUSED, "what the page shows");
+});
+await check("a page of a foreign origin is refused before it asks", async () => {
+  const { outcome, seen } = await statuses(
+    `http://evil.example:${port}`,
+    post(open, "cors", "application/json"),
+  );
+  same(outcome, "TypeError", "what the page learns");
+  holds(seen.includes(403) && !seen.includes(200), `the statuses are ${seen}`);
+});
+await check("a page of a foreign origin is refused when it does not ask", async () => {
+  const { seen } = await statuses(
+    `http://evil.example:${port}`,
+    post(open, "no-cors", "text/plain"),
+  );
+  same(seen, [403], "the statuses");
+});
+await check("a name that was made to point here is refused", async () => {
+  const rebound = open.replace("127.0.0.1", "evil.example");
+  const page = await browser.newPage();
+  const response = await page.goto(rebound);
+  same(response.status(), 403, "the status of the page");
+  const status = await page.evaluate(post("/mcp", "same-origin", "application/json"));
+  same(status, 403, "the status that the page reads");
+  await page.close();
+});
+
+await browser.close();
+console.log("done");
+process.exit();

@@ -1,0 +1,33 @@
+// A relay between a client and a server, for tearing the connections between them.
+
+import { connect, createServer } from "node:net";
+
+/** Opens a relay to the server at `url`; its own `url` leads to the same place. */
+export async function relay(url) {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set();
+  let reads = 0;
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [one, other] of [[near, far], [far, near]]) {
+      sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+    near.on("data", (bytes) => (reads += bytes.subarray(0, 4).toString() === "GET " ? 1 : 0));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const own = new URL(url);
+  own.port = server.address().port;
+  return {
+    url: own.href,
+    /** How many GETs went through so far: one for each stream that was opened or resumed. */
+    reads: () => reads,
+    cut: () => sockets.forEach((socket) => socket.destroy()),
+    close: () => server.close(),
+  };
+}
