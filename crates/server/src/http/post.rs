@@ -23,6 +23,7 @@ use super::{
     session::HttpSession,
     session_get, session_post,
 };
+use crate::method;
 
 /// Bytes of an `initialize`. What the client says of itself is kept for as long as the session
 /// lasts, so ten thousand sessions must not be able to keep ten thousand large messages.
@@ -83,6 +84,13 @@ fn initialize(
     request: Request<'_>,
     length: usize,
 ) -> Response<HttpBody> {
+    // A legacy client puts its version elsewhere: who says 2026-07-28 twice means a method that
+    // is not there, and an unknown method MUST be a 404.
+    if session_get::is_modern(parts) && method::is_modern(&request) {
+        let message = "2026-07-28 has no `initialize`: send the request itself";
+        let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
+        return reply::error(StatusCode::NOT_FOUND, Some(&request.id), &error);
+    }
     if length > MAX_INITIALIZE_BYTES {
         let error = ErrorObject::invalid_request(format!(
             "an `initialize` may have {MAX_INITIALIZE_BYTES} bytes: leave out what is not needed"

@@ -95,6 +95,7 @@ async fn a_version_nobody_speaks_is_refused_with_those_that_are_spoken() {
 async fn methods_that_are_not_there_are_404() {
     let site = Site::start().await;
     for method in [
+        "initialize",
         "ping",
         "logging/setLevel",
         "resources/subscribe",
@@ -105,6 +106,23 @@ async fn methods_that_are_not_there_are_404() {
         let answer = site.ask(Ask::modern(method, json!({}))).await;
         assert_eq!((answer.status(), answer.code()), (404, -32601), "{method}");
     }
+}
+
+#[tokio::test]
+async fn a_handshake_with_decorations_is_a_handshake() {
+    let site = Site::start().await;
+    // A client that sends the header, or fills `_meta`, and still wants a session.
+    let header = Ask::initialize(Revision::V2025_11_25).with("mcp-protocol-version", "2026-07-28");
+    let answer = site.ask(header).await;
+    assert_eq!(answer.json()["result"]["protocolVersion"], "2025-11-25");
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "raw", "version": "1" },
+    });
+    let answer = site
+        .ask(Ask::post(modern_message(0, "initialize", params)))
+        .await;
+    assert_eq!(answer.json()["result"]["protocolVersion"], "2025-11-25");
 }
 
 #[tokio::test]
