@@ -25,6 +25,15 @@ pub(super) enum Road {
 }
 
 impl Road {
+    /// Whether opening anew leads another way: over HTTP it leads to HTTP+SSE.
+    pub(super) fn has_second_way(&self) -> bool {
+        match self {
+            Self::Dial(_) => false,
+            #[cfg(feature = "http")]
+            Self::Http { .. } => true,
+        }
+    }
+
     #[cfg_attr(
         not(feature = "http"),
         expect(clippy::unnecessary_wraps, reason = "a URL may be none")

@@ -65,12 +65,16 @@ impl Search {
             .open(&server, &self.profile)
             .await
             .map_err(|error| unreachable_server(&server, error))?;
+        let mut settings = self.profile.settings.probe(remembered);
+        if road.has_second_way() {
+            settings = settings.with_second_way();
+        }
         let running = Running {
             road,
             server,
             naming,
             profile: self.profile.clone(),
-            probe: Probe::new(self.profile.settings.probe(remembered)),
+            probe: Probe::new(settings),
             opened,
             heard: Heard::default(),
             discover: None,

@@ -59,6 +59,16 @@ fn reply(heard: &Heard) -> Option<Say> {
 }
 
 #[tokio::test]
+async fn one_that_is_pinned_to_the_oldest_revision_finds_its_stream_too() {
+    let site = old("/messages?session=1").await;
+    let client = plain().only(Revision::V2024_11_05);
+    let server = client.connect(site.url()).await.unwrap();
+    assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
+    let first = ["POST initialize", "GET", "POST initialize"];
+    assert_eq!(site.lines()[..3], first);
+}
+
+#[tokio::test]
 async fn a_server_without_post_is_found_by_its_stream() {
     let site = old("/messages?session=1").await;
     for round in 0..2 {

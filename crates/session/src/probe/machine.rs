@@ -126,7 +126,7 @@ impl Probe {
     pub(super) fn start_clean(&mut self, asked: Asked, outcome: Outcome) -> Action {
         match self
             .legacy
-            .filter(|_| self.budget.clean_initialize.is_left())
+            .filter(|_| self.budget.clean_initialize.is_left() || self.settings.second_way)
         {
             Some(legacy) if self.budget.reopen.spend() => self.reopen(Asked::Initialize, legacy),
             _ => self.give_up(asked, outcome),

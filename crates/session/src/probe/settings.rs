@@ -48,6 +48,7 @@ pub struct Settings {
     pub(super) remembered: Option<Verdict>,
     pub(super) probe_timeout: Duration,
     pub(super) handshake_timeout: Duration,
+    pub(super) second_way: bool,
 }
 
 impl Default for Settings {
@@ -65,6 +66,7 @@ impl Settings {
             remembered: None,
             probe_timeout: PROBE_TIMEOUT,
             handshake_timeout: HANDSHAKE_TIMEOUT,
+            second_way: false,
         }
     }
 
@@ -106,6 +108,15 @@ impl Settings {
     }
 
     /// The revisions the search may end with.
+    /// Says that opening anew goes another way, as HTTP+SSE is another way than Streamable HTTP:
+    /// then a handshake that failed is worth trying there, even one that no probe came before.
+    pub fn with_second_way(self) -> Self {
+        Self {
+            second_way: true,
+            ..self
+        }
+    }
+
     pub(super) fn allowed(&self) -> Vec<Revision> {
         let fits = |revision: &Revision| match self.aim {
             Aim::Auto => true,
