@@ -4,10 +4,11 @@
 //! enforce anyway, a value that deserialises is valid. Everything else (coercion, validation, an
 //! error a model can act on) happens only when that parse fails or the schema says more.
 
-use std::sync::OnceLock;
+use std::{fmt::Write as _, sync::OnceLock};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, value::RawValue};
+use serde_path_to_error::Segment;
 use turnbuckle_schema::{Schema, SchemaError};
 
 use crate::Failure;
@@ -100,8 +101,28 @@ impl Arguments {
 
     fn read_slowly<T: DeserializeOwned>(&self, text: &str) -> Result<T, Failure> {
         let value = self.checked(text)?;
-        serde_json::from_value(value)
-            .map_err(|error| Failure::Arguments(format!("the arguments do not fit: {error}")))
+        serde_path_to_error::deserialize(value).map_err(|error| self.misfit(&error))
+    }
+
+    /// What the type refuses although the schema allows it: a number out of its range, say.
+    fn misfit(&self, error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
+        let pointer: String = error
+            .path()
+            .iter()
+            .filter_map(|segment| match segment {
+                Segment::Seq { index } => Some(format!("/{index}")),
+                Segment::Map { key } => {
+                    Some(format!("/{}", key.replace('~', "~0").replace('/', "~1")))
+                }
+                Segment::Enum { .. } | Segment::Unknown => None,
+            })
+            .collect();
+        let mut text = format!("- `{pointer}`: {}", error.inner());
+        if let Some(example) = self.compile().ok().and_then(Schema::example) {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\nA valid example: {example}");
+        }
+        Failure::Arguments(text)
     }
 
     /// Parses, coerces and validates.

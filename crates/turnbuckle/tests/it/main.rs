@@ -1,5 +1,6 @@
 //! The facade as its users see it: the attributes, on the wire and in the compiler's messages.
 
+mod arguments;
 mod asks;
 mod functions;
 mod methods;
