@@ -13,6 +13,9 @@ use super::{
     members::Params, text_of,
 };
 
+/// The most messages that a batch may hold: as many as may be in flight at once.
+const MAX_BATCH: usize = 1024;
+
 /// Reads one frame.
 ///
 /// ```
@@ -31,6 +34,9 @@ pub fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed<'_>> {
     match serde_json::from_str(text).map_err(|error| not_json(error.to_string()))? {
         Top::Object(draft) => draft.finish().map(Frame::One),
         Top::Array(elements) if elements.is_empty() => Err(not_a_request("the batch is empty")),
+        Top::Array(elements) if elements.len() > MAX_BATCH => Err(not_a_request(
+            "the batch has more messages than may be sent at once",
+        )),
         Top::Array(elements) => Ok(Frame::Batch(
             elements.into_iter().map(parse_member).collect(),
         )),
@@ -197,9 +203,14 @@ impl<'de> Visitor<'de> for TopVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut elements = Vec::new();
-        while let Some(element) = seq.next_element()? {
-            elements.push(element);
+        while elements.len() <= MAX_BATCH {
+            match seq.next_element()? {
+                Some(element) => elements.push(element),
+                None => return Ok(Top::Array(elements)),
+            }
         }
+        // Refused already, but the rest must still be JSON.
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Top::Array(elements))
     }
 

@@ -175,6 +175,17 @@ fn nesting_a_million_deep_is_read_without_recursion() {
 }
 
 #[test]
+fn a_batch_has_a_bound() {
+    let batch = |count: usize| format!("[{}]", vec!["1"; count].join(","));
+    assert_eq!(verdict(batch(1024).as_bytes()), "batch of 1024");
+    assert_eq!(verdict(batch(1025).as_bytes()), "-32600 to ?");
+    assert_eq!(
+        verdict(format!("{},", batch(1025)).as_bytes()),
+        "-32700 to ?"
+    );
+}
+
+#[test]
 fn params_with_very_many_members_are_refused_quickly() {
     let members: Vec<_> = (0..300_000)
         .map(|number| format!("\"m{number}\":1"))
