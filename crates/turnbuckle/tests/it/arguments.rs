@@ -19,7 +19,7 @@ async fn double(numbers: Vec<i32>) -> String {
 /// Divides by nothing.
 #[tool]
 async fn divide(by: f64) -> Json<f64> {
-    Json(1.0 / by - 1.0 / by)
+    Json(0.0 / by)
 }
 
 fn server() -> Server {
