@@ -51,7 +51,7 @@ pub use describe::{
     IntoPrompt, IntoResource, IntoTool,
 };
 pub use extract::{
-    Args, Cancelled, Detach, Extract, Introduction, MetaOf, Progress, RawArgs, State, Uri,
+    Args, Cancelled, Detach, Extract, Introduction, MetaOf, Progress, RawArgs, State, Step, Uri,
 };
 pub use failure::{Failure, Fault, Reject, ToolError};
 pub use handler::{BoxFuture, Handler};

@@ -88,19 +88,19 @@ impl Server {
         self
     }
 
-    /// Adds a tool: a function with `#[tool]`, or a [`Tool`].
+    /// Adds a tool: a function with `#[tool]`, or a [`Tool`](crate::Tool).
     pub fn tool<X>(mut self, tool: impl IntoTool<X>) -> Self {
         self.handlers.tools.push(tool.into_tool());
         self
     }
 
-    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`].
+    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`](crate::Prompt).
     pub fn prompt<X>(mut self, prompt: impl IntoPrompt<X>) -> Self {
         self.handlers.prompts.push(prompt.into_prompt());
         self
     }
 
-    /// Adds a resource or a template: a function with `#[resource]`, or a [`Resource`].
+    /// Adds a resource or a template: a function with `#[resource]`, or a [`Resource`](crate::Resource).
     pub fn resource<X>(mut self, resource: impl IntoResource<X>) -> Self {
         self.handlers.resources.push(resource.into_resource());
         self

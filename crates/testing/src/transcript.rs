@@ -28,7 +28,7 @@ const ANYTHING: &str = "…";
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = Server::new("greeter", "1.0.0").tool(Tool::new("greet", || async { "hello" })).build()?;
 /// let transcript: Transcript = r#"
-///     # A legacy client may ping before anything else.
+///     ## A legacy client may ping before anything else.
 ///     > {"jsonrpc":"2.0","id":1,"method":"ping"}
 ///     < {"jsonrpc":"2.0","id":1,"result":{}}
 /// "#

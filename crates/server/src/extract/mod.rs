@@ -29,7 +29,7 @@ pub use args::{Args, RawArgs};
 pub use cancelled::Cancelled;
 pub use detach::Detach;
 pub use identity::{Introduction, Uri};
-pub use progress::Progress;
+pub use progress::{Progress, Step};
 pub use request_meta::MetaOf;
 pub use state::State;
 
