@@ -1,0 +1,34 @@
+//! A store that cannot be used.
+
+use std::{error::Error, fmt};
+
+/// The store itself failed: its engine cannot be reached, or holds what cannot be read.
+///
+/// Memory never fails. What a caller did wrong has errors of its own, beside each trait.
+#[derive(Debug)]
+pub struct StoreError {
+    store: &'static str,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl StoreError {
+    /// A failure of a store, with its cause.
+    pub fn new(store: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            store,
+            source: source.into(),
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the store `{}` failed: {}", self.store, self.source)
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
+}

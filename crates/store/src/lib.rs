@@ -1,0 +1,17 @@
+//! What the replicas of a server share, behind traits.
+//!
+//! Each file is one thing to share, with its trait and a default in memory, which is all that a
+//! server on one machine needs. A store for many machines implements the same trait and passes the
+//! same contract.
+//!
+//! Methods that may do I/O return a [`BoxFuture`], so that a server holds any store as a `dyn`.
+//! Time is an argument: no store asks a clock what is over.
+
+mod error;
+
+use std::{future::Future, pin::Pin};
+
+pub use error::StoreError;
+
+/// What a store's method gives: a future that may borrow the store.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
