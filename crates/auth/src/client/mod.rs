@@ -1,0 +1,1 @@
+//! Clients of protected servers: OAuth flows, and where tokens are kept.

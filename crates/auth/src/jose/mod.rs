@@ -1,0 +1,1 @@
+//! Keys, signatures and tokens: the parts of JOSE that authorization needs.

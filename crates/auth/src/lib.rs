@@ -1,0 +1,11 @@
+//! Authorization for the Model Context Protocol.
+//!
+//! [`client`] runs the OAuth flows that a protected server asks for. [`server`] guards a server: it
+//! tells clients where to get tokens and verifies those that they bring. [`jose`] has the keys,
+//! signatures and tokens that both need.
+
+#[cfg(feature = "client")]
+pub mod client;
+pub mod jose;
+#[cfg(feature = "server")]
+pub mod server;

@@ -1,0 +1,1 @@
+//! Servers that are protected: tokens are verified, and clients told where to get them.
