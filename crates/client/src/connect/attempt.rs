@@ -90,7 +90,10 @@ impl Connect {
 fn is_misled(found: &Result<Connection, ConnectError>) -> bool {
     !matches!(
         found,
-        Ok(_) | Err(ConnectError::Unauthorized { .. } | ConnectError::Unreachable { .. })
+        Ok(_)
+            | Err(ConnectError::Authorization { .. }
+                | ConnectError::Unauthorized { .. }
+                | ConnectError::Unreachable { .. })
     )
 }
 

@@ -206,6 +206,9 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
                 challenge,
             });
         }
+        CallError::Authorization { server, source, .. } => {
+            return Err(ConnectError::Authorization { server, source });
+        }
         CallError::Unsent { server, source, .. } => {
             let source = io::Error::other(source);
             return Err(ConnectError::Unreachable { server, source });

@@ -161,6 +161,18 @@ pub enum CallError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The hook that was to get credentials for the server failed, before the request was sent or
+    /// after it was refused: nothing ran. The cause says what to do.
+    #[error("`{method}` needs authorization at server `{server}`, and that failed")]
+    Authorization {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// The hook's own error.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The way to the server broke in the middle of the call, which may or may not have run. The
     /// connection goes on: look what became of it, or call again.
     #[error(

@@ -53,6 +53,15 @@ pub enum ConnectError {
         /// What it says it wants: its `WWW-Authenticate` header.
         challenge: Option<Box<str>>,
     },
+    /// The hook that was to get credentials for the server failed. The cause says what to do.
+    #[error("server `{server}` needs authorization, and that failed")]
+    Authorization {
+        /// The server.
+        server: Arc<str>,
+        /// The hook's own error.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The server went away before it had answered: its last words may say why.
     #[error("server `{server}` ended before it answered{ending}")]
     Ended {

@@ -14,6 +14,8 @@ const SHOWN_CHARACTERS: usize = 300;
 pub(crate) enum Fault {
     /// Nothing was sent.
     Unsent(BoxError),
+    /// The hook for authorization gave no credentials; nothing ran.
+    Authorization(BoxError),
     /// It may have been received.
     Lost(BoxError),
     /// HTTP said no, without a word of the protocol.
@@ -46,6 +48,11 @@ impl Fault {
         let method = method.into();
         match self {
             Self::Unsent(source) => CallError::Unsent {
+                server,
+                method,
+                source,
+            },
+            Self::Authorization(source) => CallError::Authorization {
                 server,
                 method,
                 source,
@@ -88,6 +95,7 @@ impl From<HttpError> for Fault {
     fn from(error: HttpError) -> Self {
         match error {
             HttpError::TooLarge { limit } => Self::Oversized(limit),
+            HttpError::Authorize { source, .. } => Self::Authorization(source),
             error if error.is_unsent() => Self::Unsent(error.into()),
             error => Self::Lost(error.into()),
         }

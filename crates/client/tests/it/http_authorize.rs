@@ -4,17 +4,20 @@ use std::{
     future::{Future, ready},
     pin::Pin,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
 use turnbuckle_client::{
     CallError, ConnectError,
-    transport::http::client::{Authorize, BoxError, Challenge, Decision, Departing, HeaderValue},
+    protocol::Revision,
+    transport::http::client::{
+        Arrived, Authorize, BoxError, Challenge, Decision, Departing, HeaderValue, MAX_CHALLENGES,
+    },
 };
 
-use crate::http_site::{Site, discovered, plain, text};
+use crate::http_site::{Site, chain, discovered, initialized, plain, text};
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -35,9 +38,14 @@ impl Authorize for Tokens {
 
     fn challenged<'a>(
         &'a self,
-        challenge: &'a Challenge,
+        refusal: Challenge<'a>,
     ) -> BoxFuture<'a, Result<Decision, BoxError>> {
-        assert_eq!(challenge.www_authenticate, ["Bearer realm=\"x\""]);
+        let wanted: Vec<_> = refusal.www_authenticate().iter().collect();
+        assert_eq!(wanted, ["Bearer realm=\"x\""]);
+        let number = self.refused.load(Ordering::Relaxed);
+        let sent = format!("Bearer sesame-{number}");
+        assert_eq!(refusal.sent["authorization"], sent);
+        assert_eq!(refusal.attempt, number);
         self.refused.fetch_add(1, Ordering::Relaxed);
         let decision = if self.gives_up {
             Decision::GiveUp
@@ -108,7 +116,7 @@ async fn a_refused_request_is_sent_again_with_what_the_hook_gives_then() {
 #[tokio::test]
 async fn a_server_that_refuses_everything_is_given_up() {
     let site = guarded("nobody").await;
-    for (gives_up, requests) in [(true, 1), (false, 4)] {
+    for (gives_up, requests) in [(true, 1), (false, 1 + MAX_CHALLENGES)] {
         let before = site.heard().len();
         let tokens = Tokens {
             gives_up,
@@ -152,9 +160,129 @@ async fn a_hook_that_fails_sends_nothing_and_says_why() {
     let target = site.target().authorize(Broken(AtomicUsize::new(0)));
     let server = plain().connect(target).await.unwrap();
     let error = server.call("t", ()).await.unwrap_err();
-    let CallError::Unsent { source, .. } = &error else {
+    let CallError::Authorization { source, .. } = &error else {
         panic!("{error:?}")
     };
-    assert_eq!(source.source().unwrap().to_string(), "no keyring");
+    assert_eq!(source.to_string(), "no keyring");
     assert_eq!(site.lines(), ["POST server/discover"]);
+}
+
+/// What a hook for proofs of possession sees: every request on its own, and every nonce.
+#[derive(Clone, Default)]
+struct Proofs {
+    nonce: Arc<Mutex<Option<HeaderValue>>>,
+    made: Arc<AtomicUsize>,
+}
+
+impl Authorize for Proofs {
+    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let nonce = self.nonce.lock().unwrap().clone();
+        let nonce = nonce.as_ref().map_or("none", |it| it.to_str().unwrap());
+        let Departing {
+            method, address, ..
+        } = request;
+        let proof = format!("{number} {method} {address} {nonce}");
+        let proof = HeaderValue::try_from(proof).unwrap();
+        request.headers.insert("dpop", proof);
+        Box::pin(ready(Ok(())))
+    }
+
+    fn answered(&self, answer: Arrived<'_>) {
+        if let Some(nonce) = answer.headers.get("dpop-nonce") {
+            *self.nonce.lock().unwrap() = Some(nonce.clone());
+        }
+    }
+
+    fn challenged<'a>(&'a self, _: Challenge<'a>) -> BoxFuture<'a, Result<Decision, BoxError>> {
+        Box::pin(ready(Ok(Decision::Retry)))
+    }
+}
+
+/// A session whose server wants another nonce with each request, and says which with the answer to
+/// the one before, good or bad.
+async fn nonces() -> Site {
+    let next = Arc::new(AtomicUsize::new(0));
+    Site::start(move |heard, answer| {
+        let next = next.clone();
+        Box::pin(async move {
+            let wanted = format!(" n{}", next.load(Ordering::Relaxed));
+            let is_right = heard.header("dpop").unwrap().ends_with(&wanted);
+            let nonce = format!("n{}", next.fetch_add(1, Ordering::Relaxed) + 1);
+            let mut headers = vec![("dpop-nonce", nonce.as_str())];
+            if !is_right {
+                headers.push(("www-authenticate", "DPoP error=\"use_dpop_nonce\""));
+                return answer.full(401, &headers, "").await;
+            }
+            let result = match heard.line().as_str() {
+                "POST initialize" => initialized(Revision::LATEST_LEGACY),
+                "POST tools/call" => text("in"),
+                "GET" => return answer.full(405, &headers, "").await,
+                "DELETE" => return answer.full(204, &headers, "").await,
+                _ if heard.body["id"].is_null() => return answer.full(202, &headers, "").await,
+                _ => return answer.full(400, &headers, "").await,
+            };
+            headers.push(("content-type", "application/json"));
+            headers.push(("mcp-session-id", "s"));
+            let body = heard.result(result).to_string();
+            answer.full(200, &headers, &body).await;
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn every_attempt_has_a_proof_of_its_own_with_the_nonce_of_the_last_answer() {
+    let site = nonces().await;
+    let hook = Proofs::default();
+    let target = site.target().authorize(hook.clone());
+    let server = plain().connect(target).await.unwrap();
+    site.wait_for("GET", 1).await;
+    assert_eq!(server.call("t", ()).await.unwrap().text(), "in");
+    server.close().await;
+    let proofs: Vec<_> = site
+        .heard()
+        .iter()
+        .map(|heard| (heard.verb.clone(), heard.header("dpop").unwrap().to_owned()))
+        .collect();
+    assert_eq!(hook.made.load(Ordering::Relaxed), proofs.len());
+    for (verb, proof) in &proofs {
+        let mut parts = proof.split(' ').skip(1);
+        assert_eq!(parts.next(), Some(verb.as_str()), "{proofs:?}");
+        assert_eq!(parts.next(), Some(site.url().as_str()), "{proofs:?}");
+    }
+    let verbs: Vec<_> = proofs.iter().map(|(verb, _)| verb.as_str()).collect();
+    for verb in ["POST", "GET", "DELETE"] {
+        assert!(verbs.contains(&verb), "{verbs:?}");
+    }
+    // The first request alone had no nonce to go by; while the stream is asked for and a call is
+    // made at once, one of the two may be late.
+    assert_eq!(site.count("POST server/discover"), 2);
+    assert_eq!(site.count("POST initialize"), 1);
+}
+
+/// Fails to get a token when it is told that one is wanted.
+struct Refused;
+
+impl Authorize for Refused {
+    fn authorize<'a>(&'a self, _: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    fn challenged<'a>(&'a self, _: Challenge<'a>) -> BoxFuture<'a, Result<Decision, BoxError>> {
+        Box::pin(ready(Err("nobody signed in".into())))
+    }
+}
+
+#[tokio::test]
+async fn a_hook_that_fails_while_connecting_is_the_error() {
+    let site = guarded("nobody").await;
+    let target = site.target().authorize(Refused);
+    let error = plain().connect(target).await.unwrap_err();
+    assert!(
+        matches!(error, ConnectError::Authorization { .. }),
+        "{error:?}"
+    );
+    assert!(chain(&error).ends_with(": nobody signed in"), "{error:?}");
+    assert_eq!(site.heard().len(), 1);
 }

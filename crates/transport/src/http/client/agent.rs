@@ -5,23 +5,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{
-    ACCEPT, CONTENT_TYPE, LOCATION, PROXY_AUTHORIZATION, USER_AGENT, WWW_AUTHENTICATE,
-};
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, PROXY_AUTHORIZATION, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::authorize::{Authorize, Challenge, Decision, Departing};
+use super::authorize::{Arrived, Authorize, Challenge, Decision, Departing};
 use super::connector::{Connector, Proxies};
-use super::{Address, HttpError, Reply};
+use super::{Address, BoxError, HttpError, Reply};
 
 /// 5: a load balancer, a canonical path and a version make three.
 const MAX_REDIRECTS: usize = 5;
 
-/// 3: a token is fetched, its scope widened, and once more for one that expired meanwhile.
-const MAX_CHALLENGES: usize = 3;
+/// 5 refusals of one request: a token is fetched, its scope widened, each of them once more with the
+/// nonce that the server wants in proofs, and once for a token that expired meanwhile.
+pub const MAX_CHALLENGES: usize = 5;
+
+/// 15 min for a hook to come back: a person signs in, with a second factor that has to be found first.
+pub const MAX_HOOK_TIME: Duration = Duration::from_mins(15);
 
 /// 1 min without a request, below the idle timeouts of servers that are well set up.
 const POOL_IDLE: Duration = Duration::from_mins(1);
@@ -110,9 +112,15 @@ impl Agent {
         body: Bytes,
     ) -> Result<Reply, HttpError> {
         let mut at = address.clone();
-        let (mut redirects, mut challenges) = (0, 0);
+        let (mut redirects, mut refusals) = (0, 0);
         loop {
-            let reply = self.send_once(&method, &at, &headers, body.clone()).await?;
+            let mut all = self.with_settings(&headers);
+            self.authorize(&method, &at, &mut all, &body, refusals)
+                .await?;
+            // Only a hook asks what was sent.
+            let sent = self.authorize.is_some().then(|| all.clone());
+            let reply = self.send_once(&method, &at, all, body.clone()).await?;
+            self.show_answer(&method, &reply);
             match reply.status() {
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => {
                     if redirects == MAX_REDIRECTS {
@@ -126,48 +134,77 @@ impl Agent {
                     // Others turn a POST into a GET, or leave it to be guessed.
                     return Err(elsewhere(&at, reply.headers()));
                 }
-                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
-                    if challenges < MAX_CHALLENGES
-                        && self.is_refusal_met(&at, &reply, challenges).await? =>
-                {
-                    challenges += 1;
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < MAX_CHALLENGES => {
+                    let sent = sent.unwrap_or_default();
+                    let decision = self.challenge(&method, &reply, &sent, refusals).await?;
+                    if decision == Decision::GiveUp {
+                        return Ok(reply);
+                    }
+                    refusals += 1;
                 }
                 _ => return Ok(reply),
             }
         }
     }
 
-    async fn send_once(
-        &self,
-        method: &Method,
-        address: &Address,
-        headers: &HeaderMap,
-        body: Bytes,
-    ) -> Result<Reply, HttpError> {
+    /// The headers of a request with those of the settings, which give way.
+    fn with_settings(&self, headers: &HeaderMap) -> HeaderMap {
         let mut all = self.headers.clone();
         for (name, value) in headers {
             all.insert(name, value.clone());
         }
-        if let Some(hook) = &self.authorize {
-            let departing = Departing {
-                method,
-                address,
-                headers: &mut all,
-            };
-            let authorized = hook.authorize(departing).await;
-            authorized.map_err(|source| HttpError::Authorize {
-                address: address.clone(),
-                source,
-            })?;
-        }
-        self.add_proxy_credentials(address, &mut all);
+        all
+    }
+
+    /// Lets the hook add its headers.
+    async fn authorize(
+        &self,
+        method: &Method,
+        address: &Address,
+        headers: &mut HeaderMap,
+        body: &[u8],
+        attempt: usize,
+    ) -> Result<(), HttpError> {
+        let Some(hook) = &self.authorize else {
+            return Ok(());
+        };
+        let departing = Departing {
+            method,
+            address,
+            headers,
+            body,
+            attempt,
+        };
+        within_time(address, hook.authorize(departing)).await
+    }
+
+    async fn send_once(
+        &self,
+        method: &Method,
+        address: &Address,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Reply, HttpError> {
+        self.add_proxy_credentials(address, &mut headers);
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method.clone();
         *request.uri_mut() = address.uri().clone();
-        *request.headers_mut() = all;
+        *request.headers_mut() = headers;
         match self.client.request(request).await {
             Ok(response) => Ok(Reply::new(address.clone(), response)),
             Err(error) => Err(failed(address, error)),
+        }
+    }
+
+    /// Shows an answer to the hook.
+    fn show_answer(&self, method: &Method, reply: &Reply) {
+        if let Some(hook) = &self.authorize {
+            hook.answered(Arrived {
+                method,
+                address: reply.address(),
+                status: reply.status(),
+                headers: reply.headers(),
+            });
         }
     }
 
@@ -183,29 +220,26 @@ impl Agent {
         }
     }
 
-    /// Whether the hook has done something about a refusal.
-    async fn is_refusal_met(
+    /// Tells the hook of a refusal.
+    async fn challenge(
         &self,
-        address: &Address,
+        method: &Method,
         reply: &Reply,
+        sent: &HeaderMap,
         attempt: usize,
-    ) -> Result<bool, HttpError> {
+    ) -> Result<Decision, HttpError> {
         let Some(hook) = &self.authorize else {
-            return Ok(false);
+            return Ok(Decision::GiveUp);
         };
-        let wanted = reply.headers().get_all(WWW_AUTHENTICATE);
-        let challenge = Challenge {
+        let refusal = Challenge {
+            method,
+            address: reply.address(),
             status: reply.status(),
-            www_authenticate: wanted.iter().cloned().collect(),
-            address: address.clone(),
+            headers: reply.headers(),
+            sent,
             attempt,
         };
-        let decided = hook.challenged(&challenge).await;
-        let decision = decided.map_err(|source| HttpError::Authorize {
-            address: address.clone(),
-            source,
-        })?;
-        Ok(decision == Decision::Retry)
+        within_time(reply.address(), hook.challenged(refusal)).await
     }
 }
 
@@ -214,6 +248,21 @@ impl fmt::Debug for Agent {
         // Headers may be secrets.
         f.debug_struct("Agent").finish_non_exhaustive()
     }
+}
+
+/// Waits for the hook, which talks to others and may never come back.
+async fn within_time<T>(
+    address: &Address,
+    hook: impl Future<Output = Result<T, BoxError>>,
+) -> Result<T, HttpError> {
+    let outcome = match tokio::time::timeout(MAX_HOOK_TIME, hook).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(format!("it did not end within {MAX_HOOK_TIME:?}").into()),
+    };
+    outcome.map_err(|source| HttpError::Authorize {
+        address: address.clone(),
+        source,
+    })
 }
 
 fn failed(address: &Address, error: hyper_util::client::legacy::Error) -> HttpError {

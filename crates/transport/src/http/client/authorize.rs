@@ -1,9 +1,10 @@
-//! The hook for authorization: what puts credentials on requests, and hears when they are refused.
+//! The hook for authorization: what puts credentials on requests, and hears what becomes of them.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use http::header::{GetAll, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::Address;
@@ -13,31 +14,83 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A request that is about to be sent.
+/// Puts credentials on requests, and hears what becomes of them.
 ///
-/// Its headers may hold secrets, and are not shown.
-#[non_exhaustive]
-pub struct Departing<'a> {
-    /// Its method.
-    pub method: &'a Method,
-    /// Where it goes.
-    pub address: &'a Address,
-    /// Its headers, to be added to.
-    pub headers: &'a mut HeaderMap,
-}
+/// Set one for a server with its target. What happens around each request, whether a POST, the GET
+/// of a stream or the DELETE of a session:
+///
+/// 1. [`authorize`](Self::authorize) is asked for its headers. It is asked again each time that the
+///    request goes out, after a redirect and after a refusal too, with the method and the address
+///    of that very attempt: a proof of possession that names them can be made anew every time.
+/// 2. [`answered`](Self::answered) is shown the status and headers of every answer, good ones too:
+///    a server may send the nonce for the next proof with any of them.
+/// 3. If the answer is 401 or 403, [`challenged`](Self::challenged) is told, with what the server
+///    said and what it was sent. It may take its time, to fetch a token or to send a person to
+///    sign in; then it says whether to send the request again. That goes on for at most
+///    [`MAX_CHALLENGES`](super::MAX_CHALLENGES) refusals of one request, then the refusal stands.
+///
+/// Many requests go through one hook at the same time, and a token that expires is refused to all
+/// of them. [`Challenge::sent`] tells a hook whether the refused request had the token that it
+/// holds now: if not, another request has brought a new one already, and there is only to retry.
+///
+/// While a hook of a connection takes its time, the deadlines of that connection's calls stand
+/// still. A hook is given [`MAX_HOOK_TIME`](super::MAX_HOOK_TIME) at the most.
+///
+/// ```
+/// use std::{future::{Future, ready}, pin::Pin, sync::Mutex};
+/// use turnbuckle_transport::http::client::{
+///     Authorize, BoxError, Challenge, Decision, Departing, HeaderValue,
+/// };
+///
+/// type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+///
+/// /// A token from somewhere, and another when it is refused.
+/// struct Tokens { current: Mutex<HeaderValue>, fetch: fn() -> HeaderValue }
+///
+/// impl Authorize for Tokens {
+///     fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+///         request.headers.insert("authorization", self.current.lock().unwrap().clone());
+///         Box::pin(ready(Ok(())))
+///     }
+///
+///     fn challenged<'a>(
+///         &'a self,
+///         refusal: Challenge<'a>,
+///     ) -> BoxFuture<'a, Result<Decision, BoxError>> {
+///         let mut current = self.current.lock().unwrap();
+///         if refusal.sent.get("authorization") == Some(&*current) {
+///             *current = (self.fetch)();
+///         }
+///         Box::pin(ready(Ok(Decision::Retry)))
+///     }
+/// }
+/// ```
+pub trait Authorize: Send + Sync {
+    /// Adds to the headers of a request that is about to be sent.
+    ///
+    /// # Errors
+    /// The request is not sent then, and ends with
+    /// [`HttpError::Authorize`](super::HttpError::Authorize), whose source this error is.
+    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 
-/// A refusal for want of authorization.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Challenge {
-    /// 401 if nobody is known, 403 if somebody may not.
-    pub status: StatusCode,
-    /// What the server says is wanted: its `WWW-Authenticate` headers.
-    pub www_authenticate: Vec<HeaderValue>,
-    /// Who refused.
-    pub address: Address,
-    /// How often this request was refused before.
-    pub attempt: usize,
+    /// An answer has come, of any status; its body is still to be read. This is asked before
+    /// [`challenged`](Self::challenged), and on the way of every request: only to take note.
+    fn answered(&self, answer: Arrived<'_>) {
+        let _ = answer;
+    }
+
+    /// A request was refused with 401 or 403. Without this, the refusal stands.
+    ///
+    /// # Errors
+    /// The request ends with [`HttpError::Authorize`](super::HttpError::Authorize), whose source
+    /// this error is.
+    fn challenged<'a>(
+        &'a self,
+        refusal: Challenge<'a>,
+    ) -> BoxFuture<'a, Result<Decision, BoxError>> {
+        let _ = refusal;
+        Box::pin(std::future::ready(Ok(Decision::GiveUp)))
+    }
 }
 
 /// What to do about a refusal.
@@ -49,28 +102,112 @@ pub enum Decision {
     GiveUp,
 }
 
-/// Puts credentials on requests, and hears when they are refused.
+/// A request that is about to be sent.
 ///
-/// Set one for a server with its target. It is asked before every request, also those that are
-/// sent again.
-pub trait Authorize: Send + Sync {
-    /// Adds to the headers of a request.
-    ///
-    /// # Errors
-    /// The request is not sent then.
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
+/// Its headers may hold secrets, and are not shown.
+#[non_exhaustive]
+pub struct Departing<'a> {
+    /// Its method.
+    pub method: &'a Method,
+    /// Where it goes. As text it has neither query nor fragment, as `htu` of a DPoP proof wants it.
+    pub address: &'a Address,
+    /// Its headers, to be added to.
+    pub headers: &'a mut HeaderMap,
+    /// Its body, for whoever signs it.
+    pub body: &'a [u8],
+    /// How often this request was refused before.
+    pub attempt: usize,
+}
 
-    /// A request was refused with 401 or 403. A server that refuses again and again is given up
-    /// after some times.
-    ///
-    /// # Errors
-    /// The request ends with this error.
-    fn challenged<'a>(
-        &'a self,
-        challenge: &'a Challenge,
-    ) -> BoxFuture<'a, Result<Decision, BoxError>> {
-        let _ = challenge;
-        Box::pin(std::future::ready(Ok(Decision::GiveUp)))
+/// An answer that has come, as far as its headers go.
+///
+/// Its headers may hold secrets, and are not shown.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Arrived<'a> {
+    /// The method of the request.
+    pub method: &'a Method,
+    /// Where the request went, and who answered.
+    pub address: &'a Address,
+    /// The status of the answer.
+    pub status: StatusCode,
+    /// The headers of the answer.
+    pub headers: &'a HeaderMap,
+}
+
+/// A refusal for want of authorization, or what looks like one.
+///
+/// Its headers may hold secrets, and are not shown.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Challenge<'a> {
+    /// The method of the request.
+    pub method: &'a Method,
+    /// Where the request went, and who refused it.
+    pub address: &'a Address,
+    /// 401 if nobody is known, 403 if somebody may not. A 403 without a `WWW-Authenticate` header
+    /// mostly means something else: an origin that is not allowed, a firewall.
+    pub status: StatusCode,
+    /// The headers of the answer.
+    pub headers: &'a HeaderMap,
+    /// The headers that the request was sent with, credentials included.
+    pub sent: &'a HeaderMap,
+    /// How often this request was refused before.
+    pub attempt: usize,
+}
+
+impl<'a> Challenge<'a> {
+    /// The refusal of a request without credentials, for the first time. For tests of hooks.
+    pub fn new(
+        method: &'a Method,
+        address: &'a Address,
+        status: StatusCode,
+        headers: &'a HeaderMap,
+        sent: &'a HeaderMap,
+    ) -> Self {
+        Self {
+            method,
+            address,
+            status,
+            headers,
+            sent,
+            attempt: 0,
+        }
+    }
+
+    /// What the server says is wanted: its `WWW-Authenticate` headers, in their order.
+    pub fn www_authenticate(&self) -> GetAll<'a, HeaderValue> {
+        self.headers.get_all(WWW_AUTHENTICATE)
+    }
+}
+
+impl<'a> Departing<'a> {
+    /// A request that goes out for the first time. For tests of hooks.
+    pub fn new(method: &'a Method, address: &'a Address, headers: &'a mut HeaderMap) -> Self {
+        Self {
+            method,
+            address,
+            headers,
+            body: &[],
+            attempt: 0,
+        }
+    }
+}
+
+impl<'a> Arrived<'a> {
+    /// An answer. For tests of hooks.
+    pub fn new(
+        method: &'a Method,
+        address: &'a Address,
+        status: StatusCode,
+        headers: &'a HeaderMap,
+    ) -> Self {
+        Self {
+            method,
+            address,
+            status,
+            headers,
+        }
     }
 }
 
@@ -79,6 +216,28 @@ impl fmt::Debug for Departing<'_> {
         f.debug_struct("Departing")
             .field("method", &self.method)
             .field("address", &self.address)
+            .field("attempt", &self.attempt)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Arrived<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arrived")
+            .field("method", &self.method)
+            .field("address", &self.address)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Challenge<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Challenge")
+            .field("method", &self.method)
+            .field("address", &self.address)
+            .field("status", &self.status)
+            .field("attempt", &self.attempt)
             .finish_non_exhaustive()
     }
 }

@@ -16,8 +16,8 @@ mod stream;
 mod trust;
 
 pub use address::{Address, AddressError};
-pub use agent::Agent;
-pub use authorize::{Authorize, BoxError, Challenge, Decision, Departing};
+pub use agent::{Agent, MAX_CHALLENGES, MAX_HOOK_TIME};
+pub use authorize::{Arrived, Authorize, BoxError, Challenge, Decision, Departing};
 pub use error::HttpError;
 pub use reply::{Events, Reply};
 pub use settings::AgentSettings;
