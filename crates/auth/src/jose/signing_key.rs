@@ -1,0 +1,272 @@
+//! Private keys, and the tokens that are signed with them.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::rand::SystemRandom;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _,
+    RSA_PKCS1_SHA256, RsaKeyPair,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::base64url;
+
+/// A private key that signs tokens: with ES256, RS256 or EdDSA, as the key demands.
+///
+/// It is never shown.
+///
+/// ```
+/// use turnbuckle_auth::jose::SigningKey;
+///
+/// let key = SigningKey::generate()?.with_key_id("2026-07");
+/// let token = key.sign("JWT", &serde_json::json!({"sub": "me"}))?;
+/// assert_eq!(token.split('.').count(), 3);
+/// assert_eq!(format!("{key:?}"), "SigningKey(ES256)");
+/// # Ok::<(), turnbuckle_auth::jose::KeyError>(())
+/// ```
+pub struct SigningKey {
+    pair: Pair,
+    key_id: Option<String>,
+}
+
+enum Pair {
+    Es256(EcdsaKeyPair),
+    Rs256(Box<RsaKeyPair>),
+    EdDsa(Ed25519KeyPair),
+}
+
+/// Why a private key cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// There is no private key in the text.
+    #[error(
+        "there is no private key in the PEM text; it begins with `-----BEGIN PRIVATE KEY-----`"
+    )]
+    NoKey,
+    /// The key is written in another way than PKCS#8.
+    #[error(
+        "the key is in the form `{form}`; convert it with `openssl pkcs8 -topk8 -nocrypt -in key.pem`"
+    )]
+    Form {
+        /// What the PEM text says it is.
+        form: String,
+    },
+    /// It is no key for ES256, RS256 or EdDSA.
+    #[error("the key is none for ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
+    Unknown,
+    /// The machine gave no randomness, or the signature failed.
+    #[error("the key could not sign, or none could be made")]
+    Unusable,
+    /// The claims are no JSON.
+    #[error("the claims cannot be written as JSON: {reason}")]
+    Claims {
+        /// What the writer says.
+        reason: String,
+    },
+}
+
+impl SigningKey {
+    /// A new key for ES256.
+    ///
+    /// # Errors
+    /// If the machine gives no randomness.
+    pub fn generate() -> Result<Self, KeyError> {
+        Self::parse_pkcs8(&Self::generate_pkcs8()?)
+    }
+
+    /// A new key for ES256, to be kept.
+    pub(crate) fn generate_pkcs8() -> Result<Vec<u8>, KeyError> {
+        EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new())
+            .map(|document| document.as_ref().to_vec())
+            .map_err(|_| KeyError::Unusable)
+    }
+
+    /// Reads a key from PEM: PKCS#8 for every kind, or PKCS#1 for RSA.
+    ///
+    /// # Errors
+    /// If there is none, or none that can be used.
+    pub fn parse_pem(text: &str) -> Result<Self, KeyError> {
+        let (_, rest) = text.split_once("-----BEGIN ").ok_or(KeyError::NoKey)?;
+        let (form, rest) = rest.split_once("-----").ok_or(KeyError::NoKey)?;
+        let (body, _) = rest.split_once("-----END ").ok_or(KeyError::NoKey)?;
+        let body: String = body.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+        let der = STANDARD.decode(body).map_err(|_| KeyError::NoKey)?;
+        match form {
+            "PRIVATE KEY" => Self::parse_pkcs8(&der),
+            "RSA PRIVATE KEY" => RsaKeyPair::from_der(&der)
+                .map(|pair| Self::from(Pair::Rs256(Box::new(pair))))
+                .map_err(|_| KeyError::Unknown),
+            form => Err(KeyError::Form {
+                form: form.to_owned(),
+            }),
+        }
+    }
+
+    /// Reads a key from PKCS#8 in DER.
+    ///
+    /// # Errors
+    /// If it is none that can be used.
+    pub fn parse_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
+        let random = SystemRandom::new();
+        if let Ok(pair) =
+            EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &random)
+        {
+            return Ok(Pair::Es256(pair).into());
+        }
+        if let Ok(pair) = RsaKeyPair::from_pkcs8(der) {
+            return Ok(Pair::Rs256(Box::new(pair)).into());
+        }
+        Ed25519KeyPair::from_pkcs8_maybe_unchecked(der)
+            .map(|pair| Pair::EdDsa(pair).into())
+            .map_err(|_| KeyError::Unknown)
+    }
+
+    /// Names the key in what it signs, as the other side has it in its key set.
+    pub fn with_key_id(mut self, key_id: impl Into<String>) -> Self {
+        self.key_id = Some(key_id.into());
+        self
+    }
+
+    /// What it signs with: `ES256`, `RS256` or `EdDSA`.
+    pub fn algorithm(&self) -> &'static str {
+        match self.pair {
+            Pair::Es256(_) => "ES256",
+            Pair::Rs256(_) => "RS256",
+            Pair::EdDsa(_) => "EdDSA",
+        }
+    }
+
+    /// The key that verifies what this one signs, as a JWK with nothing but what makes the key.
+    pub fn public_jwk(&self) -> Value {
+        match &self.pair {
+            Pair::Es256(pair) => {
+                // Uncompressed: 4, then both coordinates of 32 bytes.
+                let point = pair.public_key().as_ref();
+                let (x, y) = point.get(1..).unwrap_or_default().split_at(32);
+                let (x, y) = (base64url::encode(x), base64url::encode(y));
+                json!({"crv": "P-256", "kty": "EC", "x": x, "y": y})
+            }
+            Pair::Rs256(pair) => {
+                let parts = ring::rsa::PublicKeyComponents::<Vec<u8>>::from(pair.public());
+                let (e, n) = (base64url::encode(parts.e), base64url::encode(parts.n));
+                json!({"e": e, "kty": "RSA", "n": n})
+            }
+            Pair::EdDsa(pair) => {
+                let x = base64url::encode(pair.public_key());
+                json!({"crv": "Ed25519", "kty": "OKP", "x": x})
+            }
+        }
+    }
+
+    /// Signs claims as a token of this type (`typ`).
+    ///
+    /// # Errors
+    /// If the claims are no JSON, or signing fails.
+    pub fn sign(&self, kind: &str, claims: &impl Serialize) -> Result<String, KeyError> {
+        let mut header = json!({"typ": kind, "alg": self.algorithm()});
+        if let Some(key_id) = &self.key_id {
+            header["kid"] = json!(key_id);
+        }
+        self.sign_with_header(&header, claims)
+    }
+
+    /// Signs claims below a header, which is taken as it is.
+    pub(crate) fn sign_with_header(
+        &self,
+        header: &Value,
+        claims: &impl Serialize,
+    ) -> Result<String, KeyError> {
+        let claims = serde_json::to_vec(claims).map_err(|error| KeyError::Claims {
+            reason: error.to_string(),
+        })?;
+        let header = base64url::encode(header.to_string());
+        let mut token = format!("{header}.{}", base64url::encode(claims));
+        let signature = self.signature(token.as_bytes())?;
+        token.push('.');
+        token.push_str(&base64url::encode(signature));
+        Ok(token)
+    }
+
+    fn signature(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
+        let random = SystemRandom::new();
+        match &self.pair {
+            Pair::Es256(pair) => pair
+                .sign(&random, message)
+                .map(|signature| signature.as_ref().to_vec())
+                .map_err(|_| KeyError::Unusable),
+            Pair::Rs256(pair) => {
+                let mut signature = vec![0; pair.public().modulus_len()];
+                pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature)
+                    .map_err(|_| KeyError::Unusable)?;
+                Ok(signature)
+            }
+            Pair::EdDsa(pair) => Ok(pair.sign(message).as_ref().to_vec()),
+        }
+    }
+}
+
+impl From<Pair> for SigningKey {
+    fn from(pair: Pair) -> Self {
+        Self { pair, key_id: None }
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey({})", self.algorithm())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+
+    use super::*;
+
+    #[test]
+    fn what_is_signed_is_verified_by_the_public_key() {
+        let key = SigningKey::generate().unwrap().with_key_id("a");
+        let token = key.sign("JWT", &json!({"sub": "me"})).unwrap();
+        let (message, signature) = token.rsplit_once('.').unwrap();
+        let (header, claims) = message.split_once('.').unwrap();
+        let header: Value =
+            serde_json::from_slice(&base64url::decode(header).unwrap()).unwrap();
+        assert_eq!(header, json!({"typ": "JWT", "alg": "ES256", "kid": "a"}));
+        assert_eq!(base64url::decode(claims).unwrap(), br#"{"sub":"me"}"#);
+        let jwk = key.public_jwk();
+        let part = |name: &str| base64url::decode(jwk[name].as_str().unwrap()).unwrap();
+        let point = [vec![4], part("x"), part("y")].concat();
+        let public = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
+        let signature = base64url::decode(signature).unwrap();
+        public.verify(message.as_bytes(), &signature).unwrap();
+        assert!(public.verify(b"another message", &signature).is_err());
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_used_is_told_why() {
+        for (text, error) in [
+            ("", KeyError::NoKey),
+            ("-----BEGIN PRIVATE KEY-----", KeyError::NoKey),
+            (
+                "-----BEGIN PRIVATE KEY-----\n*\n-----END PRIVATE KEY-----",
+                KeyError::NoKey,
+            ),
+            (
+                "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+                KeyError::Unknown,
+            ),
+            (
+                "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----",
+                KeyError::Form {
+                    form: "EC PRIVATE KEY".to_owned(),
+                },
+            ),
+        ] {
+            assert_eq!(SigningKey::parse_pem(text).unwrap_err(), error, "{text}");
+        }
+    }
+}
