@@ -7,10 +7,12 @@
 //! Methods that may do I/O return a [`BoxFuture`], so that a server holds any store as a `dyn`.
 //! Time is an argument: no store asks a clock what is over.
 
+mod changes;
 mod error;
 
 use std::{future::Future, pin::Pin};
 
+pub use changes::{Change, Fanout, Hear, Joined, LocalFanout};
 pub use error::StoreError;
 
 /// What a store's method gives: a future that may borrow the store.

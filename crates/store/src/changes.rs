@@ -1,0 +1,197 @@
+//! Changes on their way to everybody who listens, on whichever machine.
+//!
+//! A server publishes what changed; each replica hears it and tells its own clients. What travels
+//! is small and carries no contents: clients that care read again.
+
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// Something that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Change {
+    /// The list of tools.
+    Tools,
+    /// The list of prompts.
+    Prompts,
+    /// The lists of resources and templates.
+    Resources,
+    /// The contents of the resource at this URI.
+    Resource(String),
+    /// Anything: what was published may have been lost on the way, so that everybody has to be
+    /// told of everything they listen to. A fan-out whose connection broke hears this when it is
+    /// back.
+    Everything,
+}
+
+/// Hears of changes. It is called by whoever publishes, must not wait, and must not panic.
+pub type Hear = Box<dyn Fn(&Change) + Send + Sync>;
+
+/// Carries changes from the replica that made them to all that joined.
+///
+/// [`LocalFanout`] is the default, for one process. One for many machines hands what is published
+/// to its carrier and hears what the carrier brings.
+///
+/// # Contract
+/// - Everybody who joined hears each change at least once, or [`Change::Everything`] where some may
+///   have been lost; also the replica that published it.
+/// - Changes of one publisher are heard in the order in which they were published.
+/// - `publish` does not wait for anybody. What cannot be sent at once is held in a bounded queue
+///   or lost, and then made good by [`Change::Everything`].
+pub trait Fanout: Send + Sync + 'static {
+    /// Tells everybody who joined.
+    fn publish(&self, change: Change);
+
+    /// Has every change handed to `hear`, for as long as what is returned lives.
+    fn join(&self, hear: Hear) -> Joined;
+}
+
+/// A place in a fan-out: given up when dropped.
+pub struct Joined(#[expect(dead_code, reason = "held for its drop")] Box<dyn Any + Send + Sync>);
+
+impl Joined {
+    /// A place that is given up when `guard` is dropped.
+    pub fn new(guard: impl Any + Send + Sync) -> Self {
+        Self(Box::new(guard))
+    }
+}
+
+impl fmt::Debug for Joined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joined").finish_non_exhaustive()
+    }
+}
+
+/// The fan-out of one process: clones share it, so that several servers can hear of each other.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use turnbuckle_store::{Change, Fanout as _, LocalFanout};
+///
+/// let fanout = LocalFanout::default();
+/// let heard = Arc::new(Mutex::new(Vec::new()));
+/// let ear = Arc::clone(&heard);
+/// let joined = fanout.join(Box::new(move |change| ear.lock().unwrap().push(change.clone())));
+/// fanout.publish(Change::Tools);
+/// drop(joined);
+/// fanout.publish(Change::Prompts);
+/// assert_eq!(*heard.lock().unwrap(), [Change::Tools]);
+/// ```
+#[derive(Clone, Default)]
+pub struct LocalFanout(Arc<Mutex<Members>>);
+
+#[derive(Default)]
+struct Members {
+    next: u64,
+    ears: BTreeMap<u64, Arc<Hear>>,
+}
+
+impl LocalFanout {
+    fn members(&self) -> MutexGuard<'_, Members> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Fanout for LocalFanout {
+    fn publish(&self, change: Change) {
+        // Heard outside the lock: whoever hears may join or leave.
+        let ears: Vec<_> = self.members().ears.values().cloned().collect();
+        for hear in ears {
+            hear(&change);
+        }
+    }
+
+    fn join(&self, hear: Hear) -> Joined {
+        let mut members = self.members();
+        let number = members.next;
+        members.next += 1;
+        members.ears.insert(number, Arc::new(hear));
+        drop(members);
+        Joined::new(Place {
+            fanout: self.clone(),
+            number,
+        })
+    }
+}
+
+impl fmt::Debug for LocalFanout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let members = self.members().ears.len();
+        f.debug_struct("LocalFanout")
+            .field("members", &members)
+            .finish()
+    }
+}
+
+/// A member, until it is dropped.
+struct Place {
+    fanout: LocalFanout,
+    number: u64,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let gone = self.fanout.members().ears.remove(&self.number);
+        // Outside the lock: what the ear holds may itself be a member.
+        drop(gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ear(heard: &Arc<Mutex<Vec<Change>>>) -> Hear {
+        let heard = Arc::clone(heard);
+        Box::new(move |change| heard.lock().unwrap().push(change.clone()))
+    }
+
+    #[test]
+    fn everybody_hears_in_order_until_they_leave() {
+        let fanout = LocalFanout::default();
+        let (one, other) = (Arc::default(), Arc::default());
+        let first = fanout.join(ear(&one));
+        let _second = fanout.clone().join(ear(&other));
+        fanout.publish(Change::Tools);
+        fanout.publish(Change::Resource("r://it".into()));
+        drop(first);
+        fanout.publish(Change::Everything);
+        assert_eq!(
+            *one.lock().unwrap(),
+            [Change::Tools, Change::Resource("r://it".into())]
+        );
+        assert_eq!(other.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn who_hears_may_leave_at_once() {
+        let fanout = LocalFanout::default();
+        let place: Arc<Mutex<Option<Joined>>> = Arc::default();
+        let own = Arc::clone(&place);
+        let joined = fanout.join(Box::new(move |_| drop(own.lock().unwrap().take())));
+        *place.lock().unwrap() = Some(joined);
+        fanout.publish(Change::Tools);
+        assert!(fanout.members().ears.is_empty());
+        fanout.publish(Change::Tools);
+    }
+
+    #[test]
+    fn a_change_travels_as_json() {
+        let changes = [
+            (Change::Tools, r#""tools""#),
+            (Change::Resource("a:b".into()), r#"{"resource":"a:b"}"#),
+            (Change::Everything, r#""everything""#),
+        ];
+        for (change, text) in changes {
+            assert_eq!(serde_json::to_string(&change).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Change>(text).unwrap(), change);
+        }
+    }
+}
