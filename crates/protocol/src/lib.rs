@@ -15,6 +15,7 @@ pub mod elicit;
 pub mod empty;
 pub mod envelope;
 pub mod error;
+pub mod extension;
 pub mod http;
 pub mod icon;
 pub mod implementation;
@@ -55,6 +56,7 @@ pub use error::{
     ErrorObject, MissingRequiredClientCapability, UnsupportedProtocolVersion,
     UrlElicitationRequired,
 };
+pub use extension::{BadExtensionId, ExtensionSpec};
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;
 pub use initialize::{InitializeRequestParams, InitializeResult};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::settings;
-use crate::JsonObject;
+use crate::{JsonObject, extension};
 
 /// What a client can do: fixed at `initialize` in a session, said with each modern request.
 ///
@@ -114,9 +114,9 @@ impl ClientCapabilities {
             .is_some_and(|sampling| sampling.tools.is_some())
     }
 
-    /// The settings of an extension, if it knows it.
+    /// The settings of an extension, if it knows it; wherever its revision declares it.
     pub fn extension(&self, id: &str) -> Option<&Value> {
-        self.extensions.as_ref()?.get(id)
+        extension::find(self.extensions.as_ref(), self.experimental.as_ref(), id)
     }
 }
 

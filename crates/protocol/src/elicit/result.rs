@@ -33,10 +33,20 @@ pub struct ElicitResult {
 
 impl ElicitResult {
     /// They filled in the form.
-    pub fn accept(content: IndexMap<String, ElicitValue>) -> Self {
+    ///
+    /// ```
+    /// # use turnbuckle_protocol::ElicitResult;
+    /// let answer = ElicitResult::accept([("seat", "12A")]);
+    /// ```
+    pub fn accept<K: Into<String>, V: Into<ElicitValue>>(
+        content: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let filled = content
+            .into_iter()
+            .map(|(field, value)| (field.into(), value.into()));
         Self {
             action: ElicitAction::Accept,
-            content: Some(content),
+            content: Some(filled.collect()),
             meta: None,
         }
     }
@@ -98,6 +108,12 @@ impl From<String> for ElicitValue {
 impl From<i64> for ElicitValue {
     fn from(number: i64) -> Self {
         Self::Number(number.into())
+    }
+}
+
+impl From<Number> for ElicitValue {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
     }
 }
 

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Number, Value};
 
+use super::ElicitValue;
 use crate::{JsonObject, word::open_words};
 
 /// The fields of a form, in the order they are shown.
@@ -43,6 +44,13 @@ impl ElicitSchema {
         self.with(name, field)
     }
 
+    /// What the form holds before anybody fills it in: the defaults of the fields that have one.
+    pub fn defaults(&self) -> impl Iterator<Item = (&str, ElicitValue)> {
+        self.properties
+            .iter()
+            .filter_map(|(name, field)| Some((name.as_str(), field.default_value()?)))
+    }
+
     /// Whether a field must be filled in.
     pub fn is_required(&self, name: &str) -> bool {
         self.required
@@ -72,6 +80,22 @@ pub enum PrimitiveSchema {
     TitledMultiSelect(TitledMultiSelectEnumSchema),
     /// One of several values with names for people, as 2025-06-18 writes it.
     LegacyTitled(LegacyTitledEnumSchema),
+}
+
+impl PrimitiveSchema {
+    /// What the field holds before anybody fills it in.
+    pub fn default_value(&self) -> Option<ElicitValue> {
+        match self {
+            Self::String(field) => field.default.clone().map(Into::into),
+            Self::Number(field) => field.default.clone().map(Into::into),
+            Self::Boolean(field) => field.default.map(Into::into),
+            Self::SingleSelect(field) => field.default.clone().map(Into::into),
+            Self::TitledSingleSelect(field) => field.default.clone().map(Into::into),
+            Self::LegacyTitled(field) => field.default.clone().map(Into::into),
+            Self::MultiSelect(field) => field.default.clone().map(Into::into),
+            Self::TitledMultiSelect(field) => field.default.clone().map(Into::into),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for PrimitiveSchema {

@@ -25,6 +25,9 @@ pub trait Method {
     type Result: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// Everything it may be answered with: the result, a question, or a task.
     type Outcome: Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// The member of its params that `Mcp-Name` repeats over HTTP, if an extension says so. Those
+    /// of the core are known to [`name_of`](crate::http::name_of).
+    const NAMED_BY: Option<&'static str> = None;
 }
 
 /// Declares the type that stands for a request.

@@ -5,7 +5,7 @@ use crate::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestParams, ElicitResult, ElicitValue, ErrorObject, Implementation,
     LegacyTitledEnumSchema, Meta, PrimitiveSchema, Prompt, Resource, ResourceTemplate,
-    SamplingContent, SamplingMessage, ServerCapabilities, Tool, error::code, meta::key,
+    SamplingContent, SamplingMessage, ServerCapabilities, Tool, error::code, extension, meta::key,
 };
 
 pub(super) fn applies(to: Revision) -> bool {
@@ -42,7 +42,7 @@ pub(super) fn prompt(prompt: &mut Prompt) {
 /// Sampling and elicitation have no settings yet; elicitation means forms.
 pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities) {
     capabilities.tasks = None;
-    capabilities.extensions = None;
+    extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
     if let Some(sampling) = &mut capabilities.sampling {
         sampling.context = None;
         sampling.tools = None;
@@ -58,7 +58,7 @@ pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities) {
 
 pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
     capabilities.tasks = None;
-    capabilities.extensions = None;
+    extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
 }
 
 /// A turn says one thing, so a turn that says several becomes several turns. Tool calls and their

@@ -1,0 +1,182 @@
+//! Extensions: what both sides may agree on beyond the core.
+//!
+//! An extension has an id, settings that each side declares, and methods and notifications of its
+//! own, which are described by the same traits as those of the core ([`Method`] and
+//! [`Notification`]). A side that does not declare an extension is met with the core alone.
+//!
+//! Where it is declared depends on the revision: among `capabilities.extensions` since 2025-11-25,
+//! among `capabilities.experimental` before. [`Lower`] writes it where it belongs, and
+//! `capabilities.extension(id)` finds it in either place.
+//!
+//! [`Method`]: crate::method::Method
+//! [`Notification`]: crate::method::Notification
+//! [`Lower`]: crate::Lower
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::JsonObject;
+
+/// An extension as a type: its id, and what each side says when it declares it.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use turnbuckle_protocol::ExtensionSpec;
+///
+/// /// Servers that can show the weather of the past.
+/// struct Almanac;
+///
+/// #[derive(Default, Serialize, Deserialize)]
+/// struct AlmanacServer {
+///     /// The first year there is something to say of.
+///     since: u16,
+/// }
+///
+/// #[derive(Default, Serialize, Deserialize)]
+/// struct AlmanacClient {}
+///
+/// impl ExtensionSpec for Almanac {
+///     const ID: &'static str = "com.example/almanac";
+///     type Client = AlmanacClient;
+///     type Server = AlmanacServer;
+/// }
+/// ```
+pub trait ExtensionSpec {
+    /// The id: a prefix that belongs to whoever defined it, `/`, and a name.
+    const ID: &'static str;
+    /// What a client says when it declares the extension. Serialises to an object.
+    type Client: Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// What a server says when it declares the extension. Serialises to an object.
+    type Server: Serialize + DeserializeOwned + Send + Sync + 'static;
+}
+
+/// Why something cannot be the id of an extension.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{id}` is no id of an extension: {problem}, as in `com.example/almanac`")]
+pub struct BadExtensionId {
+    /// What was given.
+    pub id: String,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+/// Checks the id of an extension: the grammar of `_meta` keys, with a prefix.
+///
+/// ```
+/// use turnbuckle_protocol::extension::check_id;
+///
+/// assert!(check_id("com.example/almanac").is_ok());
+/// assert!(check_id("almanac").is_err());
+/// ```
+///
+/// # Errors
+/// Says which part does not fit.
+pub fn check_id(id: &str) -> Result<(), BadExtensionId> {
+    let bad = |problem| BadExtensionId {
+        id: id.to_owned(),
+        problem,
+    };
+    let Some((prefix, name)) = id.split_once('/') else {
+        return Err(bad("it needs a prefix, which ends with `/`"));
+    };
+    if !prefix.split('.').all(is_label) {
+        return Err(bad(
+            "the labels of its prefix begin with a letter, end with a letter or a digit and have \
+             hyphens at most between",
+        ));
+    }
+    if !is_name(name) {
+        return Err(bad(
+            "its name begins and ends with a letter or a digit and has `-`, `_` and `.` at most \
+             between",
+        ));
+    }
+    Ok(())
+}
+
+fn is_label(label: &str) -> bool {
+    label.starts_with(|first: char| first.is_ascii_alphabetic())
+        && label.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && label
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Finds the settings of an extension in either place.
+pub(crate) fn find<'a>(
+    extensions: Option<&'a JsonObject>,
+    experimental: Option<&'a JsonObject>,
+    id: &str,
+) -> Option<&'a Value> {
+    let place = |map: Option<&'a JsonObject>| map.and_then(|map| map.get(id));
+    place(extensions).or_else(|| place(experimental))
+}
+
+/// Moves extensions to where revisions before 2025-11-25 have room for what they do not know. An
+/// entry that is there already was written for them, and stays.
+pub(crate) fn move_to_experimental(
+    extensions: &mut Option<JsonObject>,
+    experimental: &mut Option<JsonObject>,
+) {
+    let Some(extensions) = extensions.take().filter(|map| !map.is_empty()) else {
+        return;
+    };
+    let experimental = experimental.get_or_insert_default();
+    for (id, settings) in extensions {
+        experimental.entry(id).or_insert(settings);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_a_prefix_and_a_name() {
+        for id in [
+            "io.modelcontextprotocol/ui",
+            "com.example/my-ext_2.0",
+            "a/b",
+            "com.ex-ample/x",
+        ] {
+            assert_eq!(check_id(id), Ok(()), "{id}");
+        }
+        for id in [
+            "",
+            "ui",
+            "/ui",
+            "com.example/",
+            "1com/x",
+            "com./x",
+            "com-/x",
+            "com..a/x",
+            "a/-x",
+            "a/x-",
+            "a/b/c",
+            "a/ü",
+            "a b/c",
+        ] {
+            assert!(check_id(id).is_err(), "{id}");
+        }
+    }
+
+    #[test]
+    fn an_entry_for_old_revisions_stays() {
+        let map = |text: &str| serde_json::from_str::<JsonObject>(text).ok();
+        let mut extensions = map(r#"{"a/x":{"new":1},"a/y":{}}"#);
+        let mut experimental = map(r#"{"a/x":{"old":1}}"#);
+        move_to_experimental(&mut extensions, &mut experimental);
+        assert_eq!(extensions, None);
+        assert_eq!(experimental, map(r#"{"a/x":{"old":1},"a/y":{}}"#));
+        move_to_experimental(&mut Some(JsonObject::new()), &mut extensions);
+        assert_eq!(extensions, None, "nothing is declared where nothing was");
+    }
+}
