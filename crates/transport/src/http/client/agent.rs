@@ -40,6 +40,16 @@ pub struct Agent {
     proxies: Arc<Proxies>,
     headers: HeaderMap,
     authorize: Option<Arc<dyn Authorize>>,
+    redirects: Redirects,
+}
+
+/// What becomes of redirects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Redirects {
+    /// Those that keep the request as it is and stay with the same server are followed.
+    Follow,
+    /// They are answers like others.
+    HandBack,
 }
 
 impl Agent {
@@ -63,7 +73,12 @@ impl Agent {
             proxies,
             headers,
             authorize,
+            redirects: Redirects::Follow,
         }
+    }
+
+    pub(super) fn with_redirects(self, redirects: Redirects) -> Self {
+        Self { redirects, ..self }
     }
 
     /// Sends a message as JSON. Its answer may be JSON or a stream of events.
@@ -122,6 +137,9 @@ impl Agent {
             let reply = self.send_once(&method, &at, all, body.clone()).await?;
             self.show_answer(&method, &reply);
             match reply.status() {
+                status if status.is_redirection() && self.redirects == Redirects::HandBack => {
+                    return Ok(reply);
+                }
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => {
                     if redirects == MAX_REDIRECTS {
                         let (address, limit) = (address.clone(), MAX_REDIRECTS);

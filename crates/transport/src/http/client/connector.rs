@@ -15,6 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use super::screen::{Screen, Screened, check_literal};
 use super::stream::Stream;
 use super::{BoxError, HttpError};
 
@@ -26,6 +27,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub(super) struct Connector {
     tcp: HttpConnector,
+    /// For servers where not every address will do. Proxies are the user's own choice.
+    screened: Option<(Screen, HttpConnector<Screened>)>,
     proxies: Arc<Proxies>,
     timeout: Duration,
     #[cfg(feature = "tls")]
@@ -56,17 +59,22 @@ impl Proxies {
 
 impl Connector {
     pub(super) fn new(proxies: Arc<Proxies>, timeout: Duration) -> Self {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_keepalive(Some(KEEP_ALIVE));
-        tcp.set_keepalive_interval(Some(KEEP_ALIVE));
         Self {
-            tcp,
+            tcp: set_up(HttpConnector::new()),
+            screened: None,
             proxies,
             timeout,
             #[cfg(feature = "tls")]
             tls: None,
+        }
+    }
+
+    /// Connects only to addresses that pass.
+    pub(super) fn with_screen(self, screen: Screen) -> Self {
+        let tcp = HttpConnector::new_with_resolver(Screened::new(screen.clone()));
+        Self {
+            screened: Some((screen, set_up(tcp))),
+            ..self
         }
     }
 
@@ -79,6 +87,9 @@ impl Connector {
     }
 
     async fn open(self, uri: Uri) -> Result<TokioIo<Stream>, BoxError> {
+        if let Some((screen, _)) = &self.screened {
+            check_literal(screen, uri.host().unwrap_or_default())?;
+        }
         let proxy = self.proxies.before(&uri);
         let is_https = uri.scheme_str() == Some("https");
         let tcp = match &proxy {
@@ -88,7 +99,7 @@ impl Connector {
                 if is_https {
                     self.tunnel(proxy, uri.clone()).await?
                 } else {
-                    let to_proxy = self.clone().straight(proxy.uri().clone()).await?;
+                    let to_proxy = self.clone().reach_proxy(proxy.uri().clone()).await?;
                     return Ok(TokioIo::new(Stream::to_proxy(to_proxy)));
                 }
             }
@@ -102,6 +113,13 @@ impl Connector {
     }
 
     async fn straight(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
+        match &mut self.screened {
+            Some((_, tcp)) => Ok(tcp.call(uri).await?),
+            None => Ok(self.tcp.call(uri).await?),
+        }
+    }
+
+    async fn reach_proxy(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {
         Ok(self.tcp.call(uri).await?)
     }
 
@@ -153,6 +171,14 @@ impl Service<Uri> for Connector {
             }
         })
     }
+}
+
+fn set_up<R>(mut tcp: HttpConnector<R>) -> HttpConnector<R> {
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(KEEP_ALIVE));
+    tcp.set_keepalive_interval(Some(KEEP_ALIVE));
+    tcp
 }
 
 fn check_proxy(proxy: &Intercept) -> Result<(), HttpError> {

@@ -10,6 +10,7 @@ mod authorize;
 mod connector;
 mod error;
 mod reply;
+mod screen;
 mod settings;
 mod stream;
 #[cfg(feature = "tls")]
@@ -20,6 +21,7 @@ pub use agent::{Agent, MAX_CHALLENGES, MAX_HOOK_TIME};
 pub use authorize::{Arrived, Authorize, BoxError, Challenge, Decision, Departing};
 pub use error::HttpError;
 pub use reply::{Events, Reply};
+pub use screen::ScreenedOut;
 pub use settings::AgentSettings;
 
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};

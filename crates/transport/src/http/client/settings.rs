@@ -1,14 +1,16 @@
 //! How an agent reaches servers, and what it says to each.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper_util::client::proxy::matcher::Matcher;
 
-use super::agent::Agent;
+use super::agent::{Agent, Redirects};
 use super::connector::{Connector, Proxies};
+use super::screen::Screen;
 #[cfg(feature = "tls")]
 use super::trust::{self, Trust};
 use super::{Address, Authorize, HttpError};
@@ -24,6 +26,8 @@ pub struct AgentSettings {
     headers: Vec<(String, String)>,
     authorize: Option<Arc<dyn Authorize>>,
     proxy: Proxy,
+    screen: Option<Screen>,
+    redirects: Redirects,
     connect_timeout: Duration,
     #[cfg(feature = "tls")]
     roots: Vec<Vec<u8>>,
@@ -44,6 +48,8 @@ impl Default for AgentSettings {
             headers: Vec::new(),
             authorize: None,
             proxy: Proxy::Environment,
+            screen: None,
+            redirects: Redirects::Follow,
             connect_timeout: CONNECT_TIMEOUT,
             #[cfg(feature = "tls")]
             roots: Vec::new(),
@@ -95,6 +101,23 @@ impl AgentSettings {
         self
     }
 
+    /// Connects only to addresses that pass, asked after names are resolved. A proxy resolves names
+    /// by itself: behind one, only hosts that are written as addresses are asked about.
+    ///
+    /// What does not pass ends as [`HttpError::Unreachable`] with [`ScreenedOut`] among its sources.
+    ///
+    /// [`ScreenedOut`]: super::ScreenedOut
+    pub fn with_screen(mut self, passes: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Self {
+        self.screen = Some(Arc::new(passes));
+        self
+    }
+
+    /// Hands redirects back as answers, and follows none.
+    pub fn without_redirects(mut self) -> Self {
+        self.redirects = Redirects::HandBack;
+        self
+    }
+
     /// Gives a connection this long to be there.
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
@@ -122,7 +145,10 @@ impl AgentSettings {
     /// If a header, the proxy or a certificate cannot be used.
     pub fn agent(&self, address: &Address) -> Result<Agent, HttpError> {
         let proxies = Arc::new(self.proxies()?);
-        let connector = Connector::new(proxies.clone(), self.connect_timeout);
+        let mut connector = Connector::new(proxies.clone(), self.connect_timeout);
+        if let Some(screen) = &self.screen {
+            connector = connector.with_screen(screen.clone());
+        }
         #[cfg(feature = "tls")]
         let connector = if address.is_https() {
             connector.with_tls(trust::config(self.trust, &self.roots)?)
@@ -135,12 +161,10 @@ impl AgentSettings {
             return Err(HttpError::NoTls { address });
         }
         let headers = headers(&self.headers)?;
-        Ok(Agent::new(
-            connector,
-            proxies,
-            headers,
-            self.authorize.clone(),
-        ))
+        Ok(
+            Agent::new(connector, proxies, headers, self.authorize.clone())
+                .with_redirects(self.redirects),
+        )
     }
 
     fn proxies(&self) -> Result<Proxies, HttpError> {

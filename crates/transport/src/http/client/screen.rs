@@ -1,0 +1,123 @@
+//! Which machines may be connected to. A name says little: whoever owns it can let it lead to a
+//! machine inside somebody's network, so that the answer is only known once it is resolved.
+
+use std::fmt;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
+use tower_service::Service;
+
+use super::BoxError;
+
+/// Whether a connection to this address may be made.
+pub(super) type Screen = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
+/// A host was not connected to, because none of its addresses is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{host}` leads to {address}, which must not be connected to")]
+#[non_exhaustive]
+pub struct ScreenedOut {
+    /// The host as it was written.
+    pub host: String,
+    /// An address of it that is not allowed.
+    pub address: IpAddr,
+}
+
+/// Resolves names, and keeps the addresses that are allowed.
+#[derive(Clone)]
+pub(super) struct Screened {
+    resolver: GaiResolver,
+    screen: Screen,
+}
+
+impl Screened {
+    pub(super) fn new(screen: Screen) -> Self {
+        Self {
+            resolver: GaiResolver::new(),
+            screen,
+        }
+    }
+}
+
+/// Checks a host that is written as an address, which nobody resolves.
+pub(super) fn check_literal(screen: &Screen, host: &str) -> Result<(), ScreenedOut> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) if !screen(address) => Err(ScreenedOut {
+            host: host.to_owned(),
+            address,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn sift(
+    host: &str,
+    found: impl Iterator<Item = SocketAddr>,
+    screen: &Screen,
+) -> Result<Vec<SocketAddr>, ScreenedOut> {
+    let (allowed, refused): (Vec<_>, Vec<_>) = found.partition(|found| screen(found.ip()));
+    match refused.first() {
+        Some(refused) if allowed.is_empty() => Err(ScreenedOut {
+            host: host.to_owned(),
+            address: refused.ip(),
+        }),
+        _ => Ok(allowed),
+    }
+}
+
+impl Service<Name> for Screened {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let screen = self.screen.clone();
+        let host = name.as_str().to_owned();
+        let found = self.resolver.call(name);
+        Box::pin(async move { Ok(sift(&host, found.await?, &screen)?.into_iter()) })
+    }
+}
+
+impl fmt::Debug for Screened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screened").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn not_private() -> Screen {
+        Arc::new(|address| !matches!(address, IpAddr::V4(address) if address.is_private()))
+    }
+
+    #[test]
+    fn a_name_keeps_the_addresses_that_are_allowed() {
+        let address = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let both = [address("10.0.0.1:0"), address("192.0.2.1:0")];
+        let allowed = sift("h", both.into_iter(), &not_private()).unwrap();
+        assert_eq!(allowed, [address("192.0.2.1:0")]);
+        let inside = [address("10.0.0.1:0")];
+        let refused = sift("h", inside.into_iter(), &not_private()).unwrap_err();
+        assert_eq!((&*refused.host, refused.address), ("h", inside[0].ip()));
+        assert_eq!(sift("h", [].into_iter(), &not_private()), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_host_that_is_an_address_is_checked_too() {
+        assert!(check_literal(&not_private(), "10.0.0.1").is_err());
+        assert!(check_literal(&not_private(), "192.0.2.1").is_ok());
+        assert!(check_literal(&not_private(), "[::1]").is_ok());
+        assert!(check_literal(&not_private(), "10.example.com").is_ok());
+    }
+}
