@@ -6,13 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::rand::SystemRandom;
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _,
-    RSA_PKCS1_SHA256, RsaKeyPair,
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256,
+    RsaKeyPair,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::base64url;
+use super::{Jwk, base64url};
 
 /// A private key that signs tokens: with ES256, RS256 or EdDSA, as the key demands.
 ///
@@ -112,9 +112,7 @@ impl SigningKey {
     /// If it is none that can be used.
     pub fn parse_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
         let random = SystemRandom::new();
-        if let Ok(pair) =
-            EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &random)
-        {
+        if let Ok(pair) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &random) {
             return Ok(Pair::Es256(pair).into());
         }
         if let Ok(pair) = RsaKeyPair::from_pkcs8(der) {
@@ -162,6 +160,15 @@ impl SigningKey {
         }
     }
 
+    /// The key that verifies what this one signs.
+    pub fn public_key(&self) -> Jwk {
+        let key = Jwk::parse(&self.public_jwk()).expect("a public key of ours is one of our kinds");
+        match &self.key_id {
+            Some(id) => key.with_id(id.clone()),
+            None => key,
+        }
+    }
+
     /// Signs claims as a token of this type (`typ`).
     ///
     /// # Errors
@@ -175,7 +182,10 @@ impl SigningKey {
     }
 
     /// Signs claims below a header, which is taken as it is.
-    pub(crate) fn sign_with_header(
+    ///
+    /// # Errors
+    /// If the claims are no JSON, or signing fails.
+    pub fn sign_with_header(
         &self,
         header: &Value,
         claims: &impl Serialize,
@@ -233,8 +243,7 @@ mod tests {
         let token = key.sign("JWT", &json!({"sub": "me"})).unwrap();
         let (message, signature) = token.rsplit_once('.').unwrap();
         let (header, claims) = message.split_once('.').unwrap();
-        let header: Value =
-            serde_json::from_slice(&base64url::decode(header).unwrap()).unwrap();
+        let header: Value = serde_json::from_slice(&base64url::decode(header).unwrap()).unwrap();
         assert_eq!(header, json!({"typ": "JWT", "alg": "ES256", "kid": "a"}));
         assert_eq!(base64url::decode(claims).unwrap(), br#"{"sub":"me"}"#);
         let jwk = key.public_jwk();

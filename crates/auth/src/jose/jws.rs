@@ -1,0 +1,249 @@
+//! Signed tokens in their compact form (RFC 7515, RFC 7519).
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{Algorithm, Jwk, JwkSet, base64url};
+
+/// Bytes of a token. Headers of HTTP are seldom allowed more, and every byte is hashed.
+const MAX_BYTES: usize = 32 * 1024;
+
+/// Keys that one signature is tried with where the token does not say which. A check of an RSA
+/// signature costs some tens of microseconds.
+const MAX_TRIES: usize = 8;
+
+/// A signed token that was taken apart. Nothing in it is true before it is verified.
+#[derive(Debug)]
+pub struct Jws<'a> {
+    header: Header,
+    claims: Map<String, Value>,
+    signed: &'a str,
+    signature: Vec<u8>,
+}
+
+/// What a token says of itself.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct Header {
+    /// The name of the algorithm.
+    pub alg: String,
+    /// Which key.
+    #[serde(default)]
+    pub kid: Option<String>,
+    /// What kind of token.
+    #[serde(default)]
+    pub typ: Option<String>,
+    /// A key that the token brings with it.
+    #[serde(default)]
+    pub jwk: Option<Value>,
+    /// Members that must be understood.
+    #[serde(default)]
+    crit: Option<Value>,
+}
+
+/// Why a token is not believed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadToken {
+    /// It is too long.
+    #[error("the token is longer than {MAX_BYTES} bytes")]
+    TooLong,
+    /// It is no token in three parts.
+    #[error("the token is not a signed JWT in three parts")]
+    Shape,
+    /// Its header or its claims are no JSON objects.
+    #[error("the {0} of the token cannot be read")]
+    Part(&'static str),
+    /// It is signed in a way that we do not accept.
+    #[error("tokens signed with `{0}` are not accepted")]
+    Algorithm(String),
+    /// It demands that something be understood which is not.
+    #[error("the token has critical header members, and none is known here")]
+    Critical,
+    /// No key of the issuer has that name.
+    #[error("no key of the issuer fits the token")]
+    UnknownKey,
+    /// The signature is of somebody else, or of something else.
+    #[error("the signature does not fit the token")]
+    Signature,
+}
+
+impl<'a> Jws<'a> {
+    /// Takes a token apart.
+    ///
+    /// # Errors
+    /// If it is no signed token.
+    pub fn parse(token: &'a str) -> Result<Self, BadToken> {
+        if token.len() > MAX_BYTES {
+            return Err(BadToken::TooLong);
+        }
+        let (signed, signature) = token.rsplit_once('.').ok_or(BadToken::Shape)?;
+        let (header, claims) = signed.split_once('.').ok_or(BadToken::Shape)?;
+        if claims.contains('.') {
+            return Err(BadToken::Shape);
+        }
+        let header: Header = part(header).ok_or(BadToken::Part("header"))?;
+        if header.crit.is_some() {
+            // RFC 7515, 4.1.11: what is critical and not understood MUST be refused.
+            return Err(BadToken::Critical);
+        }
+        Ok(Self {
+            header,
+            claims: part(claims).ok_or(BadToken::Part("claims"))?,
+            signed,
+            signature: base64url::decode(signature).ok_or(BadToken::Part("signature"))?,
+        })
+    }
+
+    /// What the token says of itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The claims, whoever wrote them.
+    pub fn unverified_claims(&self) -> &Map<String, Value> {
+        &self.claims
+    }
+
+    /// The algorithm, if it is one of those allowed.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn algorithm(&self, allowed: &[Algorithm]) -> Result<Algorithm, BadToken> {
+        Algorithm::from_name(&self.header.alg)
+            .filter(|algorithm| allowed.contains(algorithm))
+            .ok_or_else(|| BadToken::Algorithm(self.header.alg.chars().take(16).collect()))
+    }
+
+    /// Verifies the signature with one of an issuer's keys, and gives the claims.
+    ///
+    /// # Errors
+    /// If no key fits, or none made the signature.
+    pub fn verify(
+        self,
+        keys: &JwkSet,
+        allowed: &[Algorithm],
+    ) -> Result<Map<String, Value>, BadToken> {
+        let algorithm = self.algorithm(allowed)?;
+        let id = self.header.kid.as_deref();
+        let mut verdict = BadToken::UnknownKey;
+        for key in keys.candidates(algorithm, id).take(MAX_TRIES) {
+            if key.verifies(algorithm, self.signed.as_bytes(), &self.signature) {
+                return Ok(self.claims);
+            }
+            // A key without a name may be another one than the token means.
+            if id.is_none() || key.id() == id {
+                verdict = BadToken::Signature;
+            }
+        }
+        Err(verdict)
+    }
+
+    /// Verifies the signature with this key, and gives the claims.
+    ///
+    /// # Errors
+    /// If the key did not make it.
+    pub fn verify_with(
+        self,
+        key: &Jwk,
+        allowed: &[Algorithm],
+    ) -> Result<Map<String, Value>, BadToken> {
+        let algorithm = self.algorithm(allowed)?;
+        if key.verifies(algorithm, self.signed.as_bytes(), &self.signature) {
+            Ok(self.claims)
+        } else {
+            Err(BadToken::Signature)
+        }
+    }
+}
+
+fn part<T: for<'de> Deserialize<'de>>(text: &str) -> Option<T> {
+    serde_json::from_slice(&base64url::decode(text)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::jose::SigningKey;
+
+    fn token(header: &Value, claims: &Value) -> String {
+        let part = |json: &Value| base64url::encode(json.to_string());
+        format!("{}.{}.c2ln", part(header), part(claims))
+    }
+
+    fn signed(key: &SigningKey, id: &str, claims: &Value) -> String {
+        let header = json!({ "alg": key.algorithm(), "kid": id });
+        key.sign_with_header(&header, claims).unwrap()
+    }
+
+    #[test]
+    fn what_is_signed_is_verified() {
+        let (key, other) = (
+            SigningKey::generate().unwrap(),
+            SigningKey::generate().unwrap(),
+        );
+        let keys = JwkSet::new([
+            other.public_key().with_id("b"),
+            key.public_key().with_id("a"),
+        ]);
+        let token = signed(&key, "a", &json!({ "sub": "ann" }));
+        let claims = Jws::parse(&token)
+            .unwrap()
+            .verify(&keys, &Algorithm::ALL)
+            .unwrap();
+        assert_eq!(claims["sub"], "ann");
+        let refused = |token: &str| {
+            Jws::parse(token)
+                .and_then(|jws| jws.verify(&keys, &Algorithm::ALL))
+                .unwrap_err()
+        };
+        let stranger = signed(&other, "a", &json!({ "sub": "ann" }));
+        assert_eq!(refused(&stranger), BadToken::Signature);
+        let unknown = signed(&key, "c", &json!({}));
+        assert_eq!(refused(&unknown), BadToken::UnknownKey);
+        let (head, rest) = token.split_once('.').unwrap();
+        let (_, signature) = rest.split_once('.').unwrap();
+        let forged = format!(
+            "{head}.{}.{signature}",
+            base64url::encode(r#"{"sub":"eve"}"#)
+        );
+        assert_eq!(refused(&forged), BadToken::Signature);
+    }
+
+    #[test]
+    fn none_and_shared_secrets_are_no_algorithms() {
+        let key = SigningKey::generate().unwrap();
+        let keys = JwkSet::new([key.public_key()]);
+        for name in ["none", "None", "NONE", "HS256", "HS512", "", "ES256K"] {
+            let token = token(&json!({ "alg": name }), &json!({ "sub": "eve" }));
+            let refused = Jws::parse(&token).unwrap().verify(&keys, &Algorithm::ALL);
+            assert_eq!(refused, Err(BadToken::Algorithm(name.into())), "{name}");
+        }
+        let token = key.sign("JWT", &json!({})).unwrap();
+        let refused = Jws::parse(&token)
+            .unwrap()
+            .verify(&keys, &[Algorithm::Rs256]);
+        assert_eq!(refused, Err(BadToken::Algorithm("ES256".into())));
+    }
+
+    #[test]
+    fn damaged_tokens_are_refused() {
+        let critical = token(&json!({ "alg": "ES256", "crit": ["x"] }), &json!({}));
+        let array = token(&json!({ "alg": "ES256" }), &json!([]));
+        let table = [
+            ("", BadToken::Shape),
+            ("a.b", BadToken::Shape),
+            ("a.b.c.d", BadToken::Shape),
+            ("?.b.c", BadToken::Part("header")),
+            (critical.as_str(), BadToken::Critical),
+            (array.as_str(), BadToken::Part("claims")),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Jws::parse(text).unwrap_err(), expected, "{text}");
+        }
+        let long = "a".repeat(MAX_BYTES + 1);
+        assert_eq!(Jws::parse(&long).unwrap_err(), BadToken::TooLong);
+    }
+}
