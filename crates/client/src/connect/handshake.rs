@@ -88,10 +88,10 @@ pub(crate) fn initialize_again(link: &Link) -> BoxFuture<'_, Result<(), CallErro
     Box::pin(async move {
         let version = link.revision();
         let within = link.profile.settings.handshake_timeout;
-        let asked = tokio::time::timeout(within, ask_initialize(link, version));
+        let asked = link.pending.within(within, ask_initialize(link, version));
         let problem = match asked.await {
-            Err(_) => format!("no answer within {within:?}"),
-            Ok(answer) => match serde_json::from_str::<Initialized>(answer?.get()) {
+            None => format!("no answer within {within:?}"),
+            Some(answer) => match serde_json::from_str::<Initialized>(answer?.get()) {
                 Ok(it) if it.protocol_version == version.as_str() => return Ok(()),
                 Ok(it) => format!("the server speaks `{}` now", it.protocol_version),
                 Err(error) => error.to_string(),

@@ -48,9 +48,9 @@ impl Road {
                     source: Box::new(source),
                 };
                 let address = target.address().map_err(misconfigured)?;
-                let agent = target.agent(&address).map_err(misconfigured)?;
+                let (agent, hook) = target.agent(&address).map_err(misconfigured)?;
                 let label = address.to_string();
-                let road = Box::new(HttpRoad::new(agent, address));
+                let road = Box::new(HttpRoad::new(agent, address, hook));
                 Ok(Self::Http { road, label })
             }
         }

@@ -5,9 +5,9 @@ use std::{
     pin::pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Instant,
 };
 
-use tokio::time::Instant;
 use turnbuckle_session::{
     Verdict,
     probe::{Action, Asked, Event, Failure, Outcome, Probe, Reason, Step},
@@ -89,18 +89,18 @@ impl Running<'_> {
     async fn finish(mut self) -> Result<Connection, ConnectError> {
         let mut event = Event::Started;
         // Renewed with each question only: noise must not keep a search waiting.
-        let mut until = Instant::now();
+        let mut until = self.opened.link.pending.now();
         loop {
             match self.probe.on(event) {
                 None => {}
                 Some(Action::SendDiscover { version, within }) => {
                     self.heard.asked_at(version);
                     self.discover = Some(handshake::discover(&self.opened.link, version));
-                    until = Instant::now() + within;
+                    until = self.opened.link.pending.now() + within;
                 }
                 Some(Action::SendInitialize { version, within }) => {
                     self.initialize = Some(handshake::initialize(&self.opened.link, version));
-                    until = Instant::now() + within;
+                    until = self.opened.link.pending.now() + within;
                 }
                 Some(Action::Reopen) => {
                     event = self.reopen().await;
@@ -124,7 +124,7 @@ impl Running<'_> {
         } = self;
         let link = opened.link.clone();
         let mut stray = pin!(link.stray.notified());
-        let mut timeout = pin!(tokio::time::sleep_until(until));
+        let mut timeout = pin!(link.pending.sleep_until(until));
         poll_fn(|context| {
             // In the order they were asked: where both have been answered, the first answer may
             // make the second one right.

@@ -106,13 +106,13 @@ async fn next(
 }
 
 async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
-    let told = tokio::time::timeout(TELL_TIMEOUT, http.tell(&link, message)).await;
-    let problem = match told {
-        Ok(Ok(())) => return,
-        Ok(Err(fault)) => fault
+    let telling = http.tell(&link, message);
+    let problem = match link.pending.within(TELL_TIMEOUT, telling).await {
+        Some(Ok(())) => return,
+        Some(Err(fault)) => fault
             .into_error(link.server().clone(), "a message")
             .to_string(),
-        Err(_) => format!("it was not accepted within {TELL_TIMEOUT:?}"),
+        None => format!("it was not accepted within {TELL_TIMEOUT:?}"),
     };
     tracing::warn!(
         server = &**link.server(),

@@ -13,14 +13,15 @@ const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Http {
     /// Opens the stream, and sends messages where it says from then on.
-    pub(crate) async fn open_events(&self) -> Result<Events, Fault> {
-        match tokio::time::timeout(ENDPOINT_TIMEOUT, self.find_endpoint()).await {
-            Ok(Ok((endpoint, events))) => {
+    pub(crate) async fn open_events(&self, link: &Link) -> Result<Events, Fault> {
+        let finding = self.find_endpoint();
+        match link.pending.within(ENDPOINT_TIMEOUT, finding).await {
+            Some(Ok((endpoint, events))) => {
                 self.answer_by_events(endpoint);
                 Ok(events)
             }
-            Ok(Err(fault)) => Err(fault),
-            Err(_) => Err(Fault::Malformed(
+            Some(Err(fault)) => Err(fault),
+            None => Err(Fault::Malformed(
                 "its stream of events does not say where messages go".to_owned(),
             )),
         }

@@ -24,18 +24,15 @@ impl Opened {
             return self.link.notify("notifications/initialized", &());
         };
         // Before anything else is sent: two requests may overtake each other.
-        let told = tokio::time::timeout(
-            INITIALIZED_TIMEOUT,
-            http.tell(&self.link, Bytes::from_static(INITIALIZED)),
-        );
-        match told.await {
-            Ok(Ok(())) => {}
-            Ok(Err(fault)) => {
+        let telling = http.tell(&self.link, Bytes::from_static(INITIALIZED));
+        match self.link.pending.within(INITIALIZED_TIMEOUT, telling).await {
+            Some(Ok(())) => {}
+            Some(Err(fault)) => {
                 let error =
                     fault.into_error(self.link.server().clone(), "notifications/initialized");
                 tracing::warn!(%error, "the handshake did not end as it should");
             }
-            Err(_) => tracing::warn!(
+            None => tracing::warn!(
                 server = &**self.link.server(),
                 "did not take the end of the handshake"
             ),

@@ -11,6 +11,7 @@ mod fault;
 mod head;
 mod http_sse;
 mod listen;
+mod patient;
 mod position;
 mod road;
 mod session;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use turnbuckle_transport::http::client::{Address, Agent};
 
-use super::{http_sse::pump, open_http};
+use super::{http_sse::pump, open_http, patient::Patient};
 use crate::{client::Profile, link::Opened};
 
 /// The way to a server at a URL.
 pub(crate) struct HttpRoad {
     agent: Agent,
     address: Address,
+    hook: Option<Patient>,
     first: First,
 }
 
@@ -24,10 +25,11 @@ enum First {
 }
 
 impl HttpRoad {
-    pub(crate) fn new(agent: Agent, address: Address) -> Self {
+    pub(crate) fn new(agent: Agent, address: Address, hook: Option<Patient>) -> Self {
         Self {
             agent,
             address,
+            hook,
             first: First::Post,
         }
     }
@@ -44,6 +46,9 @@ impl HttpRoad {
     pub(crate) async fn open(&self, server: Arc<str>, profile: Arc<Profile>) -> Opened {
         let (agent, address) = (self.agent.clone(), self.address.clone());
         let mut opened = open_http(server, profile, agent, address);
+        if let Some(hook) = &self.hook {
+            hook.attach(&opened.link);
+        }
         if self.first == First::Events {
             // Where that does not work any more, the search goes on with a POST.
             open_events(&mut opened).await;
@@ -70,7 +75,7 @@ async fn open_events(opened: &mut Opened) -> bool {
     let Some(http) = link.wire.http().cloned() else {
         return false;
     };
-    match http.open_events().await {
+    match http.open_events(&link).await {
         Ok(events) => {
             opened.spawn(pump(link, http, events));
             true

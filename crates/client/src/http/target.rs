@@ -4,6 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_transport::http::client::{Address, Agent, AgentSettings, Authorize, HttpError};
 
+use super::patient::Patient;
+
 /// A server by its URL, with what goes along with every request to it.
 ///
 /// A plain `"https://host/mcp"` is a target by itself; this one has more to say.
@@ -20,6 +22,7 @@ use turnbuckle_transport::http::client::{Address, Agent, AgentSettings, Authoriz
 pub struct HttpTarget {
     url: Url,
     settings: AgentSettings,
+    authorize: Option<Patient>,
 }
 
 /// As it was given, which may have secrets in its query.
@@ -41,6 +44,7 @@ impl HttpTarget {
         Self {
             url: Url(url.into()),
             settings: AgentSettings::new(),
+            authorize: None,
         }
     }
 
@@ -49,9 +53,13 @@ impl HttpTarget {
         self.with(|settings| settings.with_header(name, value))
     }
 
-    /// Asks this hook for credentials before every request, and when they are refused.
+    /// Asks this hook for credentials before every request, and when they are refused. While it
+    /// takes its time, no deadline of a call runs out, nor that of connecting.
     pub fn authorize(self, hook: impl Authorize + 'static) -> Self {
-        self.with(|settings| settings.with_authorize(Arc::new(hook)))
+        Self {
+            authorize: Some(Patient::new(Arc::new(hook))),
+            ..self
+        }
     }
 
     /// Goes through this proxy, `http://user:password@host:port`, in place of what `HTTP_PROXY`,
@@ -95,8 +103,15 @@ impl HttpTarget {
         Ok(Address::parse(&self.url.0)?)
     }
 
-    pub(crate) fn agent(&self, address: &Address) -> Result<Agent, HttpError> {
-        self.settings.agent(address)
+    /// What sends its requests, and the hook that it asks.
+    pub(crate) fn agent(&self, address: &Address) -> Result<(Agent, Option<Patient>), HttpError> {
+        let Some(hook) = &self.authorize else {
+            return Ok((self.settings.agent(address)?, None));
+        };
+        // Each connection has a clock of its own.
+        let hook = hook.anew();
+        let settings = self.settings.clone().with_authorize(Arc::new(hook.clone()));
+        Ok((settings.agent(address)?, Some(hook)))
     }
 
     /// What to call the server in messages.

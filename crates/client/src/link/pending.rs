@@ -12,6 +12,8 @@ use turnbuckle_session::{
     requests::{Deadline, Expired, Progressed},
 };
 
+#[cfg(feature = "http")]
+use super::race::First;
 use super::{
     clock::Clock,
     race::race,
@@ -33,6 +35,8 @@ pub(crate) struct Pending {
     inner: Mutex<Inner>,
     /// Tells the timer that something is due earlier than it sleeps.
     sooner: Notify,
+    /// Tells others that the clock goes again.
+    released: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -99,6 +103,38 @@ impl Pending {
         Held(self)
     }
 
+    /// The time on the connection's clock.
+    pub(crate) fn now(&self) -> Instant {
+        self.lock().clock.at(wall())
+    }
+
+    /// Waits until the connection's clock shows this time.
+    pub(crate) async fn sleep_until(&self, time: Instant) {
+        loop {
+            let released = self.released.notified();
+            let due = self.lock().clock.wall(time);
+            match due {
+                Some(at) if at <= wall() => return,
+                // It may be held while this sleeps, so it is looked at again.
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => released.await,
+            }
+        }
+    }
+
+    /// Gives something this long, by the connection's clock; `None` if that was not enough.
+    #[cfg(feature = "http")]
+    pub(crate) async fn within<F: Future>(
+        &self,
+        time: std::time::Duration,
+        work: F,
+    ) -> Option<F::Output> {
+        match race(work, self.sleep_until(self.now() + time)).await {
+            First::Left(output) => Some(output),
+            First::Right(()) => None,
+        }
+    }
+
     /// Takes no more requests; those that wait learn that the connection is closed.
     pub(crate) fn close(&self) {
         let mut inner = self.lock();
@@ -148,6 +184,7 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.0.lock().clock.release(wall());
         self.0.sooner.notify_one();
+        self.0.released.notify_waiters();
     }
 }
 

@@ -5,8 +5,9 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use turnbuckle_client::{
@@ -285,4 +286,71 @@ async fn a_hook_that_fails_while_connecting_is_the_error() {
     );
     assert!(chain(&error).ends_with(": nobody signed in"), "{error:?}");
     assert_eq!(site.heard().len(), 1);
+}
+
+/// Takes longer than any deadline here to get a token, once for each refusal.
+struct Slow {
+    has_token: AtomicBool,
+}
+
+impl Authorize for Slow {
+    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        if self.has_token.load(Ordering::Relaxed) {
+            let token = HeaderValue::from_static("Bearer slow");
+            request.headers.insert("authorization", token);
+        }
+        Box::pin(ready(Ok(())))
+    }
+
+    fn challenged<'a>(&'a self, _: Challenge<'a>) -> BoxFuture<'a, Result<Decision, BoxError>> {
+        Box::pin(async {
+            tokio::time::sleep(4 * IMPATIENT).await;
+            self.has_token.store(true, Ordering::Relaxed);
+            Ok(Decision::Retry)
+        })
+    }
+}
+
+const IMPATIENT: Duration = Duration::from_millis(150);
+
+#[tokio::test]
+async fn the_time_in_which_somebody_signs_in_counts_against_nobody() {
+    let is_known = Arc::new(AtomicBool::new(true));
+    let known = is_known.clone();
+    let site = Site::start(move |heard, answer| {
+        let known = known.clone();
+        Box::pin(async move {
+            let is_in = heard.header("authorization") == Some("Bearer slow");
+            // In the middle of the connection the token is asked for once more.
+            let is_let_in =
+                is_in && (heard.method() != "tools/call" || known.swap(true, Ordering::Relaxed));
+            if !is_let_in {
+                return answer
+                    .full(401, &[("www-authenticate", "Bearer")], "")
+                    .await;
+            }
+            let result = match heard.method() {
+                "server/discover" => discovered(),
+                _ => text("in"),
+            };
+            answer.json(200, &heard.result(result)).await;
+        })
+    })
+    .await;
+    let target = site.target().authorize(Slow {
+        has_token: AtomicBool::new(false),
+    });
+    let client = plain()
+        .probe_timeout(IMPATIENT)
+        .handshake_timeout(IMPATIENT)
+        .deadline(IMPATIENT);
+    let server = client.connect(target).await.unwrap();
+    // One question, asked again when somebody had signed in.
+    assert_eq!(
+        site.lines(),
+        ["POST server/discover", "POST server/discover"]
+    );
+    is_known.store(false, Ordering::Relaxed);
+    assert_eq!(server.call("t", ()).await.unwrap().text(), "in");
+    assert_eq!(site.count("POST tools/call"), 2);
 }
