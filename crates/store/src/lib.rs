@@ -8,7 +8,10 @@
 //! Time is an argument: no store asks a clock what is over.
 
 mod changes;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod error;
+pub mod task;
 
 use std::{future::Future, pin::Pin};
 

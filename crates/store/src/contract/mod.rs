@@ -1,0 +1,15 @@
+//! What every store must do, as tests that any implementation can run.
+//!
+//! With the feature `contract`, from a test of the store:
+//!
+//! ```
+//! use turnbuckle_store::{contract, task::MemoryTasks};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! contract::tasks(async || MemoryTasks::default()).await;
+//! # });
+//! ```
+
+mod tasks;
+
+pub use tasks::tasks;

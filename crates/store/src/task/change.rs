@@ -1,0 +1,56 @@
+//! What can happen to a task.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{ErrorObject, InputRequests};
+
+/// Answers to what a task asked, unread, under the keys of the questions.
+pub type Answers = BTreeMap<String, Box<RawValue>>;
+
+/// Something that happens to a task. Nothing happens to one that has ended.
+#[derive(Clone, Debug)]
+pub enum TaskChange {
+    /// It says how far it is.
+    Say(String),
+    /// These are now all the questions without an answer. Those that were answered before stay
+    /// answered. With none left, the task works again.
+    Ask(InputRequests),
+    /// Somebody answers. What is not asked, or was answered before, is passed over.
+    Answer(Answers),
+    /// It ends.
+    End(TaskEnd),
+}
+
+/// How a task ends.
+#[derive(Clone, Debug)]
+pub enum TaskEnd {
+    /// With a result.
+    Completed {
+        /// The result, as it would have been without a task.
+        result: Box<RawValue>,
+        /// Whether the result itself says that the work failed, which some revisions count as a
+        /// failure of the task.
+        is_error: bool,
+        /// A line about it, for people.
+        message: Option<String>,
+    },
+    /// With an error of the protocol. Its text is the line for people.
+    Failed(ErrorObject),
+    /// Somebody gave it up.
+    Cancelled {
+        /// Why, for people.
+        reason: Option<String>,
+    },
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The task is another now.
+    Changed,
+    /// The task was so already.
+    Unchanged,
+    /// The task had ended.
+    Over,
+}

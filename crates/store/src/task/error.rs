@@ -1,0 +1,33 @@
+//! What can go wrong with a task.
+
+use crate::StoreError;
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TasksError {
+    /// The owner has as many tasks as one may have.
+    #[error("there are {limit} tasks of this caller already: wait until some of them expire")]
+    OwnerFull {
+        /// How many one owner may have.
+        limit: usize,
+    },
+    /// There is no room for more.
+    #[error("there is no room for another task: wait until some of them expire")]
+    Full,
+    /// What should be kept of a task is more than there is room for.
+    #[error("{bytes} bytes of a task are more than there is room for")]
+    TooLarge {
+        /// How many bytes.
+        bytes: usize,
+    },
+    /// Another task has the id.
+    #[error("there is a task with this id already")]
+    Taken,
+    /// The place to go on with a list is none that this store gave.
+    #[error("the cursor is none that was given: start from the beginning")]
+    BadCursor,
+    /// The store itself failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,21 @@
+//! Tasks: calls that go on after they were answered, and what came of them.
+//!
+//! A server that runs on several machines keeps its tasks in a store that all of them share: the
+//! call may start on one, be looked at on another, and be answered or cancelled on a third. The
+//! machine that runs the work watches the task with [`Tasks::changed`].
+//!
+//! Every task belongs to an owner, and is not there for anybody else.
+
+mod change;
+mod error;
+mod memory;
+mod record;
+mod stamp;
+mod store;
+
+pub use change::{Answers, Applied, TaskChange, TaskEnd};
+pub use error::TasksError;
+pub use memory::{MemoryLimits, MemoryTasks};
+pub use record::{NewTask, TaskKey, TaskRecord};
+pub use stamp::{millis, timestamp};
+pub use store::{Changed, TaskPage, Tasks};

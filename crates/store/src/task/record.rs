@@ -1,0 +1,298 @@
+//! A task as it is kept, and how it may change.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use turnbuckle_protocol::{DetailedTask, InputRequests, TaskState};
+
+use super::{Answers, Applied, TaskChange, TaskEnd, millis, timestamp};
+
+/// Names a task: whose it is, and its id. Nobody finds a task by its id alone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TaskKey {
+    /// Whose it is.
+    pub owner: String,
+    /// Its id.
+    pub id: String,
+}
+
+impl TaskKey {
+    /// Names a task.
+    pub fn new(owner: impl Into<String>, id: impl Into<String>) -> Self {
+        Self {
+            owner: owner.into(),
+            id: id.into(),
+        }
+    }
+}
+
+/// A task that is about to begin.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// What it will be known by.
+    pub key: TaskKey,
+    /// How long it is kept, from its beginning; for ever if `None`.
+    pub ttl: Option<Duration>,
+    /// How long to wait between two looks at it.
+    pub poll_interval: Option<Duration>,
+}
+
+/// A task as it is kept.
+///
+/// The rules of what may follow what are here, in [`TaskRecord::apply`], and not in the stores: a
+/// store keeps records, and makes sure that two changes do not cross.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TaskRecord {
+    /// Whose it is.
+    pub owner: String,
+    /// Grows with each change.
+    pub version: u64,
+    /// When it began, in milliseconds since 1970.
+    pub created_ms: u64,
+    /// How it stands, in the words of the protocol.
+    pub task: DetailedTask,
+    /// Whether it ended with a result that says that the work failed.
+    pub is_error: bool,
+    /// What was answered, for the machine that runs the work to find. Forgotten when it ends.
+    pub answers: Answers,
+}
+
+impl TaskRecord {
+    /// A task that begins now. Its version is 1.
+    pub fn new(new: NewTask, now: SystemTime) -> Self {
+        let created_ms = millis(now);
+        let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let task = DetailedTask {
+            task_id: new.key.id,
+            state: TaskState::Working,
+            status_message: None,
+            created_at: timestamp(created_ms),
+            last_updated_at: timestamp(created_ms),
+            ttl_ms: new.ttl.map(whole),
+            poll_interval_ms: new.poll_interval.map(whole),
+            meta: None,
+        };
+        Self {
+            owner: new.key.owner,
+            version: 1,
+            created_ms,
+            task,
+            is_error: false,
+            answers: Answers::new(),
+        }
+    }
+
+    /// What it is known by.
+    pub fn key(&self) -> TaskKey {
+        TaskKey::new(&self.owner, &self.task.task_id)
+    }
+
+    /// Whether nothing happens to it any more.
+    pub fn is_over(&self) -> bool {
+        self.task.state.status().is_terminal()
+    }
+
+    /// The questions without an answer; `None` if there are none.
+    pub fn open(&self) -> Option<&InputRequests> {
+        match &self.task.state {
+            TaskState::InputRequired(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    /// When it is forgotten, in milliseconds since 1970; never if `None`.
+    pub fn expires_ms(&self) -> Option<u64> {
+        Some(self.created_ms.saturating_add(self.task.ttl_ms?))
+    }
+
+    /// Lets a change happen, if it may.
+    pub fn apply(&mut self, change: TaskChange, now: SystemTime) -> Applied {
+        // tasks: a terminal status MUST NOT change.
+        if self.is_over() {
+            return Applied::Over;
+        }
+        let is_changed = match change {
+            TaskChange::Say(message) => self.say(message),
+            TaskChange::Ask(open) => self.ask(open),
+            TaskChange::Answer(answers) => self.answer(answers),
+            TaskChange::End(end) => {
+                self.end(end);
+                true
+            }
+        };
+        if !is_changed {
+            return Applied::Unchanged;
+        }
+        self.version += 1;
+        self.task.last_updated_at = timestamp(millis(now).max(self.created_ms));
+        Applied::Changed
+    }
+
+    fn say(&mut self, message: String) -> bool {
+        let is_new = self.task.status_message.as_deref() != Some(&*message);
+        self.task.status_message = Some(message);
+        is_new
+    }
+
+    fn ask(&mut self, mut open: InputRequests) -> bool {
+        open.retain(|key, _| !self.answers.contains_key(key));
+        let next = if open.is_empty() {
+            TaskState::Working
+        } else {
+            TaskState::InputRequired(open)
+        };
+        let is_new = next != self.task.state;
+        self.task.state = next;
+        is_new
+    }
+
+    fn answer(&mut self, answers: Answers) -> bool {
+        let TaskState::InputRequired(open) = &mut self.task.state else {
+            return false;
+        };
+        let mut is_changed = false;
+        for (key, answer) in answers {
+            if open.shift_remove(&key).is_some() {
+                self.answers.insert(key, answer);
+                is_changed = true;
+            }
+        }
+        if open.is_empty() {
+            self.task.state = TaskState::Working;
+        }
+        is_changed
+    }
+
+    fn end(&mut self, end: TaskEnd) {
+        self.answers.clear();
+        let (state, message) = match end {
+            TaskEnd::Completed {
+                result,
+                is_error,
+                message,
+            } => {
+                self.is_error = is_error;
+                (TaskState::Completed(result), message)
+            }
+            TaskEnd::Failed(error) => {
+                let message = error.message.clone();
+                (TaskState::Failed(error), Some(message))
+            }
+            TaskEnd::Cancelled { reason } => (TaskState::Cancelled, reason),
+        };
+        self.task.state = state;
+        // What it said last was about work that is over.
+        self.task.status_message = message;
+    }
+
+    /// About how many bytes it takes to keep.
+    pub fn bytes(&self) -> usize {
+        /// What a record takes beside its texts, in bytes: the struct, its places in the tables,
+        /// and what wakes those who wait for it.
+        const FRAME: usize = 1024;
+        let state = match &self.task.state {
+            TaskState::Completed(result) => result.get().len(),
+            TaskState::Failed(error) => {
+                error.message.len() + error.data.as_ref().map_or(0, |data| data.to_string().len())
+            }
+            TaskState::InputRequired(open) => {
+                serde_json::to_string(open).map_or(0, |text| text.len())
+            }
+            TaskState::Working | TaskState::Cancelled => 0,
+        };
+        let answers = self.answers.iter();
+        let answers: usize = answers.map(|(key, raw)| key.len() + raw.get().len()).sum();
+        let message = self.task.status_message.as_ref().map_or(0, String::len);
+        FRAME + self.owner.len() + self.task.task_id.len() + message + state + answers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use serde_json::value::to_raw_value;
+    use turnbuckle_protocol::{InputRequest, RequestParams, TaskStatus};
+
+    use super::*;
+
+    fn record() -> TaskRecord {
+        let new = NewTask {
+            key: TaskKey::new("ada", "t1"),
+            ttl: Some(Duration::from_mins(1)),
+            poll_interval: None,
+        };
+        TaskRecord::new(new, at(1))
+    }
+
+    fn at(second: u64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(second)
+    }
+
+    fn questions(keys: &[&str]) -> InputRequests {
+        keys.iter()
+            .map(|key| {
+                let roots = InputRequest::ListRoots(RequestParams::default());
+                ((*key).to_owned(), roots)
+            })
+            .collect()
+    }
+
+    fn answers(keys: &[&str]) -> Answers {
+        keys.iter()
+            .map(|key| ((*key).to_owned(), to_raw_value(&1).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn an_answered_question_is_not_asked_again() {
+        let mut record = record();
+        record.apply(TaskChange::Ask(questions(&["a", "b"])), at(2));
+        record.apply(TaskChange::Answer(answers(&["a", "nobody asked"])), at(3));
+        assert_eq!(record.open().unwrap().keys().collect::<Vec<_>>(), ["b"]);
+        assert_eq!(record.answers.keys().collect::<Vec<_>>(), ["a"]);
+        // The runner has not seen the answer yet and adds a third question.
+        record.apply(TaskChange::Ask(questions(&["a", "b", "c"])), at(4));
+        assert_eq!(
+            record.open().unwrap().keys().collect::<Vec<_>>(),
+            ["b", "c"]
+        );
+        record.apply(TaskChange::Answer(answers(&["b", "c"])), at(5));
+        assert_eq!(record.task.state.status(), TaskStatus::Working);
+        assert_eq!(record.version, 5);
+    }
+
+    #[test]
+    fn what_is_over_stays_over() {
+        let mut record = record();
+        let end = TaskEnd::Cancelled { reason: None };
+        assert_eq!(
+            record.apply(TaskChange::End(end.clone()), at(2)),
+            Applied::Changed
+        );
+        for change in [
+            TaskChange::Say("still here".into()),
+            TaskChange::Ask(questions(&["a"])),
+            TaskChange::Answer(answers(&["a"])),
+            TaskChange::End(end),
+        ] {
+            assert_eq!(record.apply(change, at(3)), Applied::Over);
+        }
+        assert_eq!(record.task.last_updated_at, "1970-01-01T00:00:02.000Z");
+        assert_eq!(record.version, 2);
+    }
+
+    #[test]
+    fn a_change_that_changes_nothing_is_none() {
+        let mut record = record();
+        record.apply(TaskChange::Say("half".into()), at(2));
+        for change in [
+            TaskChange::Say("half".into()),
+            TaskChange::Ask(InputRequests::new()),
+            TaskChange::Answer(answers(&["a"])),
+        ] {
+            assert_eq!(record.apply(change, at(3)), Applied::Unchanged);
+        }
+        assert_eq!(record.version, 2);
+    }
+}

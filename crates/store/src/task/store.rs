@@ -1,0 +1,72 @@
+//! Where tasks are kept.
+
+use std::{sync::Arc, time::SystemTime};
+
+use super::{NewTask, TaskChange, TaskKey, TaskRecord, TasksError};
+use crate::{BoxFuture, StoreError};
+
+/// Where tasks are kept. What each method promises is tested by `contract::tasks`.
+///
+/// Time comes in with each call: a task that is over its time at `now` is not there any more, and
+/// one that is not is, whatever else has to go.
+pub trait Tasks: Send + Sync + 'static {
+    /// Begins a task. When the future is ready, everybody who shares the store finds it.
+    fn create(
+        &self,
+        new: NewTask,
+        now: SystemTime,
+    ) -> BoxFuture<'_, Result<Arc<TaskRecord>, TasksError>>;
+
+    /// The task, if its owner has it.
+    fn get<'a>(
+        &'a self,
+        key: &'a TaskKey,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<Option<Arc<TaskRecord>>, TasksError>>;
+
+    /// Up to `limit` tasks of an owner, the oldest first, from behind a place that an earlier page
+    /// gave.
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<&'a str>,
+        limit: usize,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<TaskPage, TasksError>>;
+
+    /// Lets something happen to a task, by the rules of [`TaskRecord::apply`]. Of two changes at
+    /// once, one sees what the other did.
+    fn change<'a>(
+        &'a self,
+        key: &'a TaskKey,
+        change: TaskChange,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<Changed, TasksError>>;
+
+    /// Waits until the task has a version above `seen`, or is not there. A store need not wake
+    /// anybody when a task expires.
+    ///
+    /// # Cancel safety
+    /// Dropping the future forgets the wait, and nothing else.
+    fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>>;
+}
+
+/// Some tasks of an owner.
+#[derive(Clone, Debug, Default)]
+pub struct TaskPage {
+    /// The tasks.
+    pub tasks: Vec<Arc<TaskRecord>>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<String>,
+}
+
+/// What became of a task.
+#[derive(Clone, Debug)]
+pub enum Changed {
+    /// This. If the change changed nothing, it is the task as it was.
+    Now(Arc<TaskRecord>),
+    /// Nothing: it had ended before.
+    Over(Arc<TaskRecord>),
+    /// Nothing: it is not there.
+    Unknown,
+}

@@ -1,0 +1,13 @@
+//! The stores of this crate under their contracts.
+
+use turnbuckle_store::{contract, task::MemoryTasks};
+
+#[tokio::test]
+async fn memory_keeps_the_contract_of_tasks() {
+    contract::tasks(async || MemoryTasks::default()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn memory_keeps_the_contract_of_tasks_on_several_threads() {
+    contract::tasks(async || MemoryTasks::default()).await;
+}
