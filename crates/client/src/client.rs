@@ -6,7 +6,7 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 use serde_json::{Map, Value};
 use turnbuckle_protocol::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
-    ElicitRequestUrlParams, ElicitResult, Implementation, Lower, Revision,
+    ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, Lower, Revision,
 };
 use turnbuckle_session::{Era, probe::Aim};
 use turnbuckle_transport::Limits;
@@ -106,6 +106,16 @@ impl Client {
     /// [`Connection::news`](crate::Connection::news).
     pub fn on_news(self, listener: impl Fn(&News) + Send + Sync + 'static) -> Self {
         self.with(|profile| profile.listener = Some(Arc::new(listener)))
+    }
+
+    /// Says that the client knows extension `E`, with these settings. They go with each request, or
+    /// with the handshake, as the revision has it. Settings that are no object are left out.
+    pub fn declare<E: ExtensionSpec>(self, settings: &E::Client) -> Self {
+        let settings = match serde_json::to_value(settings) {
+            Ok(Value::Object(settings)) => settings,
+            _ => Map::new(),
+        };
+        self.extension(E::ID, settings)
     }
 
     /// Says that the client knows an extension, with these settings.

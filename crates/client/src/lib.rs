@@ -9,6 +9,7 @@
 //! | call a tool | [`Connection::call`], then [`ToolOutput::parse`] |
 //! | list | [`Connection::tools`], [`prompts`](Connection::prompts), [`resources`](Connection::resources), [`resource_templates`](Connection::resource_templates) |
 //! | read, get, complete | [`Connection::read`], [`get`](Connection::get), [`complete`](Connection::complete) |
+//! | use an extension | [`Connection::extension`], [`Client::declare`] |
 //! | anything else | [`Connection::request`], [`request_raw`](Connection::request_raw) |
 //! | hear of changes and logs | [`Connection::news`], [`Client::on_news`] |
 //! | answer what servers ask | [`Answers`] |
@@ -25,6 +26,7 @@ mod client;
 mod connect;
 mod connection;
 mod error;
+mod extension;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(not(feature = "http"))]
@@ -44,6 +46,7 @@ pub use client::Client;
 pub use connect::{Connect, Dial, DialError, Pipe, Target};
 pub use connection::Connection;
 pub use error::{CallError, ConnectError};
+pub use extension::Extended;
 #[cfg(feature = "http")]
 pub use http::{ExcludedTool, HttpTarget};
 pub use link::Ending;

@@ -14,6 +14,7 @@ use futures_core::Stream;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     LoggingMessageNotificationParams, ResourceUpdatedNotificationParams, envelope::Members,
+    method::Notification,
 };
 
 /// How many pieces of news wait for one listener. Log messages come in bursts; a thousand of them
@@ -49,6 +50,17 @@ pub enum News {
 }
 
 impl News {
+    /// A notification of an extension, as its own type; `None` if this is another, or cannot be
+    /// read.
+    pub fn notification<N: Notification>(&self) -> Option<N::Params> {
+        match self {
+            Self::Other { method, params } if **method == *N::NAME => {
+                serde_json::from_str(params.get()).ok()
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn read(method: &str, params: &Members<'_>) -> Self {
         match method {
             "notifications/tools/list_changed" => return Self::ToolsChanged,

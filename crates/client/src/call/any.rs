@@ -80,7 +80,7 @@ impl Connection {
 }
 
 /// What the caller put into `_meta` goes with what the connection says there.
-fn split(
+pub(super) fn split(
     method: &str,
     params: Result<Option<Box<RawValue>>, CallError>,
 ) -> (Option<Meta>, Result<Body, CallError>) {

@@ -4,6 +4,7 @@ mod any;
 mod builder;
 mod completion_complete;
 mod exchange;
+mod extension;
 mod gate;
 mod input_required;
 mod join;
@@ -17,6 +18,7 @@ mod tool_output;
 mod tools_call;
 
 pub use builder::Call;
+pub(crate) use extension::{extension_call, not_offered};
 pub use list::{List, ListStream, Listed};
 pub(crate) use output_schema::OutputSchemas;
 pub use tool_output::ToolOutput;

@@ -1,11 +1,12 @@
 //! The headers of a message.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     Revision,
+    envelope::text_of,
     http::{encode, header, name_of},
 };
 use turnbuckle_transport::http::client::{HeaderMap, HeaderName, HeaderValue};
@@ -68,6 +69,7 @@ fn modern(link: &Link, post: &Post<'_>, revision: Revision) -> Result<HeaderMap,
     headers.insert(header::PROTOCOL_VERSION, version);
     headers.insert(header::METHOD, value(header::METHOD, post.method)?);
     let Some(member) = name_of(post.method) else {
+        add_extension_name(link, post, &mut headers)?;
         return Ok(headers);
     };
     let peek: Peek<'_> =
@@ -85,6 +87,26 @@ fn modern(link: &Link, post: &Post<'_>, revision: Revision) -> Result<HeaderMap,
         add_params(link, tool, arguments, &mut headers)?;
     }
     Ok(headers)
+}
+
+/// The name of a method that an extension defines, if it has one.
+fn add_extension_name(link: &Link, post: &Post<'_>, headers: &mut HeaderMap) -> Result<(), Fault> {
+    #[derive(Deserialize)]
+    struct Any<'a> {
+        #[serde(borrow)]
+        params: Option<HashMap<Cow<'a, str>, &'a RawValue>>,
+    }
+
+    let Some(member) = link.names.member(post.method) else {
+        return Ok(());
+    };
+    let any: Any<'_> = serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
+    let params = any.params.unwrap_or_default();
+    let named = params.get(member).and_then(|raw| text_of(raw));
+    if let Some(name) = named {
+        headers.insert(header::NAME, value(header::NAME, &encode(&name))?);
+    }
+    Ok(())
 }
 
 /// streamable-http, "Custom Headers from Tool Parameters". Tools that were never listed have none

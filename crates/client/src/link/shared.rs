@@ -8,7 +8,7 @@ use turnbuckle_protocol::{LoggingLevel, Revision};
 use super::{Ending, Stamp, pending::Pending, wire::Wire};
 #[cfg(feature = "http")]
 use crate::http::{Http, KnownTools};
-use crate::{CallError, Peer, call::OutputSchemas, client::Profile, news::Feed};
+use crate::{CallError, Peer, call::OutputSchemas, client::Profile, extension::Names, news::Feed};
 
 /// One connection, as its calls and its driver see it.
 pub(crate) struct Link {
@@ -23,6 +23,8 @@ pub(crate) struct Link {
     /// What matters of the tools for sending their calls.
     #[cfg(feature = "http")]
     pub(crate) tools: KnownTools,
+    /// What HTTP names the methods of extensions by.
+    pub(crate) names: Names,
     /// Told about each answer that fits no question. Only the handshake listens.
     pub(crate) stray: Notify,
     peer: OnceLock<Arc<Peer>>,
@@ -64,6 +66,7 @@ impl Link {
             schemas: OutputSchemas::default(),
             #[cfg(feature = "http")]
             tools: KnownTools::default(),
+            names: Names::default(),
             stray: Notify::new(),
             peer: OnceLock::new(),
             stamp: RwLock::new(Stamp::none()),
