@@ -27,9 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             if !form.requested_schema.properties.contains_key("name") {
                 return Ok(ElicitResult::decline());
             }
-            Ok(ElicitResult::accept(
-                [("name".to_owned(), "Ada".into())].into(),
-            ))
+            Ok(ElicitResult::accept([("name", "Ada")]))
         })
         .on_sample(|request| async move {
             let last = request

@@ -17,7 +17,7 @@ async fn boil(#[extract] progress: Progress, eggs: u32) -> String {
     for egg in 1..=eggs {
         tokio::time::sleep(Duration::from_millis(20)).await;
         progress
-            .of(egg.into(), eggs.into())
+            .of(egg, eggs)
             .say(format!("egg {egg} is done"))
             .await;
     }

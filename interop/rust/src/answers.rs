@@ -9,9 +9,7 @@ use turnbuckle::{
 pub(crate) fn answers() -> Answers {
     Answers::new()
         .on_form(|_form| async {
-            Ok(ElicitResult::accept(
-                [("name".to_owned(), "Ada".into())].into(),
-            ))
+            Ok(ElicitResult::accept([("name", "Ada")]))
         })
         .on_sample(|_request| async { Ok(CreateMessageResult::new("interop", "Hello.")) })
         .roots(Roots::from(vec![Root::new("file:///interop")]))

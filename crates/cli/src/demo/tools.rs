@@ -148,7 +148,7 @@ pub(super) async fn count(
     for number in 1..=to {
         tokio::time::sleep(pause).await;
         progress
-            .of(number.into(), to.into())
+            .of(number, to)
             .say(format!("counted {number}"))
             .await;
     }

@@ -40,7 +40,7 @@ mod tests {
     }
 
     fn filled(name: &str, value: ElicitValue) -> ElicitResult {
-        ElicitResult::accept([(name.to_owned(), value)].into_iter().collect())
+        ElicitResult::accept([(name, value)])
     }
 
     #[test]

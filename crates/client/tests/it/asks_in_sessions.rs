@@ -22,7 +22,7 @@ pub(crate) fn answering() -> Client {
         .on_form(|form| async move {
             assert_eq!(form.server.name(), "script");
             let content = [("seat".to_owned(), ElicitValue::from("12A"))];
-            Ok(ElicitResult::accept(content.into_iter().collect()))
+            Ok(ElicitResult::accept(content))
         })
         .on_url(|url| async move {
             assert_eq!(url.url, "https://example.com/pay");

@@ -1,6 +1,10 @@
 //! Progress of a call, reported to whoever asked for it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    future::{Future, IntoFuture},
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use turnbuckle_protocol::{Id, Lower, ProgressNotificationParams, ProgressToken, Revision};
 use turnbuckle_session::progress::Monotonic;
@@ -14,7 +18,7 @@ use crate::{Call, Failure, cancel::CancelFlag, peer::Peer};
 /// # use turnbuckle_server::Progress;
 /// async fn build(progress: Progress) {
 ///     for step in 1..=3 {
-///         progress.of(f64::from(step), 3.0).say("compiling").await;
+///         progress.of(step, 3).say("compiling").await;
 ///     }
 /// }
 /// ```
@@ -36,16 +40,20 @@ impl Progress {
     }
 
     /// Reports how far the work is, in any unit.
-    pub async fn at(&self, progress: f64) {
-        self.report(progress, None, None).await;
-    }
-
-    /// How far the work is, of how much in all. Send it with [`Step::say`] or [`Step::send`].
-    pub fn of(&self, progress: f64, total: f64) -> Step<'_> {
+    pub fn at(&self, progress: impl Into<f64>) -> Step<'_> {
         Step {
             reporter: self,
-            progress,
-            total: Some(total),
+            progress: progress.into(),
+            total: None,
+            message: None,
+        }
+    }
+
+    /// Reports how far the work is, of how much in all.
+    pub fn of(&self, progress: impl Into<f64>, total: impl Into<f64>) -> Step<'_> {
+        Step {
+            total: Some(total.into()),
+            ..self.at(progress)
         }
     }
 
@@ -77,24 +85,32 @@ impl Progress {
     }
 }
 
-/// One report on its way.
+/// One report; it is sent when it is awaited.
+#[must_use = "a report is sent when it is awaited"]
 pub struct Step<'a> {
     reporter: &'a Progress,
     progress: f64,
     total: Option<f64>,
+    message: Option<String>,
 }
 
 impl Step<'_> {
-    /// Sends it with a line for the user.
-    pub async fn say(self, message: impl Into<String>) {
-        self.reporter
-            .report(self.progress, self.total, Some(message.into()))
-            .await;
+    /// Adds a line for the user.
+    pub fn say(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
     }
+}
 
-    /// Sends it.
-    pub async fn send(self) {
-        self.reporter.report(self.progress, self.total, None).await;
+impl<'a> IntoFuture for Step<'a> {
+    type Output = ();
+    type IntoFuture = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(
+            self.reporter
+                .report(self.progress, self.total, self.message),
+        )
     }
 }
 

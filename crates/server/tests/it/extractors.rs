@@ -301,7 +301,7 @@ async fn a_tool_can_add_tools() {
 async fn steps(progress: Progress) -> bool {
     progress.at(1.0).await;
     progress.of(2.5, 10.0).say("on the way").await;
-    progress.of(2.5, 10.0).send().await;
+    progress.of(2.5, 10.0).await;
     progress.at(2.0).await;
     progress.at(f64::NAN).await;
     progress.at(f64::INFINITY).await;
