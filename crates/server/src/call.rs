@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{IdRef, Revision, envelope::RequestMeta};
+use turnbuckle_protocol::{ClientCapabilities, IdRef, Revision, envelope::RequestMeta};
 
 use crate::{
     arguments::Arguments,
@@ -106,6 +106,16 @@ impl Call<'_> {
             .iter()
             .find(|(id, _)| *id == TypeId::of::<T>())?;
         value.downcast_ref()
+    }
+
+    /// What the client declared of an extension, with this request or in the handshake.
+    pub(crate) fn client_extension(&self, id: &str) -> Option<serde_json::Value> {
+        let find = |client: &ClientCapabilities| client.extension(id).cloned();
+        if !self.revision.is_modern() {
+            return find(&self.peer.client()?.capabilities);
+        }
+        let raw = self.request_meta().client_capabilities?;
+        find(&serde_json::from_str(raw.get()).ok()?)
     }
 
     pub(crate) fn request_meta(&self) -> RequestMeta<'_> {

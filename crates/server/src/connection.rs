@@ -121,8 +121,13 @@ impl Connection {
                     self.running.cancel(&id.into_owned());
                 }
             }
-            // cancellation, progress, roots: unknown or late notifications are ignored.
-            method => tracing::debug!(method, "a notification was ignored"),
+            method => {
+                let (extensions, caller) = (&self.shared.extensions, self.peer.caller());
+                // cancellation, progress, roots: unknown or late notifications are ignored.
+                if !extensions.notify(method, &notification.params, caller) {
+                    tracing::debug!(method, "a notification was ignored");
+                }
+            }
         }
     }
 

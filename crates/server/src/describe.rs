@@ -21,6 +21,8 @@ pub struct Description {
     pub(crate) output: Option<Value>,
     /// Whether the output schema was written by hand, so that the type says nothing of it.
     pub(crate) is_output_declared: bool,
+    /// Whether the handler takes the params of an extension's method.
+    pub(crate) takes_params: bool,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) problems: Vec<String>,
 }

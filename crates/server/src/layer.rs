@@ -21,7 +21,7 @@ use std::{future::Future, sync::Arc};
 
 use turnbuckle_protocol::{CallToolResult, GetPromptResult, ReadResourceResult};
 
-use crate::{Call, Failure, handler::BoxFuture};
+use crate::{Call, ExtensionReply, Failure, handler::BoxFuture};
 
 /// What a call gave.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ pub enum Reply {
     Prompt(GetPromptResult),
     /// A resource's contents.
     Resource(ReadResourceResult),
+    /// What a method of an extension gave.
+    Extension(ExtensionReply),
 }
 
 /// Code around calls. Implemented for async functions of a [`Call`] and [`Next`].

@@ -17,6 +17,7 @@ mod completion;
 mod connection;
 mod describe;
 mod exchange;
+mod extension;
 mod extract;
 mod failure;
 mod handler;
@@ -50,8 +51,10 @@ pub use describe::{
     DescribePrompt, DescribeResource, DescribeTool, Described, Description, HandlerSet, Handlers,
     IntoPrompt, IntoResource, IntoTool,
 };
+pub use extension::{Answered, Extension, ExtensionMethod, ExtensionReply};
 pub use extract::{
-    Args, Cancelled, Detach, Extract, Introduction, MetaOf, Progress, RawArgs, State, Step, Uri,
+    Args, Cancelled, Declared, Detach, Extract, Introduction, MetaOf, Notify, Params, Progress,
+    RawArgs, State, Step, Uri,
 };
 pub use failure::{Failure, Fault, Reject, ToolError};
 pub use handler::{BoxFuture, Handler};

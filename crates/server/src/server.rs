@@ -7,10 +7,11 @@ use turnbuckle_session::round::{Key, KeyRing, seal::WeakSecret};
 use turnbuckle_transport::Limits;
 
 use crate::{
-    IntoPrompt, IntoResource, IntoTool, Layer, Leniency, LiveServer, ServeError, SetupError,
+    Extension, IntoPrompt, IntoResource, IntoTool, Layer, Leniency, LiveServer, ServeError, SetupError,
     Transport,
     catalog::Snapshot,
     describe::{HandlerSet, Handlers},
+    extension::Registry,
     settings::Settings,
     setup,
     shared::{Shared, StateMap},
@@ -35,6 +36,7 @@ pub struct Server {
     layers: Vec<Arc<dyn Layer>>,
     states: StateMap,
     handlers: HandlerSet,
+    extensions: Vec<Extension>,
     keys: Option<Result<KeyRing, WeakSecret>>,
 }
 
@@ -48,6 +50,7 @@ impl Server {
             layers: Vec::new(),
             states: StateMap::default(),
             handlers: HandlerSet::default(),
+            extensions: Vec::new(),
             keys: None,
         }
     }
@@ -112,6 +115,12 @@ impl Server {
         self
     }
 
+    /// Adds an extension, with all that belongs to it.
+    pub fn extension(mut self, extension: impl Into<Extension>) -> Self {
+        self.extensions.push(extension.into());
+        self
+    }
+
     /// Puts a layer around all calls. The first one added is the outermost.
     pub fn layer(mut self, layer: impl Layer) -> Self {
         self.layers.push(Arc::new(layer));
@@ -161,11 +170,13 @@ impl Server {
             Some(keys) => keys?,
             None => random_keys()?,
         };
+        let mut handlers = self.handlers;
+        let extensions = Registry::of(self.extensions, &mut handlers, &self.states)?;
         let HandlerSet {
             tools,
             prompts,
             resources,
-        } = self.handlers;
+        } = handlers;
         let mut catalog = Snapshot::default();
         for tool in tools {
             catalog.insert(setup::tool(tool, &self.settings, &self.states)?)?;
@@ -184,6 +195,7 @@ impl Server {
             self.states,
             keys,
             catalog,
+            extensions,
         );
         Ok(LiveServer::new(shared))
     }

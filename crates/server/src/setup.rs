@@ -60,6 +60,22 @@ pub enum SetupError {
     },
 }
 
+/// Checks the function behind a method of an extension.
+pub(crate) fn extension_method(
+    name: &str,
+    description: &Description,
+    states: &impl States,
+) -> Result<(), SetupError> {
+    let about = About {
+        kind: "method",
+        key: name,
+    };
+    if description.arguments.is_some() {
+        return Err(about.invalid("a method of an extension takes `Params`, not `Args`"));
+    }
+    about.check_needs(description, states)
+}
+
 /// What the errors of one entry have in common.
 struct About<'a> {
     kind: &'static str,
@@ -76,6 +92,17 @@ impl About<'_> {
     }
 
     fn check(&self, description: &Description, states: &impl States) -> Result<(), SetupError> {
+        if description.takes_params {
+            return Err(self.invalid("`Params` is for methods of extensions: take `Args`"));
+        }
+        self.check_needs(description, states)
+    }
+
+    fn check_needs(
+        &self,
+        description: &Description,
+        states: &impl States,
+    ) -> Result<(), SetupError> {
         if let Some(problem) = description.problems.first() {
             return Err(self.invalid(problem));
         }

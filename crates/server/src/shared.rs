@@ -5,12 +5,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError, RwLock, Weak},
 };
 
-use turnbuckle_protocol::Implementation;
+use turnbuckle_protocol::{Implementation, ServerCapabilities};
 use turnbuckle_session::round::KeyRing;
 
 use crate::{
     Layer,
     catalog::Snapshot,
+    extension::Registry,
     peer::{ListChanged, Listener},
     settings::Settings,
 };
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) paused_tail: Vec<u8>,
     /// Seals what a handler knows between rounds.
     pub(crate) keys: KeyRing,
+    /// What extensions added.
+    pub(crate) extensions: Registry,
     catalog: RwLock<Arc<Snapshot>>,
     listeners: Mutex<Vec<Weak<Listener>>>,
 }
@@ -68,6 +71,7 @@ impl Shared {
         states: StateMap,
         keys: KeyRing,
         catalog: Snapshot,
+        extensions: Registry,
     ) -> Self {
         let modern_tail = tail("complete", &info);
         let paused_tail = tail("input_required", &info);
@@ -80,6 +84,7 @@ impl Shared {
             modern_tail,
             paused_tail,
             keys,
+            extensions,
             catalog: RwLock::new(Arc::new(catalog)),
             listeners: Mutex::default(),
         }
@@ -97,6 +102,13 @@ impl Shared {
     /// The catalog as it is now.
     pub(crate) fn catalog(&self) -> Arc<Snapshot> {
         Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What the server can do, read off what it was given.
+    pub(crate) fn capabilities(&self) -> ServerCapabilities {
+        let mut capabilities = self.catalog().capabilities();
+        self.extensions.declare(&mut capabilities);
+        capabilities
     }
 
     /// Changes the catalog, or leaves it as it was.

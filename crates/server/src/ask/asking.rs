@@ -136,6 +136,11 @@ impl Asking {
 
     fn in_rounds(call: &Call<'_>) -> Result<Self, Failure> {
         let (method, params, responses, state) = call.rounds.take();
+        // mrtr: nothing but these three MUST be answered with a question.
+        if !matches!(method, "tools/call" | "prompts/get" | "resources/read") {
+            let fault = Fault::new(format!("nothing can be asked in the middle of `{method}`"));
+            return Err(Failure::Fault(fault));
+        }
         let back = Return {
             shared: Arc::clone(&call.shared),
             caller: call.caller().id().map(str::to_owned),

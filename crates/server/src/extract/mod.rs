@@ -19,16 +19,22 @@
 mod args;
 mod cancelled;
 mod catalog;
+mod declared;
 mod detach;
 mod identity;
+mod notify;
+mod params;
 mod progress;
 mod request_meta;
 mod state;
 
 pub use args::{Args, RawArgs};
 pub use cancelled::Cancelled;
+pub use declared::Declared;
 pub use detach::Detach;
 pub use identity::{Introduction, Uri};
+pub use notify::Notify;
+pub use params::Params;
 pub use progress::{Progress, Step};
 pub use request_meta::MetaOf;
 pub use state::State;

@@ -22,7 +22,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
             "url": endpoint_of(site, parts),
             "supportedProtocolVersions": SPOKEN,
         }],
-        "capabilities": site.shared.catalog().capabilities(),
+        "capabilities": site.shared.capabilities(),
     });
     let optional = [
         ("title", json!(info.title)),

@@ -117,15 +117,21 @@ fn check_headers(
         Some(method) if method.as_bytes() == request.method.as_bytes() => {}
         Some(_) => return Err("`Mcp-Method` differs from the method in the body".into()),
     }
-    check_name(headers, request)?;
+    check_name(site, headers, request)?;
     if request.method == "tools/call" {
         check_parameters(site, headers, request)?;
     }
     Ok(())
 }
 
-fn check_name(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Cow<'static, str>> {
-    let Some(member) = name_of(&request.method) else {
+fn check_name(
+    site: &Site,
+    headers: &HeaderMap,
+    request: &Request<'_>,
+) -> Result<(), Cow<'static, str>> {
+    let method = &*request.method;
+    let named_by = || site.shared.extensions.named_by(method);
+    let Some(member) = name_of(method).or_else(named_by) else {
         return Ok(());
     };
     let Some(said) = headers.get(NAME) else {

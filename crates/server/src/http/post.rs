@@ -54,8 +54,10 @@ where
             initialize(site, parts, request, body.len())
         }
         Ok(Frame::One(Message::Request(request))) => serve_request(site, parts, request).await,
-        Ok(Frame::One(Message::Notification(_))) if session_get::is_modern(parts) => {
-            // streamable-http: the core defines no notification here, so there is nothing to do.
+        Ok(Frame::One(Message::Notification(notice))) if session_get::is_modern(parts) => {
+            // streamable-http: the core defines no notification here; an extension may.
+            let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
+            extensions.notify(&notice.method, &notice.params, &caller);
             reply::empty(StatusCode::ACCEPTED)
         }
         Ok(Frame::One(message)) => match session(site, parts) {

@@ -83,7 +83,12 @@ pub(super) fn notice(site: &Site, session: &HttpSession, notification: &Notifica
                 session.running.cancel(&id);
             }
         }
-        method => tracing::debug!(method, "a notification was ignored"),
+        method => {
+            let extensions = &site.shared.extensions;
+            if !extensions.notify(method, &notification.params, &session.caller) {
+                tracing::debug!(method, "a notification was ignored");
+            }
+        }
     }
 }
 

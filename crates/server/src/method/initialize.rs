@@ -20,7 +20,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         }
     };
     let shared = incoming.shared;
-    let capabilities = shared.catalog().capabilities();
+    let capabilities = shared.capabilities();
     let client = Introduction {
         info: Some(params.client_info),
         capabilities: params.capabilities,

@@ -1,6 +1,7 @@
 //! The methods of the protocol, one file each, and the way to them.
 
 mod completion_complete;
+mod extension;
 mod initialize;
 mod list;
 mod ping;
@@ -182,10 +183,13 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         "subscriptions/listen" if is_modern => subscriptions_listen::serve(incoming, out),
         "initialize" if !is_modern => initialize::serve(incoming, out),
         "ping" if !is_modern => ping::serve(&incoming, out),
-        _ => {
-            let reject = Reject::method_not_found(method);
-            incoming.refuse(reject, out)
-        }
+        _ => match incoming.shared.extensions.method(method) {
+            Some(entry) => extension::serve(incoming, entry, out),
+            None => {
+                let reject = Reject::method_not_found(method);
+                incoming.refuse(reject, out)
+            }
+        },
     }
 }
 

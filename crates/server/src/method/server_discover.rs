@@ -11,7 +11,7 @@ use crate::{
 
 pub(super) fn serve(incoming: &Incoming<'_>, out: &mut impl Sink) -> Step {
     let shared = incoming.shared;
-    let mut result = DiscoverResult::new(&SPOKEN, shared.catalog().capabilities());
+    let mut result = DiscoverResult::new(&SPOKEN, shared.capabilities());
     result.instructions.clone_from(&shared.instructions);
     result.set_cache(shared.settings.cache);
     out.put(|out| {

@@ -1,0 +1,103 @@
+//! An extension as it is written.
+
+use serde::Serialize;
+use serde_json::Value;
+use turnbuckle_protocol::{ExtensionSpec, JsonObject, method::Notification};
+
+use super::{ExtensionMethod, Notice};
+use crate::{Caller, HandlerSet, IntoPrompt, IntoResource, IntoTool};
+
+/// A package of capabilities, methods and notifications, with the tools, prompts and resources
+/// that belong to them.
+///
+/// The [module's example](crate::Extension) shows one from end to end.
+#[must_use = "an extension does nothing until a server is given it"]
+pub struct Extension {
+    pub(crate) id: String,
+    pub(crate) settings: JsonObject,
+    pub(crate) methods: Vec<ExtensionMethod>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) handlers: HandlerSet,
+    pub(crate) problems: Vec<String>,
+}
+
+impl Extension {
+    /// An extension with this id: a prefix that belongs to you, `/`, and a name.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            settings: JsonObject::new(),
+            methods: Vec::new(),
+            notices: Vec::new(),
+            handlers: HandlerSet::default(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// An extension that exists as a type, declared with these settings.
+    pub fn of<E: ExtensionSpec>(settings: &E::Server) -> Self {
+        let extension = Self::new(E::ID);
+        match serde_json::to_value(settings) {
+            Ok(Value::Object(settings)) => Self {
+                settings,
+                ..extension
+            },
+            Ok(other) => extension.problem(format!("its settings must be an object, not {other}")),
+            Err(error) => extension.problem(format!("its settings cannot be written: {error}")),
+        }
+    }
+
+    /// Says something of it where it is declared.
+    pub fn setting(mut self, name: impl Into<String>, value: impl Serialize) -> Self {
+        let name = name.into();
+        match serde_json::to_value(value) {
+            Ok(value) => {
+                self.settings.insert(name, value);
+                self
+            }
+            Err(error) => self.problem(format!("setting `{name}` cannot be written: {error}")),
+        }
+    }
+
+    /// Adds a method.
+    pub fn method(mut self, method: ExtensionMethod) -> Self {
+        self.methods.push(method);
+        self
+    }
+
+    /// Has a function called with each notification of this kind that clients send.
+    ///
+    /// It runs where messages are read, so it must not block; what takes longer belongs in a task
+    /// of your own. A notification that cannot be read is ignored, as there is nobody to tell.
+    pub fn on<N: Notification>(
+        mut self,
+        listener: impl Fn(N::Params, &Caller) + Send + Sync + 'static,
+    ) -> Self {
+        self.notices.push(Notice::new::<N>(listener));
+        self
+    }
+
+    /// Adds a tool.
+    pub fn tool<X>(mut self, tool: impl IntoTool<X>) -> Self {
+        self.handlers.tool(tool.into_tool());
+        self
+    }
+
+    /// Adds a prompt.
+    pub fn prompt<X>(mut self, prompt: impl IntoPrompt<X>) -> Self {
+        self.handlers.prompt(prompt.into_prompt());
+        self
+    }
+
+    /// Adds a resource or a template.
+    pub fn resource<X>(mut self, resource: impl IntoResource<X>) -> Self {
+        self.handlers.resource(resource.into_resource());
+        self
+    }
+
+    /// Says that it cannot be served as it is, and why. Setting up the server fails with it.
+    pub fn problem(mut self, problem: impl Into<String>) -> Self {
+        self.problems.push(problem.into());
+        self
+    }
+}

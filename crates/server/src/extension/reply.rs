@@ -1,0 +1,118 @@
+//! What a method of an extension gives.
+
+use serde::Serialize;
+use serde_json::Value;
+use turnbuckle_protocol::{JsonObject, Lower, Meta, Revision};
+
+use crate::{Failure, Fault, IntoOutcome, answer::Answer, shared::Shared};
+
+/// The result of a method of an extension, while its type is known.
+///
+/// Handlers never name it: they return the result itself, or a `Result` with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered<R>(pub(crate) R);
+
+impl<R: Serialize> IntoOutcome<Answered<R>> for R {
+    fn into_outcome(self) -> Result<Answered<R>, Failure> {
+        Ok(Answered(self))
+    }
+}
+
+impl<R: Serialize, E: Into<Failure>> IntoOutcome<Answered<R>> for Result<R, E> {
+    fn into_outcome(self) -> Result<Answered<R>, Failure> {
+        self.map(Answered).map_err(Into::into)
+    }
+}
+
+/// The result of a method of an extension, as layers see it.
+#[derive(Clone, Debug)]
+pub struct ExtensionReply {
+    members: JsonObject,
+    meta: Option<Meta>,
+    caching: Caching,
+}
+
+/// Whether a result says how long it may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caching {
+    None,
+    Hint,
+}
+
+/// The members that only 2026-07-28 and later give a meaning in every result.
+const MODERN: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+
+impl ExtensionReply {
+    pub(super) fn of<R: Serialize>(result: &R, caching: Caching) -> Result<Self, Failure> {
+        let value = serde_json::to_value(result).map_err(|error| {
+            Fault::new(format!("the result cannot be written as JSON: {error}"))
+        })?;
+        let Value::Object(mut members) = value else {
+            let fault = Fault::new("the result of a method is an object");
+            return Err(Failure::Fault(fault));
+        };
+        // What type of result it is stands at the end of every answer.
+        members.shift_remove("resultType");
+        let meta = match members.shift_remove("_meta") {
+            Some(Value::Object(meta)) => Some(Meta(meta)),
+            _ => None,
+        };
+        Ok(Self {
+            members,
+            meta,
+            caching,
+        })
+    }
+
+    /// The members of the result, without `_meta`.
+    pub fn members(&self) -> &JsonObject {
+        &self.members
+    }
+}
+
+impl Serialize for ExtensionReply {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in &self.members {
+            map.serialize_entry(name, value)?;
+        }
+        if let Some(meta) = &self.meta {
+            map.serialize_entry("_meta", meta)?;
+        }
+        map.end()
+    }
+}
+
+impl Lower for ExtensionReply {
+    fn lower(&mut self, to: Revision) {
+        if !to.is_modern() {
+            for name in MODERN {
+                self.members.shift_remove(name);
+            }
+        }
+    }
+}
+
+impl Answer for ExtensionReply {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+
+    fn modernise(&mut self, shared: &Shared) {
+        if self.caching == Caching::None {
+            return;
+        }
+        let hint = shared.settings.cache;
+        let has_both = ["ttlMs", "cacheScope"]
+            .iter()
+            .all(|name| self.members.contains_key(*name));
+        if !has_both {
+            self.members.insert("ttlMs".into(), hint.ttl_ms.into());
+            if let Ok(scope) = serde_json::to_value(hint.scope) {
+                self.members.insert("cacheScope".into(), scope);
+            }
+        }
+    }
+}
