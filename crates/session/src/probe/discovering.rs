@@ -73,9 +73,13 @@ impl Probe {
     }
 
     /// The server is modern, but not at the version it was asked at.
+    ///
+    /// One that refuses a version and lists it all the same may be one of several behind an
+    /// address, some newer than others: it is asked once more.
     fn other_version(&mut self, asked: Revision, supported: &[String]) -> Action {
         let others = self.allowed_except(asked);
-        match common(supported, &others, Era::Modern) {
+        let other = common(supported, &others, Era::Modern);
+        match other.or_else(|| common(supported, &[asked], Era::Modern)) {
             Some(modern) if self.budget.other_discover.spend() => self.discover(modern),
             _ => self.handshake_at_one_of(supported),
         }

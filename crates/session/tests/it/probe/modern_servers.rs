@@ -67,10 +67,17 @@ fn versions_from_the_future_alone_end_the_search() {
 }
 
 #[test]
-fn a_server_that_refuses_the_version_it_lists_is_not_asked_for_ever() {
+fn a_server_that_refuses_the_version_it_lists_is_asked_once_more() {
     play(
         auto(),
         "started                            -> discover 2026-07-28 5s
+         refused discover -32022 2026-07-28 -> discover 2026-07-28 5s
+         discovered 2026-07-28              -> ready 2026-07-28",
+    );
+    play(
+        auto(),
+        "started                            -> discover 2026-07-28 5s
+         refused discover -32022 2026-07-28 -> discover 2026-07-28 5s
          refused discover -32022 2026-07-28 -> fail no-common-revision",
     );
 }
