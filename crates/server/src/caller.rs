@@ -14,6 +14,7 @@ use std::{
 #[derive(Clone, Default)]
 pub struct Caller {
     id: Option<Arc<str>>,
+    scopes: Arc<[String]>,
     attributes: Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
 }
 
@@ -27,8 +28,15 @@ impl Caller {
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self {
             id: Some(id.into()),
+            scopes: Arc::default(),
             attributes: Arc::default(),
         }
+    }
+
+    /// Says what the caller may do, in the words of whoever gave it its token.
+    pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
     }
 
     /// Adds a typed attribute: roles, a tenant, claims.
@@ -43,6 +51,21 @@ impl Caller {
     /// The id; `None` for [`Caller::local`].
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
+    }
+
+    /// What the caller may do. [`Caller::local`] has no list: it may do everything.
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// Whether the caller has this scope. Whoever started the process has every one.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.id.is_none() || self.scopes.iter().any(|granted| granted == scope)
+    }
+
+    /// Whether the caller has all of these.
+    pub(crate) fn has_scopes(&self, scopes: &[String]) -> bool {
+        scopes.iter().all(|scope| self.has_scope(scope))
     }
 
     /// A typed attribute.

@@ -57,6 +57,12 @@ impl Connection {
         self.running.owner()
     }
 
+    /// What comes from now on is of this caller: the same one, who may be allowed other things.
+    #[cfg(feature = "http")]
+    pub(crate) fn called_by(&mut self, caller: Caller) {
+        self.peer = Arc::new(self.peer.with_caller(caller));
+    }
+
     fn message(&mut self, message: Message<'_>) {
         match message {
             Message::Request(request) => self.request(request),

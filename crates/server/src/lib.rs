@@ -59,7 +59,9 @@ pub use extract::{
 pub use failure::{Failure, Fault, Reject, ToolError};
 pub use handler::{BoxFuture, Handler};
 #[cfg(feature = "http")]
-pub use http::{Allowed, Cors, Http, HttpBody, HttpService, HttpSettings};
+pub use http::{
+    Admission, Admitted, Allowed, Cors, Http, HttpBody, HttpService, HttpSettings, Protect, Refusal,
+};
 pub use layer::{Layer, Next, Reply};
 pub use live::LiveServer;
 pub use outcome::{Audio, Image, IntoOutcome, Json};

@@ -85,6 +85,18 @@ impl Peer {
         self
     }
 
+    /// The same end, with what its caller may do now.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_caller(&self, caller: Caller) -> Self {
+        Self {
+            caller,
+            outbox: self.outbox.clone(),
+            session: self.session.clone(),
+            input_ended: self.input_ended.clone(),
+            detaching: self.detaching,
+        }
+    }
+
     pub(crate) fn is_detachable(&self) -> bool {
         self.detaching == Detaching::Possible
     }

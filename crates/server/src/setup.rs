@@ -129,6 +129,7 @@ pub(crate) fn tool(
         description,
         leniency,
         visible,
+        scopes,
         layers,
     } = tool;
     let name = wire.name.clone();
@@ -175,6 +176,7 @@ pub(crate) fn tool(
         output,
         headers,
         visible,
+        scopes,
         layers,
     };
     Ok(Shelved::Tool(Arc::new(entry)))

@@ -40,6 +40,7 @@ pub struct Tool {
     pub(crate) description: Description,
     pub(crate) leniency: Option<Leniency>,
     pub(crate) visible: Option<Visible>,
+    pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
 }
 
@@ -56,6 +57,7 @@ impl Tool {
             description,
             leniency: None,
             visible: None,
+            scopes: Vec::new(),
             layers: Vec::new(),
         }
     }
@@ -153,6 +155,15 @@ impl Tool {
     /// Only callers for whom this holds see the tool; to others it does not exist.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
+        self
+    }
+
+    /// Only callers with all of these scopes may call the tool. It is listed all the same, so that a
+    /// client can ask for more: over HTTP it is told so by a 403 that names the scopes.
+    ///
+    /// [`Caller::local`] has every scope.
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 

@@ -57,6 +57,8 @@ pub(crate) struct ToolEntry {
     )]
     pub(crate) headers: Option<ParamHeaders>,
     pub(crate) visible: Option<Visible>,
+    /// What a caller needs to call it.
+    pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
 }
 

@@ -24,7 +24,7 @@ use super::{
     session_post::{self, error_message},
 };
 use crate::{
-    answer,
+    Caller, answer,
     cancel::CancelFlag,
     exchange::Step,
     handler::BoxFuture,
@@ -55,6 +55,7 @@ pub(super) fn unknown() -> Response<HttpBody> {
 pub(super) fn serve(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
+    caller: Caller,
     body: &[u8],
 ) -> Response<HttpBody> {
     if session.revision() != Revision::V2025_03_26 {
@@ -70,7 +71,7 @@ pub(super) fn serve(
         return session_post::too_many_streams(site);
     }
     let outbox = Outbox::new(site.shared.settings.limits);
-    let peer = session.peer(outbox.clone());
+    let peer = session.peer(caller, outbox.clone());
     let mut ready = Vec::new();
     let mut begun = Vec::new();
     for member in members {

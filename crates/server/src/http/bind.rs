@@ -2,11 +2,11 @@
 
 #[cfg(unix)]
 use std::path::PathBuf;
-use std::{future::Future, net::SocketAddr, pin::Pin};
+use std::{future::Future, net::SocketAddr, pin::Pin, sync::Arc};
 
 use turnbuckle_transport::http::{Listener, Settings, serve};
 
-use super::{service::HttpService, settings::HttpSettings};
+use super::{protect::Protect, service::HttpService, settings::HttpSettings};
 use crate::{LiveServer, ServeError, Transport};
 
 /// The path of the endpoint unless another is set.
@@ -33,6 +33,7 @@ pub struct Http {
     tls: Option<turnbuckle_transport::http::Tls>,
     until: Pin<Box<dyn Future<Output = ()> + Send>>,
     announce: Option<Box<dyn FnOnce(Option<SocketAddr>) + Send>>,
+    guard: Option<Arc<dyn Protect>>,
 }
 
 enum Place {
@@ -71,6 +72,7 @@ impl Http {
             tls: None,
             until: Box::pin(std::future::pending()),
             announce: None,
+            guard: None,
         }
     }
 
@@ -101,6 +103,12 @@ impl Http {
     /// Accepts requests from pages of this origin.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.settings = self.settings.allow_origin(origin);
+        self
+    }
+
+    /// Lets in only whom the guard knows; see [`HttpService::protect`].
+    pub fn protect(mut self, guard: impl Protect) -> Self {
+        self.guard = Some(Arc::new(guard));
         self
     }
 
@@ -147,6 +155,10 @@ impl Transport for Http {
         let address = listener.local_address();
         let settings = with_own_address(self.settings, address);
         let service = HttpService::new(&server, settings, Some(self.endpoint));
+        let service = match self.guard {
+            Some(guard) => service.protect(guard),
+            None => service,
+        };
         if let Some(announce) = self.announce {
             announce(address);
         }

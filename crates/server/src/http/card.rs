@@ -1,6 +1,7 @@
 //! Who we are, for those who look before they connect.
 
-use http::{HeaderValue, Response, StatusCode, header, request::Parts};
+use bytes::Bytes;
+use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
 
 use super::{body::HttpBody, reply, service::Site};
@@ -36,6 +37,19 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
         }
     }
     let mut response = reply::json(StatusCode::OK, card.to_string().into_bytes());
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=300"),
+    );
+    response
+}
+
+/// A public document of whoever guards the server.
+pub(super) fn document(parts: &Parts, document: Bytes) -> Response<HttpBody> {
+    if parts.method != Method::GET && parts.method != Method::HEAD {
+        return reply::not_allowed("GET", "the document is read by GET");
+    }
+    let mut response = reply::json(StatusCode::OK, document.to_vec());
     response.headers_mut().insert(
         header::CACHE_CONTROL,
         HeaderValue::from_static("public, max-age=300"),

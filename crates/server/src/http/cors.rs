@@ -10,12 +10,12 @@ use super::{
 };
 
 /// Headers that a page may send.
-const REQUEST_HEADERS: &str = "authorization, content-type, accept, last-event-id, mcp-method, \
+const REQUEST_HEADERS: &str = "authorization, content-type, accept, dpop, last-event-id, mcp-method, \
      mcp-name, mcp-protocol-version, mcp-session-id, traceparent, tracestate, baggage";
 
 /// Headers that a page may read.
 const RESPONSE_HEADERS: HeaderValue =
-    HeaderValue::from_static("mcp-session-id, mcp-protocol-version, www-authenticate");
+    HeaderValue::from_static("mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce");
 
 /// How long a browser may remember a permission, in seconds. Browsers cap it at some hours; ten
 /// minutes spare nearly every question and let a change of settings through soon.

@@ -107,7 +107,8 @@ where
     let id = query
         .split('&')
         .find_map(|pair| pair.strip_prefix("session="));
-    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &site.caller(parts))) else {
+    let caller = site.caller(parts);
+    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &caller)) else {
         let message = "there is no such session, or its stream has ended: open a new one";
         return reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, message);
     };
@@ -120,7 +121,13 @@ where
     if session.outbox.ready().await.is_err() {
         return reply::refuse(StatusCode::GONE, reply::NOT_HERE, "the stream has ended");
     }
-    session.connection().receive(&body);
+    let mut connection = session.connection();
+    if site.guard.is_some() {
+        // What a caller may do can change from one token to the next.
+        connection.called_by(caller);
+    }
+    connection.receive(&body);
+    drop(connection);
     reply::empty(StatusCode::ACCEPTED)
 }
 

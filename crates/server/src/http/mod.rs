@@ -24,6 +24,7 @@ mod http_sse;
 mod media;
 mod modern;
 mod post;
+mod protect;
 mod read;
 mod replay;
 mod reply;
@@ -39,5 +40,6 @@ mod turn;
 
 pub use bind::Http;
 pub use body::HttpBody;
+pub use protect::{Admission, Admitted, Protect, Refusal};
 pub use service::HttpService;
 pub use settings::{Allowed, Cors, HttpSettings};

@@ -16,7 +16,7 @@ use turnbuckle_session::{Era, era};
 use super::{
     batch,
     body::HttpBody,
-    media, modern,
+    media, modern, protect,
     read::{self, ReadError},
     reply,
     service::Site,
@@ -44,7 +44,7 @@ where
     // Told apart before it is parsed: whoever may not send a batch shall not have us read it.
     if body.trim_ascii_start().first() == Some(&b'[') {
         return match session(site, parts) {
-            Ok(Some(session)) => batch::serve(site, &session, &body),
+            Ok(Some(session)) => batch::serve(site, &session, site.caller(parts), &body),
             Ok(None) => batch::unknown(),
             Err(response) => response,
         };
@@ -107,6 +107,9 @@ async fn serve_request(
     parts: &Parts,
     request: Request<'_>,
 ) -> Response<HttpBody> {
+    if let Some(refused) = protect::check_scopes(site, parts, &request) {
+        return refused;
+    }
     let meta = request
         .params
         .get("_meta")
@@ -123,7 +126,9 @@ async fn serve_request(
             modern::serve(site, parts, request, &meta).await
         }
         _ => match session(site, parts) {
-            Ok(Some(session)) => session_post::serve(site, &session, request).await,
+            Ok(Some(session)) => {
+                session_post::serve(site, &session, site.caller(parts), request).await
+            }
             Ok(None) => {
                 let error = ErrorObject::invalid_request(
                     "the request belongs to no session: send `initialize` first and repeat the \

@@ -15,7 +15,9 @@ use tower_service::Service;
 
 use super::{
     body::HttpBody,
-    card, cors, door, http_sse, post, reply,
+    card, cors, door, http_sse, post,
+    protect::{self, Protect},
+    reply,
     route::{self, Route},
     session_get,
     sessions::Sessions,
@@ -26,7 +28,7 @@ use crate::{Caller, LiveServer, cancel::CancelFlag, shared::Shared};
 /// A server that speaks HTTP: a tower service.
 ///
 /// Who calls is [`Caller::local`] unless a layer in front put a [`Caller`] into the request's
-/// extensions.
+/// extensions, or [`HttpService::protect`] says who it is.
 #[derive(Clone)]
 pub struct HttpService(Arc<Site>);
 
@@ -38,6 +40,8 @@ pub(super) struct Site {
     pub(super) endpoint: Option<String>,
     /// Set when the service winds up.
     pub(super) closing: CancelFlag,
+    /// Who says who calls, if not a layer in front.
+    pub(super) guard: Option<Arc<dyn Protect>>,
     local: Caller,
 }
 
@@ -53,6 +57,26 @@ impl HttpService {
             settings,
             endpoint,
             closing: CancelFlag::default(),
+            guard: None,
+            local: Caller::local(),
+        }))
+    }
+
+    /// Lets in only whom the guard knows. Sessions that were opened before are not part of what
+    /// this returns.
+    ///
+    /// `/healthz`, the server card and the guard's own documents stay public. A service that is
+    /// nested under a path does not see `/.well-known/`: route that to a clone of it too.
+    pub fn protect(self, guard: impl Protect) -> Self {
+        let hosts = guard.hosts().into_iter();
+        let settings = hosts.fold(self.0.settings.clone(), HttpSettings::allow_host);
+        Self(Arc::new(Site {
+            shared: Arc::clone(&self.0.shared),
+            sessions: Sessions::new(&settings),
+            settings,
+            endpoint: self.0.endpoint.clone(),
+            closing: CancelFlag::default(),
+            guard: Some(Arc::new(guard)),
             local: Caller::local(),
         }))
     }
@@ -101,15 +125,43 @@ impl Site {
             return reply::refuse(refused.status(), reply::NOT_HERE, &refused.to_string());
         }
         let Some(origin) = cors::origin(&self.settings, &parts.headers) else {
-            return self.dispatch(route, parts, body).await;
+            return self.guarded(route, parts, body).await;
         };
         let mut response = if parts.method == Method::OPTIONS {
             cors::preflight(&parts.headers)
         } else {
-            self.dispatch(route, parts, body).await
+            self.guarded(route, parts, body).await
         };
         cors::allow_reading(response.headers_mut(), origin);
         response
+    }
+
+    async fn guarded<B>(
+        self: Arc<Self>,
+        route: Route,
+        mut parts: Parts,
+        body: B,
+    ) -> Response<HttpBody>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+    {
+        let Some(guard) = &self.guard else {
+            return self.dispatch(route, parts, body).await;
+        };
+        if let Some(document) = guard.document(parts.uri.path()) {
+            return card::document(&parts, document);
+        }
+        if matches!(route, Route::Card | Route::Nowhere) {
+            return self.dispatch(route, parts, body).await;
+        }
+        match protect::admit(&**guard, &mut parts).await {
+            Ok(headers) => {
+                let mut response = self.dispatch(route, parts, body).await;
+                protect::add(&mut response, headers);
+                response
+            }
+            Err(response) => *response,
+        }
     }
 
     async fn dispatch<B>(self: Arc<Self>, route: Route, parts: Parts, body: B) -> Response<HttpBody>

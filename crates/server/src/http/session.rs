@@ -83,10 +83,11 @@ impl HttpSession {
         self.revision() == Revision::V2025_11_25
     }
 
-    /// The other end, for one exchange.
-    pub(super) fn peer(&self, outbox: Outbox) -> Arc<Peer> {
+    /// The other end, for one exchange. The caller is who opened the session; what it may do can
+    /// have changed since, with another token.
+    pub(super) fn peer(&self, caller: Caller, outbox: Outbox) -> Arc<Peer> {
         let lifecycle = Some(Arc::clone(&self.lifecycle));
-        let peer = Peer::new(self.caller.clone(), outbox, lifecycle, self.closing.clone());
+        let peer = Peer::new(caller, outbox, lifecycle, self.closing.clone());
         Arc::new(if self.primes() {
             peer.detachable()
         } else {
@@ -102,7 +103,7 @@ impl HttpSession {
             .initialized();
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         if listener.is_none() {
-            let peer = self.peer(self.standing.outbox.clone());
+            let peer = self.peer(self.caller.clone(), self.standing.outbox.clone());
             let new = Arc::new(Listener::new(peer, Wants::Session));
             shared.listen(&new);
             *listener = Some(new);

@@ -97,6 +97,7 @@ pub(super) fn notice(site: &Site, session: &HttpSession, notification: &Notifica
 pub(super) async fn serve(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
+    caller: Caller,
     request: Request<'_>,
 ) -> Response<HttpBody> {
     if let Err(error) = session.running.check(&request) {
@@ -106,7 +107,7 @@ pub(super) async fn serve(
         return too_many_streams(site);
     }
     let outbox = Outbox::new(site.shared.settings.limits);
-    let peer = session.peer(outbox.clone());
+    let peer = session.peer(caller, outbox.clone());
     let id = request.id.clone();
     let mut response = sink::Response::default();
     match method::serve(&site.shared, &peer, request, &mut response) {

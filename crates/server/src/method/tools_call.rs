@@ -31,6 +31,11 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
         .tools
         .get(&name, incoming.peer.caller())
         .ok_or_else(|| Reject::invalid_params(format!("there is no tool `{name}`")))?;
+    if !incoming.peer.caller().has_scopes(&tool.scopes) {
+        let wanted = tool.scopes.join(" ");
+        let message = format!("the tool `{name}` needs the scopes `{wanted}`");
+        return Err(Reject::invalid_request(message).into());
+    }
     let arguments = incoming.arguments()?;
     let input = arguments.map(Cow::Borrowed);
     let call = Call::of(

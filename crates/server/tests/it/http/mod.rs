@@ -19,6 +19,7 @@ mod modern;
 mod modern_headers;
 mod modern_stream;
 mod places;
+mod protect;
 mod raw;
 mod resume;
 mod session;
