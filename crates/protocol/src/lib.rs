@@ -40,6 +40,7 @@ mod tagged;
 pub mod task;
 pub mod tool;
 pub mod tool_call;
+pub mod trace;
 mod word;
 
 pub use annotations::Annotations;
@@ -78,3 +79,4 @@ pub use subscription::*;
 pub use task::*;
 pub use tool::{ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution};
 pub use tool_call::{CallToolRequestParams, CallToolResult};
+pub use trace::{TraceContext, TraceParent};

@@ -23,6 +23,12 @@ pub struct RequestMeta<'a> {
     pub client_info: Option<&'a RawValue>,
     /// `io.modelcontextprotocol/logLevel`, unparsed.
     pub log_level: Option<&'a RawValue>,
+    /// `traceparent`, unparsed.
+    pub traceparent: Option<&'a RawValue>,
+    /// `tracestate`, unparsed.
+    pub tracestate: Option<&'a RawValue>,
+    /// `baggage`, unparsed.
+    pub baggage: Option<&'a RawValue>,
     /// The whole `_meta` object.
     pub raw: Option<&'a RawValue>,
 }
@@ -38,6 +44,11 @@ impl<'a> RequestMeta<'a> {
     /// The progress token, if it is a string or an integer.
     pub fn token(&self) -> Option<IdRef<'a>> {
         self.progress_token.and_then(IdRef::from_raw)
+    }
+
+    /// Whether it says anything about a trace.
+    pub fn has_trace(&self) -> bool {
+        self.traceparent.is_some() || self.baggage.is_some()
     }
 
     /// The protocol version, if it is a string.
@@ -66,6 +77,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for RequestMeta<'a> {
                         Some("clientInfo") => &mut meta.client_info,
                         Some("logLevel") => &mut meta.log_level,
                         None if key == "progressToken" => &mut meta.progress_token,
+                        None if key == "traceparent" => &mut meta.traceparent,
+                        None if key == "tracestate" => &mut meta.tracestate,
+                        None if key == "baggage" => &mut meta.baggage,
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                             continue;
