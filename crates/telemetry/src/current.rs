@@ -1,0 +1,128 @@
+//! The trace that the current work belongs to.
+
+use std::{
+    cell::RefCell,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use turnbuckle_protocol::TraceContext;
+
+use crate::otel;
+
+thread_local! {
+    /// What was said of the trace by whoever asked for the work that this thread does now.
+    static CARRIED: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
+}
+
+/// The trace that messages sent from here belong to.
+///
+/// With feature `opentelemetry` it is that of the current span, if it has one. Otherwise, and if
+/// it has none, it is what came with the request that is being served, passed on as it came.
+pub fn current() -> Option<TraceContext> {
+    let carried = CARRIED.with_borrow(Clone::clone);
+    match otel::current() {
+        Some(span) => {
+            // The span is of our own making; what applications carry along still came from afar.
+            let baggage = carried.as_ref().and_then(TraceContext::baggage);
+            TraceContext::new(span.parent(), span.state(), span.baggage().or(baggage))
+        }
+        None => carried,
+    }
+}
+
+/// Runs a future as work for this trace: what it sends while it is polled belongs to it.
+///
+/// Tasks that it spawns are on their own.
+pub fn carry<F: Future>(context: TraceContext, future: F) -> Carried<F> {
+    Carried {
+        context: Some(context),
+        future,
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A future that runs as work for a trace; see [`carry`].
+    #[derive(Debug)]
+    pub struct Carried<F> {
+        context: Option<TraceContext>,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Carried<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        // Swapped in and out, so that nothing is cloned however often it is polled.
+        let swap = Swap { slot: this.context };
+        CARRIED.with_borrow_mut(|carried| std::mem::swap(carried, swap.slot));
+        let poll = this.future.poll(cx);
+        drop(swap);
+        poll
+    }
+}
+
+/// Swaps back, also when the future panics.
+struct Swap<'a> {
+    slot: &'a mut Option<TraceContext>,
+}
+
+impl Drop for Swap<'_> {
+    fn drop(&mut self) {
+        CARRIED.with_borrow_mut(|carried| std::mem::swap(carried, self.slot));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, pin::pin, task::Waker};
+
+    use super::*;
+
+    fn context(span: u8) -> TraceContext {
+        let parent = format!("00-0af7651916cd43dd8448eb211c80319c-{span:016x}-01");
+        TraceContext::new(parent.parse().ok(), None, None).unwrap()
+    }
+
+    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn work_is_carried_from_poll_to_poll_and_not_beyond() {
+        let mut polls = 0;
+        let mut outer = pin!(carry(
+            context(1),
+            poll_fn(|cx| {
+                polls += 1;
+                assert_eq!(current(), Some(context(1)));
+                let mut inner = pin!(carry(context(2), async { current() }));
+                assert_eq!(inner.as_mut().poll(cx), Poll::Ready(Some(context(2))));
+                assert_eq!(current(), Some(context(1)));
+                if polls == 2 {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
+            })
+        ));
+        assert_eq!(poll(outer.as_mut()), Poll::Pending);
+        assert_eq!(current(), None);
+        assert_eq!(poll(outer.as_mut()), Poll::Ready(()));
+        assert_eq!(current(), None);
+    }
+
+    #[test]
+    fn a_panic_leaves_nothing_behind() {
+        let panicked = std::panic::catch_unwind(|| {
+            let mut future = pin!(carry(context(1), async { panic!("on purpose") }));
+            let _: Poll<()> = poll(future.as_mut());
+        });
+        assert!(panicked.is_err());
+        assert_eq!(current(), None);
+    }
+}

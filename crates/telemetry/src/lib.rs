@@ -1,0 +1,22 @@
+//! Traces of Model Context Protocol calls: where they come from, where they go on, and what is said
+//! of them.
+//!
+//! Servers and clients use this room; programs rarely do. It holds three things: the trace that the
+//! current work belongs to ([`current`], [`carry`]), the spans of both sides by the conventions of
+//! OpenTelemetry ([`Operation`]), and, with feature `opentelemetry`, the way between these and
+//! OpenTelemetry's own contexts.
+//!
+//! While nobody wants spans and no request names a trace, all of it costs a look at a flag.
+
+mod current;
+mod operation;
+#[cfg(feature = "opentelemetry")]
+mod otel;
+#[cfg(not(feature = "opentelemetry"))]
+#[path = "no_otel.rs"]
+mod otel;
+mod outcome;
+
+pub use current::{Carried, carry, current};
+pub use operation::{Operation, Side, Target, are_spans_wanted};
+pub use outcome::{record_error, record_tool_error};

@@ -1,0 +1,138 @@
+//! One call as a span, by the conventions of OpenTelemetry for the protocol.
+//!
+//! The names of fields are those of the conventions; `otel.name`, `otel.kind` and
+//! `otel.status_code` are what `tracing-opentelemetry` reads. A subscriber that prints shows them
+//! as they are.
+
+use tracing::{Level, Span, field::Empty};
+use turnbuckle_protocol::{Revision, TraceContext};
+
+use crate::otel;
+
+/// Where spans are filtered by: `RUST_LOG=turnbuckle::mcp=info`.
+const TARGET: &str = "turnbuckle::mcp";
+
+/// Whether anybody wants spans. One look at a flag while nobody does.
+pub fn are_spans_wanted() -> bool {
+    tracing::span_enabled!(target: "turnbuckle::mcp", Level::INFO)
+}
+
+/// Which end of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The one that calls.
+    Client,
+    /// The one that is called.
+    Server,
+}
+
+/// What a call is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// A tool, by its name.
+    Tool(&'a str),
+    /// A prompt, by its name.
+    Prompt(&'a str),
+    /// A resource, by its URI.
+    Resource(&'a str),
+    /// Nothing that has a name.
+    None,
+}
+
+impl<'a> Target<'a> {
+    /// What a method is about, given what it names.
+    pub fn of(method: &str, name: &'a str) -> Self {
+        match method {
+            "tools/call" => Self::Tool(name),
+            "prompts/get" => Self::Prompt(name),
+            "resources/read" => Self::Resource(name),
+            _ => Self::None,
+        }
+    }
+}
+
+/// One call, as its span describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation<'a> {
+    /// Which end this is.
+    pub side: Side,
+    /// The method.
+    pub method: &'a str,
+    /// What it is about.
+    pub target: Target<'a>,
+    /// The revision that is spoken.
+    pub revision: Revision,
+    /// The session, where there is one.
+    pub session: Option<&'a str>,
+    /// The id of the request, where it is known.
+    pub request: Option<&'a str>,
+}
+
+impl Operation<'_> {
+    /// Opens the span, as a child of one at the other end if that is known. Disabled spans cost
+    /// nothing further.
+    pub fn span(&self, remote: Option<&TraceContext>) -> Span {
+        let span = tracing::info_span!(
+            target: TARGET,
+            "mcp",
+            otel.name = self.name(),
+            otel.kind = match self.side { Side::Client => "client", Side::Server => "server" },
+            mcp.method.name = self.method,
+            mcp.protocol.version = self.revision.as_str(),
+            mcp.session.id = self.session,
+            mcp.resource.uri = Empty,
+            jsonrpc.request.id = self.request,
+            gen_ai.operation.name = Empty,
+            gen_ai.tool.name = Empty,
+            gen_ai.prompt.name = Empty,
+            trace_id = Empty,
+            parent_span_id = Empty,
+            error.type = Empty,
+            rpc.response.status_code = Empty,
+            otel.status_code = Empty,
+            otel.status_description = Empty,
+        );
+        match self.target {
+            Target::Tool(name) => {
+                span.record("gen_ai.operation.name", "execute_tool");
+                span.record("gen_ai.tool.name", name);
+            }
+            Target::Prompt(name) => {
+                span.record("gen_ai.prompt.name", name);
+            }
+            Target::Resource(uri) => {
+                span.record("mcp.resource.uri", uri);
+            }
+            Target::None => {}
+        }
+        if let Some(remote) = remote {
+            join(&span, remote);
+        }
+        span
+    }
+
+    /// The conventions want names of which there are few, so a URI is no part of it.
+    fn name(&self) -> String {
+        match self.target {
+            Target::Tool(name) | Target::Prompt(name) => format!("{} {name}", self.method),
+            Target::Resource(_) | Target::None => self.method.to_owned(),
+        }
+    }
+}
+
+/// Says where the span comes from, for those who print and for those who export.
+fn join(span: &Span, remote: &TraceContext) {
+    otel::set_parent(span, remote);
+    if let Some(parent) = remote.parent() {
+        let trace_id = u128::from_be_bytes(parent.trace_id());
+        let span_id = u64::from_be_bytes(parent.span_id());
+        span.record(
+            "trace_id",
+            tracing::field::display(format_args!("{trace_id:032x}")),
+        );
+        span.record(
+            "parent_span_id",
+            tracing::field::display(format_args!("{span_id:016x}")),
+        );
+    }
+}
