@@ -64,6 +64,7 @@ pub use dialect::Dialect;
 pub use error::SchemaError;
 pub use example::example;
 pub use format::Formats;
+pub use nearest::name as nearest_name;
 pub use plain::{ArgumentsError, arguments_schema, output_schema};
 pub use schema::Schema;
 pub use settings::Settings;

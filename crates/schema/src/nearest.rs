@@ -6,8 +6,14 @@ use serde_json::Value;
 /// Longer names are not compared: the work grows with the product of the lengths.
 const MAX_NAME_CHARS: usize = 64;
 
-/// The candidate nearest to `wanted`, if it is near enough to be a slip.
-pub(crate) fn name<'n>(wanted: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+/// The candidate nearest to `wanted`, if it is near enough to be a slip: for "did you mean".
+///
+/// ```
+/// # use turnbuckle_schema::nearest_name;
+/// assert_eq!(nearest_name("ech", ["echo", "add"].into_iter()), Some("echo"));
+/// assert_eq!(nearest_name("weather", ["echo", "add"].into_iter()), None);
+/// ```
+pub fn name<'n>(wanted: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(wanted)?;
     candidates
         .filter_map(|candidate| {

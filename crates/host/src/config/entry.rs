@@ -1,0 +1,108 @@
+//! One server of a config file, as it stands there.
+
+use std::{path::PathBuf, sync::Arc};
+
+use serde_json::{Map, Value};
+
+use super::{EntryError, Launch, Variables, launch};
+
+/// One server of a config file.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What the file calls it.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// The project it is for, in files that have servers of several.
+    pub scope: Option<String>,
+    /// Whether the file has it switched on.
+    pub is_enabled: bool,
+    /// Everything the file says about it, known here or not.
+    pub settings: Map<String, Value>,
+    pub(super) fault: Option<EntryError>,
+    pub(super) inputs: Arc<Vec<Input>>,
+}
+
+/// Something that a file wants to be told before a server starts: a key, a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name in `${input:…}`.
+    pub id: String,
+    /// What to ask for.
+    pub description: String,
+    /// What it is if nobody says anything.
+    pub default: Option<String>,
+    /// What there is to choose from; empty for anything.
+    pub options: Vec<String>,
+    /// Whether it must not be shown while it is typed.
+    pub is_secret: bool,
+}
+
+impl Entry {
+    pub(super) fn new(
+        name: String,
+        value: &Value,
+        file: PathBuf,
+        scope: Option<String>,
+        inputs: Arc<Vec<Input>>,
+    ) -> Self {
+        let settings = value.as_object().cloned().unwrap_or_default();
+        let fault = (!value.is_object()).then_some(EntryError::NotAnObject);
+        Self {
+            name,
+            file,
+            scope,
+            is_enabled: is_enabled(&settings),
+            settings,
+            fault,
+            inputs,
+        }
+    }
+
+    /// What has to be started or connected to, with its variables filled in.
+    ///
+    /// # Errors
+    /// [`EntryError`]: what is wrong with the entry, or which variable has no value.
+    pub fn launch(&self, variables: &dyn Variables) -> Result<Launch, EntryError> {
+        match &self.fault {
+            Some(fault) => Err(fault.clone()),
+            None => launch::read(&self.settings, &self.inputs, variables),
+        }
+    }
+
+    /// `file:name`, which is this entry and no other.
+    pub fn address(&self) -> String {
+        format!("{}:{}", self.file.display(), self.name)
+    }
+}
+
+fn is_enabled(settings: &Map<String, Value>) -> bool {
+    let flag = |key: &str| settings.get(key).and_then(Value::as_bool);
+    flag("enabled").unwrap_or(true) && !flag("disabled").unwrap_or(false)
+}
+
+/// The inputs that a file declares, as VS Code writes them.
+pub(super) fn inputs(document: &Value) -> Vec<Input> {
+    let at_root = document.get("inputs");
+    let nested = || document.get("mcp").and_then(|mcp| mcp.get("inputs"));
+    let declared = at_root.or_else(nested).and_then(Value::as_array);
+    declared.into_iter().flatten().filter_map(input).collect()
+}
+
+fn input(value: &Value) -> Option<Input> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let id = text("id")?;
+    let options = value.get("options").and_then(Value::as_array);
+    Some(Input {
+        description: text("description").unwrap_or_else(|| id.clone()),
+        id,
+        default: text("default"),
+        options: options
+            .into_iter()
+            .flatten()
+            .filter_map(|option| option.as_str().or_else(|| option.get("value")?.as_str()))
+            .map(str::to_owned)
+            .collect(),
+        is_secret: value.get("password").and_then(Value::as_bool) == Some(true),
+    })
+}

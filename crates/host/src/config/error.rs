@@ -1,0 +1,111 @@
+//! What can be wrong with a config file, and with an entry of it.
+
+use std::{io, path::PathBuf};
+
+/// Why a config file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// There is no such file, or it may not be read.
+    #[error("cannot read `{path}`")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is larger than any config file is.
+    #[error("`{path}` has {bytes} bytes, and no config file is larger than {limit}")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The bound.
+        limit: u64,
+    },
+    /// It is not what its name says it is.
+    #[error("`{path}` is not valid {format}: {problem}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// JSON, TOML or YAML.
+        format: &'static str,
+        /// Where and what, in the parser's words.
+        problem: String,
+    },
+    /// It is a config file, but of something else.
+    #[error(
+        "`{path}` has no servers: none of `mcpServers`, `servers`, `mcp_servers`, `mcp`, \
+         `context_servers` is there"
+    )]
+    NoServers {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Why an entry of a config file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// It is a text or a number where settings belong.
+    #[error("it is no object of settings")]
+    NotAnObject,
+    /// Neither a command nor a URL.
+    #[error("it has neither a `command` nor a `url`")]
+    NothingToDo,
+    /// Both a command and a URL, and no type that chooses.
+    #[error("it has both a `command` and a `url`: remove one, or say `type`")]
+    Both,
+    /// A setting has the wrong kind.
+    #[error("`{key}` must be {expected}")]
+    WrongKind {
+        /// The setting.
+        key: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A type that is not known.
+    #[error("`type` is `{found}`; known are stdio, local, http, streamable-http, sse, remote")]
+    UnknownType {
+        /// What it is.
+        found: String,
+    },
+    /// A command line that cannot be taken apart.
+    #[error("the command line has a quote that is not closed: {line}")]
+    OpenQuote {
+        /// The line.
+        line: String,
+    },
+    /// A variable without a value, and without a default.
+    #[error("the environment variable `{name}` is not set (`{key}` needs it)")]
+    Unset {
+        /// The variable.
+        name: String,
+        /// The setting that refers to it.
+        key: String,
+    },
+    /// An input that nobody gave.
+    #[error("the input `{id}` ({description}) was not given (`{key}` needs it)")]
+    InputMissing {
+        /// Its id.
+        id: String,
+        /// What the file says it is.
+        description: String,
+        /// The setting that refers to it.
+        key: String,
+    },
+    /// A `${…}` that is not closed.
+    #[error("`{key}` has a `${{` without its `}}`")]
+    Unclosed {
+        /// The setting.
+        key: String,
+    },
+    /// An address that is none.
+    #[error("`{url}` is no http or https URL")]
+    NotAUrl {
+        /// What it is.
+        url: String,
+    },
+}

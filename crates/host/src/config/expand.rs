@@ -1,0 +1,107 @@
+//! `${…}` in settings.
+
+use super::{EntryError, Input};
+
+/// Where variables get their values.
+pub trait Variables {
+    /// The value of an environment variable.
+    fn environment(&self, name: &str) -> Option<String>;
+
+    /// What somebody gave for an input.
+    fn input(&self, input: &Input) -> Option<String>;
+}
+
+/// The environment of this process; inputs have their defaults alone.
+pub struct Environment;
+
+impl Variables for Environment {
+    fn environment(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn input(&self, _input: &Input) -> Option<String> {
+        None
+    }
+}
+
+/// Fills in the variables of a text.
+pub(super) struct Expansion<'a> {
+    pub(super) inputs: &'a [Input],
+    pub(super) variables: &'a dyn Variables,
+}
+
+impl Expansion<'_> {
+    /// `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`; anything else in `${…}` is left
+    /// as it stands, for the server may know what to do with it.
+    pub(super) fn expand(&self, key: &str, text: &str) -> Result<String, EntryError> {
+        let mut expanded = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find("${") {
+            expanded.push_str(&rest[..start]);
+            let inside = &rest[start + 2..];
+            let end = inside.find('}').ok_or_else(|| EntryError::Unclosed {
+                key: key.to_owned(),
+            })?;
+            let reference = &inside[..end];
+            match self.value(key, reference)? {
+                Some(value) => expanded.push_str(&value),
+                None => expanded.push_str(&rest[start..=start + 2 + end]),
+            }
+            rest = &inside[end + 1..];
+        }
+        expanded.push_str(rest);
+        Ok(expanded)
+    }
+
+    fn value(&self, key: &str, reference: &str) -> Result<Option<String>, EntryError> {
+        if let Some(id) = reference.strip_prefix("input:") {
+            return self.input(key, id).map(Some);
+        }
+        let reference = reference.strip_prefix("env:").unwrap_or(reference);
+        let (name, default) = match reference.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (reference, None),
+        };
+        if !is_variable(name) {
+            return Ok(None);
+        }
+        let set = self.variables.environment(name);
+        // As in a shell, `:-` is for the empty as well as for the unset.
+        let value = match default {
+            Some(default) => set
+                .filter(|value| !value.is_empty())
+                .or_else(|| Some(default.to_owned())),
+            None => set,
+        };
+        value.map(Some).ok_or_else(|| EntryError::Unset {
+            name: name.to_owned(),
+            key: key.to_owned(),
+        })
+    }
+
+    fn input(&self, key: &str, id: &str) -> Result<String, EntryError> {
+        let declared = self.inputs.iter().find(|input| input.id == id);
+        let given = declared.and_then(|input| {
+            self.variables
+                .input(input)
+                .or_else(|| input.default.clone())
+        });
+        given.ok_or_else(|| EntryError::InputMissing {
+            id: id.to_owned(),
+            description: declared.map_or_else(
+                || "the file does not declare it".to_owned(),
+                |input| input.description.clone(),
+            ),
+            key: key.to_owned(),
+        })
+    }
+}
+
+/// Whether it is a name of an environment variable, and not, say, `workspaceFolder.path`.
+fn is_variable(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')
+}

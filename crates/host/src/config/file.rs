@@ -1,0 +1,81 @@
+//! A config file, read.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{ConfigError, Entry, Format, entry, section};
+
+/// A config file with servers in it.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its servers, in the order they stand there.
+    pub entries: Vec<Entry>,
+}
+
+/// Larger than any config file, in bytes; what is larger was named by mistake.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+impl File {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: there is none, it is malformed, or it is no list of servers. What is wrong
+    /// with one entry is said when that one is used.
+    pub fn open(path: &Path) -> Result<Self, ConfigError> {
+        let unreadable = |source| ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let bytes = fs::metadata(path).map_err(unreadable)?.len();
+        if bytes > MAX_BYTES {
+            return Err(ConfigError::TooLarge {
+                path: path.to_owned(),
+                bytes,
+                limit: MAX_BYTES,
+            });
+        }
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        Self::parse(path, &text)
+    }
+
+    /// Reads the text of a file; `path` tells its format and stands in errors.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let format = Format::of(path);
+        let document = format
+            .parse(text)
+            .map_err(|problem| ConfigError::Malformed {
+                path: path.to_owned(),
+                format: format.name(),
+                problem,
+            })?;
+        let inputs = Arc::new(entry::inputs(&document));
+        let sections = section::sections(&document).ok_or_else(|| ConfigError::NoServers {
+            path: path.to_owned(),
+        })?;
+        let entries = sections.into_iter().flat_map(|section| {
+            let scope = section.scope.map(str::to_owned);
+            let inputs = Arc::clone(&inputs);
+            section.servers.into_iter().map(move |(name, value)| {
+                Entry::new(
+                    name,
+                    value,
+                    path.to_owned(),
+                    scope.clone(),
+                    Arc::clone(&inputs),
+                )
+            })
+        });
+        Ok(Self {
+            path: path.to_owned(),
+            entries: entries.collect(),
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! The formats of config files.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// How a config file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// JSON, with comments and trailing commas if somebody put them there.
+    Json,
+    /// TOML.
+    Toml,
+    /// YAML.
+    Yaml,
+}
+
+impl Format {
+    /// The format of a file, by its name; JSON unless the name says otherwise.
+    pub fn of(path: &Path) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("toml") => Self::Toml,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ => Self::Json,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "JSON",
+            Self::Toml => "TOML",
+            Self::Yaml => "YAML",
+        }
+    }
+
+    /// Reads a text, with everything that is in it in the order it stands there.
+    pub(super) fn parse(self, text: &str) -> Result<Value, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        match self {
+            // An empty file is what some editors leave behind: no servers, but no mistake.
+            _ if text.trim().is_empty() => Ok(Value::Object(serde_json::Map::new())),
+            Self::Json => jsonc_parser::parse_to_serde_value(text, &lenient())
+                .map_err(|error| error.to_string()),
+            Self::Toml => toml::from_str(text).map_err(|error| error.to_string()),
+            Self::Yaml => serde_saphyr::from_str(text).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+/// Comments and trailing commas are what people write; the rest of JSON5 would hide mistakes.
+fn lenient() -> jsonc_parser::ParseOptions {
+    jsonc_parser::ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        ..jsonc_parser::ParseOptions::default()
+    }
+}

@@ -1,0 +1,267 @@
+//! What an entry comes down to: a command to start, or an address to connect to.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::{EntryError, Input, Variables, expand::Expansion};
+
+/// What has to be started or connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Launch {
+    /// A program that speaks over its stdin and stdout.
+    Command {
+        /// The program.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+        /// What is set in its environment, besides what is there already.
+        environment: Vec<(String, String)>,
+        /// Where it runs.
+        folder: Option<PathBuf>,
+    },
+    /// An address.
+    Remote(Remote),
+}
+
+/// A server at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// Its URL.
+    pub url: String,
+    /// Headers for each request.
+    pub headers: Vec<(String, String)>,
+    /// What the file says about how it speaks.
+    pub wire: Wire,
+}
+
+/// How a server at an address speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// The file does not say: it is found out.
+    Any,
+    /// Streamable HTTP.
+    StreamableHttp,
+    /// HTTP+SSE, of 2024-11-05.
+    HttpSse,
+}
+
+/// The kinds of server that files name.
+enum Kind {
+    Command,
+    Remote(Wire),
+}
+
+/// The names under which hosts keep a URL.
+const URLS: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
+
+pub(super) fn read(
+    settings: &Map<String, Value>,
+    inputs: &[Input],
+    variables: &dyn Variables,
+) -> Result<Launch, EntryError> {
+    let reader = Reader {
+        settings,
+        expansion: Expansion { inputs, variables },
+    };
+    let has_command = ["command", "cmd"]
+        .iter()
+        .any(|key| settings.contains_key(*key));
+    let url = URLS.into_iter().find(|key| settings.contains_key(*key));
+    match (reader.kind()?, has_command, url) {
+        (Some(Kind::Command), true, _) | (None, true, None) => reader.command(),
+        (Some(Kind::Remote(wire)), _, Some(key)) => reader.remote(key, wire),
+        // Gemini's `httpUrl` means Streamable HTTP, where its `url` means HTTP+SSE or either.
+        (None, false, Some(key @ "httpUrl")) => reader.remote(key, Wire::StreamableHttp),
+        (None, false, Some(key)) => reader.remote(key, Wire::Any),
+        (None, true, Some(_)) => Err(EntryError::Both),
+        _ => Err(EntryError::NothingToDo),
+    }
+}
+
+struct Reader<'a> {
+    settings: &'a Map<String, Value>,
+    expansion: Expansion<'a>,
+}
+
+impl Reader<'_> {
+    fn kind(&self) -> Result<Option<Kind>, EntryError> {
+        let said = ["type", "transport", "transportType"]
+            .iter()
+            .find_map(|key| self.settings.get(*key)?.as_str());
+        let Some(said) = said else { return Ok(None) };
+        let plain = said.to_ascii_lowercase().replace(['-', '_'], "");
+        Ok(Some(match plain.as_str() {
+            "stdio" | "local" => Kind::Command,
+            "http" | "streamablehttp" => Kind::Remote(Wire::StreamableHttp),
+            "sse" => Kind::Remote(Wire::HttpSse),
+            "remote" => Kind::Remote(Wire::Any),
+            _ => {
+                return Err(EntryError::UnknownType {
+                    found: said.to_owned(),
+                });
+            }
+        }))
+    }
+
+    fn command(&self) -> Result<Launch, EntryError> {
+        let (program, mut arguments) = self.program()?;
+        arguments.extend(self.texts("args")?);
+        let mut environment = Vec::new();
+        for key in ["env", "environment", "envs"] {
+            environment.extend(self.pairs(key)?);
+        }
+        let folder = ["cwd", "workingDirectory"]
+            .iter()
+            .find(|key| self.settings.contains_key(**key))
+            .map(|key| self.text(key))
+            .transpose()?;
+        Ok(Launch::Command {
+            program,
+            arguments,
+            environment,
+            folder: folder.map(PathBuf::from),
+        })
+    }
+
+    /// The command: a program, a whole command line, a list, or Zed's object with a path in it.
+    fn program(&self) -> Result<(String, Vec<String>), EntryError> {
+        let key = if self.settings.contains_key("command") {
+            "command"
+        } else {
+            "cmd"
+        };
+        match self.settings.get(key) {
+            Some(Value::Array(_)) => {
+                let mut words = self.texts(key)?.into_iter();
+                let program = words
+                    .next()
+                    .ok_or_else(|| wrong(key, "a list with a program"))?;
+                Ok((program, words.collect()))
+            }
+            Some(Value::Object(inner)) => {
+                let inner = Reader {
+                    settings: inner,
+                    expansion: Expansion { ..self.expansion },
+                };
+                Ok((inner.text("path")?, inner.texts("args")?))
+            }
+            _ => {
+                let line = self.text(key)?;
+                // A path may have blanks in it; with arguments beside it, it is the program alone.
+                if self.settings.contains_key("args") || !line.contains(char::is_whitespace) {
+                    return Ok((line, Vec::new()));
+                }
+                let mut words = words(&line)?.into_iter();
+                let program = words
+                    .next()
+                    .ok_or_else(|| wrong(key, "the name of a program"))?;
+                Ok((program, words.collect()))
+            }
+        }
+    }
+
+    fn remote(&self, key: &str, wire: Wire) -> Result<Launch, EntryError> {
+        let url = self.text(key)?;
+        if !(url.starts_with("http://") || url.starts_with("https://")) {
+            return Err(EntryError::NotAUrl { url });
+        }
+        let mut headers = self.pairs("headers")?;
+        headers.extend(self.pairs("http_headers")?);
+        // Codex names the variables that hold the values.
+        for (name, variable) in self.pairs("env_http_headers")? {
+            headers.push((
+                name,
+                self.expansion
+                    .expand("env_http_headers", &format!("${{{variable}}}"))?,
+            ));
+        }
+        if self.settings.contains_key("bearer_token_env_var") {
+            let variable = self.text("bearer_token_env_var")?;
+            let token = self
+                .expansion
+                .expand("bearer_token_env_var", &format!("${{{variable}}}"))?;
+            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+        }
+        Ok(Launch::Remote(Remote { url, headers, wire }))
+    }
+
+    fn text(&self, key: &str) -> Result<String, EntryError> {
+        match self.settings.get(key) {
+            Some(Value::String(text)) => self.expansion.expand(key, text),
+            _ => Err(wrong(key, "a text")),
+        }
+    }
+
+    fn texts(&self, key: &str) -> Result<Vec<String>, EntryError> {
+        match self.settings.get(key) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(values)) => values
+                .iter()
+                .map(|value| self.plain(key, value, "a list of texts"))
+                .collect(),
+            Some(_) => Err(wrong(key, "a list of texts")),
+        }
+    }
+
+    fn pairs(&self, key: &str) -> Result<Vec<(String, String)>, EntryError> {
+        match self.settings.get(key) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Object(pairs)) => pairs
+                .iter()
+                .map(|(name, value)| {
+                    let value = self.plain(&format!("{key}.{name}"), value, "a text")?;
+                    Ok((name.clone(), value))
+                })
+                .collect(),
+            Some(_) => Err(wrong(key, "an object of texts")),
+        }
+    }
+
+    /// Numbers and booleans are what people mean by their texts: `"PORT": 8080`.
+    fn plain(
+        &self,
+        key: &str,
+        value: &Value,
+        expected: &'static str,
+    ) -> Result<String, EntryError> {
+        match value {
+            Value::String(text) => self.expansion.expand(key, text),
+            Value::Number(number) => Ok(number.to_string()),
+            Value::Bool(choice) => Ok(choice.to_string()),
+            _ => Err(wrong(key, expected)),
+        }
+    }
+}
+
+fn wrong(key: &str, expected: &'static str) -> EntryError {
+    EntryError::WrongKind {
+        key: key.to_owned(),
+        expected,
+    }
+}
+
+/// The words of a command line, with quotes as a shell has them; nothing else is special.
+fn words(line: &str) -> Result<Vec<String>, EntryError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for character in line.chars() {
+        match (quote, character) {
+            (Some(open), _) if character == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, _) if character.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    if quote.is_some() {
+        return Err(EntryError::OpenQuote {
+            line: line.to_owned(),
+        });
+    }
+    words.extend(word);
+    Ok(words)
+}

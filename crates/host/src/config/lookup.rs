@@ -1,0 +1,160 @@
+//! Servers by name, in all the files there are.
+
+use std::path::{Path, PathBuf};
+
+use super::{ConfigError, Entry, File, Place, Places};
+
+/// All config files that were found.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// Each file that is there, nearest first.
+    pub files: Vec<(Place, Result<File, ConfigError>)>,
+    /// Where a file could have been, and was not.
+    pub absent: Vec<Place>,
+    folder: PathBuf,
+}
+
+/// An entry that has the name somebody asked for.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The entry.
+    pub entry: Entry,
+    /// Others of the same name, which are farther away.
+    pub shadowed: Vec<String>,
+}
+
+/// Why there is no such server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// No file has one of that name.
+    #[error("no config file has a server `{name}`{}", near(.nearest.as_deref()))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The name that is most like it.
+        nearest: Option<String>,
+        /// The names there are.
+        known: Vec<String>,
+        /// The files that were read.
+        searched: Vec<PathBuf>,
+    },
+    /// The file that was named cannot be used.
+    #[error(transparent)]
+    File(#[from] ConfigError),
+}
+
+fn near(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; there is `{nearest}`"))
+}
+
+impl Catalogue {
+    /// Reads every file that is at one of the usual places.
+    pub fn load(places: &Places) -> Self {
+        let (present, absent): (Vec<_>, Vec<_>) = places
+            .all()
+            .into_iter()
+            .partition(|place| place.path.is_file());
+        let files = present.into_iter().filter_map(|place| {
+            match File::open(&place.path) {
+                // Settings of an editor that has no servers are not worth a word.
+                Err(ConfigError::NoServers { .. }) => None,
+                read => Some((place, read)),
+            }
+        });
+        Self {
+            files: files.collect(),
+            absent,
+            folder: places.folder.clone(),
+        }
+    }
+
+    /// Reads one file and no other.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn only(path: &Path) -> Result<Self, ConfigError> {
+        let place = Place {
+            host: "named here",
+            path: path.to_owned(),
+        };
+        Ok(Self {
+            files: vec![(place, Ok(File::open(path)?))],
+            absent: Vec::new(),
+            folder: std::env::current_dir().unwrap_or_default(),
+        })
+    }
+
+    /// Every entry that counts in this folder, nearest first.
+    pub fn entries(&self) -> impl Iterator<Item = (&Place, &Entry)> {
+        self.files
+            .iter()
+            .filter_map(|(place, file)| Some((place, file.as_ref().ok()?)))
+            .flat_map(|(place, file)| file.entries.iter().map(move |entry| (place, entry)))
+            .filter(|(_, entry)| self.counts(entry))
+    }
+
+    /// Finds a server by its name, or by `file:name`.
+    ///
+    /// # Errors
+    /// [`LookupError`], with the nearest name.
+    pub fn find(&self, name: &str) -> Result<Found, LookupError> {
+        if let Some((file, inside)) = name.rsplit_once(':') {
+            let path = Path::new(file);
+            if path.is_file() {
+                return Self::only(path)?.find(inside);
+            }
+        }
+        let mut named = self
+            .entries()
+            .map(|(_, entry)| entry)
+            .filter(|entry| entry.name == name);
+        // Of two, one for this project alone is nearer than one for all.
+        let first = named.next();
+        let rest: Vec<_> = named.collect();
+        let (entry, others) = match (first, rest.iter().position(|entry| entry.scope.is_some())) {
+            (Some(first), Some(index))
+                if first.scope.is_none() && first.file == rest[index].file =>
+            {
+                (Some(rest[index]), vec![first])
+            }
+            (first, _) => (first, rest),
+        };
+        let entry = entry.ok_or_else(|| self.unknown(name))?;
+        Ok(Found {
+            entry: entry.clone(),
+            shadowed: others.into_iter().map(Entry::address).collect(),
+        })
+    }
+
+    fn counts(&self, entry: &Entry) -> bool {
+        entry
+            .scope
+            .as_ref()
+            .is_none_or(|scope| self.folder.starts_with(scope))
+    }
+
+    fn unknown(&self, name: &str) -> LookupError {
+        let mut known: Vec<String> = self
+            .entries()
+            .map(|(_, entry)| entry.name.clone())
+            .collect();
+        known.sort_unstable();
+        known.dedup();
+        LookupError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name, &known),
+            searched: self
+                .files
+                .iter()
+                .map(|(place, _)| place.path.clone())
+                .collect(),
+            known,
+        }
+    }
+}
+
+/// The name that is most like another, if one is like it at all.
+fn nearest(name: &str, known: &[String]) -> Option<String> {
+    turnbuckle_schema::nearest_name(name, known.iter().map(String::as_str)).map(str::to_owned)
+}

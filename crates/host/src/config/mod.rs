@@ -1,0 +1,24 @@
+//! Config files with servers in them, of whatever host.
+//!
+//! A [`File`] is read with all its [`Entry`]s; an entry is expanded into a [`Launch`] when it is
+//! needed, so that an unset variable of one server does not keep the others from being used.
+//! [`places`] knows where files usually are, and [`find`] looks a server up by its name.
+
+mod entry;
+mod error;
+mod expand;
+mod file;
+mod format;
+mod launch;
+mod lookup;
+mod place;
+mod section;
+
+pub use entry::{Entry, Input};
+pub use error::{ConfigError, EntryError};
+pub use expand::{Environment, Variables};
+pub use file::File;
+pub use format::Format;
+pub use launch::{Launch, Remote, Wire};
+pub use lookup::{Catalogue, Found, LookupError};
+pub use place::{Place, Places};

@@ -1,0 +1,124 @@
+//! The places where hosts keep their config files.
+
+use std::path::{Path, PathBuf};
+
+/// A place where a config file may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Whose file it is.
+    pub host: &'static str,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// The folders that places are relative to.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The folder somebody works in; its parents count too.
+    pub folder: PathBuf,
+    /// The home folder.
+    pub home: Option<PathBuf>,
+    /// The folder for settings: `~/.config`, or what the system has instead.
+    pub settings: Option<PathBuf>,
+}
+
+/// Files of a project, looked for in a folder and those above it.
+const PROJECT: [(&str, &str); 11] = [
+    ("Turnbuckle", "turnbuckle.toml"),
+    ("any host", "mcp.json"),
+    ("Claude Code", ".mcp.json"),
+    ("VS Code", ".vscode/mcp.json"),
+    ("Cursor", ".cursor/mcp.json"),
+    ("Codex", ".codex/config.toml"),
+    ("Gemini CLI", ".gemini/settings.json"),
+    ("Zed", ".zed/settings.json"),
+    ("opencode", "opencode.json"),
+    ("Roo Code", ".roo/mcp.json"),
+    ("Kiro", ".kiro/settings/mcp.json"),
+];
+
+/// Files in the home folder.
+const HOME: [(&str, &str); 12] = [
+    ("Claude Code", ".claude.json"),
+    ("Cursor", ".cursor/mcp.json"),
+    ("Codex", ".codex/config.toml"),
+    ("Windsurf", ".codeium/windsurf/mcp_config.json"),
+    ("Gemini CLI", ".gemini/settings.json"),
+    ("Kiro", ".kiro/settings/mcp.json"),
+    ("LM Studio", ".lmstudio/mcp.json"),
+    ("Amazon Q", ".aws/amazonq/mcp.json"),
+    ("Copilot CLI", ".copilot/mcp-config.json"),
+    ("Continue", ".continue/config.yaml"),
+    ("Zed", ".config/zed/settings.json"),
+    ("opencode", ".config/opencode/opencode.json"),
+];
+
+/// Files in the folder for settings.
+const SETTINGS: [(&str, &str); 6] = [
+    ("Turnbuckle", "turnbuckle/servers.toml"),
+    ("Turnbuckle", "turnbuckle/servers.json"),
+    ("Claude Desktop", "Claude/claude_desktop_config.json"),
+    ("VS Code", "Code/User/mcp.json"),
+    ("VS Code", "Code/User/settings.json"),
+    (
+        "Cline",
+        "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+    ),
+];
+
+impl Places {
+    /// The folders of this process.
+    pub fn of_process() -> Self {
+        let variable = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = std::env::home_dir();
+        let settings = if cfg!(windows) {
+            variable("APPDATA")
+        } else if cfg!(target_os = "macos") {
+            home.as_ref()
+                .map(|home| home.join("Library/Application Support"))
+        } else {
+            variable("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config")))
+        };
+        Self {
+            folder: std::env::current_dir().unwrap_or_default(),
+            home,
+            settings,
+        }
+    }
+
+    /// Every place, nearest first: the project's before the user's.
+    pub fn all(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for folder in self.project_folders() {
+            places.extend(within(folder, &PROJECT));
+        }
+        if let Some(settings) = &self.settings {
+            places.extend(within(settings, &SETTINGS));
+        }
+        if let Some(home) = &self.home {
+            places.extend(within(home, &HOME));
+        }
+        places.dedup_by(|one, other| one.path == other.path);
+        places
+    }
+
+    /// The folder and those above it, as far as the home folder: what lies there is the user's.
+    fn project_folders(&self) -> impl Iterator<Item = &Path> {
+        let home = self.home.as_deref();
+        self.folder
+            .ancestors()
+            .take_while(move |folder| home.is_none_or(|home| *folder != home))
+            .filter(|folder| folder.parent().is_some())
+    }
+}
+
+fn within(folder: &Path, files: &[(&'static str, &str)]) -> impl Iterator<Item = Place> {
+    files.iter().map(|(host, file)| Place {
+        host,
+        path: folder.join(file),
+    })
+}
