@@ -120,8 +120,8 @@ impl<'a, R> Call<'a, R> {
         }
     }
 
-    /// Attaches something to the request's `_meta`, such as a trace. What the protocol itself
-    /// says there is not changed.
+    /// Attaches something to the request's `_meta`. What the protocol itself says there is not
+    /// changed; the trace that the caller works for goes there by itself.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta
             .get_or_insert_default()
@@ -136,6 +136,9 @@ impl<'a, R: Send + 'a> IntoFuture for Call<'a, R> {
     type IntoFuture = BoxFuture<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
+        if turnbuckle_telemetry::are_spans_wanted() {
+            return Box::pin(self.run_in_span());
+        }
         Box::pin(self.run())
     }
 }

@@ -16,6 +16,7 @@ mod prompts_get;
 mod resources_read;
 mod tool_output;
 mod tools_call;
+mod traced;
 
 pub use builder::Call;
 pub(crate) use extension::{extension_call, not_offered};

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    ClientCapabilities, Implementation, LoggingLevel, Meta, Revision, envelope::IdRef, meta::key,
+    ClientCapabilities, Implementation, LoggingLevel, Meta, Revision, TraceContext, envelope::IdRef,
+    meta::key,
 };
 
 /// The members that every request of a connection carries in `_meta`, as JSON without the braces.
@@ -109,6 +110,24 @@ impl Outgoing<'_> {
             serde_json::to_writer(&mut *out, name)?;
             out.push(b':');
             serde_json::to_writer(&mut *out, value)?;
+        }
+        self.write_trace(out)
+    }
+
+    /// The trace that the request belongs to, unless the caller has named another.
+    fn write_trace(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        let has = |name| self.meta.is_some_and(|meta| meta.value(name).is_some());
+        if has(key::TRACEPARENT) {
+            return Ok(());
+        }
+        let context = turnbuckle_telemetry::current();
+        for (name, value) in context.iter().flat_map(TraceContext::entries) {
+            if !has(name) {
+                comma(out);
+                serde_json::to_writer(&mut *out, name)?;
+                out.push(b':');
+                serde_json::to_writer(&mut *out, &value)?;
+            }
         }
         Ok(())
     }
