@@ -15,7 +15,7 @@ use crate::{
     exchange::Step,
     handler::BoxFuture,
     method, oversized,
-    peer::{Listener, Peer, Wants},
+    peer::{Peer, Session},
     running::{Owner, Running, unless},
     shared::Shared,
     sink::{Response, Sink, Wrote},
@@ -28,17 +28,18 @@ pub(crate) struct Connection {
     outbox: Outbox,
     runtime: tokio::runtime::Handle,
     running: Running,
-    listener: Option<Arc<Listener>>,
+    session: Arc<Session>,
 }
 
 impl Connection {
     /// Must be called inside a runtime.
     pub(crate) fn new(shared: Arc<Shared>, caller: Caller, outbox: Outbox) -> Self {
         let runtime = tokio::runtime::Handle::current();
+        let session = Arc::new(Session::new(shared.office.hub()));
         let peer = Arc::new(Peer::new(
             caller,
             outbox.clone(),
-            Some(Arc::default()),
+            Some(Arc::clone(&session)),
             CancelFlag::default(),
         ));
         Self {
@@ -47,7 +48,7 @@ impl Connection {
             running: Running::new(Some(outbox.clone())),
             outbox,
             runtime,
-            listener: None,
+            session,
         }
     }
 
@@ -74,7 +75,7 @@ impl Connection {
     fn request(&self, request: Request<'_>) {
         let id = request.id.clone();
         let mut outbox = self.outbox.clone();
-        if let Step::Later(response) = self.serve(request, &mut outbox) {
+        if let Some(response) = self.serve(request, &mut outbox).later(&self.peer) {
             let id = id.into_owned();
             if let Err(error) = self.spawn_one(id.clone(), response) {
                 outbox.put(|out| answer::write_error(Ok(&id.as_ref()), &error, out));
@@ -111,15 +112,7 @@ impl Connection {
     fn notification(&mut self, notification: &Notification<'_>) {
         match &*notification.method {
             "notifications/initialized" => {
-                if let Some(mut session) = self.peer.session() {
-                    session.initialized();
-                }
-                if self.listener.is_none() && self.peer.session_revision().is_some() {
-                    let listener = Listener::new(Arc::clone(&self.peer), Wants::Session);
-                    let listener = Arc::new(listener);
-                    self.shared.listen(&listener);
-                    self.listener = Some(listener);
-                }
+                self.session.initialized(&self.outbox);
             }
             "notifications/cancelled" => {
                 let id = notification.params.get("requestId");
@@ -172,7 +165,7 @@ impl Connection {
             let method = &request.method;
             ErrorObject::invalid_request(format!("this `{method}` cannot be part of a batch"))
         } else {
-            let Step::Later(response) = self.serve(request, answer) else {
+            let Some(response) = self.serve(request, answer).later(&self.peer) else {
                 return None;
             };
             match self.running.begin(id.clone()) {

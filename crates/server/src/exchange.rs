@@ -13,12 +13,14 @@ use turnbuckle_protocol::{IdRef, InputRequiredResult, Revision};
 use crate::{
     Call, Failure, Fault, Layer, Next,
     answer::{self, Answer},
-    ask::AskSlot,
+    ask::{AskSlot, Asking},
     cancel::{CancelFlag, CancelOnDrop},
     catalog::Callable,
     handler::BoxFuture,
+    peer::Peer,
     shared::Shared,
     sink::{Response, Sink, Wrote},
+    subscription::Subscription,
 };
 
 /// How far a request has come after it was taken in.
@@ -27,6 +29,19 @@ pub(crate) enum Step {
     Done,
     /// The response comes later, as one whole message.
     Later(BoxFuture<Response>),
+    /// A subscription is open, and is told of changes until it ends.
+    Listening(Box<Subscription>),
+}
+
+impl Step {
+    /// The response that comes later, if it does. A subscription is told by lines.
+    pub(crate) fn later(self, peer: &Arc<Peer>) -> Option<BoxFuture<Response>> {
+        match self {
+            Self::Done => None,
+            Self::Later(response) => Some(response),
+            Self::Listening(subscription) => Some(subscription.on_lines(peer)),
+        }
+    }
 }
 
 /// A call under way, and what tells it that it was cancelled.
@@ -121,13 +136,40 @@ pub(crate) fn run<T: Answer + Send + 'static>(
 }
 
 /// One run of a handler, from its start to its end or to the asks that have no answer yet.
-struct Round<T> {
+pub(crate) struct Round<T> {
     future: Unwinding<T>,
     asking: AskSlot,
 }
 
+impl<T> Round<T> {
+    /// What the handler asks, if it can.
+    pub(crate) fn asking(&self) -> Option<&Arc<Asking>> {
+        self.asking.get()
+    }
+}
+
+impl<T: Send + 'static> Running<T> {
+    /// A call that failed before it began.
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Self {
+            future: Box::pin(std::future::ready(Err(failure))),
+            cancel: None,
+            asking: AskSlot::Now(None),
+        }
+    }
+
+    /// The first round, and what tells the call that it was cancelled.
+    pub(crate) fn into_round(self) -> (Round<T>, Option<CancelFlag>) {
+        let round = Round {
+            future: Unwinding(self.future),
+            asking: self.asking,
+        };
+        (round, self.cancel)
+    }
+}
+
 /// How a round ended.
-enum Ending<T> {
+pub(crate) enum Ending<T> {
     /// The handler is done.
     Done(Result<T, Failure>),
     /// The client has to be asked first. What was left of the handler goes with the round.
@@ -150,7 +192,7 @@ impl<T> Future for Round<T> {
 }
 
 impl<T: Answer> Ending<T> {
-    fn write(
+    pub(crate) fn write(
         self,
         shared: &Shared,
         revision: Revision,

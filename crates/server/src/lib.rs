@@ -38,6 +38,7 @@ mod settings;
 mod setup;
 mod shared;
 mod sink;
+mod subscription;
 pub mod template;
 mod tool;
 
@@ -70,4 +71,5 @@ pub use resource::Resource;
 pub use serve::{ServeError, Stdio, Streams, Transport};
 pub use server::Server;
 pub use setup::SetupError;
+pub use subscription::Changes;
 pub use tool::Tool;

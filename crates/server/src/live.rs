@@ -5,7 +5,7 @@ use std::sync::Arc;
 use turnbuckle_transport::{Duplex, Limits, Outbox};
 
 use crate::{
-    Caller, Catalog, ServeError, Streams, Transport, connection::Connection, shared::Shared,
+    Caller, Catalog, Changes, ServeError, Streams, Transport, connection::Connection, shared::Shared,
 };
 #[cfg(feature = "http")]
 use crate::{HttpService, HttpSettings};
@@ -66,6 +66,11 @@ impl LiveServer {
     /// The catalog, to add and remove while the server runs.
     pub fn catalog(&self) -> Catalog {
         Catalog::of(&self.0)
+    }
+
+    /// Says to whoever listens that something changed.
+    pub fn changes(&self) -> Changes {
+        Changes::of(&self.0)
     }
 
     #[cfg(feature = "http")]

@@ -1,13 +1,10 @@
 //! The other end of a connection: who it is, how far its session has come, how to tell it things.
 
-use std::sync::{
-    Arc, LockResult, Mutex, MutexGuard, PoisonError, Weak,
-    atomic::{AtomicU8, Ordering},
-};
+use std::sync::{Arc, LockResult, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, Id, InputRequest, Revision, SubscriptionFilter, envelope,
+    CancelledNotificationParams, InputRequest, Revision, SubscriptionFilter, envelope,
 };
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
@@ -17,6 +14,7 @@ use crate::{
     ask::{Answered, Requests, Waiting},
     cancel::CancelFlag,
     extract::Introduction,
+    subscription::{Hub, Listener},
 };
 
 /// The other end, as one exchange or one connection sees it.
@@ -38,14 +36,49 @@ enum Detaching {
 /// Stands in an outbox where the connection is to be closed. No message begins like this.
 pub(crate) const DETACH: &[u8] = b":";
 
-/// A legacy session: how far its handshake has come, and what we asked the client in it.
-#[derive(Default)]
+/// A legacy session: how far its handshake has come, what we asked the client in it, and what the
+/// client wants to be told.
 pub(crate) struct Session {
     lifecycle: Mutex<ServerLifecycle<Opened>>,
     pub(crate) requests: Arc<Requests>,
+    /// Where the session as a whole is told things.
+    standing: OnceLock<Outbox>,
+    listener: Mutex<Listener>,
 }
 
 impl Session {
+    pub(crate) fn new(hub: &Arc<Hub>) -> Self {
+        Self {
+            lifecycle: Mutex::default(),
+            requests: Arc::default(),
+            standing: OnceLock::new(),
+            listener: Mutex::new(Listener::new(hub, None)),
+        }
+    }
+
+    /// The client is ready: from now on it is told of changes, by lines in this outbox. Must be
+    /// called inside a runtime.
+    pub(crate) fn initialized(&self, outbox: &Outbox) {
+        let _ = self.standing.set(outbox.clone());
+        let mut lifecycle = self.lock().unwrap_or_else(PoisonError::into_inner);
+        lifecycle.initialized();
+        let promised = lifecycle.client().map(|opened| opened.promised.clone());
+        drop(lifecycle);
+        // lifecycle: both sides MUST stay within what was negotiated.
+        if let Some(promised) = promised {
+            let mut listener = self.listener();
+            // Lists alone are never too many.
+            let _ = listener.add_all(&promised);
+            listener.attach(outbox);
+            listener.release();
+        }
+    }
+
+    /// What the client hears of.
+    pub(crate) fn listener(&self) -> MutexGuard<'_, Listener> {
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The handshake.
     pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, ServerLifecycle<Opened>>> {
         self.lifecycle.lock()
@@ -117,6 +150,11 @@ impl Peer {
         Some(session.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Where a legacy client is told things that belong to no request.
+    pub(crate) fn standing(&self) -> Option<Outbox> {
+        self.session.as_ref()?.standing.get().cloned()
+    }
+
     /// The revision of the legacy session, once it is opened.
     pub(crate) fn session_revision(&self) -> Option<Revision> {
         self.session()?.revision()
@@ -127,9 +165,13 @@ impl Peer {
         Some(self.session()?.client()?.client.clone())
     }
 
-    /// What a legacy client was promised to be told of.
-    fn promised(&self) -> Option<SubscriptionFilter> {
-        Some(self.session()?.client()?.promised.clone())
+    /// What a legacy client wants to be told.
+    pub(crate) fn listener(&self) -> Option<MutexGuard<'_, Listener>> {
+        Some(self.session.as_ref()?.listener())
+    }
+
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
     /// The other end will send nothing more.
@@ -137,9 +179,9 @@ impl Peer {
         self.input_ended.set();
     }
 
-    /// Waits until the other end will send nothing more.
-    pub(crate) async fn input_ended(&self) {
-        self.input_ended.wait().await;
+    /// Set when the other end will send nothing more, or the server winds up.
+    pub(crate) fn ended(&self) -> CancelFlag {
+        self.input_ended.clone()
     }
 
     /// Takes a response to something that we asked.
@@ -210,149 +252,5 @@ impl Drop for Unasked<'_> {
         if envelope::write_notification(&mut message, method, &params).is_ok() {
             self.outbox.push(&message);
         }
-    }
-}
-
-/// A list of the catalog that changed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ListChanged {
-    Tools,
-    Prompts,
-    Resources,
-}
-
-impl ListChanged {
-    const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
-
-    fn bit(self) -> u8 {
-        1 << self as u8
-    }
-
-    fn method(self) -> &'static str {
-        match self {
-            Self::Tools => "notifications/tools/list_changed",
-            Self::Prompts => "notifications/prompts/list_changed",
-            Self::Resources => "notifications/resources/list_changed",
-        }
-    }
-
-    fn is_wanted(self, filter: &SubscriptionFilter) -> bool {
-        match self {
-            Self::Tools => filter.wants_tools(),
-            Self::Prompts => filter.wants_prompts(),
-            Self::Resources => filter.wants_resources(),
-        }
-    }
-}
-
-/// Somebody who is told of changes: a legacy session, or one `subscriptions/listen`.
-pub(crate) struct Listener {
-    peer: Arc<Peer>,
-    /// The listen request; a legacy session has none.
-    subscription: Option<Id>,
-    filter: SubscriptionFilter,
-    runtime: tokio::runtime::Handle,
-    /// Lists that changed and were not told yet. Changes while a slow peer is being told fold into
-    /// one: what is queued for a listener never grows.
-    untold: AtomicU8,
-}
-
-/// Stands among the untold lists of a listener that must be told something else first.
-const HELD: u8 = 1 << 7;
-
-/// What a listener wants to hear.
-pub(crate) enum Wants {
-    /// What the session was promised.
-    Session,
-    /// What the filter of this request names, once [`Listener::release`] was called.
-    Listen(Id, SubscriptionFilter),
-}
-
-/// The params of a notification that belongs to a listen request.
-#[derive(Serialize)]
-pub(crate) struct Tagged<'a, P> {
-    #[serde(flatten)]
-    pub(crate) params: P,
-    #[serde(rename = "_meta")]
-    pub(crate) meta: Tag<'a>,
-}
-
-/// Which listen request something belongs to. As a type of its own because `Meta` cannot hold ids
-/// beyond 64 bits.
-#[derive(Serialize)]
-pub(crate) struct Tag<'a> {
-    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-    pub(crate) subscription: &'a Id,
-}
-
-impl Listener {
-    /// Must be called inside a runtime: changes may come from threads that have none.
-    pub(crate) fn new(peer: Arc<Peer>, wants: Wants) -> Self {
-        let (subscription, filter, untold) = match wants {
-            // lifecycle: both sides MUST stay within what was negotiated.
-            Wants::Session => (None, peer.promised().unwrap_or_default(), 0),
-            Wants::Listen(id, filter) => (Some(id), filter, HELD),
-        };
-        Self {
-            peer,
-            subscription,
-            filter,
-            runtime: tokio::runtime::Handle::current(),
-            untold: AtomicU8::new(untold),
-        }
-    }
-
-    /// Tells of a change, from any thread, without waiting.
-    pub(crate) fn list_changed(self: &Arc<Self>, list: ListChanged) {
-        if list.is_wanted(&self.filter) && self.untold.fetch_or(list.bit(), Ordering::AcqRel) == 0 {
-            self.start_telling();
-        }
-    }
-
-    /// Lets a listen request be told of changes, those included that came since it was made.
-    pub(crate) fn release(self: &Arc<Self>) {
-        if self.untold.fetch_and(!HELD, Ordering::AcqRel) != HELD {
-            self.start_telling();
-        }
-    }
-
-    fn start_telling(self: &Arc<Self>) {
-        let outbox = self.peer.outbox.clone();
-        let listener = Arc::downgrade(self);
-        self.runtime.spawn(Self::tell(listener, outbox));
-    }
-
-    /// Room first, lists after: changes that come while the peer does not read fold into one, and
-    /// a listener that is gone by then is told nothing.
-    async fn tell(listener: Weak<Self>, outbox: Outbox) {
-        while outbox.ready().await.is_ok() {
-            let Some(listener) = listener.upgrade() else {
-                return;
-            };
-            let Some(list) = listener.next_untold() else {
-                return;
-            };
-            match &listener.subscription {
-                Some(id) => listener.peer.notify(list.method(), &tagged((), id)).await,
-                None => listener.peer.notify(list.method(), &()).await,
-            }
-        }
-    }
-
-    fn next_untold(&self) -> Option<ListChanged> {
-        let untold = self.untold.load(Ordering::Acquire);
-        let list = ListChanged::ALL
-            .into_iter()
-            .find(|list| untold & list.bit() != 0)?;
-        self.untold.fetch_and(!list.bit(), Ordering::AcqRel);
-        Some(list)
-    }
-}
-
-/// Params that belong to a listen request.
-pub(crate) fn tagged<P>(params: P, subscription: &Id) -> Tagged<'_, P> {
-    Tagged {
-        params,
-        meta: Tag { subscription },
     }
 }

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_protocol::{CacheHint, CacheScope, Icon, Implementation};
 use turnbuckle_session::round::{Key, KeyRing, seal::WeakSecret};
+use turnbuckle_store::Fanout;
 use turnbuckle_transport::Limits;
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     settings::Settings,
     setup,
     shared::{Shared, StateMap},
+    subscription::Office,
 };
 
 /// A server being written: give it tools, prompts and resources, then serve it.
@@ -38,6 +40,7 @@ pub struct Server {
     handlers: HandlerSet,
     extensions: Vec<Extension>,
     keys: Option<Result<KeyRing, WeakSecret>>,
+    office: Office,
 }
 
 impl Server {
@@ -52,6 +55,7 @@ impl Server {
             handlers: HandlerSet::default(),
             extensions: Vec::new(),
             keys: None,
+            office: Office::default(),
         }
     }
 
@@ -155,6 +159,14 @@ impl Server {
         self
     }
 
+    /// Carries changes to other replicas and hears of theirs. Unless set, changes stay within the
+    /// process. Servers that are given clones of one
+    /// [`LocalFanout`](turnbuckle_store::LocalFanout) hear of each other.
+    pub fn fanout(mut self, fanout: impl Fanout) -> Self {
+        self.office = Office::new(Arc::new(fanout));
+        self
+    }
+
     /// How much a connection may hold, and how long it waits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
@@ -187,7 +199,7 @@ impl Server {
         for resource in resources {
             catalog.insert(setup::resource(resource, &self.states)?)?;
         }
-        let shared = Shared::new(
+        let mut shared = Shared::new(
             self.info,
             self.instructions,
             self.settings,
@@ -197,6 +209,7 @@ impl Server {
             catalog,
             extensions,
         );
+        shared.office = self.office;
         Ok(LiveServer::new(shared))
     }
 

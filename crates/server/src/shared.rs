@@ -2,18 +2,19 @@
 
 use std::{
     any::{Any, TypeId},
-    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use turnbuckle_protocol::{Implementation, ServerCapabilities};
 use turnbuckle_session::round::KeyRing;
+use turnbuckle_store::Change;
 
 use crate::{
     Layer,
     catalog::Snapshot,
     extension::Registry,
-    peer::{ListChanged, Listener},
     settings::Settings,
+    subscription::Office,
 };
 
 pub(crate) struct Shared {
@@ -31,7 +32,8 @@ pub(crate) struct Shared {
     /// What extensions added.
     pub(crate) extensions: Registry,
     catalog: RwLock<Arc<Snapshot>>,
-    listeners: Mutex<Vec<Weak<Listener>>>,
+    /// Where changes go.
+    pub(crate) office: Office,
 }
 
 /// Values by their types.
@@ -86,7 +88,7 @@ impl Shared {
             keys,
             extensions,
             catalog: RwLock::new(Arc::new(catalog)),
-            listeners: Mutex::default(),
+            office: Office::default(),
         }
     }
 
@@ -123,28 +125,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Remembers somebody who wants to be told of changes, for as long as it lives.
-    pub(crate) fn listen(&self, listener: &Arc<Listener>) {
-        let mut listeners = self
-            .listeners
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        // Sweep only when the list has doubled with the dead: a thousand joins stay linear.
-        if listeners.len() == listeners.capacity() {
-            listeners.retain(|known| known.strong_count() > 0);
-        }
-        listeners.push(Arc::downgrade(listener));
-    }
-
-    /// Tells everybody who listens that a list changed.
-    pub(crate) fn list_changed(&self, list: ListChanged) {
-        let listeners = self
-            .listeners
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        for listener in listeners.iter().filter_map(Weak::upgrade) {
-            listener.list_changed(list);
-        }
+    /// Tells everybody who listens that something changed.
+    pub(crate) fn publish(&self, change: Change) {
+        self.office.publish(change);
     }
 }
 

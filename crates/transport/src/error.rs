@@ -10,6 +10,17 @@ use std::time::Duration;
 #[error("the connection is closed; nothing more can be sent on it")]
 pub struct Closed;
 
+/// Why a message was not queued at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotNow {
+    /// There is no room: the peer does not read, or others wait already.
+    #[error("there is no room for another message now")]
+    Full,
+    /// Nothing more is taken: the outbox was closed, or its connection has ended.
+    #[error("the connection is closed; nothing more can be sent on it")]
+    Closed,
+}
+
 /// Why a connection ended other than by one side hanging up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

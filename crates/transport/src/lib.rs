@@ -30,7 +30,7 @@ pub use child::{
     Child, ChildReader, ChildWriter, Command, DEFAULT_GRACE, Ended, EndedBy, Pipes, SpawnError,
     Stderr, StderrCursor, StderrLine, StderrLog,
 };
-pub use error::{Closed, TransportError};
+pub use error::{Closed, NotNow, TransportError};
 pub use limits::Limits;
 pub use memory::{Duplex, duplex};
 pub use outbox::Outbox;

@@ -70,7 +70,10 @@ impl Snapshot {
             capabilities.prompts.get_or_insert_default().list_changed = Some(true);
         }
         if self.offers_resources() {
-            capabilities.resources.get_or_insert_default().list_changed = Some(true);
+            let resources = capabilities.resources.get_or_insert_default();
+            resources.list_changed = Some(true);
+            // Any of them may change, and whoever changes it can say so.
+            resources.subscribe = Some(true);
         }
         if self.completes {
             capabilities.completions = Some(turnbuckle_protocol::JsonObject::new());

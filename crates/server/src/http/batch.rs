@@ -26,7 +26,6 @@ use super::{
 use crate::{
     Caller, answer,
     cancel::CancelFlag,
-    exchange::Step,
     handler::BoxFuture,
     method,
     peer::Peer,
@@ -124,7 +123,7 @@ fn serve_member(
     } else if let Err(error) = session.running.check(&request) {
         error
     } else {
-        let Step::Later(response) = method::serve(&site.shared, peer, request, answer) else {
+        let Some(response) = method::serve(&site.shared, peer, request, answer).later(peer) else {
             return None;
         };
         match session.running.begin(id.clone()) {

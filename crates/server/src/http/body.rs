@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::{event_stream::EventBody, exchange_body::ExchangeBody, http_sse::SseBody};
+use super::{event_stream::EventBody, exchange_body::ExchangeBody, http_sse::SseBody, listen_body::ListenBody};
 
 /// The body of an answer.
 pub struct HttpBody(pub(super) Kind);
@@ -17,6 +17,7 @@ pub struct HttpBody(pub(super) Kind);
 pub(super) enum Kind {
     Full(Option<Bytes>),
     Exchange(Box<ExchangeBody>),
+    Listen(Box<ListenBody>),
     Events(Box<EventBody>),
     Sse(Box<SseBody>),
 }
@@ -42,6 +43,7 @@ impl Body for HttpBody {
         let bytes = match &mut self.0 {
             Kind::Full(bytes) => Poll::Ready(bytes.take()),
             Kind::Exchange(body) => body.poll_bytes(context),
+            Kind::Listen(body) => body.poll_bytes(context),
             Kind::Events(body) => body.poll_bytes(context),
             Kind::Sse(body) => body.poll_bytes(context),
         };

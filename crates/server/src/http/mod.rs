@@ -21,6 +21,7 @@ mod door;
 mod event_stream;
 mod exchange_body;
 mod http_sse;
+mod listen_body;
 mod media;
 mod modern;
 mod post;

@@ -22,6 +22,7 @@ use turnbuckle_transport::Outbox;
 use super::{
     body::HttpBody,
     exchange_body::{self, Start},
+    listen_body,
     reply,
     service::Site,
 };
@@ -70,6 +71,7 @@ pub(super) async fn serve(
             Start::Whole(response) => json(response, status_of_answer),
             Start::Stream(kind) => reply::events(kind),
         },
+        Step::Listening(subscription) => reply::events(listen_body::kind(*subscription, site)),
     }
 }
 

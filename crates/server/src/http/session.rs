@@ -15,9 +15,8 @@ use super::{event_stream::EventStream, settings::HttpSettings, turn::Source};
 use crate::{
     Caller,
     cancel::CancelFlag,
-    peer::{Listener, Peer, Session, Wants},
+    peer::{Peer, Session},
     running::Running,
-    shared::Shared,
 };
 
 /// Bytes that may wait for a session whose client does not listen. Enough for some hundred
@@ -35,7 +34,6 @@ pub(super) struct HttpSession {
     /// Streams that are open or can be resumed, in the order in which they were opened.
     streams: Mutex<Vec<Arc<EventStream>>>,
     next_stream: AtomicU64,
-    listener: Mutex<Option<Arc<Listener>>>,
     /// Set when the server is shutting down.
     closing: CancelFlag,
     opened: Instant,
@@ -60,7 +58,6 @@ impl HttpSession {
             standing: Arc::new(Source::new(standing)),
             streams: Mutex::default(),
             next_stream: AtomicU64::new(0),
-            listener: Mutex::default(),
             closing,
             opened: Instant::now(),
             seen: AtomicU64::new(0),
@@ -96,18 +93,8 @@ impl HttpSession {
     }
 
     /// The client is ready: from now on it is told of changes, on its standing stream.
-    pub(super) fn initialized(&self, shared: &Shared) {
-        self.lifecycle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .initialized();
-        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        if listener.is_none() {
-            let peer = self.peer(self.caller.clone(), self.standing.outbox.clone());
-            let new = Arc::new(Listener::new(peer, Wants::Session));
-            shared.listen(&new);
-            *listener = Some(new);
-        }
+    pub(super) fn initialized(&self) {
+        self.lifecycle.initialized(&self.standing.outbox);
     }
 
     /// Opens a stream of what comes from a source, which can be resumed.
@@ -193,10 +180,7 @@ impl HttpSession {
     /// Ends everything that belongs to the session.
     pub(super) fn close(&self) {
         self.running.cancel_all();
-        self.listener
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        self.lifecycle.listener().end();
         self.standing.outbox.close();
         for stream in self.streams().iter() {
             stream.source.outbox.close();

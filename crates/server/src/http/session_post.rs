@@ -16,7 +16,6 @@ use super::{
 };
 use crate::{
     Caller, answer,
-    exchange::Step,
     method,
     peer::{Peer, Session},
     sink::{self, Wrote},
@@ -28,7 +27,7 @@ pub(super) fn initialize(
     caller: Caller,
     request: Request<'_>,
 ) -> Response<HttpBody> {
-    let lifecycle = Arc::new(Session::default());
+    let lifecycle = Arc::new(Session::new(site.shared.office.hub()));
     let limits = site.shared.settings.limits;
     let outbox = Outbox::new(limits);
     let peer = Arc::new(Peer::new(
@@ -76,7 +75,7 @@ pub(super) fn accept(
 
 pub(super) fn notice(site: &Site, session: &HttpSession, notification: &Notification<'_>) {
     match &*notification.method {
-        "notifications/initialized" => session.initialized(&site.shared),
+        "notifications/initialized" => session.initialized(),
         "notifications/cancelled" => {
             let params = notification.params.parse::<CancelledNotificationParams>();
             if let Some(id) = params.ok().and_then(|params| params.request_id) {
@@ -110,20 +109,19 @@ pub(super) async fn serve(
     let peer = session.peer(caller, outbox.clone());
     let id = request.id.clone();
     let mut response = sink::Response::default();
-    match method::serve(&site.shared, &peer, request, &mut response) {
-        Step::Done if outbox.pending_bytes() == 0 => reply::json(StatusCode::OK, response.message),
-        Step::Done => {
-            outbox.push(&response.message);
-            outbox.close();
-            stream(site, session, outbox, Vec::new())
+    let step = method::serve(&site.shared, &peer, request, &mut response);
+    let Some(running) = step.later(&peer) else {
+        if outbox.pending_bytes() == 0 {
+            return reply::json(StatusCode::OK, response.message);
         }
-        Step::Later(running) => {
-            let id = id.into_owned();
-            match Exchange::spawn(session, outbox, id.clone(), running) {
-                Ok(exchange) => exchange.answer(site, session).await,
-                Err(error) => reply::error(StatusCode::OK, Some(&id.as_ref()), &error),
-            }
-        }
+        outbox.push(&response.message);
+        outbox.close();
+        return stream(site, session, outbox, Vec::new());
+    };
+    let id = id.into_owned();
+    match Exchange::spawn(session, outbox, id.clone(), running) {
+        Ok(exchange) => exchange.answer(site, session).await,
+        Err(error) => reply::error(StatusCode::OK, Some(&id.as_ref()), &error),
     }
 }
 

@@ -7,6 +7,7 @@ mod list;
 mod ping;
 mod prompts_get;
 mod resources_read;
+mod resources_subscribe;
 mod server_discover;
 mod subscriptions_listen;
 mod tools_call;
@@ -176,6 +177,8 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         "prompts/get" => prompts_get::serve(incoming, out),
         "prompts/list" => list::prompts(incoming, out),
         "resources/read" => resources_read::serve(incoming, out),
+        "resources/subscribe" if !is_modern => resources_subscribe::subscribe(incoming, out),
+        "resources/unsubscribe" if !is_modern => resources_subscribe::unsubscribe(incoming, out),
         "resources/list" => list::resources(incoming, out),
         "resources/templates/list" => list::templates(incoming, out),
         "completion/complete" => completion_complete::serve(incoming, out),

@@ -1,20 +1,13 @@
 //! `subscriptions/listen`: a client hears of changes, for as long as the request is open.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
-use serde::Serialize;
 use turnbuckle_protocol::{
-    Complete, Id, ServerCapabilities, SubscriptionFilter, SubscriptionsListenRequestParams,
-    envelope,
+    ServerCapabilities, SubscriptionFilter, SubscriptionsListenRequestParams,
 };
 
 use super::Incoming;
-use crate::{
-    Reject,
-    exchange::Step,
-    peer::{Listener, Wants, tagged},
-    sink::{Response, Sink, Wrote},
-};
+use crate::{Reject, exchange::Step, sink::Sink, subscription::Subscription};
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let params: SubscriptionsListenRequestParams = match incoming.params.parse() {
@@ -24,64 +17,41 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
             return incoming.refuse(reject, out);
         }
     };
-    let shared = Arc::clone(incoming.shared);
-    let accepted = accepted(&params.notifications, &shared.catalog().capabilities());
-    let id = incoming.id.into_owned();
-    let peer = Arc::clone(incoming.peer);
-    // From here on no change is missed; it is told after the acknowledgement.
-    let wants = Wants::Listen(id.clone(), accepted.clone());
-    let listener = Arc::new(Listener::new(Arc::clone(&peer), wants));
-    shared.listen(&listener);
-    Step::Later(Box::pin(async move {
-        // subscriptions: the acknowledgement is the first message of the subscription.
-        let acknowledged = tagged(
-            Acknowledged {
-                notifications: accepted,
-            },
-            &id,
-        );
-        peer.notify("notifications/subscriptions/acknowledged", &acknowledged)
-            .await;
-        listener.release();
-        // Open until the client cancels or the connection ends, either of which drops this
-        // future, or until one of us says that no more will come.
-        peer.input_ended().await;
-        goodbye(&id)
-    }))
+    let accepted = accepted(&incoming, &params.notifications);
+    let hub = incoming.shared.office.hub();
+    let id = incoming.id.clone().into_owned();
+    match Subscription::new(hub, id, accepted, incoming.peer.ended()) {
+        Ok(subscription) => Step::Listening(Box::new(subscription)),
+        Err(too_many) => {
+            let reject = Reject::invalid_params(too_many.to_string());
+            incoming.refuse(reject, out)
+        }
+    }
 }
 
-/// The first message of a subscription, apart from its `_meta`.
-#[derive(Serialize)]
-struct Acknowledged {
-    notifications: SubscriptionFilter,
-}
-
-/// subscriptions: a server that ends the stream says so with the empty result.
-fn goodbye(id: &Id) -> Response {
-    let result = Complete(tagged((), id));
-    let mut response = Response::default();
-    response.put(|out| {
-        envelope::write_result(out, &id.as_ref(), |out| serde_json::to_writer(out, &result))
-            .expect("a SubscriptionsListenResult is plain JSON");
-        Wrote::Result
-    });
-    response
-}
-
-/// What of the wish can be fulfilled.
-fn accepted(wish: &SubscriptionFilter, can: &ServerCapabilities) -> SubscriptionFilter {
-    let offered = offered(can);
+/// What of the wish can be fulfilled. subscriptions: what is not supported is omitted.
+fn accepted(incoming: &Incoming<'_>, wish: &SubscriptionFilter) -> SubscriptionFilter {
+    let catalog = incoming.shared.catalog();
+    let caller = incoming.peer.caller();
+    let offered = offered(&catalog.capabilities());
     let granted = |wanted: bool, can: bool| (wanted && can).then_some(true);
+    let mut seen = HashSet::new();
+    let resources: Vec<String> = wish
+        .resources()
+        .iter()
+        .filter(|uri| catalog.resource_at(uri, caller).is_some() && seen.insert(*uri))
+        .cloned()
+        .collect();
     SubscriptionFilter {
         tools_list_changed: granted(wish.wants_tools(), offered.wants_tools()),
         prompts_list_changed: granted(wish.wants_prompts(), offered.wants_prompts()),
         resources_list_changed: granted(wish.wants_resources(), offered.wants_resources()),
-        resource_subscriptions: None,
+        resource_subscriptions: (!resources.is_empty()).then_some(resources),
         task_ids: None,
     }
 }
 
-/// All that can be told of.
+/// All lists that can be told of.
 pub(super) fn offered(can: &ServerCapabilities) -> SubscriptionFilter {
     SubscriptionFilter {
         tools_list_changed: can.tools.as_ref().and_then(|tools| tools.list_changed),

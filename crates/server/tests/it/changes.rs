@@ -157,7 +157,11 @@ async fn the_acknowledgement_names_what_will_be_told_and_no_more() {
     let (_, granted) = listen(&mut wire, wish.clone()).await;
     assert_eq!(
         granted,
-        json!({ "toolsListChanged": true, "promptsListChanged": true })
+        json!({
+            "toolsListChanged": true,
+            "promptsListChanged": true,
+            "resourceSubscriptions": ["r://it"],
+        })
     );
     let few = Server::new("s", "1")
         .prompt(Prompt::new("p", async || ""))

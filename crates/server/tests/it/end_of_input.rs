@@ -62,7 +62,11 @@ async fn a_subscription_does_not_hold_up_the_end() {
     let slow = wire.ask_tool("wait", json!({})).await;
     gate.arrived(1).await;
     wire.end_input().await;
-    // subscriptions: a server that ends one SHOULD answer the listen request.
+    // cancellation: a server that ends a subscription MUST call it off;
+    // subscriptions: and SHOULD answer the listen request.
+    let cancelled = wire.receive().await;
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["requestId"], listen);
     let end = wire.receive().await;
     assert_eq!(end["id"], listen);
     assert_eq!(

@@ -11,8 +11,6 @@ use crate::{
 /// Methods of some revision that this server does not offer, with the revisions that have them.
 const NOT_OFFERED: &[&str] = &[
     "logging/setLevel",
-    "resources/subscribe",
-    "resources/unsubscribe",
     "tasks/get",
     "tasks/result",
     "tasks/list",

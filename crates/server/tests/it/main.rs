@@ -25,6 +25,7 @@ mod sample;
 mod setup;
 mod slow_peer;
 mod spec;
+mod subscriptions;
 mod templates;
 mod transcript;
 mod transports;

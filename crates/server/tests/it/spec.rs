@@ -51,7 +51,9 @@ pub(crate) fn judge(revision: Revision, method: &str, message: &Value) {
 fn result_of(method: &str) -> &'static str {
     match method {
         "initialize" => "InitializeResult",
-        "ping" => "EmptyResult",
+        "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => {
+            "EmptyResult"
+        }
         "tools/list" => "ListToolsResult",
         "tools/call" => "CallToolResult",
         "prompts/list" => "ListPromptsResult",

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore};
 
 use super::queue::{Phase, Queue};
-use crate::error::Closed;
+use crate::error::{Closed, NotNow};
 use crate::limits::Limits;
 
 /// A bounded queue of outgoing messages; clones share it.
@@ -108,6 +108,28 @@ impl Outbox {
             });
         })
         .await
+    }
+
+    /// Queues one message now, or not at all: for what is said unasked by somebody who must not
+    /// wait. `write` is as for [`push_with`](Self::push_with), but cannot fail.
+    ///
+    /// # Errors
+    /// [`NotNow`] says why nothing was queued.
+    pub fn try_send_with(&self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), NotNow> {
+        let mut queue = self.lock();
+        if queue.phase != Phase::Open {
+            return Err(NotNow::Closed);
+        }
+        // Those who wait were here first.
+        if self.has_waiting_senders() || queue.pending() >= self.shared.high_water {
+            return Err(NotNow::Full);
+        }
+        let Ok(_) = queue.append::<Infallible>(|line| {
+            write(line);
+            Ok(())
+        });
+        wake_after(queue);
+        Ok(())
     }
 
     /// Waits until the queue is under its high-water mark: for a task that then pushes an answer

@@ -1,0 +1,68 @@
+//! Saying that something changed, from anywhere.
+
+use std::sync::Arc;
+
+use turnbuckle_store::Change;
+
+use crate::{Call, Extract, Failure, shared::Shared};
+
+/// Says that something changed.
+///
+/// Whoever listens is told: sessions that called `resources/subscribe`, and open
+/// `subscriptions/listen` requests, on this process and on all that share its
+/// [fan-out](crate::Server::fanout). Saying so never waits, and may be done from any thread. A
+/// listener that is slow is told once of many changes, and nobody is told who did not ask.
+///
+/// A handler gets it as an extractor, the rest of the program from
+/// [`LiveServer::changes`](crate::LiveServer::changes).
+///
+/// ```
+/// use turnbuckle_server::{Resource, Server};
+///
+/// let server = Server::new("clock", "1.0.0")
+///     .resource(Resource::new("clock://now", async || "noon"))
+///     .build()?;
+/// let changes = server.changes();
+/// std::thread::spawn(move || changes.resource("clock://now"));
+/// # Ok::<(), turnbuckle_server::SetupError>(())
+/// ```
+#[derive(Clone)]
+pub struct Changes(Arc<Shared>);
+
+impl Changes {
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+
+    /// The contents of the resource at this URI changed.
+    pub fn resource(&self, uri: impl Into<String>) {
+        self.0.publish(Change::Resource(uri.into()));
+    }
+
+    /// The list of tools changed, or may look different to some callers. The
+    /// [catalog](crate::Catalog) says so by itself.
+    pub fn tools(&self) {
+        self.0.publish(Change::Tools);
+    }
+
+    /// The list of prompts changed, or may look different to some callers.
+    pub fn prompts(&self) {
+        self.0.publish(Change::Prompts);
+    }
+
+    /// The lists of resources and templates changed, or may look different to some callers.
+    pub fn resources(&self) {
+        self.0.publish(Change::Resources);
+    }
+
+    /// Anything may have changed: everybody is told of all that they listen to.
+    pub fn everything(&self) {
+        self.0.publish(Change::Everything);
+    }
+}
+
+impl Extract for Changes {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        Ok(Self::of(&call.shared))
+    }
+}

@@ -1,0 +1,110 @@
+//! Who listens to what, on this machine.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use turnbuckle_store::Change;
+
+use super::{
+    listener::Slot,
+    topic::{Subject, Topic},
+};
+
+/// All topics that somebody listens to. An idle one costs its entry and nothing else.
+#[derive(Default)]
+pub(crate) struct Hub {
+    topics: Mutex<HashMap<Subject, Arc<Topic>>>,
+    next: AtomicU64,
+}
+
+impl Hub {
+    /// Tells whoever listens on this machine.
+    pub(crate) fn hear(&self, change: &Change) {
+        let subject = match change {
+            Change::Tools => Subject::Tools,
+            Change::Prompts => Subject::Prompts,
+            Change::Resources => Subject::Resources,
+            Change::Resource(uri) => Subject::Resource(uri.as_str().into()),
+            // Also what a newer replica may publish: too much said is better than too little.
+            _ => {
+                let all: Vec<_> = self.topics().values().cloned().collect();
+                return all.iter().for_each(Topic::changed);
+            }
+        };
+        let topic = self.topics().get(&subject).cloned();
+        if let Some(topic) = topic {
+            topic.changed();
+        }
+    }
+
+    /// A number that no other listener has.
+    pub(super) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn join(&self, subject: Subject, number: u64, slot: &Arc<Slot>) -> Arc<Topic> {
+        let mut topics = self.topics();
+        let topic = topics
+            .entry(subject)
+            .or_insert_with_key(|subject| Arc::new(Topic::new(subject.clone())));
+        // Under the lock of the table, so that nobody takes the topic away meanwhile.
+        topic.members().insert(number, Arc::clone(slot));
+        Arc::clone(topic)
+    }
+
+    pub(super) fn leave(&self, topic: &Topic, number: u64) {
+        let mut topics = self.topics();
+        let mut members = topic.members();
+        members.remove(&number);
+        if members.is_empty() {
+            topics.remove(&topic.subject);
+        }
+    }
+
+    fn topics(&self) -> MutexGuard<'_, HashMap<Subject, Arc<Topic>>> {
+        self.topics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many topics there are.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.topics().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_protocol::{Id, SubscriptionFilter};
+
+    use super::*;
+    use crate::subscription::Listener;
+
+    #[test]
+    fn what_nobody_listens_to_any_more_is_forgotten() {
+        let hub = Arc::new(Hub::default());
+        let listen = |filter: SubscriptionFilter| {
+            let mut listener = Listener::new(&hub, Some(&Id::from(1)));
+            listener.add_all(&filter).expect("room");
+            listener
+        };
+        let one = listen(
+            SubscriptionFilter::new()
+                .with_tools()
+                .with_resource("a://b"),
+        );
+        let mut other = listen(SubscriptionFilter::new().with_resource("a://b"));
+        assert_eq!(hub.len(), 2);
+        drop(one);
+        assert_eq!(hub.len(), 1);
+        // Marked, but not told: what is kept of it goes with the listener.
+        hub.hear(&Change::Resource("a://b".into()));
+        other.remove_resource("a://b");
+        assert_eq!(hub.len(), 0);
+        other.end();
+    }
+}

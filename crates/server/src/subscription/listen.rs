@@ -1,0 +1,171 @@
+//! One `subscriptions/listen`: acknowledged first, then told of changes until it ends.
+
+use std::sync::Arc;
+#[cfg(feature = "http")]
+use std::task::{Context, Poll};
+
+use serde::Serialize;
+use turnbuckle_protocol::{
+    CancelledNotificationParams, Complete, Id, SubscriptionFilter, envelope,
+};
+
+use super::{
+    hub::Hub,
+    listener::{Listener, TooMany},
+};
+use crate::{
+    cancel::CancelFlag,
+    handler::BoxFuture,
+    peer::Peer,
+    sink::{Response, Sink as _, Wrote},
+};
+
+/// An open listen request. Dropping it ends the subscription without a word.
+pub(crate) struct Subscription {
+    listener: Listener,
+    id: Id,
+    /// The acknowledgement, until it is sent.
+    acknowledgement: Option<Vec<u8>>,
+    /// Done when one side says that no more will come.
+    ended: BoxFuture<()>,
+    is_over: bool,
+}
+
+impl Subscription {
+    /// Hears of all that the filter names from now on. `ended` is set when it is to end.
+    pub(crate) fn new(
+        hub: &Arc<Hub>,
+        id: Id,
+        accepted: SubscriptionFilter,
+        ended: CancelFlag,
+    ) -> Result<Self, TooMany> {
+        let mut listener = Listener::new(hub, Some(&id));
+        listener.add_all(&accepted)?;
+        let acknowledged = Tagged::new(
+            Acknowledged {
+                notifications: accepted,
+            },
+            &id,
+        );
+        let mut acknowledgement = Vec::new();
+        let method = "notifications/subscriptions/acknowledged";
+        envelope::write_notification(&mut acknowledgement, method, &acknowledged)
+            .expect("an acknowledgement is plain JSON");
+        Ok(Self {
+            listener,
+            id,
+            acknowledgement: Some(acknowledgement),
+            ended: Box::pin(async move { ended.wait().await }),
+            is_over: false,
+        })
+    }
+
+    /// Takes the messages that are due, for a stream that carries nothing else: the
+    /// acknowledgement first, the result last. `None` after that.
+    #[cfg(feature = "http")]
+    pub(crate) fn poll_messages(
+        &mut self,
+        context: &mut Context<'_>,
+        mut take: impl FnMut(&[u8]),
+    ) -> Poll<Option<()>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        let mut count = 0;
+        // subscriptions: the acknowledgement is the first message of the subscription.
+        if let Some(acknowledgement) = self.acknowledgement.take() {
+            take(&acknowledgement);
+            self.listener.release();
+            count += 1;
+        }
+        self.listener.take_news(context, |message| {
+            take(message);
+            count += 1;
+        });
+        if self.ended.as_mut().poll(context).is_ready() {
+            take(&goodbye(&self.id).message);
+            self.is_over = true;
+            count += 1;
+        }
+        if count > 0 {
+            Poll::Ready(Some(()))
+        } else {
+            Poll::Pending
+        }
+    }
+
+    /// Tells on a connection that carries other messages too, until the end.
+    pub(crate) fn on_lines(self, peer: &Arc<Peer>) -> BoxFuture<Response> {
+        let peer = Arc::clone(peer);
+        self.listener.attach(peer.outbox());
+        Box::pin(async move {
+            let Self {
+                listener,
+                id,
+                acknowledgement,
+                ended,
+                ..
+            } = self;
+            // A peer that is gone needs none.
+            let acknowledgement = acknowledgement.unwrap_or_default();
+            let _ = peer.outbox().send(&acknowledgement).await;
+            listener.release();
+            // Open until the client cancels or the connection ends, either of which drops this
+            // future, or until one of us says that no more will come.
+            ended.await;
+            drop(listener);
+            // cancellation: a server that tears a subscription down MUST say so like this;
+            // subscriptions: and SHOULD answer the request.
+            let params = CancelledNotificationParams {
+                request_id: Some(id.clone()),
+                ..CancelledNotificationParams::default()
+            };
+            peer.notify("notifications/cancelled", &params).await;
+            goodbye(&id)
+        })
+    }
+}
+
+/// subscriptions: a server that ends the stream says so with the empty result.
+fn goodbye(id: &Id) -> Response {
+    let result = Complete(Tagged::new((), id));
+    let mut response = Response::default();
+    response.put(|out| {
+        envelope::write_result(out, &id.as_ref(), |out| serde_json::to_writer(out, &result))
+            .expect("a SubscriptionsListenResult is plain JSON");
+        Wrote::Result
+    });
+    response
+}
+
+/// The first message of a subscription, apart from its `_meta`.
+#[derive(Serialize)]
+struct Acknowledged {
+    notifications: SubscriptionFilter,
+}
+
+/// Something that belongs to a listen request.
+#[derive(Serialize)]
+struct Tagged<'a, P> {
+    #[serde(flatten)]
+    params: P,
+    #[serde(rename = "_meta")]
+    meta: Tag<'a>,
+}
+
+/// Which listen request something belongs to. As a type of its own because `Meta` cannot hold ids
+/// beyond 64 bits.
+#[derive(Serialize)]
+struct Tag<'a> {
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    subscription: &'a Id,
+}
+
+impl<'a, P> Tagged<'a, P> {
+    fn new(params: P, subscription: &'a Id) -> Self {
+        Self {
+            params,
+            meta: Tag { subscription },
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Somebody who is told of changes: a legacy session, or one `subscriptions/listen`.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    task::{Context, Waker},
+};
+
+use tokio::runtime::Handle;
+use turnbuckle_protocol::{Id, SubscriptionFilter};
+use turnbuckle_transport::{NotNow, Outbox};
+
+use super::{
+    hub::Hub,
+    topic::{Subject, Topic},
+};
+
+/// Resources that one listener may hear of. Far more than a person or a model watches, and few
+/// enough that a change of all of them is told in a moment.
+const MAX_RESOURCES: usize = 1000;
+
+/// Bytes of their URIs, kept for as long as the listener lives: ten thousand listeners must not be
+/// able to keep ten thousand large messages.
+const MAX_URI_BYTES: usize = 128 * 1024;
+
+/// A listener has subscribed to all that it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a subscription may name {MAX_RESOURCES} resources, in {MAX_URI_BYTES} bytes: unsubscribe \
+     from some, or listen to fewer"
+)]
+pub(crate) struct TooMany;
+
+/// A listener, until it is dropped.
+pub(crate) struct Listener {
+    hub: Arc<Hub>,
+    number: u64,
+    slot: Arc<Slot>,
+    topics: Vec<Arc<Topic>>,
+    resources: usize,
+    uri_bytes: usize,
+}
+
+impl Listener {
+    /// A listener that hears nothing yet, and remembers what it would be told until
+    /// [`Self::release`]. `id` is the listen request's; a session has none.
+    pub(crate) fn new(hub: &Arc<Hub>, id: Option<&Id>) -> Self {
+        let id = id.map(|id| serde_json::to_vec(id).expect("an id is plain JSON").into());
+        Self {
+            hub: Arc::clone(hub),
+            number: hub.number(),
+            slot: Arc::new(Slot {
+                id,
+                lines: OnceLock::new(),
+                state: Mutex::new(State {
+                    untold: VecDeque::new(),
+                    folded: 0,
+                    telling: Telling::Held,
+                    waker: None,
+                }),
+            }),
+            topics: Vec::new(),
+            resources: 0,
+            uri_bytes: 0,
+        }
+    }
+
+    /// From now on all that the filter names is heard of.
+    pub(crate) fn add_all(&mut self, filter: &SubscriptionFilter) -> Result<(), TooMany> {
+        let lists = [
+            (filter.wants_tools(), Subject::Tools),
+            (filter.wants_prompts(), Subject::Prompts),
+            (filter.wants_resources(), Subject::Resources),
+        ];
+        for (_, list) in lists.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+            self.add(list)?;
+        }
+        for uri in filter.resources() {
+            self.add(Subject::Resource(uri.as_str().into()))?;
+        }
+        Ok(())
+    }
+
+    /// From now on this is heard of. Twice is once.
+    pub(crate) fn add(&mut self, subject: Subject) -> Result<(), TooMany> {
+        if self.topics.iter().any(|topic| topic.subject == subject) {
+            return Ok(());
+        }
+        if let Some(uri) = subject.uri() {
+            let bytes = self.uri_bytes + uri.len();
+            if self.resources == MAX_RESOURCES || bytes > MAX_URI_BYTES {
+                return Err(TooMany);
+            }
+            self.resources += 1;
+            self.uri_bytes = bytes;
+        }
+        let topic = self.hub.join(subject, self.number, &self.slot);
+        self.topics.push(topic);
+        Ok(())
+    }
+
+    /// From now on the resource at this URI is not heard of.
+    pub(crate) fn remove_resource(&mut self, uri: &str) {
+        let is_it = |topic: &Arc<Topic>| topic.subject.uri() == Some(uri);
+        let Some(place) = self.topics.iter().position(is_it) else {
+            return;
+        };
+        let topic = self.topics.swap_remove(place);
+        self.resources -= 1;
+        self.uri_bytes -= uri.len();
+        self.hub.leave(&topic, self.number);
+        self.slot.forget(&topic);
+    }
+
+    /// Has it told by lines in an outbox, by whoever publishes: nothing runs for it. Must be
+    /// called inside a runtime, for the time when there is no room.
+    pub(crate) fn attach(&self, outbox: &Outbox) {
+        let _ = self.slot.lines.set(Lines {
+            outbox: outbox.clone(),
+            runtime: Handle::current(),
+        });
+    }
+
+    /// Lets it be told, what came since it was made included.
+    pub(crate) fn release(&self) {
+        self.slot.release();
+    }
+
+    /// Takes the notifications that are due, one at a time, for a stream of one's own; whoever
+    /// takes is woken when there are more.
+    pub(crate) fn take_news(&self, context: &Context<'_>, mut take: impl FnMut(&[u8])) {
+        let mut state = self.slot.state();
+        let mut message = Vec::new();
+        while let Some(topic) = state.untold.pop_front() {
+            message.clear();
+            topic.write(self.slot.id.as_deref(), &mut message);
+            take(&message);
+        }
+        state.caught_up();
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+    }
+
+    /// Hears of nothing any more.
+    pub(crate) fn end(&mut self) {
+        for topic in self.topics.drain(..) {
+            self.hub.leave(&topic, self.number);
+        }
+        self.slot.state().untold.clear();
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What the hub knows of a listener.
+pub(super) struct Slot {
+    /// The id of the listen request as JSON; a session has none.
+    id: Option<Box<[u8]>>,
+    /// Where it is told, unless it takes its news itself.
+    lines: OnceLock<Lines>,
+    state: Mutex<State>,
+}
+
+struct Lines {
+    outbox: Outbox,
+    runtime: Handle,
+}
+
+struct State {
+    /// Topics that changed and were not told yet, each once: what is kept for a listener never
+    /// grows beyond what it listens to.
+    untold: VecDeque<Arc<Topic>>,
+    /// Changes since it last caught up that were told as one with another.
+    folded: u64,
+    telling: Telling,
+    waker: Option<Waker>,
+}
+
+/// Whether the listener is being told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    /// It must be told something else first.
+    Held,
+    /// When there is something.
+    Ready,
+    /// A task waits for room.
+    Waiting,
+}
+
+impl State {
+    fn caught_up(&mut self) {
+        if self.folded > 0 {
+            let folded = std::mem::take(&mut self.folded);
+            tracing::debug!(folded, "a slow listener was told of several changes at once");
+        }
+    }
+}
+
+impl Slot {
+    /// A topic changed.
+    pub(super) fn mark(self: &Arc<Self>, topic: &Arc<Topic>) {
+        let mut state = self.state();
+        if state.untold.iter().any(|known| Arc::ptr_eq(known, topic)) {
+            state.folded += 1;
+            return;
+        }
+        state.untold.push_back(Arc::clone(topic));
+        if state.telling == Telling::Ready {
+            self.tell(state);
+        }
+    }
+
+    fn release(self: &Arc<Self>) {
+        let mut state = self.state();
+        if state.telling == Telling::Held {
+            state.telling = Telling::Ready;
+            self.tell(state);
+        }
+    }
+
+    fn forget(&self, topic: &Arc<Topic>) {
+        self.state()
+            .untold
+            .retain(|known| !Arc::ptr_eq(known, topic));
+    }
+
+    fn tell(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        let Some(lines) = self.lines.get() else {
+            let waker = state.waker.take();
+            drop(state);
+            return waker.into_iter().for_each(Waker::wake);
+        };
+        // On a closed outbox nobody needs to know any more.
+        if self.fill(&mut state, &lines.outbox) == Err(NotNow::Full) {
+            state.telling = Telling::Waiting;
+            drop(state);
+            lines.runtime.spawn(Arc::clone(self).tell_when_there_is_room());
+        }
+    }
+
+    /// Puts as much as there is room for into the outbox.
+    fn fill(&self, state: &mut State, outbox: &Outbox) -> Result<(), NotNow> {
+        while let Some(topic) = state.untold.front() {
+            outbox.try_send_with(|line| topic.write(self.id.as_deref(), line))?;
+            state.untold.pop_front();
+        }
+        state.caught_up();
+        Ok(())
+    }
+
+    /// Ends when everything is told, or with the connection.
+    async fn tell_when_there_is_room(self: Arc<Self>) {
+        let Some(Lines { outbox, .. }) = self.lines.get() else {
+            return;
+        };
+        // Room first, topics after: what changes while the peer does not read is told once.
+        while outbox.ready().await.is_ok() {
+            let Some(message) = self.next_message() else {
+                return;
+            };
+            if outbox.send(&message).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The next notification; if there is none, nobody waits for room any more.
+    fn next_message(&self) -> Option<Vec<u8>> {
+        let mut state = self.state();
+        let Some(topic) = state.untold.pop_front() else {
+            state.caught_up();
+            state.telling = Telling::Ready;
+            return None;
+        };
+        let mut message = Vec::new();
+        topic.write(self.id.as_deref(), &mut message);
+        Some(message)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,42 @@
+//! Where changes are handed in, and where those of all replicas arrive.
+
+use std::sync::Arc;
+
+use turnbuckle_store::{Change, Fanout, Joined, LocalFanout};
+
+use super::hub::Hub;
+
+/// The hub of this process and the fan-out that it hears.
+pub(crate) struct Office {
+    hub: Arc<Hub>,
+    fanout: Arc<dyn Fanout>,
+    _joined: Joined,
+}
+
+impl Office {
+    pub(crate) fn new(fanout: Arc<dyn Fanout>) -> Self {
+        let hub = Arc::new(Hub::default());
+        let ear = Arc::clone(&hub);
+        let joined = fanout.join(Box::new(move |change| ear.hear(change)));
+        Self {
+            hub,
+            fanout,
+            _joined: joined,
+        }
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    pub(crate) fn publish(&self, change: Change) {
+        self.fanout.publish(change);
+    }
+}
+
+impl Default for Office {
+    /// For a server that has no replicas.
+    fn default() -> Self {
+        Self::new(Arc::new(LocalFanout::default()))
+    }
+}

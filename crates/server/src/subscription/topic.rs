@@ -1,0 +1,142 @@
+//! One thing that can change: how its listeners are told of it, and who they are.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::json;
+
+use super::listener::Slot;
+
+/// Something that can change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Subject {
+    /// The list of tools.
+    Tools,
+    /// The list of prompts.
+    Prompts,
+    /// The lists of resources and templates.
+    Resources,
+    /// The resource at a URI.
+    Resource(Arc<str>),
+}
+
+impl Subject {
+    fn method(&self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Resources => "notifications/resources/list_changed",
+            Self::Resource(_) => "notifications/resources/updated",
+        }
+    }
+
+    pub(super) fn uri(&self) -> Option<&str> {
+        match self {
+            Self::Resource(uri) => Some(uri),
+            _ => None,
+        }
+    }
+}
+
+/// What stands around the id of a listen request.
+const TAG: &str = r#""_meta":{"io.modelcontextprotocol/subscriptionId":"#;
+const AFTER_ID: &[u8] = b"}}}";
+
+/// A subject that somebody listens to.
+pub(super) struct Topic {
+    pub(super) subject: Subject,
+    /// The notification of a session, whole.
+    plain: Box<[u8]>,
+    /// The notification of a listen request, as far as its id.
+    tagged: Box<[u8]>,
+    members: Mutex<BTreeMap<u64, Arc<Slot>>>,
+}
+
+impl Topic {
+    pub(super) fn new(subject: Subject) -> Self {
+        let method = subject.method();
+        let start = format!(r#"{{"jsonrpc":"2.0","method":"{method}""#);
+        let (plain, tagged) = match subject.uri() {
+            None => (
+                format!("{start}}}"),
+                format!(r#"{start},"params":{{{TAG}"#),
+            ),
+            Some(uri) => {
+                let uri = json!(uri);
+                (
+                    format!(r#"{start},"params":{{"uri":{uri}}}}}"#),
+                    format!(r#"{start},"params":{{"uri":{uri},{TAG}"#),
+                )
+            }
+        };
+        Self {
+            subject,
+            plain: plain.into_bytes().into(),
+            tagged: tagged.into_bytes().into(),
+            members: Mutex::default(),
+        }
+    }
+
+    /// Appends the notification for a listen request with this id, or for a session.
+    pub(super) fn write(&self, id: Option<&[u8]>, out: &mut Vec<u8>) {
+        match id {
+            None => out.extend_from_slice(&self.plain),
+            Some(id) => {
+                out.reserve(self.tagged.len() + id.len() + AFTER_ID.len());
+                out.extend_from_slice(&self.tagged);
+                out.extend_from_slice(id);
+                out.extend_from_slice(AFTER_ID);
+            }
+        }
+    }
+
+    pub(super) fn members(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Slot>>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells all who listen. Nobody is waited for.
+    pub(super) fn changed(self: &Arc<Self>) {
+        for slot in self.members().values() {
+            slot.mark(self);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn written(subject: Subject, id: Option<&[u8]>) -> Value {
+        let mut message = Vec::new();
+        Topic::new(subject).write(id, &mut message);
+        serde_json::from_slice(&message).expect("a message")
+    }
+
+    #[test]
+    fn notifications_are_tagged_for_listeners_and_plain_for_sessions() {
+        const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+        assert_eq!(
+            written(Subject::Tools, None),
+            json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })
+        );
+        assert_eq!(
+            written(Subject::Prompts, Some(b"\"a\"")),
+            json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/prompts/list_changed",
+                "params": { "_meta": { SUBSCRIPTION: "a" } },
+            })
+        );
+        let odd = "x://\"\n\\";
+        let subject = || Subject::Resource(odd.into());
+        assert_eq!(written(subject(), None)["params"], json!({ "uri": odd }));
+        assert_eq!(
+            written(subject(), Some(b"7"))["params"],
+            json!({ "uri": odd, "_meta": { SUBSCRIPTION: 7 } })
+        );
+    }
+}
