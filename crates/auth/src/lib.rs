@@ -7,5 +7,10 @@
 #[cfg(feature = "client")]
 pub mod client;
 pub mod jose;
+#[cfg(feature = "client")]
+mod secret;
 #[cfg(feature = "server")]
 pub mod server;
+
+#[cfg(feature = "client")]
+pub use secret::Secret;

@@ -1,0 +1,129 @@
+//! Statements of others about who runs this client: what a company's sign-on or a cloud platform
+//! hands out, to be exchanged for a token.
+
+use std::future::{Future, ready};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use turnbuckle_transport::http::client::BoxError;
+
+use super::Registered;
+use crate::Secret;
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// 64 KiB: statements are a few kilobytes.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// Where statements come from. They are short-lived, so one is asked for each time it is needed.
+///
+/// A [`Secret`] is one that is always the same; an [`AssertionFile`] is read anew each time, as
+/// platforms renew theirs; a closure that takes the audience and returns a future does anything else.
+pub trait Assertion: Send + Sync {
+    /// A statement for this audience: the issuer that will read it.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>>;
+}
+
+impl Assertion for Secret {
+    fn assertion<'a>(&'a self, _audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        Box::pin(ready(Ok(self.clone())))
+    }
+}
+
+impl<F, T> Assertion for F
+where
+    F: Fn(String) -> T + Send + Sync,
+    T: Future<Output = Result<Secret, BoxError>> + Send + 'static,
+{
+    fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        Box::pin(self(audience.to_owned()))
+    }
+}
+
+/// A file that a platform keeps a statement in, such as the token of a Kubernetes service account.
+#[derive(Clone, Debug)]
+pub struct AssertionFile(PathBuf);
+
+impl AssertionFile {
+    /// The file at this path, read each time.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+}
+
+impl Assertion for AssertionFile {
+    fn assertion<'a>(&'a self, _audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        let path = self.0.clone();
+        Box::pin(async move {
+            let read = move || -> Result<Secret, BoxError> {
+                if std::fs::metadata(&path)?.len() > MAX_FILE_BYTES {
+                    return Err(format!("`{}` is too long for a token", path.display()).into());
+                }
+                Ok(Secret::new(std::fs::read_to_string(&path)?.trim()))
+            };
+            tokio::task::spawn_blocking(read).await?
+        })
+    }
+}
+
+/// A company's identity provider, which says who may use which server (enterprise-managed
+/// authorization).
+///
+/// The statement is what the person's sign-on gave: an ID token, unless said otherwise. It is
+/// exchanged at the provider for a grant to this one server, and that for a token.
+#[derive(Clone)]
+pub struct Enterprise {
+    pub(crate) issuer: String,
+    pub(crate) token_endpoint: Option<String>,
+    pub(crate) client: Registered,
+    pub(crate) assertion: Arc<dyn Assertion>,
+    pub(crate) kind: &'static str,
+}
+
+impl Enterprise {
+    /// A provider by its issuer, the client as it is registered there, and the person's sign-on.
+    pub fn new(
+        issuer: impl Into<String>,
+        client: Registered,
+        sign_on: impl Assertion + 'static,
+    ) -> Self {
+        Self {
+            issuer: issuer.into(),
+            token_endpoint: None,
+            client,
+            assertion: Arc::new(sign_on),
+            kind: "urn:ietf:params:oauth:token-type:id_token",
+        }
+    }
+
+    /// Exchanges here, in place of asking the provider for its metadata.
+    pub fn token_endpoint(mut self, url: impl Into<String>) -> Self {
+        self.token_endpoint = Some(url.into());
+        self
+    }
+
+    /// The sign-on gave a SAML 2 assertion.
+    pub fn with_saml(mut self) -> Self {
+        self.kind = "urn:ietf:params:oauth:token-type:saml2";
+        self
+    }
+
+    /// The sign-on gave a refresh token of the provider.
+    pub fn with_refresh_token(mut self) -> Self {
+        self.kind = "urn:ietf:params:oauth:token-type:refresh_token";
+        self
+    }
+}
+
+impl std::fmt::Debug for Enterprise {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Enterprise")
+            .field("issuer", &self.issuer)
+            .field("client", &self.client)
+            .finish_non_exhaustive()
+    }
+}

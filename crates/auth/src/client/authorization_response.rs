@@ -1,0 +1,219 @@
+//! What a person's browser brings back: a code, or why there is none. It is checked before anything
+//! of it is believed, and before the code is sent to anybody.
+
+use super::error::shown;
+use super::{AuthError, AuthorizationRequest, Problem, Step};
+use crate::Secret;
+
+/// The parameters of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Answered {
+    pub(crate) state: Option<Secret>,
+    code: Option<Secret>,
+    issuer: Option<String>,
+    error: Option<String>,
+    description: Option<String>,
+    /// A parameter that came more than once.
+    repeated: Option<&'static str>,
+}
+
+impl Answered {
+    /// Reads a URL or its query.
+    pub(crate) fn parse(text: &str) -> Self {
+        let text = text.trim();
+        let query = text.split_once('?').map_or(text, |(_, query)| query);
+        let query = query.split('#').next().unwrap_or_default();
+        let mut answered = Self::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let value = value.into_owned();
+            let repeated = match &*name {
+                "state" => answered.state.replace(value.into()).map(|_| "state"),
+                "code" => answered.code.replace(value.into()).map(|_| "code"),
+                "iss" => answered.issuer.replace(value).map(|_| "iss"),
+                "error" => answered.error.replace(value).map(|_| "error"),
+                "error_description" => answered
+                    .description
+                    .replace(value)
+                    .map(|_| "error_description"),
+                _ => None,
+            };
+            answered.repeated = answered.repeated.or(repeated);
+        }
+        answered
+    }
+}
+
+/// Whether the authorization server says that it names itself in its answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    Promised,
+    NotPromised,
+}
+
+/// Checks an answer, and gives the code.
+///
+/// # Errors
+/// If it is not the answer to this question, does not come from whom it has to, or says no.
+pub(crate) fn check(
+    text: &str,
+    request: &AuthorizationRequest,
+    naming: Naming,
+) -> Result<Secret, AuthError> {
+    let answered = Answered::parse(text);
+    // RFC 6749, 3.1: parameters must not be included more than once.
+    if let Some(name) = answered.repeated {
+        let problem = Problem::Malformed(format!("`{name}` is there more than once"));
+        return Err(error(problem, request).rule("RFC 6749, 3.1"));
+    }
+    // First of all: an answer of somebody else is not even looked into for its error.
+    check_issuer(&answered, request, naming)?;
+    check_state(&answered, request)?;
+    if let Some(name) = answered.error {
+        let problem = Problem::Refused {
+            status: 0,
+            error: Some(shown(&name)),
+            description: answered.description.as_deref().map(shown),
+        };
+        let hint = match &*name {
+            "access_denied" => "consent was not given; sign in again to be asked again",
+            "invalid_scope" => {
+                "the authorization server does not give the scopes that the server wants"
+            }
+            _ => "the authorization server's administrator can tell more",
+        };
+        return Err(error(problem, request).hint(hint));
+    }
+    answered.code.ok_or_else(|| {
+        let problem = Problem::Malformed("there is neither a code nor an error".to_owned());
+        error(problem, request).hint("paste the whole address that the browser ended at")
+    })
+}
+
+/// authorization, "Authorization Response Validation": compared as text, without any normalising.
+fn check_issuer(
+    answered: &Answered,
+    request: &AuthorizationRequest,
+    naming: Naming,
+) -> Result<(), AuthError> {
+    const RULE: &str = "RFC 9207, 2.4";
+    const HINT: &str =
+        "somebody may have mixed up two authorization servers; the code was not used";
+    match &answered.issuer {
+        Some(issuer) if issuer == request.issuer() => Ok(()),
+        Some(issuer) => {
+            let problem = Problem::Mismatch {
+                what: "the issuer",
+                expected: request.issuer().to_owned(),
+                found: shown(issuer),
+            };
+            Err(error(problem, request).rule(RULE).hint(HINT))
+        }
+        None if naming == Naming::NotPromised => Ok(()),
+        None => {
+            let reason = "`iss` is missing, although the authorization server promises it";
+            Err(error(Problem::Malformed(reason.to_owned()), request)
+                .rule(RULE)
+                .hint(HINT))
+        }
+    }
+}
+
+fn check_state(answered: &Answered, request: &AuthorizationRequest) -> Result<(), AuthError> {
+    if answered.state.as_ref() == Some(request.state()) {
+        return Ok(());
+    }
+    let reason = "`state` is not the one of this question";
+    Err(error(Problem::Malformed(reason.to_owned()), request)
+        .rule("authorization, \"state\"")
+        .hint("answer the newest question, or sign in again"))
+}
+
+fn error(problem: Problem, request: &AuthorizationRequest) -> AuthError {
+    AuthError::new(Step::AuthorizationResponse, problem).at(request.endpoint())
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_transport::http::client::Address;
+
+    use super::super::Scopes;
+    use super::super::authorization_request::Question;
+    use super::super::pkce::Pkce;
+    use super::*;
+
+    fn request() -> AuthorizationRequest {
+        AuthorizationRequest::new(&Question {
+            endpoint: "https://as.example/authorize",
+            issuer: "https://as.example",
+            server: &Address::parse("https://host/mcp").unwrap(),
+            client_id: "me",
+            redirect_uri: "http://127.0.0.1:1/callback",
+            scopes: &Scopes::default(),
+            resource: None,
+            pkce: &Pkce::new(),
+            key_thumbprint: None,
+        })
+        .unwrap()
+    }
+
+    /// A14: the table of the specification, and exact comparison.
+    #[test]
+    fn the_issuer_is_compared_as_text_whenever_it_is_there() {
+        use Naming::{NotPromised, Promised};
+        let request = request();
+        let state = request.state().expose();
+        for (iss, naming, is_taken) in [
+            ("&iss=https%3A%2F%2Fas.example", Promised, true),
+            ("&iss=https%3A%2F%2Fas.example", NotPromised, true),
+            ("", NotPromised, true),
+            ("", Promised, false),
+            ("&iss=https%3A%2F%2Fevil.example", Promised, false),
+            ("&iss=https%3A%2F%2Fevil.example", NotPromised, false),
+            ("&iss=https%3A%2F%2Fas.example%2F", Promised, false),
+            ("&iss=https%3A%2F%2FAS.example", NotPromised, false),
+            ("&iss=https%3A%2F%2Fas.example%3A443", NotPromised, false),
+            ("&iss=", NotPromised, false),
+        ] {
+            let url = format!("http://127.0.0.1:1/callback?code=c0de&state={state}{iss}");
+            let checked = check(&url, &request, naming);
+            assert_eq!(checked.is_ok(), is_taken, "{iss} {naming:?}");
+            if let Err(error) = checked {
+                assert!(!error.to_string().contains("c0de"), "{error}");
+            }
+        }
+    }
+
+    /// A14: on a mismatch, the error must not be acted on or displayed.
+    #[test]
+    fn an_error_of_somebody_else_is_not_shown() {
+        let request = request();
+        let state = request.state().expose();
+        let query =
+            format!("error=evil_error&error_description=call+us&state={state}&iss=https://evil");
+        let error = check(&query, &request, Naming::NotPromised)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            !error.contains("evil_error") && !error.contains("call us"),
+            "{error}"
+        );
+        let query = format!("error=access_denied&error_description=no&state={state}");
+        let error = check(&query, &request, Naming::NotPromised).unwrap_err();
+        assert_eq!(error.oauth_error(), Some("access_denied"));
+    }
+
+    /// A20.
+    #[test]
+    fn a_wrong_or_missing_state_is_refused() {
+        let request = request();
+        for query in ["?code=c", "?code=c&state=", "?code=c&state=other"] {
+            assert!(
+                check(query, &request, Naming::NotPromised).is_err(),
+                "{query}"
+            );
+        }
+        let twice = format!("?code=c&state={0}&state={0}", request.state().expose());
+        let error = check(&twice, &request, Naming::NotPromised).unwrap_err();
+        assert_eq!(error.broken_rule(), Some("RFC 6749, 3.1"));
+    }
+}

@@ -1,0 +1,267 @@
+//! The browser of this machine, sent back to a port of this machine (RFC 8252, 7.3).
+
+use std::fmt;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use turnbuckle_transport::http::client::{Address, BoxError};
+
+use super::{AuthorizationRequest, BoxFuture, Browser, Visit, launch::launch};
+use crate::Secret;
+
+/// Where browsers are sent back to.
+const PATH: &str = "/callback";
+
+/// 16 KiB for a request's line and headers: codes are long, and cookies of other local servers
+/// come along.
+const MAX_REQUEST_BYTES: usize = 16 * 1024;
+
+/// 16 connections at a time. Browsers open some ahead and use one.
+const MAX_CONNECTIONS: usize = 16;
+
+/// 10 s for a connection to say what it wants; those that were opened ahead say nothing.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+type Announce = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
+
+/// Opens the browser of this machine, and waits for it at a local port.
+///
+/// The URL is also announced, on standard error unless you say otherwise, so that it can be opened
+/// by hand where the browser cannot.
+#[derive(Clone)]
+pub struct Loopback {
+    port: u16,
+    opening: Opening,
+    announce: Announce,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    Browser,
+    Nothing,
+}
+
+impl Loopback {
+    /// At whichever port is free.
+    pub fn new() -> Self {
+        Self {
+            port: 0,
+            opening: Opening::Browser,
+            announce: Arc::new(|request| {
+                eprintln!(
+                    "{} wants you to sign in at {}. If no browser opens, open this address:\n\n  {}\n",
+                    request.server(),
+                    request.issuer(),
+                    request.url(),
+                );
+            }),
+        }
+    }
+
+    /// At this port, for clients that are registered with it.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Opens no browser; the person opens the announced URL.
+    pub fn without_opening(mut self) -> Self {
+        self.opening = Opening::Nothing;
+        self
+    }
+
+    /// Announces the question in this way.
+    pub fn announce(
+        mut self,
+        announce: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,
+    ) -> Self {
+        self.announce = Arc::new(announce);
+        self
+    }
+
+    /// A port that the client is registered with is as good as a new one, if it is free.
+    async fn bind(&self, known: &[String]) -> io::Result<TcpListener> {
+        let known = known.iter().filter_map(|uri| {
+            let address = Address::parse(uri).ok()?;
+            let uri = address.uri();
+            let is_ours = uri.host() == Some("127.0.0.1") && uri.path() == PATH;
+            uri.port_u16().filter(|_| is_ours && self.port == 0)
+        });
+        for port in known {
+            if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+                return Ok(listener);
+            }
+        }
+        TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await
+    }
+}
+
+impl Default for Loopback {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Browser for Loopback {
+    fn prepare<'a>(
+        &'a self,
+        known: &'a [String],
+    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
+        Box::pin(async move {
+            let listener = self.bind(known).await?;
+            // The number and not the name: RFC 8252, 8.3.
+            let redirect_uri = format!("http://{}{PATH}", listener.local_addr()?);
+            let visit: Box<dyn Visit> = Box::new(Waiting {
+                listener,
+                redirect_uri,
+                loopback: self.clone(),
+            });
+            Ok(visit)
+        })
+    }
+}
+
+/// A port at which a browser is waited for.
+struct Waiting {
+    listener: TcpListener,
+    redirect_uri: String,
+    loopback: Loopback,
+}
+
+impl Visit for Waiting {
+    fn redirect_uri(&self) -> &str {
+        &self.redirect_uri
+    }
+
+    fn ask<'a>(
+        self: Box<Self>,
+        request: &'a AuthorizationRequest,
+    ) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        Box::pin(async move {
+            (self.loopback.announce)(request);
+            if self.loopback.opening == Opening::Browser
+                && let Err(error) = launch(request.url())
+            {
+                tracing::warn!(%error, "no browser could be opened");
+            }
+            self.wait(request).await
+        })
+    }
+}
+
+impl Waiting {
+    async fn wait(self, request: &AuthorizationRequest) -> Result<Secret, BoxError> {
+        let (tell, mut heard) = mpsc::channel(MAX_CONNECTIONS);
+        // Dropped with this future, and everybody who was let in with it.
+        let mut door = JoinSet::new();
+        door.spawn(let_in(self.listener, tell));
+        while let Some(heard) = heard.recv().await {
+            let (mut visitor, target) = heard?;
+            let is_answer = target.path == PATH && request.is_answered_by(&target.query);
+            let page = if is_answer { DONE } else { NOT_FOUND };
+            // The answer counts, whether the page is seen or not.
+            let shown = show(&mut visitor, page);
+            let _ = tokio::time::timeout(REQUEST_TIMEOUT, shown).await;
+            if is_answer {
+                return Ok(Secret::new(target.query));
+            }
+        }
+        Err("the port was closed".into())
+    }
+}
+
+type Heard = io::Result<(TcpStream, Target)>;
+
+/// Lets visitors in, many at a time, and tells of those who say what they want.
+async fn let_in(listener: TcpListener, tell: mpsc::Sender<Heard>) {
+    let mut visitors = JoinSet::new();
+    loop {
+        if visitors.len() >= MAX_CONNECTIONS {
+            visitors.join_next().await;
+        }
+        while visitors.try_join_next().is_some() {}
+        let visitor = match listener.accept().await {
+            Ok((visitor, _)) => visitor,
+            Err(error) => {
+                let _ = tell.send(Err(error)).await;
+                return;
+            }
+        };
+        let tell = tell.clone();
+        visitors.spawn(async move {
+            if let Ok(Ok(heard)) = tokio::time::timeout(REQUEST_TIMEOUT, read(visitor)).await {
+                let _ = tell.send(Ok(heard)).await;
+            }
+        });
+    }
+}
+
+/// What a visitor wants.
+struct Target {
+    path: String,
+    query: String,
+}
+
+async fn read(mut visitor: TcpStream) -> io::Result<(TcpStream, Target)> {
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let mut chunk = [0; 2048];
+        let count = visitor.read(&mut chunk).await?;
+        if count == 0 || head.len() + count > MAX_REQUEST_BYTES {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        head.extend_from_slice(chunk.get(..count).unwrap_or_default());
+    }
+    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    let mut words = line.split(' ');
+    let (method, target) = (words.next(), words.next().unwrap_or_default());
+    if method != Some("GET") {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let (path, query) = (path.to_owned(), query.to_owned());
+    Ok((visitor, Target { path, query }))
+}
+
+/// The status of an answer and the text of its page.
+type Page = (&'static str, &'static str);
+
+const DONE: Page = (
+    "200 OK",
+    "The answer has arrived. You can close this window and go back to your application.",
+);
+const NOT_FOUND: Page = ("404 Not Found", "Nothing is waited for here.");
+
+async fn show(visitor: &mut TcpStream, (status, text): Page) -> io::Result<()> {
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><title>{status}</title>\
+         <body style=\"font:1.1rem system-ui;margin:4rem\"><p>{text}</p>\
+         <script>history.replaceState(null,\"\",\"{PATH}\")</script>"
+    );
+    let length = page.len();
+    // The address has the code in it: nothing may lead it on.
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {length}\r\n\
+         cache-control: no-store\r\nreferrer-policy: no-referrer\r\n\
+         x-content-type-options: nosniff\r\nconnection: close\r\n\r\n"
+    );
+    visitor.write_all(head.as_bytes()).await?;
+    visitor.write_all(page.as_bytes()).await?;
+    visitor.shutdown().await
+}
+
+impl fmt::Debug for Loopback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loopback")
+            .field("port", &self.port)
+            .field("opening", &self.opening)
+            .finish_non_exhaustive()
+    }
+}

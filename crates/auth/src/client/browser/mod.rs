@@ -1,0 +1,59 @@
+//! The step that a person takes: their browser goes to the authorization server, and comes back.
+//!
+//! [`Loopback`] opens the browser of this machine and waits at a local port. [`Paste`] prints the
+//! URL and lets the person bring the answer by hand, where there is no browser. Implement
+//! [`Browser`] for anything else.
+
+mod launch;
+mod loopback;
+mod paste;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use turnbuckle_transport::http::client::BoxError;
+
+pub use loopback::Loopback;
+pub use paste::Paste;
+
+use super::AuthorizationRequest;
+use crate::Secret;
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Sends people to authorization servers and hears what they come back with.
+pub trait Browser: Send + Sync {
+    /// Gets ready to receive an answer. It is called before each question, as the question says
+    /// where to come back to.
+    ///
+    /// `known` are the addresses that the client is registered with already; one of them saves
+    /// another registration.
+    ///
+    /// # Errors
+    /// If no answer could be received.
+    fn prepare<'a>(
+        &'a self,
+        known: &'a [String],
+    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>>;
+}
+
+/// One visit of a person to an authorization server.
+pub trait Visit: Send {
+    /// Where the authorization server sends the person back to.
+    ///
+    /// It is `https`, of this machine, or of a scheme that belongs to the application.
+    fn redirect_uri(&self) -> &str;
+
+    /// Sends the person there, and waits for the URL that they are sent back to. What is in it is
+    /// checked by the caller.
+    ///
+    /// # Errors
+    /// If they cannot be sent, or do not come back.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the visit.
+    fn ask<'a>(
+        self: Box<Self>,
+        request: &'a AuthorizationRequest,
+    ) -> BoxFuture<'a, Result<Secret, BoxError>>;
+}

@@ -1,0 +1,121 @@
+//! The person's step by hand, for machines without a browser.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use turnbuckle_transport::http::client::BoxError;
+
+use super::{AuthorizationRequest, BoxFuture, Browser, Visit};
+use crate::Secret;
+
+/// Where the browser is sent back to. Nothing listens there: the page does not load, and its
+/// address is what is wanted.
+const REDIRECT_URI: &str = "http://127.0.0.1:8919/callback";
+
+/// 3 tries to paste the right thing.
+const MAX_TRIES: usize = 3;
+
+type Print = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
+type Read = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
+
+/// Prints the URL, and reads the answer that the person pastes.
+///
+/// By default it prints to standard error and reads a line of standard input. The person opens the
+/// URL in any browser, on any machine; after signing in, the browser ends at a page that does not
+/// load, and the address of that page is the answer.
+#[derive(Clone)]
+pub struct Paste {
+    redirect_uri: String,
+    print: Print,
+    read: Read,
+}
+
+impl Paste {
+    /// By standard error and standard input.
+    pub fn new() -> Self {
+        Self::with(print_to_stderr, || {
+            let mut line = String::new();
+            io::stdin().read_line(&mut line)?;
+            Ok(line)
+        })
+    }
+
+    /// By other means. `read` may block; it runs on a thread of its own.
+    pub fn with(
+        print: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,
+        read: impl Fn() -> io::Result<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            redirect_uri: REDIRECT_URI.to_owned(),
+            print: Arc::new(print),
+            read: Arc::new(read),
+        }
+    }
+
+    /// Has the browser sent back to another address, as the client was registered with.
+    pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
+        self.redirect_uri = uri.into();
+        self
+    }
+}
+
+impl Default for Paste {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Browser for Paste {
+    fn prepare<'a>(
+        &'a self,
+        _known: &'a [String],
+    ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
+        let visit: Box<dyn Visit> = Box::new(self.clone());
+        Box::pin(std::future::ready(Ok(visit)))
+    }
+}
+
+impl Visit for Paste {
+    fn redirect_uri(&self) -> &str {
+        &self.redirect_uri
+    }
+
+    fn ask<'a>(
+        self: Box<Self>,
+        request: &'a AuthorizationRequest,
+    ) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        Box::pin(async move {
+            for _ in 0..MAX_TRIES {
+                (self.print)(request);
+                let read = self.read.clone();
+                let pasted = tokio::task::spawn_blocking(move || read()).await??;
+                if pasted.is_empty() {
+                    return Err("the input has ended".into());
+                }
+                if request.is_answered_by(&pasted) {
+                    return Ok(Secret::new(pasted));
+                }
+            }
+            Err("what was pasted is not the address that the browser ended at".into())
+        })
+    }
+}
+
+fn print_to_stderr(request: &AuthorizationRequest) {
+    eprintln!(
+        "{} wants you to sign in at {}. Open this address in a browser:\n\n  {}\n\n\
+         Then paste the whole address of the page where you end, which may not load:",
+        request.server(),
+        request.issuer(),
+        request.url(),
+    );
+}
+
+impl fmt::Debug for Paste {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Paste")
+            .field("redirect_uri", &self.redirect_uri)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,237 @@
+//! From a refusal to the authorization server that gives tokens for the server.
+
+use turnbuckle_transport::http::client::{Address, StatusCode};
+
+use super::challenge::Wanted;
+use super::fetch::{Fetcher, Found};
+use super::metadata::{AuthorizationServer, ProtectedResource, well_known};
+use super::{AuthError, Problem, Scopes, Step};
+
+/// What was found out about a protected server.
+#[derive(Clone, Debug)]
+pub(crate) struct Discovered {
+    /// What tokens are asked for, exactly as it was published. 2025-03-26 has no word for it.
+    pub(crate) resource: Option<String>,
+    /// What a token may be good for, as the resource says.
+    pub(crate) scopes: Option<Scopes>,
+    /// Whether the resource takes tokens that are bound to a key.
+    pub(crate) takes_dpop: bool,
+    /// Whether the resource takes no others.
+    pub(crate) wants_dpop: bool,
+    /// Who gives them.
+    pub(crate) server: AuthorizationServer,
+    /// By which revision's rules it was found.
+    pub(crate) way: Way,
+}
+
+/// How an authorization server was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By the resource's metadata.
+    Published,
+    /// The server is its own, as in 2025-03-26.
+    Legacy,
+}
+
+/// Finds out who gives tokens for a server.
+///
+/// `known` is the issuer that the client is registered with, if it was named.
+pub(crate) async fn discover(
+    fetcher: &Fetcher,
+    server: &Address,
+    wanted: &Wanted,
+    known: Option<&str>,
+) -> Result<Discovered, AuthError> {
+    let Some(resource) = resource(fetcher, server, wanted).await? else {
+        tracing::debug!(server = %server, "publishes no metadata; trying the way of 2025-03-26");
+        return legacy(fetcher, server).await;
+    };
+    let issuer = choose(&resource, server, known)?;
+    let listed = |algorithms: &[String]| algorithms.iter().any(|one| one == "ES256");
+    let takes_dpop = resource
+        .dpop_signing_alg_values_supported
+        .as_deref()
+        .is_some_and(listed);
+    let scopes = resource.scopes_supported.as_ref();
+    Ok(Discovered {
+        server: of_issuer(fetcher, &issuer).await?,
+        scopes: scopes.map(|scopes| scopes.iter().map(String::as_str).collect()),
+        takes_dpop,
+        wants_dpop: resource.dpop_bound_access_tokens_required,
+        resource: Some(resource.resource),
+        way: Way::Published,
+    })
+}
+
+/// A4: where the refusal says, else below the path, else at the root.
+async fn resource(
+    fetcher: &Fetcher,
+    server: &Address,
+    wanted: &Wanted,
+) -> Result<Option<ProtectedResource>, AuthError> {
+    let mut places = Vec::new();
+    if let Some(told) = &wanted.resource_metadata {
+        places.push(server.join(told).map_err(|error| {
+            let problem = Problem::Malformed("`resource_metadata` is no URL".to_owned());
+            AuthError::new(Step::ResourceMetadata, problem)
+                .at(server)
+                .caused_by(error)
+        })?);
+    }
+    let usual = well_known::of_resource(server);
+    places.extend(usual.map_err(|error| no_url(Step::ResourceMetadata, server, error))?);
+    for place in &places {
+        match fetcher.document(Step::ResourceMetadata, place).await? {
+            Found::Document(document) => return checked(document, server, place).map(Some),
+            Found::Nothing(status) => is_absent(Step::ResourceMetadata, place, status)?,
+        }
+    }
+    Ok(None)
+}
+
+fn checked(
+    document: ProtectedResource,
+    server: &Address,
+    place: &Address,
+) -> Result<ProtectedResource, AuthError> {
+    if document.is_of(server) {
+        return Ok(document);
+    }
+    let problem = Problem::Mismatch {
+        what: "`resource`",
+        expected: server.to_string(),
+        found: super::error::shown(&document.resource),
+    };
+    Err(AuthError::new(Step::ResourceMetadata, problem)
+        .at(place)
+        .rule("RFC 9728, 3.3")
+        .hint("connect to the server by the address that its metadata names, if you trust that"))
+}
+
+fn choose(
+    resource: &ProtectedResource,
+    server: &Address,
+    known: Option<&str>,
+) -> Result<String, AuthError> {
+    let servers = &resource.authorization_servers;
+    let Some(first) = servers.first() else {
+        let problem = Problem::Missing("`authorization_servers` is missing or empty".to_owned());
+        return Err(AuthError::new(Step::ResourceMetadata, problem)
+            .at(server)
+            .rule("authorization-server-discovery, \"Authorization Server Location\""));
+    };
+    match known {
+        None => Ok(first.clone()),
+        Some(known) if servers.iter().any(|one| one == known) => Ok(known.to_owned()),
+        // A15: rather an error than credentials in the wrong hands.
+        Some(known) => {
+            let problem = Problem::Mismatch {
+                what: "the authorization server",
+                expected: known.to_owned(),
+                found: super::error::shown(&servers.join(", ")),
+            };
+            Err(AuthError::new(Step::ResourceMetadata, problem)
+                .at(server)
+                .rule("client-registration, \"Authorization Server Binding\"")
+                .hint("register the client there and give its new id, if the server has moved"))
+        }
+    }
+}
+
+/// A5 and A6: the places in their order, and a document only if it is the issuer's own.
+pub(crate) async fn of_issuer(
+    fetcher: &Fetcher,
+    issuer: &str,
+) -> Result<AuthorizationServer, AuthError> {
+    const STEP: Step = Step::ServerMetadata;
+    let address = Address::parse(issuer).map_err(|error| {
+        let problem = Problem::Malformed("the authorization server's issuer is no URL".to_owned());
+        AuthError::new(STEP, problem).caused_by(error)
+    })?;
+    let places = well_known::of_issuer(&address).map_err(|error| no_url(STEP, &address, error))?;
+    for place in &places {
+        match fetcher.document::<AuthorizationServer>(STEP, place).await? {
+            Found::Document(document) if document.issuer == issuer => return Ok(document),
+            Found::Document(document) => {
+                return Err(wrong_issuer(issuer, &document.issuer, place));
+            }
+            Found::Nothing(status) => is_absent(STEP, place, status)?,
+        }
+    }
+    let count = places.len();
+    let problem = Problem::Missing(format!("there is no document at any of the {count} places"));
+    Err(AuthError::new(STEP, problem)
+        .at(&address)
+        .rule("authorization-server-discovery, \"Authorization Server Metadata Discovery\"")
+        .hint("the authorization server has to publish RFC 8414 or OpenID Connect metadata"))
+}
+
+fn wrong_issuer(expected: &str, found: &str, place: &Address) -> AuthError {
+    let problem = Problem::Mismatch {
+        what: "`issuer`",
+        expected: expected.to_owned(),
+        found: super::error::shown(found),
+    };
+    AuthError::new(Step::ServerMetadata, problem)
+        .at(place)
+        .rule("RFC 8414, 3.3")
+        .hint("the document is not used; both names have to be equal, to the last slash")
+}
+
+/// A7: a document at the root, or the endpoints that there are by default.
+async fn legacy(fetcher: &Fetcher, server: &Address) -> Result<Discovered, AuthError> {
+    const STEP: Step = Step::ServerMetadata;
+    let base = well_known::base(server).map_err(|error| no_url(STEP, server, error))?;
+    let places = well_known::of_issuer(&base).map_err(|error| no_url(STEP, server, error))?;
+    let base = base.to_string();
+    let mut found = AuthorizationServer::by_default(&base);
+    for place in &places {
+        match fetcher.document::<AuthorizationServer>(STEP, place).await? {
+            Found::Document(document) => {
+                let issuer = document.issuer.trim_end_matches('/');
+                if issuer != base.trim_end_matches('/') {
+                    return Err(wrong_issuer(
+                        base.trim_end_matches('/'),
+                        &document.issuer,
+                        place,
+                    ));
+                }
+                found = document;
+                break;
+            }
+            Found::Nothing(status) => is_absent(STEP, place, status)?,
+        }
+    }
+    Ok(Discovered {
+        resource: None,
+        scopes: None,
+        takes_dpop: false,
+        wants_dpop: false,
+        server: found,
+        way: Way::Legacy,
+    })
+}
+
+/// A server in trouble is not one without metadata: falling back then would ask the wrong one.
+fn is_absent(step: Step, place: &Address, status: StatusCode) -> Result<(), AuthError> {
+    if !status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS {
+        return Ok(());
+    }
+    let problem = Problem::Refused {
+        status: status.as_u16(),
+        error: None,
+        description: None,
+    };
+    Err(AuthError::new(step, problem)
+        .at(place)
+        .hint("try again later"))
+}
+
+fn no_url(
+    step: Step,
+    at: &Address,
+    error: turnbuckle_transport::http::client::AddressError,
+) -> AuthError {
+    let problem = Problem::Malformed("no place for metadata can be made of the URL".to_owned());
+    AuthError::new(step, problem).at(at).caused_by(error)
+}

@@ -1,0 +1,305 @@
+//! What can go wrong on the way to a token: at which step, where, by which rule, and what to do.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use turnbuckle_transport::http::client::{Address, BoxError};
+
+/// The most that is shown of what a server says, in characters: a sentence or two.
+const SHOWN_CHARACTERS: usize = 300;
+
+/// Why there is no token, or why one does not help.
+///
+/// It says which step failed, at which URL, what was expected and by which rule, and what can be
+/// done. No token, code or password is in it. Clones are the same error: calls that waited for one
+/// sign-in fail with the same reason.
+#[derive(Clone)]
+pub struct AuthError(Arc<Inner>);
+
+struct Inner {
+    step: Step,
+    url: Option<String>,
+    problem: Problem,
+    rule: Option<&'static str>,
+    hint: Option<String>,
+    source: Option<BoxError>,
+}
+
+/// The steps on the way to a token, and what is done with one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// What was set does not fit together.
+    Setup,
+    /// The resource's metadata is looked for.
+    ResourceMetadata,
+    /// The authorization server's metadata is looked for.
+    ServerMetadata,
+    /// The client introduces itself to the authorization server.
+    Registration,
+    /// A person is asked.
+    Authorization,
+    /// What came back from the person's browser is checked.
+    AuthorizationResponse,
+    /// A token is fetched.
+    Token,
+    /// A token is renewed.
+    Refresh,
+    /// An identity assertion is exchanged at the identity provider.
+    Exchange,
+    /// A token is sent to the server it is for.
+    Use,
+    /// Tokens are given back.
+    Revocation,
+    /// Tokens are loaded or kept.
+    Store,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// There was no answer.
+    Unreachable,
+    /// A URL may not be used: it is not `https`, or leads into a private network.
+    Forbidden(String),
+    /// The answer is an error.
+    Refused {
+        /// The status of the answer, 0 if it came with a redirect.
+        status: u16,
+        /// OAuth's name for the error.
+        error: Option<String>,
+        /// What the server says about it.
+        description: Option<String>,
+    },
+    /// The answer cannot be read, or lacks something.
+    Malformed(String),
+    /// Something is not what it has to be.
+    Mismatch {
+        /// What was compared.
+        what: &'static str,
+        /// What it has to be.
+        expected: String,
+        /// What it was.
+        found: String,
+    },
+    /// Nothing was found in any of the places where it may be.
+    Missing(String),
+    /// The other side cannot do what is needed.
+    Unsupported(String),
+    /// The person did not answer in time, or could not be asked.
+    Unanswered(String),
+    /// A fresh token was refused.
+    StillRefused,
+    /// Something on this machine failed.
+    Local(String),
+}
+
+impl AuthError {
+    pub(crate) fn new(step: Step, problem: Problem) -> Self {
+        Self(Arc::new(Inner {
+            step,
+            url: None,
+            problem,
+            rule: None,
+            hint: None,
+            source: None,
+        }))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            change(inner);
+        }
+        self
+    }
+
+    /// Where. An address is shown without its query.
+    pub(crate) fn at(self, address: &Address) -> Self {
+        let url = address.to_string();
+        self.with(|inner| inner.url = Some(url))
+    }
+
+    pub(crate) fn rule(self, rule: &'static str) -> Self {
+        self.with(|inner| inner.rule = Some(rule))
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        self.with(|inner| inner.hint = Some(hint.into()))
+    }
+
+    pub(crate) fn caused_by(self, source: impl Into<BoxError>) -> Self {
+        self.with(|inner| inner.source = Some(source.into()))
+    }
+
+    /// Which step failed.
+    pub fn step(&self) -> Step {
+        self.0.step
+    }
+
+    /// Where it failed, without the query.
+    pub fn url(&self) -> Option<&str> {
+        self.0.url.as_deref()
+    }
+
+    /// What went wrong.
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+
+    /// The rule that was broken, by document and section.
+    pub fn broken_rule(&self) -> Option<&'static str> {
+        self.0.rule
+    }
+
+    /// What the user can do.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// OAuth's name for the error, if the other side gave one.
+    pub fn oauth_error(&self) -> Option<&str> {
+        match &self.0.problem {
+            Problem::Refused { error, .. } => error.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for AuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { step, url, .. } = &*self.0;
+        write!(f, "{step} failed")?;
+        if let Some(url) = url {
+            write!(f, " at {url}")?;
+        }
+        write!(f, ": {}", self.0.problem)?;
+        if let Some(rule) = self.0.rule {
+            write!(f, " ({rule})")?;
+        }
+        if let Some(hint) = &self.0.hint {
+            write!(f, "; {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for AuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthError")
+            .field("step", &self.0.step)
+            .field("url", &self.0.url)
+            .field("problem", &self.0.problem)
+            .field("source", &self.0.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Error for AuthError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let source = self.0.source.as_deref()?;
+        Some(source)
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Setup => "setting up authorization",
+            Self::ResourceMetadata => "finding the protected resource's metadata",
+            Self::ServerMetadata => "finding the authorization server's metadata",
+            Self::Registration => "registering the client",
+            Self::Authorization => "asking for authorization",
+            Self::AuthorizationResponse => "checking the authorization response",
+            Self::Token => "fetching a token",
+            Self::Refresh => "renewing the token",
+            Self::Exchange => "exchanging the identity assertion",
+            Self::Use => "using the token",
+            Self::Revocation => "giving the token back",
+            Self::Store => "keeping the tokens",
+        })
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable => f.write_str("there was no answer"),
+            Self::Forbidden(reason)
+            | Self::Malformed(reason)
+            | Self::Missing(reason)
+            | Self::Unsupported(reason)
+            | Self::Unanswered(reason)
+            | Self::Local(reason) => f.write_str(reason),
+            Self::Refused {
+                status,
+                error,
+                description,
+            } => {
+                match status {
+                    0 => f.write_str("it was refused")?,
+                    status => write!(f, "it was refused with status {status}")?,
+                }
+                if let Some(error) = error {
+                    write!(f, ", `{error}`")?;
+                }
+                if let Some(description) = description {
+                    write!(f, " (\"{description}\")")?;
+                }
+                Ok(())
+            }
+            Self::Mismatch {
+                what,
+                expected,
+                found,
+            } => write!(f, "{what} has to be `{expected}` and is `{found}`"),
+            Self::StillRefused => {
+                f.write_str("the server refuses a token that was just fetched for it")
+            }
+        }
+    }
+}
+
+/// Text of a server as it may stand in a message: short, and on one line.
+pub(crate) fn shown(text: &str) -> String {
+    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    clean
+        .take(SHOWN_CHARACTERS)
+        .collect::<String>()
+        .trim()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_step_place_rule_and_what_to_do() {
+        let at = Address::parse("https://as.example/token?key=secret").unwrap();
+        let refused = Problem::Refused {
+            status: 400,
+            error: Some("invalid_grant".to_owned()),
+            description: None,
+        };
+        let error = AuthError::new(Step::Token, refused)
+            .at(&at)
+            .rule("RFC 6749, 5.2")
+            .hint("sign in again")
+            .caused_by("inner");
+        assert_eq!(
+            error.to_string(),
+            "fetching a token failed at https://as.example/token: it was refused with status 400, \
+             `invalid_grant` (RFC 6749, 5.2); sign in again"
+        );
+        assert_eq!(error.source().unwrap().to_string(), "inner");
+        assert_eq!(error.oauth_error(), Some("invalid_grant"));
+    }
+
+    #[test]
+    fn what_servers_say_is_short_and_on_one_line() {
+        assert_eq!(shown(" a\nb\u{1b}[31m "), "a b [31m");
+        assert_eq!(shown(&"a".repeat(1000)).len(), SHOWN_CHARACTERS);
+    }
+}

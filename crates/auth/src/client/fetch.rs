@@ -1,0 +1,283 @@
+//! Requests to authorization servers: within time, of bounded size, only to where we may go.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use serde::de::DeserializeOwned;
+use turnbuckle_transport::http::client::{
+    Address, Agent, AgentSettings, HeaderMap, HeaderValue, HttpError, Method, Reply, ScreenedOut,
+    StatusCode,
+};
+
+use super::reach::{Reach, is_loopback};
+use super::{AuthError, Problem, Step};
+
+/// 30 s for a request and its answer: token endpoints that ask others are slow, not minutes.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// 256 KiB: the largest documents of providers are a tenth of it.
+const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
+
+/// 3 redirects of a document: from a bare domain to its main one, to a path, and one more.
+const MAX_REDIRECTS: usize = 3;
+
+/// Sends requests on behalf of a client of one server.
+pub(crate) struct Fetcher {
+    settings: AgentSettings,
+    reach: Reach,
+    server: Address,
+    /// For the server itself, which the user has chosen.
+    own: OnceLock<Agent>,
+    /// For whoever the server sends us to.
+    others: OnceLock<Agent>,
+}
+
+/// An answer, read.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// What came of looking for a document.
+pub(crate) enum Found<T> {
+    /// It is there.
+    Document(T),
+    /// It is not at this place.
+    Nothing(StatusCode),
+}
+
+impl Fetcher {
+    pub(crate) fn new(settings: AgentSettings, reach: Reach, server: Address) -> Self {
+        Self {
+            settings: settings.without_redirects(),
+            reach,
+            server,
+            own: OnceLock::new(),
+            others: OnceLock::new(),
+        }
+    }
+
+    /// Looks for a document. It is asked for without credentials, so redirects are followed, as
+    /// far as each of them leads to where we may go.
+    pub(crate) async fn document<T: DeserializeOwned>(
+        &self,
+        step: Step,
+        address: &Address,
+    ) -> Result<Found<T>, AuthError> {
+        let mut at = address.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let answer = self
+                .send(step, Method::GET, &at, HeaderMap::new(), Bytes::new())
+                .await?;
+            if answer.status.is_redirection() {
+                at = redirected(step, &at, &answer)?;
+                continue;
+            }
+            if !answer.status.is_success() {
+                return Ok(Found::Nothing(answer.status));
+            }
+            return match serde_json::from_slice(&answer.body) {
+                Ok(document) => Ok(Found::Document(document)),
+                // Many web servers answer every path with a page.
+                Err(_) if !is_json(&answer.headers) => Ok(Found::Nothing(StatusCode::NOT_FOUND)),
+                Err(error) => {
+                    let problem = Problem::Malformed(format!("the document is not right: {error}"));
+                    Err(AuthError::new(step, problem).at(&at))
+                }
+            };
+        }
+        let problem = Problem::Malformed(format!("it redirects more than {MAX_REDIRECTS} times"));
+        Err(AuthError::new(step, problem).at(address))
+    }
+
+    /// How the server refuses a request without credentials.
+    pub(crate) async fn refusal(&self) -> Result<HeaderMap, AuthError> {
+        const STEP: Step = Step::ResourceMetadata;
+        self.reach.check(STEP, &self.server)?;
+        let agent = self.agent(&self.server);
+        let agent = agent.map_err(|error| failed(STEP, &self.server, error))?;
+        // Its body may be a stream without an end, and is not read.
+        let asked = agent.events(&self.server, HeaderMap::new());
+        match tokio::time::timeout(REQUEST_TIMEOUT, asked).await {
+            Ok(Ok(reply)) => Ok(reply.headers().clone()),
+            Ok(Err(error)) => Err(failed(STEP, &self.server, error)),
+            Err(_) => Err(AuthError::new(STEP, Problem::Unreachable).at(&self.server)),
+        }
+    }
+
+    /// Sends a form. A redirect is not followed: what is sent is for nobody else.
+    pub(crate) async fn form(
+        &self,
+        step: Step,
+        address: &Address,
+        mut headers: HeaderMap,
+        form: String,
+    ) -> Result<Answer, AuthError> {
+        let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+        headers.insert(CONTENT_TYPE, kind);
+        self.post(step, address, headers, form.into()).await
+    }
+
+    /// Sends JSON. A redirect is not followed: what is sent is for nobody else.
+    pub(crate) async fn json(
+        &self,
+        step: Step,
+        address: &Address,
+        body: &serde_json::Value,
+    ) -> Result<Answer, AuthError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.post(step, address, headers, body.to_string().into())
+            .await
+    }
+
+    async fn post(
+        &self,
+        step: Step,
+        address: &Address,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Answer, AuthError> {
+        let answer = self
+            .send(step, Method::POST, address, headers, body)
+            .await?;
+        if answer.status.is_redirection() {
+            let to = redirected(step, address, &answer)?;
+            let problem =
+                Problem::Malformed(format!("it redirects to {to}, which is not followed"));
+            return Err(AuthError::new(step, problem)
+                .at(address)
+                .rule("OAuth 2.1, 7.12.2")
+                .hint("the metadata has to name the endpoint itself"));
+        }
+        Ok(answer)
+    }
+
+    async fn send(
+        &self,
+        step: Step,
+        method: Method,
+        address: &Address,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Answer, AuthError> {
+        self.reach.check(step, address)?;
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let agent = self
+            .agent(address)
+            .map_err(|error| failed(step, address, error))?;
+        tracing::debug!(%method, url = %address, "asking for authorization: {step}");
+        let whole = async { read(agent.send(method, address, headers, body).await?).await };
+        match tokio::time::timeout(REQUEST_TIMEOUT, whole).await {
+            Ok(answer) => answer.map_err(|error| failed(step, address, error)),
+            Err(_) => Err(AuthError::new(step, Problem::Unreachable)
+                .at(address)
+                .hint(format!("it had {REQUEST_TIMEOUT:?}; try again"))),
+        }
+    }
+
+    /// Connections are shared by all requests to strangers, and kept apart from those to the server.
+    fn agent(&self, address: &Address) -> Result<Agent, HttpError> {
+        if !address.is_https() {
+            // Certificates are not needed, and are slow to load.
+            return self.settings_for(address).agent(address);
+        }
+        let slot = match address.is_same_origin(&self.server) {
+            true => &self.own,
+            false => &self.others,
+        };
+        if let Some(agent) = slot.get() {
+            return Ok(agent.clone());
+        }
+        let agent = self.settings_for(address).agent(address)?;
+        Ok(slot.get_or_init(|| agent).clone())
+    }
+
+    fn settings_for(&self, address: &Address) -> AgentSettings {
+        let settings = self.settings.clone();
+        if address.is_same_origin(&self.server) {
+            return settings;
+        }
+        let (reach, server_is_local) = (self.reach, is_loopback(&self.server));
+        settings.with_screen(move |found| reach.passes(found, server_is_local))
+    }
+}
+
+impl Answer {
+    /// Reads the body as JSON.
+    pub(crate) fn parse<T: DeserializeOwned>(
+        &self,
+        step: Step,
+        address: &Address,
+    ) -> Result<T, AuthError> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            // Not the text: there may be tokens in it.
+            let problem = Problem::Malformed(format!(
+                "the answer cannot be read (line {}, column {})",
+                error.line(),
+                error.column()
+            ));
+            AuthError::new(step, problem).at(address)
+        })
+    }
+}
+
+async fn read(reply: Reply) -> Result<Answer, HttpError> {
+    Ok(Answer {
+        status: reply.status(),
+        headers: reply.headers().clone(),
+        body: reply.bytes(MAX_DOCUMENT_BYTES).await?,
+    })
+}
+
+fn redirected(step: Step, at: &Address, answer: &Answer) -> Result<Address, AuthError> {
+    let location = answer.headers.get(LOCATION);
+    let location = location.and_then(|location| location.to_str().ok());
+    let to = location.and_then(|location| at.join(location).ok());
+    to.ok_or_else(|| {
+        let problem = Problem::Malformed("it redirects nowhere".to_owned());
+        AuthError::new(step, problem).at(at)
+    })
+}
+
+fn failed(step: Step, address: &Address, error: HttpError) -> AuthError {
+    if let Some(out) = screened_out(&error) {
+        let problem = Problem::Forbidden(out.to_string());
+        return AuthError::new(step, problem)
+            .at(address)
+            .rule("security best practices, \"Server-Side Request Forgery\"")
+            .hint("allow private networks if the server and this machine are in the same one");
+    }
+    let hint = match &error {
+        HttpError::TooLarge { .. } => Some("a document of this size is not read"),
+        _ => None,
+    };
+    let failed = AuthError::new(step, Problem::Unreachable)
+        .at(address)
+        .caused_by(error);
+    match hint {
+        Some(hint) => failed.hint(hint),
+        None => failed,
+    }
+}
+
+fn screened_out(error: &HttpError) -> Option<&ScreenedOut> {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        if let Some(out) = error.downcast_ref() {
+            return Some(out);
+        }
+        source = error.source();
+    }
+    None
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("json"))
+}

@@ -1,0 +1,273 @@
+//! A person is asked, in their browser.
+
+use std::time::Duration;
+
+use turnbuckle_transport::http::client::Address;
+
+use super::super::authorization_request::{AuthorizationRequest, Question};
+use super::super::authorization_response::{self, Naming};
+use super::super::clock::Timestamp;
+use super::super::discovery::Way;
+use super::super::engine::{Asked, Engine};
+use super::super::identity::{Identity, Proof};
+use super::super::metadata::AuthorizationServer;
+use super::super::pkce::Pkce;
+use super::super::reach::is_loopback;
+use super::super::registration::{Introduction, register};
+use super::super::token_request::endpoint_of;
+use super::super::tokens::Tokens;
+use super::super::{AuthError, Problem, Step, Visit};
+use crate::Secret;
+
+/// 10 min for a person to sign in, with a second factor that has to be found first.
+const PERSON_TIMEOUT: Duration = Duration::from_mins(10);
+
+impl Engine {
+    pub(in super::super) async fn authorization_code(
+        &self,
+        asked: &Asked<'_>,
+    ) -> Result<Tokens, AuthError> {
+        let server = &asked.found.server;
+        check_pkce(asked)?;
+        let endpoint = server.authorization_endpoint.as_deref();
+        let endpoint = endpoint_of(
+            Step::Authorization,
+            "authorization_endpoint",
+            endpoint,
+            server,
+        )?;
+        // It is opened on the person's machine: `file:` and the like must not get there.
+        self.settings.reach.check(Step::Authorization, &endpoint)?;
+        let visit = self.visit(server).await?;
+        let redirect_uri = visit.redirect_uri().to_owned();
+        check_redirect(&redirect_uri)?;
+        let identity = self.identity(server, &redirect_uri, asked).await?;
+        let pkce = Pkce::new();
+        let request = AuthorizationRequest::new(&Question {
+            endpoint: &endpoint.to_exposed_string(),
+            issuer: &server.issuer,
+            server: &self.server,
+            client_id: &identity.client_id,
+            redirect_uri: &redirect_uri,
+            scopes: asked.scopes,
+            resource: asked.found.resource.as_deref(),
+            pkce: &pkce,
+            key_thumbprint: asked.key.map(|key| key.thumbprint()),
+        })?;
+        let code = ask(visit, &request, server).await?;
+        let grant = [
+            ("grant_type", "authorization_code"),
+            ("code", code.expose()),
+            ("redirect_uri", &redirect_uri),
+            ("code_verifier", pkce.verifier.expose()),
+        ];
+        let tokens = self.tokens(asked, Some(&identity), &grant).await;
+        if let Err(error) = &tokens
+            && matches!(
+                error.oauth_error(),
+                Some("invalid_client" | "unauthorized_client")
+            )
+        {
+            // The registration is not there any more: another is made the next time.
+            self.forget_registration(&server.issuer).await;
+        }
+        tokens
+    }
+
+    async fn visit(&self, server: &AuthorizationServer) -> Result<Box<dyn Visit>, AuthError> {
+        let made = self.load_registration(&server.issuer).await;
+        let known = made.map(|made| made.redirect_uris).unwrap_or_default();
+        let prepared = self.settings.browser.prepare(&known).await;
+        prepared.map_err(|error| {
+            let problem = Problem::Unanswered("no answer could be received".to_owned());
+            AuthError::new(Step::Authorization, problem)
+                .at(&self.server)
+                .caused_by(error)
+        })
+    }
+
+    /// A18: a client that is registered by hand, one with a document, one that introduces itself.
+    pub(super) async fn identity(
+        &self,
+        server: &AuthorizationServer,
+        redirect_uri: &str,
+        asked: &Asked<'_>,
+    ) -> Result<Identity, AuthError> {
+        if let Some(identity) = self.registered(server).await? {
+            return Ok(identity);
+        }
+        if let Some(identity) = self.documented(server)? {
+            return Ok(identity);
+        }
+        let made = self.load_registration(&server.issuer).await;
+        if let Some(made) = made
+            && made.is_good_for(redirect_uri, Timestamp::now())
+        {
+            return Ok(made.identity());
+        }
+        let endpoint = server.registration_endpoint.as_deref();
+        let endpoint = endpoint_of(
+            Step::Registration,
+            "registration_endpoint",
+            endpoint,
+            server,
+        )
+        .map_err(|error| error.hint("register a client by hand and give its id"))?;
+        let introduction = Introduction {
+            name: &self.settings.name,
+            redirect_uri,
+            scopes: asked.scopes,
+            is_bound: asked.key.is_some(),
+        };
+        let made = register(&self.fetcher, server, &endpoint, &introduction).await?;
+        self.keep_registration(&server.issuer, &made).await;
+        Ok(made.identity())
+    }
+
+    /// The client that is registered by hand, if there is one. A15: it is shown to its own issuer only.
+    pub(super) async fn registered(
+        &self,
+        server: &AuthorizationServer,
+    ) -> Result<Option<Identity>, AuthError> {
+        let Some(registered) = &self.settings.registered else {
+            return Ok(None);
+        };
+        let client_id = &registered.identity.client_id;
+        let issuer = match &registered.issuer {
+            Some(issuer) => issuer.clone(),
+            None => self.bound_issuer(client_id, &server.issuer).await,
+        };
+        if issuer == server.issuer {
+            return Ok(Some(registered.identity.clone()));
+        }
+        let problem = Problem::Mismatch {
+            what: "the authorization server",
+            expected: issuer,
+            found: server.issuer.clone(),
+        };
+        Err(AuthError::new(Step::Registration, problem)
+            .at(&self.server)
+            .rule("client-registration, \"Authorization Server Binding\"")
+            .hint("register the client there and give its new id, if the server has moved"))
+    }
+
+    /// A17: the client by the URL of the document about it, if the server reads such documents.
+    pub(super) fn documented(
+        &self,
+        server: &AuthorizationServer,
+    ) -> Result<Option<Identity>, AuthError> {
+        let Some(document) = &self.settings.document else {
+            return Ok(None);
+        };
+        if !server.client_id_metadata_document_supported {
+            return Ok(None);
+        }
+        let address = Address::parse(document).ok();
+        let is_right =
+            address.is_some_and(|address| address.is_https() && address.uri().path() != "/");
+        if !is_right || document.contains('#') {
+            let reason = "a client's document has to be at an `https` URL with a path";
+            return Err(
+                AuthError::new(Step::Setup, Problem::Malformed(reason.to_owned()))
+                    .rule("client-registration, \"Client ID Metadata Documents\""),
+            );
+        }
+        Ok(Some(Identity {
+            client_id: document.clone(),
+            proof: match &self.settings.document_key {
+                Some(key) => Proof::Key(key.clone()),
+                None => Proof::None,
+            },
+            method: None,
+        }))
+    }
+}
+
+async fn ask(
+    visit: Box<dyn Visit>,
+    request: &AuthorizationRequest,
+    server: &AuthorizationServer,
+) -> Result<Secret, AuthError> {
+    let unanswered = |reason: String| {
+        AuthError::new(Step::Authorization, Problem::Unanswered(reason))
+            .at(request.endpoint())
+            .hint("sign in again")
+    };
+    let answered = tokio::time::timeout(PERSON_TIMEOUT, visit.ask(request)).await;
+    let answer = match answered {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => return Err(unanswered("nobody came back".to_owned()).caused_by(error)),
+        Err(_) => {
+            return Err(unanswered(format!(
+                "nobody came back within {PERSON_TIMEOUT:?}"
+            )));
+        }
+    };
+    let naming = match server.authorization_response_iss_parameter_supported {
+        true => Naming::Promised,
+        false => Naming::NotPromised,
+    };
+    authorization_response::check(answer.expose(), request, naming)
+}
+
+/// A10: refuse when support is not advertised. Servers of 2025-03-26 need not advertise anything.
+fn check_pkce(asked: &Asked<'_>) -> Result<(), AuthError> {
+    let server = &asked.found.server;
+    let is_silent = server.code_challenge_methods_supported.is_none();
+    if server.knows_s256() || (asked.found.way == Way::Legacy && is_silent) {
+        return Ok(());
+    }
+    let reason = "the authorization server does not say that it knows PKCE with S256";
+    let error = AuthError::new(
+        Step::ServerMetadata,
+        Problem::Unsupported(reason.to_owned()),
+    )
+    .rule("security considerations, \"Authorization Code Protection\"")
+    .hint("its metadata has to list S256 in `code_challenge_methods_supported`");
+    Err(match Address::parse(&server.issuer) {
+        Ok(issuer) => error.at(&issuer),
+        Err(_) => error,
+    })
+}
+
+/// A20: this machine, `https`, or a scheme of the application's own.
+fn check_redirect(uri: &str) -> Result<(), AuthError> {
+    let is_right = match Address::parse(uri) {
+        Ok(address) => address.is_https() || is_loopback(&address),
+        // RFC 8252, 7.1: such schemes are reversed domain names.
+        Err(_) => uri
+            .split_once(':')
+            .is_some_and(|(scheme, _)| scheme.contains('.')),
+    };
+    if is_right {
+        return Ok(());
+    }
+    let reason =
+        "people are sent back to this machine, to `https`, or to a scheme like `com.example.app`";
+    Err(
+        AuthError::new(Step::Setup, Problem::Forbidden(reason.to_owned()))
+            .rule("security considerations, \"Communication Security\""),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A20.
+    #[test]
+    fn people_are_not_sent_back_just_anywhere() {
+        for (uri, is_right) in [
+            ("http://127.0.0.1:1/callback", true),
+            ("http://localhost:1/callback", true),
+            ("https://app.example/callback", true),
+            ("com.example.app:/callback", true),
+            ("http://app.example/callback", false),
+            ("http://localhost.example/callback", false),
+            ("javascript:alert(1)", false),
+            ("callback", false),
+        ] {
+            assert_eq!(check_redirect(uri).is_ok(), is_right, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! A client that acts for itself (oauth-client-credentials).
+
+use super::super::engine::{Asked, Engine};
+use super::super::tokens::Tokens;
+use super::super::{AuthError, Problem, Step};
+
+impl Engine {
+    pub(in super::super) async fn client_credentials(
+        &self,
+        asked: &Asked<'_>,
+    ) -> Result<Tokens, AuthError> {
+        // Registration is by hand in this flow, always.
+        let Some(identity) = self.registered(&asked.found.server).await? else {
+            let reason = "client credentials are for a client that is registered by hand";
+            let problem = Problem::Missing(reason.to_owned());
+            return Err(AuthError::new(Step::Setup, problem)
+                .at(&self.server)
+                .rule("oauth-client-credentials, \"Overview\"")
+                .hint("give the client's id with a secret or a key"));
+        };
+        let grant = [("grant_type", "client_credentials")];
+        self.tokens(asked, Some(&identity), &grant).await
+    }
+}

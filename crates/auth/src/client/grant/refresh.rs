@@ -1,0 +1,133 @@
+//! Tokens renewed without asking anybody.
+
+use turnbuckle_transport::http::client::BoxError;
+
+use super::super::clock::Timestamp;
+use super::super::engine::Engine;
+use super::super::identity::Identity;
+use super::super::metadata::AuthorizationServer;
+use super::super::token_request::TokenRequest;
+use super::super::tokens::{Request, Tokens};
+use super::super::{AuthError, Problem, Step};
+
+impl Engine {
+    /// Renews tokens; `None` if that cannot be done, and others have to be got.
+    ///
+    /// Whoever shares the store takes turns: a refresh token works once, and a second use of it is
+    /// taken for theft.
+    pub(in super::super) async fn refresh(
+        &self,
+        old: &Tokens,
+        server: &AuthorizationServer,
+    ) -> Result<Option<Tokens>, AuthError> {
+        if old.refresh.is_none() {
+            return Ok(None);
+        }
+        let key = self.tokens_key(&old.issuer, old.resource.as_deref());
+        let _held = self.settings.store.hold(&key).await.map_err(held)?;
+        let kept = self.load_tokens(&key).await;
+        let kept = kept.filter(|kept| kept.access != old.access);
+        if let Some(kept) = kept {
+            if !kept.is_expired(Timestamp::now()) {
+                // Somebody else has renewed them meanwhile.
+                return Ok(Some(kept));
+            }
+            return self.renew(&kept, server).await;
+        }
+        self.renew(old, server).await
+    }
+
+    async fn renew(
+        &self,
+        old: &Tokens,
+        server: &AuthorizationServer,
+    ) -> Result<Option<Tokens>, AuthError> {
+        let Some(refresh) = &old.refresh else {
+            return Ok(None);
+        };
+        let Some(identity) = self.known_identity(old, server).await? else {
+            return Ok(None);
+        };
+        let mut form = vec![
+            ("grant_type", "refresh_token"),
+            ("refresh_token", refresh.expose()),
+        ];
+        form.extend(
+            old.resource
+                .as_deref()
+                .map(|resource| ("resource", resource)),
+        );
+        let request = TokenRequest {
+            step: Step::Refresh,
+            server,
+            identity: Some(&identity),
+            key: old.key.as_ref(),
+            form: &form,
+        };
+        let answer = match self.request_token(&request).await {
+            Ok(answer) => answer,
+            Err(error) if is_final(&error) => {
+                tracing::debug!(server = %self.server, %error, "the refresh token is spent");
+                self.drop_refresh_token(old).await;
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let request = Request {
+            issuer: &old.issuer,
+            resource: old.resource.as_deref(),
+            client_id: Some(&identity.client_id),
+            requested: &old.requested,
+            key: old.key.as_ref(),
+        };
+        let mut tokens = Tokens::new(answer, &request, Timestamp::now())?;
+        // Rotation: a new one takes the place of the old, which stays good where there is none.
+        tokens.refresh = tokens.refresh.or_else(|| old.refresh.clone());
+        // Before anybody else takes their turn.
+        let key = self.tokens_key(&old.issuer, old.resource.as_deref());
+        self.save_tokens(&key, &tokens).await;
+        Ok(Some(tokens))
+    }
+
+    /// What it was good for stays known: the next sign-in asks for the same.
+    async fn drop_refresh_token(&self, old: &Tokens) {
+        let Some(mut spent) = Tokens::from_secret(&old.to_secret()) else {
+            return;
+        };
+        spent.refresh = None;
+        spent.expires = Some(Timestamp(0));
+        let key = self.tokens_key(&old.issuer, old.resource.as_deref());
+        self.save_tokens(&key, &spent).await;
+    }
+
+    /// The client that tokens were given to, if it is still there.
+    pub(super) async fn known_identity(
+        &self,
+        old: &Tokens,
+        server: &AuthorizationServer,
+    ) -> Result<Option<Identity>, AuthError> {
+        let own = match self.registered(server).await? {
+            Some(own) => Some(own),
+            None => self.documented(server)?,
+        };
+        let own = match own {
+            Some(own) => Some(own),
+            None => {
+                let made = self.load_registration(&server.issuer).await;
+                made.map(|made| made.identity())
+            }
+        };
+        Ok(own.filter(|own| Some(&own.client_id) == old.client_id.as_ref()))
+    }
+}
+
+/// Whether asking again cannot help, but signing in again may.
+fn is_final(error: &AuthError) -> bool {
+    matches!(error.problem(), Problem::Refused { status, .. } if (400..500).contains(status))
+        && error.oauth_error() != Some("temporarily_unavailable")
+}
+
+fn held(error: BoxError) -> AuthError {
+    let problem = Problem::Local("the store could not be held while renewing".to_owned());
+    AuthError::new(Step::Store, problem).caused_by(error)
+}

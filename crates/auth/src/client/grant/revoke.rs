@@ -1,0 +1,55 @@
+//! Tokens given back, RFC 7009.
+
+use form_urlencoded::Serializer;
+use turnbuckle_transport::http::client::HeaderMap;
+
+use super::super::clock::Timestamp;
+use super::super::discovery::of_issuer;
+use super::super::engine::Engine;
+use super::super::token_answer::refusal;
+use super::super::token_request::endpoint_of;
+use super::super::tokens::Tokens;
+use super::super::{AuthError, Problem, Step};
+
+impl Engine {
+    /// Gives tokens back, if the authorization server takes them. They are forgotten here first:
+    /// whatever it says, nobody uses them any more.
+    pub(in super::super) async fn revoke(&self, tokens: &Tokens) -> Result<(), AuthError> {
+        const STEP: Step = Step::Revocation;
+        self.forget(tokens).await;
+        let server = match of_issuer(&self.fetcher, &tokens.issuer).await {
+            Ok(server) => server,
+            // 2025-03-26 knows no endpoint for it.
+            Err(error) if matches!(error.problem(), Problem::Missing(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if server.revocation_endpoint.is_none() {
+            return Ok(());
+        }
+        let endpoint = server.revocation_endpoint.as_deref();
+        let endpoint = endpoint_of(STEP, "revocation_endpoint", endpoint, &server)?;
+        let identity = self.known_identity(tokens, &server).await?;
+        // The refresh token first: with it, the others mostly go too.
+        let given = [
+            (tokens.refresh.as_ref(), "refresh_token"),
+            (Some(&tokens.access), "access_token"),
+        ];
+        for (token, kind) in given {
+            let Some(token) = token else { continue };
+            let mut headers = HeaderMap::new();
+            let mut form = Serializer::new(String::new());
+            form.append_pair("token", token.expose());
+            form.append_pair("token_type_hint", kind);
+            if let Some(identity) = &identity {
+                identity.prove(&server, &mut form, &mut headers, Timestamp::now())?;
+            }
+            let form = form.finish();
+            let answer = self.fetcher.form(STEP, &endpoint, headers, form).await?;
+            if !answer.status.is_success() {
+                return Err(refusal(STEP, &endpoint, &answer)
+                    .hint("the tokens are forgotten here; they expire by themselves"));
+            }
+        }
+        Ok(())
+    }
+}

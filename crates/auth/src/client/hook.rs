@@ -1,0 +1,146 @@
+//! Tokens on requests, and what is done when they are refused.
+
+use std::future::{Future, ready};
+use std::pin::Pin;
+
+use http::header::AUTHORIZATION;
+use turnbuckle_transport::http::client::{
+    Arrived, Authorize, BoxError, Challenge, Decision, Departing, StatusCode,
+};
+
+use super::challenge::Wanted;
+use super::clock::Timestamp;
+use super::dpop::{HEADER as PROOF, NONCE};
+use super::engine::Cause;
+use super::session::{Current, Session, Standing};
+use super::{AuthError, OAuth, Problem, Step};
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl Authorize for OAuth {
+    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        let session = match self.session(request.address) {
+            Ok(session) => session,
+            Err(error) => return Box::pin(ready(Err(error.into()))),
+        };
+        if let Some(current) = session.usable() {
+            return Box::pin(ready(put(session, &current, request)));
+        }
+        Box::pin(async move {
+            match session.ready().await {
+                Some(current) => put(session, &current, request),
+                // The server may want nothing, or says what it wants.
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn answered(&self, answer: Arrived<'_>) {
+        let Ok(session) = self.session(answer.address) else {
+            return;
+        };
+        session.engine.nonces.note(answer.address, answer.headers);
+        if answer.status.is_success() {
+            session.succeeded();
+        }
+    }
+
+    fn challenged<'a>(
+        &'a self,
+        refusal: Challenge<'a>,
+    ) -> BoxFuture<'a, Result<Decision, BoxError>> {
+        Box::pin(async move {
+            let session = self.session(refusal.address)?;
+            let headers = refusal.www_authenticate();
+            let wanted = Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()));
+            let decision = match refusal.status {
+                StatusCode::UNAUTHORIZED => unauthorized(session, &refusal, wanted).await?,
+                _ => forbidden(session, &refusal, wanted).await?,
+            };
+            Ok(decision)
+        })
+    }
+}
+
+fn put(session: &Session, current: &Current, request: Departing<'_>) -> Result<(), BoxError> {
+    // A1: in the header, on every request. Plain `http` is for this machine.
+    let engine = &session.engine;
+    engine.settings.reach.check(Step::Use, request.address)?;
+    request
+        .headers
+        .insert(AUTHORIZATION, current.header.clone());
+    if let Some(key) = &current.tokens.key {
+        let (method, address) = (request.method, request.address);
+        let token = Some(&current.tokens.access);
+        let proof = engine
+            .nonces
+            .prove(key, method, address, token, Timestamp::now())?;
+        request.headers.insert(PROOF, proof);
+    }
+    Ok(())
+}
+
+/// 401: there is no token, or it is not good.
+async fn unauthorized(
+    session: &Session,
+    refusal: &Challenge<'_>,
+    wanted: Wanted,
+) -> Result<Decision, AuthError> {
+    let has_proof = refusal.sent.contains_key(PROOF);
+    let is_nonce = wanted.error.as_deref() == Some("use_dpop_nonce");
+    if has_proof && is_nonce && refusal.headers.contains_key(NONCE) {
+        // RFC 9449, 9: the nonce was noted when the answer came.
+        return Ok(Decision::Retry);
+    }
+    if let Some(current) = session.usable() {
+        if !current.were_sent(refusal.sent) {
+            // Another request has brought it meanwhile.
+            return Ok(Decision::Retry);
+        }
+        if current.standing == Standing::New {
+            session.drop_tokens().await;
+            return Err(AuthError::new(Step::Use, Problem::StillRefused)
+                .at(refusal.address)
+                .hint(
+                    "the server and its authorization server do not agree; its operator can tell",
+                ));
+        }
+    }
+    session.get(Cause::Refused, wanted).await?;
+    Ok(Decision::Retry)
+}
+
+/// 403: the token is not good for this.
+async fn forbidden(
+    session: &Session,
+    refusal: &Challenge<'_>,
+    wanted: Wanted,
+) -> Result<Decision, AuthError> {
+    if wanted.error.as_deref() != Some("insufficient_scope") {
+        return Ok(Decision::GiveUp);
+    }
+    let Some(current) = session.usable() else {
+        session.get(Cause::Refused, wanted).await?;
+        return Ok(Decision::Retry);
+    };
+    if !current.were_sent(refusal.sent) {
+        return Ok(Decision::Retry);
+    }
+    // Who knows what is missing knows who asks: the token itself is good.
+    session.succeeded();
+    let scopes = wanted.scope.clone().unwrap_or_default();
+    if current.tokens.requested.contains_all(&scopes) {
+        // A13: asking again for the same would go on for ever.
+        let problem = Problem::Refused {
+            status: refusal.status.as_u16(),
+            error: wanted.error,
+            description: Some(format!("needs `{scopes}`")),
+        };
+        return Err(AuthError::new(Step::Use, problem)
+            .at(refusal.address)
+            .rule("authorization, \"Step-Up Authorization Flow\"")
+            .hint("these scopes were asked for already; whoever grants them has to do so"));
+    }
+    session.get(Cause::TooNarrow, wanted).await?;
+    Ok(Decision::Retry)
+}

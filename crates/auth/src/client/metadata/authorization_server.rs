@@ -1,0 +1,72 @@
+//! Authorization server metadata, RFC 8414 and OpenID Connect Discovery.
+
+use serde::Deserialize;
+
+/// What an authorization server publishes about itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct AuthorizationServer {
+    /// Who it is.
+    pub(crate) issuer: String,
+    /// Where people are sent.
+    pub(crate) authorization_endpoint: Option<String>,
+    /// Where tokens are fetched.
+    pub(crate) token_endpoint: Option<String>,
+    /// Where clients introduce themselves.
+    pub(crate) registration_endpoint: Option<String>,
+    /// Where tokens are given back.
+    pub(crate) revocation_endpoint: Option<String>,
+    /// What a token may be good for.
+    pub(crate) scopes_supported: Option<Vec<String>>,
+    /// How clients prove who they are at the token endpoint.
+    pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    /// The forms of PKCE that it knows.
+    pub(crate) code_challenge_methods_supported: Option<Vec<String>>,
+    /// Whether it says who it is when it sends people back (RFC 9207).
+    #[serde(default)]
+    pub(crate) authorization_response_iss_parameter_supported: bool,
+    /// Whether a client's id may be the URL of a document about it.
+    #[serde(default)]
+    pub(crate) client_id_metadata_document_supported: bool,
+    /// The algorithms of proofs that it takes, if it binds tokens to keys.
+    pub(crate) dpop_signing_alg_values_supported: Option<Vec<String>>,
+}
+
+impl AuthorizationServer {
+    /// The endpoints of 2025-03-26, for servers without a document.
+    pub(crate) fn by_default(base: &str) -> Self {
+        let base = base.trim_end_matches('/');
+        let endpoint = |path| Some(format!("{base}{path}"));
+        Self {
+            issuer: base.to_owned(),
+            authorization_endpoint: endpoint("/authorize"),
+            token_endpoint: endpoint("/token"),
+            registration_endpoint: endpoint("/register"),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it says that it knows S256, the one form of PKCE that protects.
+    pub(crate) fn knows_s256(&self) -> bool {
+        is_in(self.code_challenge_methods_supported.as_deref(), "S256")
+    }
+
+    /// Whether it takes proofs that we can make.
+    pub(crate) fn takes_dpop(&self) -> bool {
+        is_in(self.dpop_signing_alg_values_supported.as_deref(), "ES256")
+    }
+
+    /// Whether it lists this scope.
+    pub(crate) fn lists_scope(&self, scope: &str) -> bool {
+        is_in(self.scopes_supported.as_deref(), scope)
+    }
+
+    /// Whether it takes this proof of who a client is; `None` if it does not say.
+    pub(crate) fn takes_method(&self, method: &str) -> Option<bool> {
+        let methods = self.token_endpoint_auth_methods_supported.as_deref()?;
+        Some(is_in(Some(methods), method))
+    }
+}
+
+fn is_in(list: Option<&[String]>, wanted: &str) -> bool {
+    list.is_some_and(|list| list.iter().any(|one| one == wanted))
+}

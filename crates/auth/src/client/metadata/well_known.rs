@@ -1,0 +1,93 @@
+//! Where documents about servers are looked for, and in which order.
+
+use turnbuckle_transport::http::client::{Address, AddressError};
+
+/// Where the metadata of a resource may be, if its refusal does not say.
+///
+/// authorization-server-discovery, "Protected Resource Metadata Discovery": below the path of the
+/// endpoint, then at the root.
+pub(crate) fn of_resource(server: &Address) -> Result<Vec<Address>, AddressError> {
+    const NAME: &str = "/.well-known/oauth-protected-resource";
+    let path = server.uri().path();
+    let mut places = vec![];
+    if !path.trim_end_matches('/').is_empty() {
+        places.push(server.join(&format!("{NAME}{path}"))?);
+    }
+    places.push(server.join(NAME)?);
+    Ok(places)
+}
+
+/// Where the metadata of an authorization server may be.
+///
+/// authorization-server-discovery, "Authorization Server Metadata Discovery": three places where
+/// the issuer has a path, two where it has none.
+pub(crate) fn of_issuer(issuer: &Address) -> Result<Vec<Address>, AddressError> {
+    const OAUTH: &str = "/.well-known/oauth-authorization-server";
+    const OPENID: &str = "/.well-known/openid-configuration";
+    let path = issuer.uri().path().trim_end_matches('/');
+    let mut places = vec![
+        issuer.join(&format!("{OAUTH}{path}"))?,
+        issuer.join(&format!("{OPENID}{path}"))?,
+    ];
+    if !path.is_empty() {
+        places.push(issuer.join(&format!("{path}{OPENID}"))?);
+    }
+    Ok(places)
+}
+
+/// Where a server of 2025-03-26 is its own authorization server: the path is cut off.
+pub(crate) fn base(server: &Address) -> Result<Address, AddressError> {
+    server.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(places: Result<Vec<Address>, AddressError>) -> Vec<String> {
+        let places = places.unwrap();
+        places.iter().map(Address::to_exposed_string).collect()
+    }
+
+    #[test]
+    fn resources_are_looked_for_by_path_and_then_at_the_root() {
+        let at = |text| texts(of_resource(&Address::parse(text).unwrap()));
+        assert_eq!(
+            at("https://h:8443/a/mcp?key=secret"),
+            [
+                "https://h:8443/.well-known/oauth-protected-resource/a/mcp",
+                "https://h:8443/.well-known/oauth-protected-resource",
+            ]
+        );
+        assert_eq!(
+            at("https://h/"),
+            ["https://h/.well-known/oauth-protected-resource"]
+        );
+        assert_eq!(
+            at("https://h"),
+            ["https://h/.well-known/oauth-protected-resource"]
+        );
+    }
+
+    #[test]
+    fn issuers_with_a_path_have_three_places() {
+        let at = |text| texts(of_issuer(&Address::parse(text).unwrap()));
+        for issuer in ["https://h/t", "https://h/t/"] {
+            assert_eq!(
+                at(issuer),
+                [
+                    "https://h/.well-known/oauth-authorization-server/t",
+                    "https://h/.well-known/openid-configuration/t",
+                    "https://h/t/.well-known/openid-configuration",
+                ]
+            );
+        }
+        assert_eq!(
+            at("https://h"),
+            [
+                "https://h/.well-known/oauth-authorization-server",
+                "https://h/.well-known/openid-configuration",
+            ]
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! The hook that gets tokens, as applications set it up.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use turnbuckle_transport::http::client::{Address, AgentSettings};
+
+use super::challenge::Wanted;
+use super::engine::Cause;
+use super::session::Session;
+use super::settings::{Grant, Offline, Settings};
+use super::{
+    Assertion, AuthError, Browser, Dpop, Enterprise, FileStore, Problem, Registered, Scopes, Step,
+    StoreError, TokenStore,
+};
+use crate::jose::SigningKey;
+
+/// Gets tokens for a protected server, by the rules of every revision since 2025-03-26.
+///
+/// Give it to the target of a server. When the server refuses a request, everything else follows:
+/// who gives tokens is found out, the client introduces itself, the person signs in in their
+/// browser, and the request is sent again. Tokens are renewed before they expire, and widened when
+/// the server wants more.
+///
+/// ```no_run
+/// use turnbuckle_auth::client::OAuth;
+/// # fn client(target: impl Sized) {}
+/// let oauth = OAuth::new("my-app").remember()?;
+/// // HttpTarget::new("https://example.com/mcp").authorize(oauth)
+/// # Ok::<(), turnbuckle_auth::client::StoreError>(())
+/// ```
+///
+/// It is for one server: the first that it is used with. Clones share its tokens;
+/// [`for_another_server`](Self::for_another_server) has the same settings and tokens of its own.
+///
+/// | the client is | say |
+/// |---|---|
+/// | run by a person | nothing more, or [`browser`](Self::browser) |
+/// | registered by hand | [`client`](Self::client) |
+/// | described by a document of its own | [`client_document`](Self::client_document) |
+/// | acting for itself | [`client_credentials`](Self::client_credentials) |
+/// | used in a company | [`enterprise`](Self::enterprise) |
+/// | run by a platform that vouches for it | [`workload`](Self::workload) |
+#[derive(Clone)]
+pub struct OAuth {
+    settings: Arc<Settings>,
+    session: Arc<OnceLock<Session>>,
+}
+
+impl OAuth {
+    /// A client by the name that people are shown when they are asked.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            settings: Arc::new(Settings::new(name.into())),
+            session: Arc::default(),
+        }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(Arc::make_mut(&mut self.settings));
+        self.session = Arc::default();
+        self
+    }
+
+    /// The client is registered by hand, and is this one.
+    pub fn client(self, client: Registered) -> Self {
+        self.with(|settings| settings.registered = Some(client))
+    }
+
+    /// The client is described by a document at this `https` URL (a client ID metadata document),
+    /// which is its id wherever such documents are read.
+    pub fn client_document(self, url: impl Into<String>) -> Self {
+        self.with(|settings| settings.document = Some(url.into()))
+    }
+
+    /// The same, and it proves who it is with the key that the document names.
+    pub fn client_document_with_key(self, url: impl Into<String>, key: SigningKey) -> Self {
+        self.with(|settings| {
+            settings.document = Some(url.into());
+            settings.document_key = Some(Arc::new(key));
+        })
+    }
+
+    /// The client acts for itself, and nobody is asked. It is registered by hand.
+    pub fn client_credentials(self, client: Registered) -> Self {
+        self.client(client)
+            .with(|settings| settings.grant = Grant::ClientCredentials)
+    }
+
+    /// A company's identity provider decides, and nobody is asked. Give the client as the server's
+    /// authorization server knows it by [`client`](Self::client).
+    pub fn enterprise(self, enterprise: Enterprise) -> Self {
+        self.with(|settings| settings.grant = Grant::Enterprise(Arc::new(enterprise)))
+    }
+
+    /// The platform that the client runs on vouches for it, by statements that it hands out
+    /// (workload identity federation).
+    pub fn workload(self, statement: impl Assertion + 'static) -> Self {
+        self.with(|settings| settings.grant = Grant::Workload(Arc::new(statement)))
+    }
+
+    /// Asks for these scopes too. What the server wants is asked for anyway.
+    pub fn scopes<'a>(self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        let scopes: Scopes = scopes.into_iter().collect();
+        self.with(|settings| settings.scopes = scopes)
+    }
+
+    /// Does not ask for tokens that outlive the person's presence. Without this, it is done where
+    /// the authorization server offers `offline_access`.
+    pub fn online_only(self) -> Self {
+        self.with(|settings| settings.offline = Offline::DoNotAsk)
+    }
+
+    /// Binds tokens to a key, or does not.
+    pub fn dpop(self, dpop: Dpop) -> Self {
+        self.with(|settings| settings.dpop = dpop)
+    }
+
+    /// Sends people to authorization servers in this way.
+    pub fn browser(self, browser: impl Browser + 'static) -> Self {
+        self.with(|settings| settings.browser = Arc::new(browser))
+    }
+
+    /// Keeps tokens here. Without this, they are forgotten with the process.
+    pub fn store(self, store: impl TokenStore + 'static) -> Self {
+        self.with(|settings| settings.store = Arc::new(store))
+    }
+
+    /// Keeps tokens between runs: sealed with a key of the operating system's keyring where there is
+    /// one (feature `keyring`), in files that only their owner may read.
+    ///
+    /// # Errors
+    /// If there is nowhere to keep them.
+    pub fn remember(self) -> Result<Self, StoreError> {
+        let store = FileStore::open(&self.settings.name)?;
+        Ok(self.store(store))
+    }
+
+    /// Reaches authorization servers by these proxies and certificates.
+    pub fn http(self, settings: AgentSettings) -> Self {
+        self.with(|own| own.http = settings)
+    }
+
+    /// Lets the server name authorization servers in private networks, and on this machine. It is
+    /// for servers inside your own network; link-local addresses stay closed.
+    pub fn allow_private_networks(self) -> Self {
+        self.with(|settings| settings.reach.private = true)
+    }
+
+    /// Sends tokens over plain `http` to other machines too. Whoever is between can use them: only
+    /// for networks where nobody else listens.
+    pub fn danger_allow_plain_http(self) -> Self {
+        self.with(|settings| settings.reach.plain = true)
+    }
+
+    /// The same settings for another server, with tokens of its own in the same store.
+    pub fn for_another_server(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            session: Arc::default(),
+        }
+    }
+
+    /// Gets tokens for a server ahead of the first request. It does nothing if there are any.
+    ///
+    /// # Errors
+    /// If there are none to be had, or the server wants none.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not end the sign-in; dropping the last clone of this does.
+    pub async fn sign_in(&self, server: &str) -> Result<(), AuthError> {
+        let session = self.session_at(server)?;
+        if session.ready().await.is_some() {
+            return Ok(());
+        }
+        let headers = session.engine.fetcher.refusal().await?;
+        let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
+        let wanted = Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()));
+        session.get(Cause::Refused, wanted).await
+    }
+
+    /// Gives the tokens for a server back, and forgets them.
+    ///
+    /// # Errors
+    /// If the authorization server does not take them back. They are forgotten all the same.
+    pub async fn sign_out(&self, server: &str) -> Result<(), AuthError> {
+        let session = self.session_at(server)?;
+        session.load().await;
+        match session.drop_tokens().await {
+            Some(tokens) => session.engine.revoke(&tokens).await,
+            None => Ok(()),
+        }
+    }
+
+    fn session_at(&self, server: &str) -> Result<&Session, AuthError> {
+        let address = Address::parse(server).map_err(|error| {
+            let problem = Problem::Malformed("the server's URL cannot be read".to_owned());
+            AuthError::new(Step::Setup, problem).caused_by(error)
+        })?;
+        self.session(&address)
+    }
+
+    /// The session of the server that this is for. A9: tokens go to nobody else.
+    pub(crate) fn session(&self, address: &Address) -> Result<&Session, AuthError> {
+        let session = self
+            .session
+            .get_or_init(|| Session::new(self.settings.clone(), address.clone()));
+        let server = &session.engine.server;
+        if server.is_same_origin(address) {
+            return Ok(session);
+        }
+        let problem = Problem::Mismatch {
+            what: "the server that the tokens are for",
+            expected: server.to_string(),
+            found: address.to_string(),
+        };
+        Err(AuthError::new(Step::Setup, problem)
+            .at(address)
+            .rule("authorization, \"Token Handling\"")
+            .hint("give each server its own, by `for_another_server`"))
+    }
+}
+
+impl fmt::Debug for OAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OAuth")
+            .field("name", &self.settings.name)
+            .field("session", &self.session.get())
+            .finish_non_exhaustive()
+    }
+}

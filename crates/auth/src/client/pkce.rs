@@ -1,0 +1,42 @@
+//! PKCE, RFC 7636: whoever redeems a code proves to be who asked for it.
+
+use super::random::random_text;
+use crate::Secret;
+use crate::jose::digest;
+
+/// What is sent along with a question, and with the code that answers it.
+#[derive(Clone, Debug)]
+pub(crate) struct Pkce {
+    /// What only we know until the code is redeemed.
+    pub(crate) verifier: Secret,
+    /// Its digest.
+    pub(crate) challenge: String,
+}
+
+impl Pkce {
+    /// The only method that we use; `plain` protects nobody.
+    pub(crate) const METHOD: &'static str = "S256";
+
+    pub(crate) fn new() -> Self {
+        let verifier = random_text();
+        Self {
+            challenge: digest(verifier.expose()),
+            verifier,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_question_has_a_verifier_of_its_own() {
+        let (one, other) = (Pkce::new(), Pkce::new());
+        assert_ne!(one.verifier, other.verifier);
+        // RFC 7636, 4.1: 43 to 128 characters.
+        assert_eq!(one.verifier.expose().len(), 43);
+        assert_eq!(one.challenge, digest(one.verifier.expose()));
+        assert!(!format!("{one:?}").contains(one.verifier.expose()));
+    }
+}

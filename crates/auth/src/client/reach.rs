@@ -1,0 +1,183 @@
+//! Which URLs may be asked. Servers tell clients where to go next, and a bad one would send them to
+//! machines that only the client can reach (security best practices, "Server-Side Request Forgery").
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use turnbuckle_transport::http::client::Address;
+
+use super::{AuthError, Problem, Step};
+
+/// What a client lets servers send it to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// Whether private networks may be asked.
+    pub(crate) private: bool,
+    /// Whether a URL may be `http` although it is not of this machine.
+    pub(crate) plain: bool,
+}
+
+impl Reach {
+    /// Whether a URL may be asked at all, by what is written in it.
+    ///
+    /// # Errors
+    /// If it has to be `https`.
+    pub(crate) fn check(self, step: Step, address: &Address) -> Result<(), AuthError> {
+        if address.is_https() || self.plain || is_loopback(address) {
+            return Ok(());
+        }
+        let reason = "only `https` is safe here, except on this machine".to_owned();
+        Err(AuthError::new(step, Problem::Forbidden(reason))
+            .at(address)
+            .rule("security considerations, \"Communication Security\"")
+            .hint("serve it by `https`, or allow plain `http` where nobody else listens"))
+    }
+
+    /// Whether a connection may be made to an address, on behalf of a client of this server.
+    pub(crate) fn passes(self, found: IpAddr, server_is_local: bool) -> bool {
+        match kind(found) {
+            Kind::Public => true,
+            Kind::Loopback => self.private || server_is_local,
+            Kind::Private => self.private,
+            // Cloud machines hand out their credentials at such an address. Nobody signs in there.
+            Kind::Never => false,
+        }
+    }
+}
+
+/// Whether an address is this machine, by what is written in it.
+pub(crate) fn is_loopback(address: &Address) -> bool {
+    let host = address.uri().host().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|found| kind(found) == Kind::Loopback)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Public,
+    Loopback,
+    Private,
+    Never,
+}
+
+fn kind(address: IpAddr) -> Kind {
+    match address {
+        IpAddr::V4(address) => kind_v4(address),
+        IpAddr::V6(address) => kind_v6(address),
+    }
+}
+
+fn kind_v4(address: Ipv4Addr) -> Kind {
+    let [a, b, c, _] = address.octets();
+    if address.is_loopback() {
+        Kind::Loopback
+    } else if address.is_link_local()
+        || address.is_multicast()
+        || a == 0
+        || a >= 240
+        // Reserved for protocols, of which DS-Lite's are inside.
+        || (a, b, c) == (192, 0, 0)
+    {
+        Kind::Never
+    } else if address.is_private()
+        // Carriers' own, and benchmarks.
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 198 && (18..20).contains(&b))
+    {
+        Kind::Private
+    } else {
+        Kind::Public
+    }
+}
+
+fn kind_v6(address: Ipv6Addr) -> Kind {
+    let segments = address.segments();
+    // Addresses that stand for one of IPv4: mapped, and through a translator.
+    let embedded = match segments {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            Some((high, low))
+        }
+        // 6to4 has it further ahead.
+        [0x2002, high, low, ..] => Some((high, low)),
+        _ => None,
+    };
+    if let Some((high, low)) = embedded {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        return kind_v4(Ipv4Addr::new(a, b, c, d));
+    }
+    if address.is_loopback() {
+        Kind::Loopback
+    } else if address.is_unspecified() || address.is_multicast() || address.is_unicast_link_local()
+    {
+        Kind::Never
+    } else if address.is_unique_local() || segments[0] & 0xffc0 == 0xfec0 {
+        Kind::Private
+    } else {
+        Kind::Public
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_inside_are_told_from_those_outside() {
+        for (text, expected) in [
+            ("192.0.2.1", Kind::Public),
+            ("2606:4700::1", Kind::Public),
+            ("127.9.9.9", Kind::Loopback),
+            ("::1", Kind::Loopback),
+            ("::ffff:127.0.0.1", Kind::Loopback),
+            ("10.1.2.3", Kind::Private),
+            ("172.31.0.1", Kind::Private),
+            ("172.32.0.1", Kind::Public),
+            ("192.168.0.1", Kind::Private),
+            ("100.64.0.1", Kind::Private),
+            ("198.19.0.1", Kind::Private),
+            ("fd00::1", Kind::Private),
+            ("fec0::1", Kind::Private),
+            ("::ffff:10.0.0.1", Kind::Private),
+            ("64:ff9b::a00:1", Kind::Private),
+            ("2002:a00:1::", Kind::Private),
+            ("169.254.169.254", Kind::Never),
+            ("::ffff:169.254.169.254", Kind::Never),
+            ("fe80::1", Kind::Never),
+            ("0.0.0.0", Kind::Never),
+            ("::", Kind::Never),
+            ("255.255.255.255", Kind::Never),
+            ("224.0.0.1", Kind::Never),
+        ] {
+            assert_eq!(kind(text.parse().unwrap()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn private_networks_are_for_those_who_allow_them() {
+        let [loopback, private, metadata]: [IpAddr; 3] =
+            ["127.0.0.1", "10.0.0.1", "169.254.169.254"].map(|text| text.parse().unwrap());
+        let usual = Reach::default();
+        assert!(!usual.passes(loopback, false) && usual.passes(loopback, true));
+        assert!(!usual.passes(private, true));
+        let inside = Reach {
+            private: true,
+            ..usual
+        };
+        assert!(inside.passes(loopback, false) && inside.passes(private, false));
+        assert!(!inside.passes(metadata, true));
+    }
+
+    #[test]
+    fn only_https_is_asked_except_on_this_machine() {
+        let check = |text| {
+            let address = Address::parse(text).unwrap();
+            Reach::default().check(Step::Token, &address).is_ok()
+        };
+        assert!(check("https://as.example/token"));
+        assert!(check("http://localhost:1/token") && check("http://[::1]:1/token"));
+        assert!(!check("http://as.example/token"));
+        assert!(!check("http://localhost.example/token"));
+    }
+}

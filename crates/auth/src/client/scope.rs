@@ -1,0 +1,103 @@
+//! Scopes: what a token is good for.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A set of scopes, in the order in which they were first named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Scopes(Vec<String>);
+
+impl Scopes {
+    /// Reads scopes separated by blanks. What is no scope by RFC 6749 is left out.
+    pub fn parse(text: &str) -> Self {
+        text.split(' ').collect()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this one is among them.
+    pub fn contains(&self, scope: &str) -> bool {
+        self.0.iter().any(|own| own == scope)
+    }
+
+    /// Whether all of these are among them.
+    pub fn contains_all(&self, others: &Self) -> bool {
+        others.iter().all(|scope| self.contains(scope))
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// These and those.
+    pub(crate) fn union(&self, others: &Self) -> Self {
+        self.iter().chain(others.iter()).collect()
+    }
+
+    /// These and one more.
+    pub(crate) fn with(&self, scope: &str) -> Self {
+        self.iter().chain([scope]).collect()
+    }
+}
+
+impl<'a> FromIterator<&'a str> for Scopes {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(scopes: I) -> Self {
+        let mut all = Self::default();
+        for scope in scopes {
+            if is_scope(scope) && !all.contains(scope) {
+                all.0.push(scope.to_owned());
+            }
+        }
+        all
+    }
+}
+
+/// RFC 6749, 3.3: visible ASCII without quotes and backslashes.
+fn is_scope(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    !text.is_empty() && text.bytes().all(is_allowed)
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" "))
+    }
+}
+
+impl From<String> for Scopes {
+    fn from(text: String) -> Self {
+        Self::parse(&text)
+    }
+}
+
+impl From<Scopes> for String {
+    fn from(scopes: Scopes) -> Self {
+        scopes.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_a_set_in_order() {
+        let some = Scopes::parse("b a  b");
+        assert_eq!(some.to_string(), "b a");
+        let more = some.union(&Scopes::parse("c a"));
+        assert_eq!(more.to_string(), "b a c");
+        assert!(more.contains_all(&some) && !some.contains_all(&more));
+    }
+
+    #[test]
+    fn what_is_no_scope_is_left_out() {
+        assert_eq!(Scopes::parse("a \"b\" \u{e4} c\\d e\n").to_string(), "a");
+        assert!(Scopes::parse(" ").is_empty());
+    }
+}

@@ -1,0 +1,207 @@
+//! The tokens for one server, and getting others when they do not do any more.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OnceCell, watch};
+use tokio::task::AbortHandle;
+use turnbuckle_transport::http::client::{Address, HeaderMap, HeaderValue};
+
+use super::challenge::Wanted;
+use super::clock::Timestamp;
+use super::engine::{Cause, Engine};
+use super::settings::{Grant, Settings};
+use super::tokens::Tokens;
+use super::{AuthError, Problem, Step};
+
+/// The tokens for one server. Dropping it ends a sign-in that is under way.
+pub(crate) struct Session {
+    pub(crate) engine: Arc<Engine>,
+    state: Arc<Mutex<State>>,
+    running: Mutex<Option<Running>>,
+    loaded: OnceCell<()>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Current>,
+    /// What the last refusal said, for tokens that expire before the next one.
+    wanted: Wanted,
+}
+
+/// Tokens in use.
+#[derive(Clone)]
+pub(crate) struct Current {
+    pub(crate) tokens: Arc<Tokens>,
+    pub(crate) header: HeaderValue,
+    pub(crate) standing: Standing,
+}
+
+/// What is known about tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// They were just got. If these are refused, others would be too.
+    New,
+    /// The server has taken them, or they were kept from an earlier run.
+    Tried,
+}
+
+/// Tokens are being got.
+struct Running {
+    outcome: watch::Receiver<Option<Result<(), AuthError>>>,
+    task: AbortHandle,
+}
+
+impl Session {
+    pub(crate) fn new(settings: Arc<Settings>, server: Address) -> Self {
+        Self {
+            engine: Arc::new(Engine::new(settings, server)),
+            state: Arc::default(),
+            running: Mutex::new(None),
+            loaded: OnceCell::new(),
+        }
+    }
+
+    /// The tokens that can be used now, without waiting for anybody.
+    pub(crate) fn usable(&self) -> Option<Current> {
+        let state = lock(&self.state);
+        let current = state.current.as_ref()?;
+        (!current.tokens.is_expired(Timestamp::now())).then(|| current.clone())
+    }
+
+    pub(crate) fn current(&self) -> Option<Current> {
+        lock(&self.state).current.clone()
+    }
+
+    /// The tokens to be used, after looking for kept ones and renewing those that expire.
+    pub(crate) async fn ready(&self) -> Option<Current> {
+        self.load().await;
+        if let Some(current) = self.current()
+            && current.tokens.is_expired(Timestamp::now())
+            && self.is_renewable(&current.tokens)
+        {
+            let wanted = lock(&self.state).wanted.clone();
+            if let Err(error) = self.get(Cause::Expired, wanted).await {
+                // The server is asked without them, and says what it wants.
+                tracing::debug!(server = %self.engine.server, %error, "tokens were not renewed");
+                lock(&self.state).current = None;
+            }
+        }
+        self.usable()
+    }
+
+    fn is_renewable(&self, tokens: &Tokens) -> bool {
+        tokens.refresh.is_some() || !matches!(self.engine.settings.grant, Grant::Code)
+    }
+
+    /// Looks once for tokens of an earlier run.
+    pub(crate) async fn load(&self) {
+        let load = async {
+            let Some((tokens, wanted)) = self.engine.kept_last().await else {
+                return;
+            };
+            let Ok(current) = Current::new(tokens, Standing::Tried) else {
+                return;
+            };
+            let mut state = lock(&self.state);
+            state.wanted = wanted;
+            state.current.get_or_insert(current);
+        };
+        self.loaded.get_or_init(|| load).await;
+    }
+
+    /// The server has taken a request.
+    pub(crate) fn succeeded(&self) {
+        if let Some(current) = &mut lock(&self.state).current {
+            current.standing = Standing::Tried;
+        }
+    }
+
+    /// Drops tokens that are good for nothing, here and where they are kept.
+    pub(crate) async fn drop_tokens(&self) -> Option<Arc<Tokens>> {
+        let current = lock(&self.state).current.take()?;
+        self.engine.forget(&current.tokens).await;
+        Some(current.tokens)
+    }
+
+    /// Gets tokens. Whoever comes while that is being done waits for it. It is done by a task of
+    /// its own, so that a call which is given up does not end a person's sign-in.
+    pub(crate) async fn get(&self, cause: Cause, wanted: Wanted) -> Result<(), AuthError> {
+        let mut outcome = self.join(cause, wanted);
+        let done = outcome.wait_for(Option::is_some).await;
+        match done.as_deref() {
+            Ok(Some(outcome)) => outcome.clone(),
+            _ => {
+                let problem = Problem::Unanswered("the sign-in was ended".to_owned());
+                Err(AuthError::new(Step::Authorization, problem).at(&self.engine.server))
+            }
+        }
+    }
+
+    fn join(&self, cause: Cause, wanted: Wanted) -> watch::Receiver<Option<Result<(), AuthError>>> {
+        let mut running = lock(&self.running);
+        if let Some(running) = &*running
+            && !running.task.is_finished()
+        {
+            return running.outcome.clone();
+        }
+        let (done, outcome) = watch::channel(None);
+        let (engine, state) = (self.engine.clone(), self.state.clone());
+        let old = self.current().map(|current| current.tokens);
+        let task = tokio::spawn(async move {
+            let tokens = engine.obtain(cause, &wanted, old.as_deref()).await;
+            let current = tokens.and_then(|tokens| Current::new(tokens, Standing::New));
+            let outcome = current.map(|current| {
+                let mut state = lock(&state);
+                state.current = Some(current);
+                state.wanted = Wanted {
+                    // A step-up is for the request that was refused.
+                    scope: None,
+                    error: None,
+                    ..wanted
+                };
+            });
+            done.send_replace(Some(outcome));
+        });
+        *running = Some(Running {
+            outcome: outcome.clone(),
+            task: task.abort_handle(),
+        });
+        outcome
+    }
+}
+
+impl Current {
+    fn new(tokens: Tokens, standing: Standing) -> Result<Self, AuthError> {
+        Ok(Self {
+            header: tokens.header()?,
+            tokens: Arc::new(tokens),
+            standing,
+        })
+    }
+
+    pub(crate) fn were_sent(&self, sent: &HeaderMap) -> bool {
+        self.tokens.were_sent(sent)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(running) = &*lock(&self.running) {
+            running.task.abort();
+        }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("server", &self.engine.server)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is behind these locks is whole between any two lines.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,67 @@
+//! What a client was told about how to get tokens.
+
+use std::sync::Arc;
+
+use turnbuckle_transport::http::client::AgentSettings;
+
+use super::reach::Reach;
+use super::{
+    Assertion, Browser, Dpop, Enterprise, Loopback, MemoryStore, Registered, Scopes, TokenStore,
+};
+use crate::jose::SigningKey;
+
+/// The settings of [`OAuth`](super::OAuth).
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) name: String,
+    pub(crate) document: Option<String>,
+    pub(crate) document_key: Option<Arc<SigningKey>>,
+    pub(crate) registered: Option<Registered>,
+    pub(crate) grant: Grant,
+    pub(crate) scopes: Scopes,
+    pub(crate) offline: Offline,
+    pub(crate) dpop: Dpop,
+    pub(crate) browser: Arc<dyn Browser>,
+    pub(crate) store: Arc<dyn TokenStore>,
+    pub(crate) http: AgentSettings,
+    pub(crate) reach: Reach,
+}
+
+/// How tokens are got.
+#[derive(Clone)]
+pub(crate) enum Grant {
+    /// A person is asked.
+    Code,
+    /// The client acts for itself.
+    ClientCredentials,
+    /// A company's identity provider decides.
+    Enterprise(Arc<Enterprise>),
+    /// The platform that the client runs on vouches for it.
+    Workload(Arc<dyn Assertion>),
+}
+
+/// Whether tokens are to outlive the person's presence, where that has to be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offline {
+    Ask,
+    DoNotAsk,
+}
+
+impl Settings {
+    pub(crate) fn new(name: String) -> Self {
+        Self {
+            name,
+            document: None,
+            document_key: None,
+            registered: None,
+            grant: Grant::Code,
+            scopes: Scopes::default(),
+            offline: Offline::Ask,
+            dpop: Dpop::default(),
+            browser: Arc::new(Loopback::new()),
+            store: Arc::new(MemoryStore::new()),
+            http: AgentSettings::new(),
+            reach: Reach::default(),
+        }
+    }
+}

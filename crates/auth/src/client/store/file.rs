@@ -1,0 +1,289 @@
+//! Tokens in files that only their owner may read.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use turnbuckle_transport::http::client::BoxError;
+
+use super::seal::Seal;
+use super::{BoxFuture, StoreKey, TokenStore, place};
+use crate::Secret;
+use crate::jose::{base64url, digest};
+
+/// 1 min for others to be done with a key: a renewal, with its own deadline of half of that.
+const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// 25 ms between two looks at a key that somebody else holds.
+const HOLD_INTERVAL: Duration = Duration::from_millis(25);
+
+/// 1 MiB: no token is as long, and a file that is was not written by us.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// Keeps each secret in a file, which only its owner may read and which is replaced as a whole.
+///
+/// With feature `keyring` and a keyring on this machine, files are sealed with a key from there:
+/// a copy of the folder is then worth nothing. Processes that share a folder take turns.
+#[derive(Clone, Debug)]
+pub struct FileStore {
+    folder: Arc<Path>,
+    seal: Option<Arc<Seal>>,
+}
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is nowhere to keep anything.
+    #[error("there is no folder for an application's data; set HOME, or open the store at a path")]
+    NoFolder,
+    /// The folder cannot be made, or be closed to others.
+    #[error("the folder `{}` cannot be used for tokens", path.display())]
+    Folder {
+        /// Its path.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What is in a file. The key is there for whoever looks into it, and to tell a file from another.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sealed: Option<String>,
+}
+
+impl FileStore {
+    /// The store of an application: below the platform's folder for data, sealed if there is a
+    /// keyring.
+    ///
+    /// # Errors
+    /// If there is no such folder, or it cannot be used.
+    pub fn open(application: &str) -> Result<Self, StoreError> {
+        let folder = place::data_folder().ok_or(StoreError::NoFolder)?;
+        let name: String = application
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || "-_".contains(c) {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        let store = Self::open_at(folder.join("turnbuckle").join(name).join("tokens"))?;
+        #[cfg(feature = "keyring")]
+        let store = Self {
+            seal: super::keyring::seal(application).map(Arc::new),
+            ..store
+        };
+        Ok(store)
+    }
+
+    /// A store in this folder, not sealed. It is made, and closed to others, if need be.
+    ///
+    /// # Errors
+    /// If the folder cannot be used.
+    pub fn open_at(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let path: PathBuf = folder.into();
+        match close_folder(&path) {
+            Ok(()) => Ok(Self {
+                folder: path.into(),
+                seal: None,
+            }),
+            Err(source) => Err(StoreError::Folder { path, source }),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn sealed_with(self, seal: Seal) -> Self {
+        let seal = Some(Arc::new(seal));
+        Self { seal, ..self }
+    }
+
+    fn path(&self, key: &StoreKey, ending: &str) -> PathBuf {
+        self.folder
+            .join(format!("{}.{ending}", digest(key.as_str())))
+    }
+
+    fn read(&self, key: &StoreKey) -> io::Result<Option<Secret>> {
+        let path = self.path(key, "json");
+        let text = match fs::metadata(&path) {
+            Ok(found) if found.len() > MAX_FILE_BYTES => return Ok(None),
+            Ok(_) => fs::read(&path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        // What cannot be read is as good as nothing: the person signs in again.
+        let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
+            tracing::warn!(path = %path.display(), "the file of a token cannot be read");
+            return Ok(None);
+        };
+        Ok(self.opened(key, entry))
+    }
+
+    fn opened(&self, key: &StoreKey, entry: Entry) -> Option<Secret> {
+        if entry.key != key.as_str() {
+            return None;
+        }
+        match (&self.seal, entry.sealed) {
+            (Some(seal), Some(sealed)) => {
+                let value = seal.open(key, &base64url::decode(sealed)?)?;
+                String::from_utf8(value).ok().map(Secret::new)
+            }
+            (None, Some(_)) => None,
+            (_, None) => entry.value.map(Secret::new),
+        }
+    }
+
+    fn write(&self, key: &StoreKey, value: &Secret) -> io::Result<()> {
+        let mut entry = Entry {
+            key: key.as_str().to_owned(),
+            value: None,
+            sealed: None,
+        };
+        match &self.seal {
+            Some(seal) => {
+                let sealed = seal.close(key, value.expose().as_bytes());
+                let sealed = sealed.ok_or_else(|| io::Error::other("it could not be sealed"))?;
+                entry.sealed = Some(base64url::encode(sealed));
+            }
+            None => entry.value = Some(value.expose().to_owned()),
+        }
+        let text = zeroize::Zeroizing::new(serde_json::to_vec(&entry)?);
+        // Under another name first: whoever reads sees all of the old or all of the new.
+        let id = std::process::id();
+        let random = super::super::random::random_text();
+        let draft = self.path(key, &format!("{id}-{}.draft", random.expose()));
+        let written = owners_file(&draft).and_then(|mut file| {
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&draft, self.path(key, "json"))
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+        written
+    }
+
+    fn erase(&self, key: &StoreKey) -> io::Result<()> {
+        match fs::remove_file(self.path(key, "json")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs where blocking is allowed.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,
+    ) -> Result<T, BoxError> {
+        let store = self.clone();
+        Ok(tokio::task::spawn_blocking(move || act(&store)).await??)
+    }
+
+    /// Looks again and again, since waiting in the system could not be given up.
+    async fn lock(&self, key: &StoreKey) -> Result<File, BoxError> {
+        let path = self.path(key, "lock");
+        loop {
+            let path = path.clone();
+            let held = self.blocking(move |_| try_lock(&path)).await?;
+            match held {
+                Some(file) => return Ok(file),
+                None => tokio::time::sleep(HOLD_INTERVAL).await,
+            }
+        }
+    }
+}
+
+impl TokenStore for FileStore {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>> {
+        let key = key.clone();
+        Box::pin(self.blocking(move |store| store.read(&key)))
+    }
+
+    fn save<'a>(
+        &'a self,
+        key: &'a StoreKey,
+        value: &'a Secret,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        let (key, value) = (key.clone(), value.clone());
+        Box::pin(self.blocking(move |store| store.write(&key, &value)))
+    }
+
+    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>> {
+        let key = key.clone();
+        Box::pin(self.blocking(move |store| store.erase(&key)))
+    }
+
+    fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
+        Box::pin(async move {
+            match tokio::time::timeout(HOLD_TIMEOUT, self.lock(key)).await {
+                // The system lets go of it when the file is closed, or the process ends.
+                Ok(file) => Ok(Box::new(file?) as Box<dyn Send>),
+                Err(_) => Err(format!("another process has held it for {HOLD_TIMEOUT:?}").into()),
+            }
+        })
+    }
+}
+
+fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = lock_file(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn close_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn close_folder(path: &Path) -> io::Result<()> {
+    // A user's own folders are closed to others by what they inherit.
+    fs::create_dir_all(path)
+}
+
+#[cfg(unix)]
+fn owners_file(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn owners_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// It is empty, and stays: one that comes and goes could be held twice.
+fn lock_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}

@@ -1,0 +1,41 @@
+//! What secrets are kept under.
+
+use std::fmt;
+
+/// What a secret is kept under: what it is, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StoreKey(String);
+
+impl StoreKey {
+    /// The tokens of an issuer for a resource.
+    pub(crate) fn tokens(issuer: &str, resource: &str) -> Self {
+        Self(format!("tokens {issuer} {resource}"))
+    }
+
+    /// The client's registration with an issuer. authorization, "Authorization Server Binding":
+    /// what one issuer gave is never shown to another.
+    pub(crate) fn client(issuer: &str) -> Self {
+        Self(format!("client {issuer}"))
+    }
+
+    /// The issuer that a client registered by hand was first shown to, for a server.
+    pub(crate) fn binding(client_id: &str, server: &str) -> Self {
+        Self(format!("binding {client_id} {server}"))
+    }
+
+    /// Which issuer and resource belong to a server.
+    pub(crate) fn server(url: &str) -> Self {
+        Self(format!("server {url}"))
+    }
+
+    /// The key as text, which is no secret. It has characters that files cannot have in their name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for StoreKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,69 @@
+//! Where tokens are kept between runs.
+//!
+//! [`MemoryStore`] forgets them with the process. [`FileStore`] keeps them in files that only their
+//! owner may read, sealed with a key of the operating system's keyring where there is one (feature
+//! `keyring`). Implement [`TokenStore`] for anything else.
+
+mod file;
+mod key;
+#[cfg(feature = "keyring")]
+mod keyring;
+mod memory;
+mod place;
+#[cfg_attr(
+    not(any(test, feature = "keyring")),
+    expect(dead_code, reason = "only a keyring gives keys to seal with")
+)]
+mod seal;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use turnbuckle_transport::http::client::BoxError;
+
+pub use file::{FileStore, StoreError};
+pub use key::StoreKey;
+pub use memory::MemoryStore;
+
+use crate::Secret;
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Keeps secrets by key.
+pub trait TokenStore: Send + Sync {
+    /// What is kept under a key.
+    ///
+    /// # Errors
+    /// If it cannot be told. The person may have to sign in again.
+    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>>;
+
+    /// Keeps a value in place of the one that was there. Whoever loads at the same time sees the
+    /// old one or the new one.
+    ///
+    /// # Errors
+    /// If it could not be kept.
+    fn save<'a>(
+        &'a self,
+        key: &'a StoreKey,
+        value: &'a Secret,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
+
+    /// Forgets a value.
+    ///
+    /// # Errors
+    /// If it may still be there.
+    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>>;
+
+    /// Waits until nobody else who shares this store holds the key, and holds it until what is
+    /// returned is dropped. A token is renewed under it: of two that renew with one refresh token,
+    /// the second would be taken for a thief.
+    ///
+    /// Without this, only those within the process take turns.
+    ///
+    /// # Errors
+    /// If the key cannot be held.
+    fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
+        let _ = key;
+        Box::pin(std::future::ready(Ok(Box::new(()) as Box<dyn Send>)))
+    }
+}

@@ -1,0 +1,139 @@
+//! Requests to token endpoints.
+
+use std::sync::Arc;
+
+use form_urlencoded::Serializer;
+use turnbuckle_transport::http::client::{Address, HeaderMap, Method};
+
+use super::clock::Timestamp;
+use super::dpop::{self, ProofKey};
+use super::engine::{Asked, Engine};
+use super::identity::Identity;
+use super::metadata::AuthorizationServer;
+use super::token_answer::TokenAnswer;
+use super::tokens::{Request, Tokens};
+use super::{AuthError, Problem, Step};
+
+/// 2: once without the nonce that the server wants, and once with it.
+const MAX_TRIES: usize = 2;
+
+/// One request to a token endpoint.
+pub(crate) struct TokenRequest<'a> {
+    pub(crate) step: Step,
+    pub(crate) server: &'a AuthorizationServer,
+    pub(crate) identity: Option<&'a Identity>,
+    pub(crate) key: Option<&'a Arc<ProofKey>>,
+    pub(crate) form: &'a [(&'a str, &'a str)],
+}
+
+impl Engine {
+    /// Sends a request for what a grant brings, with the resource and the scopes.
+    pub(crate) async fn tokens(
+        &self,
+        asked: &Asked<'_>,
+        identity: Option<&Identity>,
+        grant: &[(&str, &str)],
+    ) -> Result<Tokens, AuthError> {
+        let scopes = asked.scopes.to_string();
+        let mut form = grant.to_vec();
+        // A8: whether the authorization server knows what to do with it or not.
+        form.extend(
+            asked
+                .found
+                .resource
+                .as_deref()
+                .map(|resource| ("resource", resource)),
+        );
+        // A code has its scopes already.
+        let has_code = grant.contains(&("grant_type", "authorization_code"));
+        if !scopes.is_empty() && !has_code {
+            form.push(("scope", &scopes));
+        }
+        let server = &asked.found.server;
+        let answer = self
+            .request_token(&TokenRequest {
+                step: Step::Token,
+                server,
+                identity,
+                key: asked.key,
+                form: &form,
+            })
+            .await?;
+        let request = Request {
+            issuer: &server.issuer,
+            resource: asked.found.resource.as_deref(),
+            client_id: identity.map(|identity| identity.client_id.as_str()),
+            requested: asked.scopes,
+            key: asked.key,
+        };
+        Tokens::new(answer, &request, Timestamp::now())
+    }
+
+    pub(crate) async fn request_token(
+        &self,
+        request: &TokenRequest<'_>,
+    ) -> Result<TokenAnswer, AuthError> {
+        let TokenRequest { step, server, .. } = *request;
+        let endpoint = server.token_endpoint.as_deref();
+        let endpoint = endpoint_of(step, "token_endpoint", endpoint, server)?;
+        let mut tries = 0;
+        loop {
+            let (headers, form) = self.token_form(request, &endpoint)?;
+            let answer = self.fetcher.form(step, &endpoint, headers, form).await?;
+            let has_nonce = self.nonces.note(&endpoint, &answer.headers);
+            let read = TokenAnswer::read(step, &endpoint, &answer);
+            tries += 1;
+            match read {
+                // RFC 9449, 8: the same request again, with the nonce.
+                Err(error)
+                    if error.oauth_error() == Some("use_dpop_nonce")
+                        && has_nonce
+                        && request.key.is_some()
+                        && tries < MAX_TRIES => {}
+                read => return read,
+            }
+        }
+    }
+
+    fn token_form(
+        &self,
+        request: &TokenRequest<'_>,
+        endpoint: &Address,
+    ) -> Result<(HeaderMap, String), AuthError> {
+        let now = Timestamp::now();
+        let mut headers = HeaderMap::new();
+        let mut form = Serializer::new(String::new());
+        form.extend_pairs(request.form);
+        if let Some(identity) = request.identity {
+            identity.prove(request.server, &mut form, &mut headers, now)?;
+        }
+        if let Some(key) = request.key {
+            let proof = self.nonces.prove(key, &Method::POST, endpoint, None, now)?;
+            headers.insert(dpop::HEADER, proof);
+        }
+        Ok((headers, form.finish()))
+    }
+}
+
+/// An endpoint that metadata names.
+pub(crate) fn endpoint_of(
+    step: Step,
+    name: &'static str,
+    url: Option<&str>,
+    server: &AuthorizationServer,
+) -> Result<Address, AuthError> {
+    let named = |problem| {
+        let error = AuthError::new(step, problem).rule("RFC 8414, 2");
+        match Address::parse(&server.issuer) {
+            Ok(issuer) => error.at(&issuer),
+            Err(_) => error,
+        }
+    };
+    let Some(url) = url else {
+        return Err(named(Problem::Missing(format!(
+            "the authorization server names no `{name}`"
+        ))));
+    };
+    Address::parse(url)
+        .map_err(|error| named(Problem::Malformed(format!("`{name}` is no URL"))).caused_by(error))
+}

@@ -1,0 +1,64 @@
+//! Text that must not be seen.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
+
+/// A token, password or code: never shown by `Debug`, and wiped when it is dropped.
+///
+/// ```
+/// use turnbuckle_auth::Secret;
+///
+/// let secret = Secret::new("sesame");
+/// assert_eq!(format!("{secret:?}"), "Secret");
+/// assert_eq!(secret.expose(), "sesame");
+/// ```
+#[derive(Clone)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// Keeps a text from being seen.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(Zeroizing::new(text.into()))
+    }
+
+    /// The text. Do not log it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        // Only secrets of ours are compared, none that others can guess at: no timing to hide.
+        *self.0 == *other.0
+    }
+}
+
+impl Eq for Secret {}
+
+/// Secrets come in answers and from stores. There is no `Serialize`: whoever writes one must say so.
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
+    }
+}
