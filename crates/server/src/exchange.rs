@@ -20,6 +20,7 @@ use crate::{
     peer::Peer,
     shared::Shared,
     sink::{Response, Sink, Wrote},
+    trace::Trace,
     subscription::Subscription,
 };
 
@@ -56,6 +57,15 @@ pub(crate) fn start<C: Callable>(
     entry: &Arc<C>,
     call: Call<'_>,
 ) -> Result<Running<C::Output>, Failure> {
+    let trace = Trace::of(&call);
+    let running = prepare(entry, call)?;
+    Ok(match trace {
+        Some(trace) => trace.wrap::<C>(running),
+        None => running,
+    })
+}
+
+fn prepare<C: Callable>(entry: &Arc<C>, call: Call<'_>) -> Result<Running<C::Output>, Failure> {
     if call.shared.layers.is_empty() && entry.layers().is_empty() {
         let future = guarded(|| (entry.handler())(&call))?;
         let asking = AskSlot::Now(call.asking.into_inner());

@@ -41,6 +41,7 @@ mod sink;
 mod subscription;
 pub mod template;
 mod tool;
+mod trace;
 
 pub use arguments::Leniency;
 pub use ask::{Answer, Ask, AskFailed, Asker};

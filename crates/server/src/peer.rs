@@ -4,7 +4,7 @@ use std::sync::{Arc, LockResult, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, InputRequest, Revision, SubscriptionFilter, envelope,
+    CancelledNotificationParams, IdRef, InputRequest, Revision, SubscriptionFilter, envelope,
 };
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
@@ -15,6 +15,7 @@ use crate::{
     cancel::CancelFlag,
     extract::Introduction,
     subscription::{Hub, Listener},
+    trace,
 };
 
 /// The other end, as one exchange or one connection sees it.
@@ -41,6 +42,8 @@ pub(crate) const DETACH: &[u8] = b":";
 pub(crate) struct Session {
     lifecycle: Mutex<ServerLifecycle<Opened>>,
     pub(crate) requests: Arc<Requests>,
+    /// The name by which HTTP knows it; other transports have one session, without a name.
+    pub(crate) id: OnceLock<Box<str>>,
     /// Where the session as a whole is told things.
     standing: OnceLock<Outbox>,
     listener: Mutex<Listener>,
@@ -51,6 +54,7 @@ impl Session {
         Self {
             lifecycle: Mutex::default(),
             requests: Arc::default(),
+            id: OnceLock::new(),
             standing: OnceLock::new(),
             listener: Mutex::new(Listener::new(hub, None)),
         }
@@ -144,6 +148,11 @@ impl Peer {
         &self.caller
     }
 
+    /// The id of the session, where it has one.
+    pub(crate) fn session_id(&self) -> Option<&str> {
+        self.session.as_ref()?.id.get().map(AsRef::as_ref)
+    }
+
     /// The legacy session, opened or not.
     pub(crate) fn session(&self) -> Option<MutexGuard<'_, ServerLifecycle<Opened>>> {
         let session = self.session.as_ref()?;
@@ -202,14 +211,10 @@ impl Peer {
         let (id, method) = (waiting.id.as_ref(), question.method());
         let written = match question {
             InputRequest::CreateMessage(params) => {
-                envelope::write_request(&mut message, &id, method, params)
+                write_request(&mut message, &id, method, params)
             }
-            InputRequest::ListRoots(params) => {
-                envelope::write_request(&mut message, &id, method, params)
-            }
-            InputRequest::Elicit(params) => {
-                envelope::write_request(&mut message, &id, method, params)
-            }
+            InputRequest::ListRoots(params) => write_request(&mut message, &id, method, params),
+            InputRequest::Elicit(params) => write_request(&mut message, &id, method, params),
         };
         written.ok()?;
         let unasked = Unasked {
@@ -229,6 +234,19 @@ impl Peer {
             Ok(()) => drop(self.outbox.send(&message).await),
             Err(error) => tracing::error!(method, %error, "a notification cannot be written"),
         }
+    }
+}
+
+/// Writes a request, with the trace that it belongs to.
+fn write_request<P: Serialize>(
+    message: &mut Vec<u8>,
+    id: &IdRef<'_>,
+    method: &str,
+    params: &P,
+) -> Result<(), serde_json::Error> {
+    match trace::with_trace(params) {
+        Some(params) => envelope::write_request(message, id, method, &params),
+        None => envelope::write_request(message, id, method, params),
     }
 }
 

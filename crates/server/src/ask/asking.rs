@@ -72,6 +72,13 @@ pub(crate) enum Rounds<'a> {
 }
 
 impl Rounds<'_> {
+    /// The method of the request.
+    pub(crate) fn method(&self) -> &'static str {
+        match self {
+            Self::Params(method, ..) | Self::Taken(method, ..) => method,
+        }
+    }
+
     pub(crate) fn into_owned(self) -> Rounds<'static> {
         let (method, digest, responses, state) = self.take();
         Rounds::Taken(

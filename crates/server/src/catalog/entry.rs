@@ -43,6 +43,11 @@ pub(crate) trait Callable: Send + Sync + 'static {
     fn layers(&self) -> &[Arc<dyn Layer>];
     fn wrap(output: Self::Output) -> Reply;
     fn unwrap(reply: Reply) -> Option<Self::Output>;
+
+    /// Whether the output says that the work failed.
+    fn is_failed(_output: &Self::Output) -> bool {
+        false
+    }
 }
 
 pub(crate) struct ToolEntry {
@@ -221,6 +226,10 @@ impl Callable for ToolEntry {
             Reply::Tool(result) => Some(result),
             _ => None,
         }
+    }
+
+    fn is_failed(output: &CallToolResult) -> bool {
+        output.is_error == Some(true)
     }
 }
 

@@ -49,6 +49,7 @@ impl HttpSession {
         limits: Limits,
         closing: CancelFlag,
     ) -> Self {
+        let _ = lifecycle.id.set(id.clone());
         let standing = Outbox::new(limits.with_outbox_high_water_bytes(STANDING_BYTES));
         Self {
             id,

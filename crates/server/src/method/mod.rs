@@ -36,6 +36,8 @@ pub(crate) struct Incoming<'a> {
     pub(crate) revision: Revision,
     pub(crate) id: IdRef<'a>,
     pub(crate) params: Members<'a>,
+    /// Whether the request says anything about a trace.
+    pub(crate) has_trace: bool,
 }
 
 impl Incoming<'_> {
@@ -74,13 +76,14 @@ pub(crate) fn serve(
 ) -> Step {
     let Request { id, method, params } = request;
     match settle(peer, &method, &params) {
-        Ok(revision) => {
+        Ok((revision, has_trace)) => {
             let incoming = Incoming {
                 shared,
                 peer,
                 revision,
                 id: id.clone(),
                 params,
+                has_trace,
             };
             // What the author wrote is guarded where it is called; this is for the rest of it, such
             // as the rules of who sees what.
@@ -102,8 +105,13 @@ pub(crate) fn is_modern(request: &Request<'_>) -> bool {
     meta.is_some_and(|meta| meta.protocol_version.is_some())
 }
 
-/// Reads the era off the request, and finds the revision to serve it at.
-fn settle(peer: &Peer, method: &str, params: &Members<'_>) -> Result<Revision, (Revision, Reject)> {
+/// Reads the era off the request, and finds the revision to serve it at; says too whether the
+/// request belongs to a trace.
+fn settle(
+    peer: &Peer,
+    method: &str,
+    params: &Members<'_>,
+) -> Result<(Revision, bool), (Revision, Reject)> {
     let meta = match params.get("_meta") {
         None => RequestMeta::default(),
         Some(raw) => RequestMeta::from_raw(raw).ok_or_else(|| {
@@ -128,7 +136,7 @@ fn settle(peer: &Peer, method: &str, params: &Members<'_>) -> Result<Revision, (
         Era::Modern if version.is_none() && peer.session_revision().is_some() => Era::Legacy,
         era => era,
     };
-    match era {
+    let settled = match era {
         Era::Modern => {
             let capabilities = meta
                 .client_capabilities
@@ -157,7 +165,8 @@ fn settle(peer: &Peer, method: &str, params: &Members<'_>) -> Result<Revision, (
                     (Revision::LATEST_LEGACY, reject)
                 })
         }
-    }
+    };
+    settled.map(|revision| (revision, meta.has_trace()))
 }
 
 /// What we speak, newest first, as `server/discover` lists it.
