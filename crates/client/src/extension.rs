@@ -40,7 +40,7 @@ use crate::{
 /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
 /// let almanac = server.extension::<Almanac>()?;
 /// if almanac.settings().since <= 1816 {
-///     let weather = almanac.call::<AlmanacRead>(Day { day: "1816-07-04".into() }).await?;
+///     let weather = almanac.call::<AlmanacRead>(&Day { day: "1816-07-04".into() }).await?;
 ///     println!("{} °C", weather.celsius);
 /// }
 /// # Ok(()) }
@@ -92,12 +92,12 @@ impl<'a, E: ExtensionSpec> Extended<'a, E> {
     }
 
     /// Calls a method of the extension.
-    pub fn call<M: Method>(&self, params: M::Params) -> Call<'a, M::Result> {
+    pub fn call<M: Method>(&self, params: &M::Params) -> Call<'a, M::Result> {
         let link = self.connection.link();
         if let Some(member) = M::NAMED_BY {
             link.names.learn(M::NAME, member);
         }
-        extension_call::<M>(link, &params)
+        extension_call::<M>(link, params)
     }
 
     /// Sends a notification of the extension.
