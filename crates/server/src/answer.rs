@@ -87,6 +87,20 @@ impl Answer for ReadResourceResult {
     }
 }
 
+/// What a client gets of an outcome: an answer, or an error of the protocol.
+pub(crate) fn settle<T: Answer>(
+    outcome: Result<T, Failure>,
+    revision: Revision,
+) -> Result<T, Reject> {
+    match outcome {
+        Ok(answer) => Ok(answer),
+        Err(Failure::Arguments(text)) => T::misfit(text, revision),
+        Err(Failure::Reject(reject)) => Err(reject),
+        Err(Failure::Unaskable(reject)) => T::unaskable(reject, revision),
+        Err(Failure::Fault(fault)) => Err(fault.into_reject()),
+    }
+}
+
 /// Appends the response to a request.
 pub(crate) fn write<T: Answer>(
     shared: &Shared,
@@ -95,14 +109,7 @@ pub(crate) fn write<T: Answer>(
     outcome: Result<T, Failure>,
     out: &mut Vec<u8>,
 ) -> Wrote {
-    let outcome = match outcome {
-        Ok(answer) => Ok(answer),
-        Err(Failure::Arguments(text)) => T::misfit(text, revision),
-        Err(Failure::Reject(reject)) => Err(reject),
-        Err(Failure::Unaskable(reject)) => T::unaskable(reject, revision),
-        Err(Failure::Fault(fault)) => Err(fault.into_reject()),
-    };
-    let written = outcome.and_then(|answer| {
+    let written = settle(outcome, revision).and_then(|answer| {
         envelope::write_result(out, id, |out| write_body(shared, revision, answer, out))
             .map_err(|error| crate::Fault::new(error).into_reject())
     });

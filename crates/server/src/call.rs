@@ -17,6 +17,7 @@ use crate::{
     method::Incoming,
     peer::Peer,
     shared::Shared,
+    task::Board,
 };
 
 /// A call: what is called, with what, by whom.
@@ -40,6 +41,8 @@ pub struct Call<'a> {
     /// Where the driver looks for the asks of a call that it has handed to layers.
     pub(crate) asking_slot: Option<Arc<OnceLock<Arc<Asking>>>>,
     pub(crate) extensions: Vec<(TypeId, Box<dyn Any + Send + Sync>)>,
+    /// Of a call that is or may become a task.
+    pub(crate) board: Option<Arc<Board>>,
 }
 
 impl<'a> Call<'a> {
@@ -66,6 +69,7 @@ impl<'a> Call<'a> {
             asking: OnceLock::new(),
             asking_slot: None,
             extensions: Vec::new(),
+            board: None,
         }
     }
 }
@@ -145,6 +149,7 @@ impl Call<'_> {
             asking: self.asking,
             asking_slot: self.asking_slot,
             extensions: self.extensions,
+            board: self.board,
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Description {
     pub(crate) is_output_declared: bool,
     /// Whether the handler takes the params of an extension's method.
     pub(crate) takes_params: bool,
+    /// Whether the handler says itself when it becomes a task.
+    pub(crate) begins_task: bool,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) problems: Vec<String>,
 }

@@ -30,6 +30,15 @@ impl LiveServer {
         transport.serve(self.clone()).await
     }
 
+    /// Ends the tasks that run: each is marked as failed, with the reason, where tasks are kept, so
+    /// that clients which come back to another process know. No new ones begin after that.
+    ///
+    /// Connections are not touched. Call it when they have ended and before the process does;
+    /// [`Server::serve`](crate::Server::serve) does so by itself. It takes ten seconds at most.
+    pub async fn shutdown(&self) {
+        self.0.workshop.close().await;
+    }
+
     /// An in-process connection: the end for a client. Must be called inside a runtime.
     ///
     /// The task that serves it ends when the returned end is dropped.

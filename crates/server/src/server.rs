@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_protocol::{CacheHint, CacheScope, Icon, Implementation};
 use turnbuckle_session::round::{Key, KeyRing, seal::WeakSecret};
-use turnbuckle_store::Fanout;
+use turnbuckle_store::{
+    Fanout,
+    task::{MemoryTasks, Tasks},
+};
 use turnbuckle_transport::Limits;
 
 use crate::{
@@ -17,6 +20,7 @@ use crate::{
     setup,
     shared::{Shared, StateMap},
     subscription::Office,
+    task::{TaskSettings, Workshop},
 };
 
 /// A server being written: give it tools, prompts and resources, then serve it.
@@ -41,6 +45,8 @@ pub struct Server {
     extensions: Vec<Extension>,
     keys: Option<Result<KeyRing, WeakSecret>>,
     office: Office,
+    tasks: Option<Arc<dyn Tasks>>,
+    task_settings: TaskSettings,
 }
 
 impl Server {
@@ -56,6 +62,8 @@ impl Server {
             extensions: Vec::new(),
             keys: None,
             office: Office::default(),
+            tasks: None,
+            task_settings: TaskSettings::default(),
         }
     }
 
@@ -167,6 +175,19 @@ impl Server {
         self
     }
 
+    /// Keeps tasks here. Unless set, they are in memory and end with the process: replicas whose
+    /// clients may come back to another one need a store that all of them share.
+    pub fn task_store(mut self, store: impl Tasks) -> Self {
+        self.tasks = Some(Arc::new(store));
+        self
+    }
+
+    /// How tasks run and are kept.
+    pub fn tasks(mut self, settings: TaskSettings) -> Self {
+        self.task_settings = settings;
+        self
+    }
+
     /// How much a connection may hold, and how long it waits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
@@ -210,15 +231,20 @@ impl Server {
             extensions,
         );
         shared.office = self.office;
+        let tasks = self.tasks.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
+        shared.workshop = Arc::new(Workshop::new(tasks, self.task_settings));
         Ok(LiveServer::new(shared))
     }
 
-    /// Serves until the transport ends.
+    /// Serves until the transport ends, and then [shuts down](LiveServer::shutdown).
     ///
     /// # Errors
     /// If the server cannot be set up, or the transport breaks.
     pub async fn serve(self, transport: impl Transport) -> Result<(), ServeError> {
-        self.build()?.serve(transport).await
+        let server = self.build()?;
+        let served = server.serve(transport).await;
+        server.shutdown().await;
+        served
     }
 }
 

@@ -168,6 +168,11 @@ pub(crate) fn tool(
             .map_err(|error| about.invalid(format!("output schema: {error}")))?;
     }
     wire.output_schema = description.output;
+    let begins_task = description.begins_task;
+    let task = wire.execution.as_ref().and_then(|execution| execution.task_support);
+    if begins_task && task.is_none() {
+        return Err(about.invalid("takes `Background` and is no task: say `task`"));
+    }
     let arguments = Arc::new(arguments);
     let entry = ToolEntry {
         wire,
@@ -176,6 +181,8 @@ pub(crate) fn tool(
         output,
         headers,
         visible,
+        task,
+        begins_task,
         scopes,
         layers,
     };

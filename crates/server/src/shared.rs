@@ -15,6 +15,7 @@ use crate::{
     extension::Registry,
     settings::Settings,
     subscription::Office,
+    task::Workshop,
 };
 
 pub(crate) struct Shared {
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     catalog: RwLock<Arc<Snapshot>>,
     /// Where changes go.
     pub(crate) office: Office,
+    /// Where tasks run.
+    pub(crate) workshop: Arc<Workshop>,
 }
 
 /// Values by their types.
@@ -89,6 +92,7 @@ impl Shared {
             extensions,
             catalog: RwLock::new(Arc::new(catalog)),
             office: Office::default(),
+            workshop: Arc::default(),
         }
     }
 

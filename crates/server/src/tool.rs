@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use turnbuckle_protocol::{self as protocol, CallToolResult, Icon, ToolAnnotations};
+use turnbuckle_protocol::{self as protocol, CallToolResult, Icon, TaskSupport, ToolAnnotations};
 
 use crate::{
     Caller, Handler, Layer, Leniency,
@@ -150,6 +150,23 @@ impl Tool {
     /// Takes every value only in its own type: no coercion.
     pub fn strict(self) -> Self {
         self.leniency(Leniency::Strict)
+    }
+
+    /// The tool takes long enough to run as a task, where the client knows tasks: it is answered
+    /// with the task's id, and goes on when the client is gone. Where the client knows none, it is
+    /// an ordinary call. A handler that takes [`Background`](crate::Background) chooses the moment.
+    pub fn task(self) -> Self {
+        self.runs_as_task(TaskSupport::Optional)
+    }
+
+    /// The tool runs as a task and in no other way. A client that knows no tasks is told so.
+    pub fn task_only(self) -> Self {
+        self.runs_as_task(TaskSupport::Required)
+    }
+
+    fn runs_as_task(mut self, support: TaskSupport) -> Self {
+        self.wire = self.wire.with_task_support(support);
+        self
     }
 
     /// Only callers for whom this holds see the tool; to others it does not exist.

@@ -16,7 +16,7 @@ use turnbuckle_session::round::{
 };
 
 use super::AskFailed;
-use crate::{Call, Failure, Fault, Reject, peer::Peer, shared::Shared};
+use crate::{Call, Failure, Fault, Reject, peer::Peer, shared::Shared, task::Board};
 
 /// How long a client may take before its retry is refused. A person may go and look something up;
 /// a box that is stolen from a log should not open tomorrow.
@@ -27,6 +27,8 @@ pub(crate) struct Asking {
     round: Mutex<Round>,
     memos: AtomicUsize,
     way: Way,
+    /// Where questions are written down once the call is a task.
+    pub(super) board: OnceLock<Arc<Board>>,
 }
 
 /// How the client is reached.
@@ -125,6 +127,9 @@ impl Asking {
         } else {
             Self::in_session(call)
         });
+        if let Some(board) = call.board.as_ref().filter(|board| board.takes_questions()) {
+            asking.on_task(board);
+        }
         let asking = call.asking.get_or_init(|| asking);
         if let Some(slot) = &call.asking_slot {
             let _ = slot.set(Arc::clone(asking));
@@ -138,6 +143,7 @@ impl Asking {
             round: Mutex::new(Round::new(call.revision, capabilities)),
             memos: AtomicUsize::new(0),
             way: Way::Requests(Arc::clone(&call.peer)),
+            board: OnceLock::new(),
         }
     }
 
@@ -183,6 +189,7 @@ impl Asking {
             round: Mutex::new(round),
             memos: AtomicUsize::new(0),
             way: Way::Rounds(back),
+            board: OnceLock::new(),
         })
     }
 
@@ -202,6 +209,10 @@ impl Asking {
                 Asked::Answered(response) => return Ok(response),
                 Asked::Impossible(impossible) => return Err(AskFailed::Impossible(impossible)),
                 Asked::Open => {}
+            }
+            if let Some(board) = self.board.get() {
+                board.answer(key, || self.is_answered(key)).await?;
+                continue;
             }
             match &self.way {
                 Way::Rounds(_) => std::future::pending().await,
@@ -244,7 +255,7 @@ impl Asking {
 
     /// What to reply, if the handler waits for nothing but answers.
     pub(crate) fn pause(&self) -> Option<Result<InputRequiredResult, Fault>> {
-        let Way::Rounds(back) = &self.way else {
+        let (Way::Rounds(back), None) = (&self.way, self.board.get()) else {
             return None;
         };
         if self.memos.load(Ordering::Acquire) > 0 {

@@ -31,6 +31,7 @@ mod asker;
 mod asking;
 mod failed;
 mod form;
+mod on_task;
 mod requests;
 
 pub use answer::Answer;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use serde_json::Value;
 use turnbuckle_protocol::{
-    self as protocol, CallToolResult, GetPromptResult, Lower, ReadResourceResult,
+    self as protocol, CallToolResult, GetPromptResult, Lower, ReadResourceResult, TaskSupport,
     http::ParamHeaders,
 };
 use turnbuckle_schema::{Schema, SchemaError};
@@ -62,6 +62,10 @@ pub(crate) struct ToolEntry {
     )]
     pub(crate) headers: Option<ParamHeaders>,
     pub(crate) visible: Option<Visible>,
+    /// Whether it may or must run as a task; it may not if `None`.
+    pub(crate) task: Option<TaskSupport>,
+    /// Whether its handler says itself when it becomes one.
+    pub(crate) begins_task: bool,
     /// What a caller needs to call it.
     pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,

@@ -16,6 +16,8 @@ pub(crate) struct Snapshot {
     pub(crate) templates: Shelf<TemplateEntry>,
     /// Whether there is or ever was something to complete.
     completes: bool,
+    /// Whether there is or ever was a tool that runs as a task.
+    runs_tasks: bool,
 }
 
 /// Something ready to be put on its shelf.
@@ -31,6 +33,7 @@ impl Snapshot {
         let (is_new, kind, key) = match entry {
             Shelved::Tool(entry) => {
                 let key = entry.wire.name.clone();
+                self.runs_tasks |= entry.task.is_some();
                 (self.tools.insert(entry), "tool", key)
             }
             Shelved::Prompt(entry) => {
@@ -53,6 +56,11 @@ impl Snapshot {
         } else {
             Err(SetupError::Duplicate { kind, key })
         }
+    }
+
+    /// Whether there is or was a tool that runs as a task.
+    pub(crate) fn runs_tasks(&self) -> bool {
+        self.runs_tasks
     }
 
     /// Whether there are or were resources of either kind.

@@ -6,11 +6,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use turnbuckle_protocol::{Id, Lower, ProgressNotificationParams, ProgressToken, Revision};
+use turnbuckle_protocol::{
+    Id, Lower, Meta, ProgressNotificationParams, ProgressToken, Revision, envelope,
+};
 use turnbuckle_session::progress::Monotonic;
 
 use super::Extract;
-use crate::{Call, Failure, cancel::CancelFlag, peer::Peer};
+use crate::{Call, Failure, cancel::CancelFlag, peer::Peer, task::Board};
 
 /// Reports progress to a caller that asked for it; costs nothing where nobody did.
 ///
@@ -27,14 +29,17 @@ pub struct Progress(Option<Arc<Wanted>>);
 
 struct Wanted {
     peer: Arc<Peer>,
-    token: Id,
+    token: Option<Id>,
+    /// Of a call that is or may become a task.
+    board: Option<Arc<Board>>,
     call: CancelFlag,
     revision: Revision,
     last: Mutex<Monotonic>,
 }
 
 impl Progress {
-    /// Whether the caller asked for progress.
+    /// Whether somebody wants to hear of progress: a caller that asked for it, or whoever looks at
+    /// the task that the call is.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
@@ -73,15 +78,60 @@ impl Progress {
         if !grows {
             return;
         }
-        let mut params = ProgressNotificationParams {
-            progress_token: ProgressToken(wanted.token.clone()),
+        let board = wanted.board.as_ref().filter(|board| board.takes_questions());
+        if let Some(board) = board {
+            return wanted.on_task(board, progress, total, message);
+        }
+        if let Some(mut params) = wanted.params(progress, total, message) {
+            params.lower(wanted.revision);
+            wanted.peer.notify("notifications/progress", &params).await;
+        }
+    }
+}
+
+impl Wanted {
+    fn params(
+        &self,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    ) -> Option<ProgressNotificationParams> {
+        Some(ProgressNotificationParams {
+            progress_token: ProgressToken(self.token.clone()?),
             progress,
             total,
             message,
             meta: None,
+        })
+    }
+
+    /// A task says how far it is in its status. Whoever reads that need not read notifications, so
+    /// those are sent where they are allowed and nobody waits for them to be read.
+    fn on_task(&self, board: &Board, progress: f64, total: Option<f64>, message: Option<String>) {
+        let number = match total {
+            Some(total) => format!("{progress} of {total}"),
+            None => progress.to_string(),
         };
-        params.lower(wanted.revision);
-        wanted.peer.notify("notifications/progress", &params).await;
+        board.say(match &message {
+            Some(message) if total.is_some() => format!("{message} ({number})"),
+            Some(message) => message.clone(),
+            None => number,
+        });
+        // The extension: there MUST be no progress notifications for tasks.
+        if self.revision.is_modern() {
+            return;
+        }
+        let params = self.params(progress, total, message);
+        if let (Some(mut params), Some(outbox)) = (params, self.peer.standing()) {
+            // tasks: all notifications of a task MUST name it.
+            params.meta = board.task().map(|task| Meta::new().with_related_task(task));
+            params.lower(self.revision);
+            let mut text = Vec::new();
+            let method = "notifications/progress";
+            if envelope::write_notification(&mut text, method, &params).is_ok() {
+                let _ = outbox.try_send_with(|out| out.extend_from_slice(&text));
+            }
+        }
     }
 }
 
@@ -120,10 +170,12 @@ impl Extract for Progress {
             .request_meta()
             .token()
             .map(turnbuckle_protocol::IdRef::into_owned);
-        Ok(Self(token.map(|token| {
+        let is_wanted = token.is_some() || call.board.is_some();
+        Ok(Self(is_wanted.then(|| {
             Arc::new(Wanted {
                 peer: Arc::clone(&call.peer),
                 token,
+                board: call.board.clone(),
                 call: call.cancel.get_or_init(CancelFlag::default).clone(),
                 revision: call.revision,
                 last: Mutex::default(),

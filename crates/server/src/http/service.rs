@@ -23,7 +23,7 @@ use super::{
     sessions::Sessions,
     settings::HttpSettings,
 };
-use crate::{Caller, LiveServer, cancel::CancelFlag, shared::Shared};
+use crate::{Caller, LiveServer, cancel::CancelFlag, shared::Shared, task::Anybody};
 
 /// A server that speaks HTTP: a tower service.
 ///
@@ -58,7 +58,7 @@ impl HttpService {
             endpoint,
             closing: CancelFlag::default(),
             guard: None,
-            local: Caller::local(),
+            local: Caller::local().with(Anybody),
         }))
     }
 
@@ -77,7 +77,7 @@ impl HttpService {
             endpoint: self.0.endpoint.clone(),
             closing: CancelFlag::default(),
             guard: Some(Arc::new(guard)),
-            local: Caller::local(),
+            local: Caller::local().with(Anybody),
         }))
     }
 

@@ -9,6 +9,7 @@ use crate::{
     extract::Introduction,
     peer::Opened,
     sink::{Sink, Wrote},
+    task,
 };
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
@@ -20,7 +21,10 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         }
     };
     let shared = incoming.shared;
-    let capabilities = shared.capabilities();
+    let mut capabilities = shared.capabilities();
+    if shared.catalog().runs_tasks() {
+        capabilities.tasks = Some(task::capability(incoming.peer.caller()));
+    }
     let client = Introduction {
         info: Some(params.client_info),
         capabilities: params.capabilities,

@@ -10,6 +10,12 @@ mod resources_read;
 mod resources_subscribe;
 mod server_discover;
 mod subscriptions_listen;
+mod tasks;
+mod tasks_cancel;
+mod tasks_get;
+mod tasks_list;
+mod tasks_result;
+mod tasks_update;
 mod tools_call;
 
 use std::sync::Arc;
@@ -42,7 +48,7 @@ pub(crate) struct Incoming<'a> {
 
 impl Incoming<'_> {
     /// Appends an error response.
-    fn refuse(self, reject: Reject, out: &mut impl Sink) -> Step {
+    pub(crate) fn refuse(self, reject: Reject, out: &mut impl Sink) -> Step {
         out.put(|out| answer::write_reject(self.revision, &self.id, reject, out));
         Step::Done
     }
@@ -191,6 +197,11 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         "resources/list" => list::resources(incoming, out),
         "resources/templates/list" => list::templates(incoming, out),
         "completion/complete" => completion_complete::serve(incoming, out),
+        "tasks/get" => tasks_get::serve(incoming, out),
+        "tasks/update" => tasks_update::serve(incoming, out),
+        "tasks/cancel" => tasks_cancel::serve(incoming, out),
+        "tasks/result" => tasks_result::serve(incoming, out),
+        "tasks/list" => tasks_list::serve(incoming, out),
         "server/discover" if is_modern => server_discover::serve(&incoming, out),
         "subscriptions/listen" if is_modern => subscriptions_listen::serve(incoming, out),
         "initialize" if !is_modern => initialize::serve(incoming, out),

@@ -1,6 +1,8 @@
 //! `server/discover`: what we speak and can do.
 
-use turnbuckle_protocol::{Cacheable as _, DiscoverResult, envelope};
+use turnbuckle_protocol::{
+    Cacheable as _, DiscoverResult, JsonObject, TASKS_EXTENSION, envelope,
+};
 
 use super::{Incoming, SPOKEN};
 use crate::{
@@ -11,7 +13,11 @@ use crate::{
 
 pub(super) fn serve(incoming: &Incoming<'_>, out: &mut impl Sink) -> Step {
     let shared = incoming.shared;
-    let mut result = DiscoverResult::new(&SPOKEN, shared.capabilities());
+    let mut capabilities = shared.capabilities();
+    if shared.catalog().runs_tasks() {
+        capabilities = capabilities.with_extension(TASKS_EXTENSION, JsonObject::new());
+    }
+    let mut result = DiscoverResult::new(&SPOKEN, capabilities);
     result.instructions.clone_from(&shared.instructions);
     result.set_cache(shared.settings.cache);
     out.put(|out| {

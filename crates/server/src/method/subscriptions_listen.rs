@@ -7,7 +7,13 @@ use turnbuckle_protocol::{
 };
 
 use super::Incoming;
-use crate::{Reject, exchange::Step, sink::Sink, subscription::Subscription};
+use crate::{
+    Reject,
+    exchange::Step,
+    sink::Sink,
+    subscription::Subscription,
+    task::{self, TaskNews},
+};
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let params: SubscriptionsListenRequestParams = match incoming.params.parse() {
@@ -17,11 +23,21 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
             return incoming.refuse(reject, out);
         }
     };
+    let wants_tasks = !params.notifications.tasks().is_empty();
+    // tasks: who asks to hear of tasks MUST declare the extension.
+    if wants_tasks && incoming.shared.catalog().runs_tasks() && !task::declares_tasks(&incoming) {
+        return incoming.refuse(task::undeclared(), out);
+    }
     let accepted = accepted(&incoming, &params.notifications);
+    let tasks = accepted.task_ids.as_deref().map(|tasks| {
+        let (shared, caller) = (incoming.shared, incoming.peer.caller());
+        let id = incoming.id.clone().into_owned();
+        TaskNews::new(&shared.workshop, caller, id, tasks)
+    });
     let hub = incoming.shared.office.hub();
     let id = incoming.id.clone().into_owned();
     match Subscription::new(hub, id, accepted, incoming.peer.ended()) {
-        Ok(subscription) => Step::Listening(Box::new(subscription)),
+        Ok(subscription) => Step::Listening(Box::new(subscription.with_tasks(tasks))),
         Err(too_many) => {
             let reject = Reject::invalid_params(too_many.to_string());
             incoming.refuse(reject, out)
@@ -47,7 +63,8 @@ fn accepted(incoming: &Incoming<'_>, wish: &SubscriptionFilter) -> SubscriptionF
         prompts_list_changed: granted(wish.wants_prompts(), offered.wants_prompts()),
         resources_list_changed: granted(wish.wants_resources(), offered.wants_resources()),
         resource_subscriptions: (!resources.is_empty()).then_some(resources),
-        task_ids: None,
+        task_ids: Some(task::listened(wish.tasks()))
+            .filter(|tasks| catalog.runs_tasks() && !tasks.is_empty()),
     }
 }
 

@@ -10,10 +10,27 @@ use crate::{
     catalog::ToolEntry,
     exchange::{self, Running, Step},
     sink::Sink,
+    task::{self, Board, Wish},
 };
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
-    let started = start(&incoming);
+    let started = find(&incoming).and_then(|tool| {
+        // A modern call says nothing of tasks: what need not be looked for is not.
+        let wish = match tool.task {
+            None if incoming.revision.is_modern() => Wish::Never,
+            _ => Wish::of(&incoming, &tool)?,
+        };
+        Ok((tool, wish))
+    });
+    let started = match started {
+        Ok((tool, Wish::Never)) => start(&incoming, &tool, None),
+        Ok((tool, wish)) => {
+            let start =
+                |incoming: &Incoming<'_>, board| start(incoming, &tool, Some(board));
+            return task::launch(incoming, wish, start, out);
+        }
+        Err(failure) => Err(failure),
+    };
     exchange::run(
         incoming.shared,
         incoming.revision,
@@ -23,7 +40,8 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     )
 }
 
-fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
+/// The tool that is called.
+fn find(incoming: &Incoming<'_>) -> Result<Arc<ToolEntry>, Failure> {
     let catalog = incoming.shared.catalog();
     super::offered(catalog.tools.is_offered(), "tools/call")?;
     let name = incoming.text("name")?;
@@ -36,15 +54,25 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CallToolResult>, Failure> {
         let message = format!("the tool `{name}` needs the scopes `{wanted}`");
         return Err(Reject::invalid_request(message).into());
     }
+    Ok(Arc::clone(tool))
+}
+
+fn start(
+    incoming: &Incoming<'_>,
+    tool: &Arc<ToolEntry>,
+    board: Option<Arc<Board>>,
+) -> Result<Running<CallToolResult>, Failure> {
+    let name = incoming.text("name")?;
     let arguments = incoming.arguments()?;
     let input = arguments.map(Cow::Borrowed);
-    let call = Call::of(
+    let mut call = Call::of(
         incoming,
         "tools/call",
         name,
         input,
         Some(Arc::clone(&tool.arguments)),
     );
+    call.board = board;
     let running = exchange::start(tool, call)?;
     Ok(if tool.output.is_some() {
         checked(Arc::clone(tool), running)

@@ -18,6 +18,7 @@ use crate::{
     handler::BoxFuture,
     peer::Peer,
     sink::{Response, Sink as _, Wrote},
+    task::TaskNews,
 };
 
 /// An open listen request. Dropping it ends the subscription without a word.
@@ -26,6 +27,8 @@ pub(crate) struct Subscription {
     id: Id,
     /// The acknowledgement, until it is sent.
     acknowledgement: Option<Vec<u8>>,
+    /// The tasks that it hears of.
+    tasks: Option<TaskNews>,
     /// Done when one side says that no more will come.
     ended: BoxFuture<()>,
     is_over: bool,
@@ -55,9 +58,16 @@ impl Subscription {
             listener,
             id,
             acknowledgement: Some(acknowledgement),
+            tasks: None,
             ended: Box::pin(async move { ended.wait().await }),
             is_over: false,
         })
+    }
+
+    /// Hears of tasks too.
+    pub(crate) fn with_tasks(mut self, tasks: Option<TaskNews>) -> Self {
+        self.tasks = tasks;
+        self
     }
 
     /// Takes the messages that are due, for a stream that carries nothing else: the
@@ -82,6 +92,12 @@ impl Subscription {
             take(message);
             count += 1;
         });
+        if let Some(tasks) = &mut self.tasks {
+            tasks.poll(context, |message| {
+                take(message);
+                count += 1;
+            });
+        }
         if self.ended.as_mut().poll(context).is_ready() {
             take(&goodbye(&self.id).message);
             self.is_over = true;
@@ -103,6 +119,7 @@ impl Subscription {
                 listener,
                 id,
                 acknowledgement,
+                tasks,
                 ended,
                 ..
             } = self;
@@ -112,7 +129,10 @@ impl Subscription {
             listener.release();
             // Open until the client cancels or the connection ends, either of which drops this
             // future, or until one of us says that no more will come.
-            ended.await;
+            match tasks {
+                None => ended.await,
+                Some(tasks) => tasks.tell_until(ended, peer.outbox()).await,
+            }
             drop(listener);
             // cancellation: a server that tears a subscription down MUST say so like this;
             // subscriptions: and SHOULD answer the request.

@@ -26,6 +26,7 @@ mod setup;
 mod slow_peer;
 mod spec;
 mod subscriptions;
+mod tasks;
 mod templates;
 mod transcript;
 mod transports;

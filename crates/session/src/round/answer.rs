@@ -33,6 +33,20 @@ impl BadAnswer {
     }
 }
 
+/// Whether an answer is one to this question, before anybody who asked it looks.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn check_answer(
+    key: &str,
+    question: &InputRequest,
+    answer: &RawValue,
+) -> Result<(), BadAnswer> {
+    check(question, answer)
+        .map(drop)
+        .map_err(|reason| BadAnswer::new(key, reason))
+}
+
 /// The answer to an `elicitation/create`, its content unread.
 #[derive(Deserialize)]
 struct Elicited {

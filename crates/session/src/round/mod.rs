@@ -48,7 +48,7 @@ mod journal_text;
 mod question;
 pub mod seal;
 
-pub use answer::BadAnswer;
+pub use answer::{BadAnswer, check_answer};
 pub use asks::{AskError, Asked, MAX_OPEN_ASKS, Pause, Round};
 pub use impossible::{Impossible, Need};
 pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};

@@ -1,0 +1,54 @@
+//! `tasks/cancel`: a task is given up, and its work stops.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use turnbuckle_protocol::{Complete, EmptyResult, LegacyTask, Revision};
+use turnbuckle_store::task::{Changed, TaskChange, TaskEnd};
+
+use super::{Incoming, tasks};
+use crate::{Reject, exchange::Step, shared::Shared, sink::Sink, task};
+
+pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let task = match tasks::named(&incoming, "tasks/cancel") {
+        Ok(task) => task,
+        Err(reject) => return incoming.refuse(reject, out),
+    };
+    let (shared, peer) = (Arc::clone(incoming.shared), Arc::clone(incoming.peer));
+    let (revision, id) = (incoming.revision, incoming.id.into_static());
+    let answer = Box::pin(async move {
+        let end = TaskChange::End(TaskEnd::Cancelled {
+            reason: Some("cancelled on request".into()),
+        });
+        // tasks: in 2025-11-25 the task MUST be cancelled before this is answered.
+        let changed = shared.workshop.change(peer.caller(), &task, end).await;
+        let seen = changed.and_then(|changed| seen(&shared, revision, &task, &changed));
+        tasks::respond(revision, &id, seen)
+    });
+    tasks::soon(answer, out)
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Seen {
+    Legacy(LegacyTask),
+    Modern(Complete<EmptyResult>),
+}
+
+fn seen(
+    shared: &Shared,
+    revision: Revision,
+    task: &str,
+    changed: &Changed,
+) -> Result<Seen, Reject> {
+    match changed {
+        Changed::Unknown => Err(task::unknown(task)),
+        // The extension: whoever cancels need not know whether the task ended in the meantime.
+        Changed::Now(_) | Changed::Over(_) if revision.is_modern() => {
+            Ok(Seen::Modern(tasks::done(shared)))
+        }
+        Changed::Now(record) => Ok(Seen::Legacy(task::legacy(record))),
+        // tasks: in 2025-11-25 a terminal task MUST NOT be cancelled.
+        Changed::Over(_) => Err(Reject::invalid_params("the task has ended already")),
+    }
+}

@@ -1,0 +1,54 @@
+//! `tasks/update`: a client answers what a task asked.
+
+use std::sync::Arc;
+
+use turnbuckle_session::round;
+use turnbuckle_store::task::{Answers, Changed, TaskChange, TaskRecord};
+
+use super::{Incoming, tasks};
+use crate::{Reject, exchange::Step, sink::Sink, task};
+
+pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let named = tasks::named(&incoming, "tasks/update");
+    let named = named.and_then(|task| Ok((task, responses(&incoming)?)));
+    let (task, responses) = match named {
+        Ok(named) => named,
+        Err(reject) => return incoming.refuse(reject, out),
+    };
+    let (shared, peer) = (Arc::clone(incoming.shared), Arc::clone(incoming.peer));
+    let (revision, id) = (incoming.revision, incoming.id.into_static());
+    let answer = Box::pin(async move {
+        let updated = async {
+            let found = shared.workshop.find(peer.caller(), &task).await?;
+            let record = found.ok_or_else(|| task::unknown(&task))?;
+            let change = TaskChange::Answer(fitting(&record, responses)?);
+            match shared.workshop.change(peer.caller(), &task, change).await? {
+                Changed::Unknown => Err(task::unknown(&task)),
+                // The extension: answers that come too late are passed over.
+                Changed::Now(_) | Changed::Over(_) => Ok(tasks::done(&shared)),
+            }
+        };
+        tasks::respond(revision, &id, updated.await)
+    });
+    tasks::soon(answer, out)
+}
+
+fn responses(incoming: &Incoming<'_>) -> Result<Answers, Reject> {
+    let responses = incoming.params.get("inputResponses");
+    responses
+        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .ok_or_else(|| Reject::invalid_params("`params.inputResponses` must be an object"))
+}
+
+/// The answers to what is open, if they fit. The extension: the others are passed over.
+fn fitting(record: &TaskRecord, responses: Answers) -> Result<Answers, Reject> {
+    let mut answers = Answers::new();
+    for (key, answer) in responses {
+        let Some(question) = record.open().and_then(|open| open.get(&key)) else {
+            continue;
+        };
+        round::check_answer(&key, question, &answer).map_err(|bad| Reject::of(bad.to_error()))?;
+        answers.insert(key, answer);
+    }
+    Ok(answers)
+}
