@@ -6,7 +6,8 @@ use std::{fmt, future::Future, sync::Arc, time::Duration};
 use serde_json::{Map, Value};
 use turnbuckle_protocol::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
-    ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, Lower, Revision,
+    ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, LoggingLevel,
+    LoggingMessageNotificationParams, Lower, Revision,
 };
 use turnbuckle_session::{Era, probe::Aim};
 use turnbuckle_transport::Limits;
@@ -44,10 +45,13 @@ pub(crate) struct Profile {
     pub(crate) answers: Answers,
     pub(crate) settings: Settings,
     pub(crate) listener: Option<Listener>,
+    pub(crate) log_listener: Option<LogListener>,
     extensions: Map<String, Value>,
 }
 
 type Listener = Arc<dyn Fn(&News) + Send + Sync>;
+
+type LogListener = Arc<dyn Fn(&str, &LoggingMessageNotificationParams) + Send + Sync>;
 
 impl Client {
     /// A client by its name and version.
@@ -106,6 +110,31 @@ impl Client {
     /// [`Connection::news`](crate::Connection::news).
     pub fn on_news(self, listener: impl Fn(&News) + Send + Sync + 'static) -> Self {
         self.with(|profile| profile.listener = Some(Arc::new(listener)))
+    }
+
+    /// Asks every server for log messages of this severity and above: sessions when they are
+    /// opened, modern servers with each request. Servers that keep no log for clients are not asked.
+    pub fn log_level(self, level: LoggingLevel) -> Self {
+        self.with(|profile| profile.settings.log_level = Some(level))
+    }
+
+    /// Calls `listener` with every log message of every server, and says which server it is from.
+    /// It runs where messages are read, so it must not block; for anything longer take
+    /// [`Connection::logs`](crate::Connection::logs).
+    ///
+    /// ```
+    /// use turnbuckle_client::{Client, protocol::LoggingLevel};
+    ///
+    /// let client = Client::new("my-app", "0.3.0")
+    ///     .log_level(LoggingLevel::Warning)
+    ///     .on_log(|server, log| eprintln!("{server}: {}", log.data));
+    /// # let _ = client;
+    /// ```
+    pub fn on_log(
+        self,
+        listener: impl Fn(&str, &LoggingMessageNotificationParams) + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|profile| profile.log_listener = Some(Arc::new(listener)))
     }
 
     /// Says that the client knows extension `E`, with these settings. They go with each request, or
@@ -200,6 +229,7 @@ impl From<Implementation> for Client {
             answers: Answers::new(),
             settings: Settings::default(),
             listener: None,
+            log_listener: None,
             extensions: Map::new(),
         };
         Self {

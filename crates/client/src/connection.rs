@@ -6,8 +6,9 @@ use turnbuckle_session::Verdict;
 use turnbuckle_transport::StderrLog;
 
 use crate::{
-    Ending, NewsStream, Peer,
+    Ending, LogStream, NewsStream, Peer,
     link::{Link, Opened},
+    news::Interest,
 };
 
 /// An open connection to one server. Clones share it.
@@ -23,11 +24,13 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) fn new(opened: Opened, peer: Arc<Peer>, verdict: Verdict) -> Self {
-        Self {
+        let connection = Self {
             opened: Arc::new(opened),
             peer,
             verdict,
-        }
+        };
+        connection.ask_for_logs();
+        connection
     }
 
     /// Who is at the other end.
@@ -43,7 +46,14 @@ impl Connection {
 
     /// What the server says unasked, from now on.
     pub fn news(&self) -> NewsStream {
-        self.link().feed.listen()
+        self.link().feed.listen(Interest::Everything)
+    }
+
+    /// What the server logs, from now on, as far as it was asked to:
+    /// [`set_log_level`](Self::set_log_level), [`Client::log_level`](crate::Client::log_level) or
+    /// [`Call::log_level`](crate::Call::log_level).
+    pub fn logs(&self) -> LogStream {
+        LogStream::new(&self.link().feed)
     }
 
     /// What the server's process prints to its standard error, if that is captured. It is a log,
@@ -82,6 +92,16 @@ impl Connection {
 
     pub(crate) fn link(&self) -> &Link {
         &self.opened.link
+    }
+
+    /// The same for what outlives a borrow.
+    pub(crate) fn shared_link(&self) -> Arc<Link> {
+        self.opened.link.clone()
+    }
+
+    /// Lets something run for as long as the connection is there.
+    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.opened.spawn_later(task);
     }
 }
 

@@ -11,7 +11,9 @@
 //! | read, get, complete | [`Connection::read`], [`get`](Connection::get), [`complete`](Connection::complete) |
 //! | use an extension | [`Connection::extension`], [`Client::declare`] |
 //! | anything else | [`Connection::request`], [`request_raw`](Connection::request_raw) |
-//! | hear of changes and logs | [`Connection::news`], [`Client::on_news`] |
+//! | hear of changes | [`Connection::listen`] |
+//! | hear what a server logs | [`Connection::logs`], [`Client::log_level`], [`Client::on_log`] |
+//! | hear of everything said unasked | [`Connection::news`], [`Client::on_news`] |
 //! | answer what servers ask | [`Answers`] |
 //!
 //! With feature `http` a server may be at a URL: `client.connect("https://host/mcp")`, or an
@@ -33,6 +35,8 @@ mod http;
 #[path = "no_http.rs"]
 mod http;
 mod link;
+mod listen;
+mod logs;
 mod news;
 mod peer;
 mod settings;
@@ -50,6 +54,8 @@ pub use extension::Extended;
 #[cfg(feature = "http")]
 pub use http::{ExcludedTool, HttpTarget};
 pub use link::Ending;
+pub use listen::{Change, Changes, Listen, Missed};
+pub use logs::{Log, LogStream};
 pub use news::{News, NewsStream};
 pub use peer::Peer;
 pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};

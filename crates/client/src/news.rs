@@ -96,10 +96,19 @@ pub struct NewsStream {
 
 #[derive(Debug, Default)]
 struct Queue {
+    interest: Interest,
     waiting: VecDeque<News>,
     missed: u64,
     is_closed: bool,
     waker: Option<Waker>,
+}
+
+/// What a listener wants to hear.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Interest {
+    #[default]
+    Everything,
+    Logs,
 }
 
 /// All the listeners of a connection.
@@ -116,10 +125,11 @@ struct Listeners {
 
 impl Feed {
     /// Opens a stream of what is published from now on.
-    pub(crate) fn listen(&self) -> NewsStream {
+    pub(crate) fn listen(&self, interest: Interest) -> NewsStream {
         let mut listeners = lock(&self.listeners);
         let is_closed = listeners.is_closed;
         let queue = Arc::new(Mutex::new(Queue {
+            interest,
             is_closed,
             ..Queue::default()
         }));
@@ -132,7 +142,11 @@ impl Feed {
 
     /// Hands news to every listener.
     pub(crate) fn publish(&self, news: &News) {
+        let is_log = matches!(news, News::Log(_));
         self.each(|queue| {
+            if queue.interest == Interest::Logs && !is_log {
+                return;
+            }
             if queue.waiting.len() == MAX_WAITING_NEWS {
                 queue.waiting.pop_front();
                 queue.missed += 1;
@@ -173,7 +187,7 @@ impl NewsStream {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<News>> {
+    pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<News>> {
         let mut queue = lock(&self.queue);
         // What was lost was lost before what still waits.
         if queue.missed > 0 {
@@ -217,7 +231,7 @@ mod tests {
     #[test]
     fn a_slow_listener_is_told_what_it_missed() {
         let feed = Feed::default();
-        let mut stream = feed.listen();
+        let mut stream = feed.listen(Interest::Everything);
         for _ in 0..MAX_WAITING_NEWS + 3 {
             feed.publish(&News::ToolsChanged);
         }
@@ -233,13 +247,14 @@ mod tests {
         assert!(stream.poll(&waker()).is_pending());
         feed.close();
         assert!(matches!(stream.poll(&waker()), Poll::Ready(None)));
-        assert!(matches!(feed.listen().poll(&waker()), Poll::Ready(None)));
+        let mut late = feed.listen(Interest::Everything);
+        assert!(matches!(late.poll(&waker()), Poll::Ready(None)));
     }
 
     #[test]
     fn a_dropped_listener_costs_nothing_more() {
         let feed = Feed::default();
-        drop(feed.listen());
+        drop(feed.listen(Interest::Everything));
         feed.publish(&News::PromptsChanged);
         assert!(lock(&feed.listeners).queues.is_empty());
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use turnbuckle_protocol::LoggingLevel;
 use turnbuckle_session::{
     Era, Verdict,
     probe::{self, Aim},
@@ -33,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) grace: Duration,
     pub(crate) limits: Limits,
     pub(crate) output: OutputCheck,
+    /// The least severe log message to ask every server for.
+    pub(crate) log_level: Option<LoggingLevel>,
 }
 
 impl Default for Settings {
@@ -46,6 +49,7 @@ impl Default for Settings {
             grace: DEFAULT_GRACE,
             limits: Limits::default().with_linger(LINGER),
             output: OutputCheck::Known,
+            log_level: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, future::IntoFuture, time::Duration};
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
-use turnbuckle_protocol::{Meta, ProgressNotificationParams};
+use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams};
 
 use super::exchange::{Exchange, Read};
 use crate::{CallError, connect::BoxFuture, link::Link};
@@ -38,6 +38,7 @@ pub struct Call<'a, R> {
     pub(super) deadline: Option<Duration>,
     pub(super) progress: Option<Listener<'a>>,
     pub(super) meta: Option<Meta>,
+    pub(super) log_level: Option<LoggingLevel>,
 }
 
 /// How an answer becomes a value.
@@ -98,6 +99,7 @@ impl<'a, R> Call<'a, R> {
             deadline: None,
             progress: None,
             meta: None,
+            log_level: None,
         }
     }
 
@@ -116,6 +118,20 @@ impl<'a, R> Call<'a, R> {
     pub fn deadline(self, deadline: Duration) -> Self {
         Self {
             deadline: Some(deadline),
+            ..self
+        }
+    }
+
+    /// Asks for log messages of this severity and above while it runs; [`Connection::logs`] hears
+    /// them.
+    ///
+    /// A session has one level for everything: it is made as low as this, and stays there. A
+    /// server that keeps no log for clients is not asked.
+    ///
+    /// [`Connection::logs`]: crate::Connection::logs
+    pub fn log_level(self, level: LoggingLevel) -> Self {
+        Self {
+            log_level: Some(level),
             ..self
         }
     }

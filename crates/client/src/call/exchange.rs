@@ -55,6 +55,9 @@ impl<R> Call<'_, R> {
         if self.check == Check::Offered {
             self.link.check_offered(&self.method)?;
         }
+        if let Some(level) = self.log_level {
+            self.hear_logs(level).await?;
+        }
         let body = std::mem::replace(&mut self.body, Ok(Body::Plain(None)))?;
         match body {
             Body::Plain(params) => self.run_once(params.as_deref()).await,

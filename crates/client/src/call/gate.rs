@@ -37,7 +37,7 @@ impl Link {
         }
     }
 
-    fn not_offered(&self, method: &str, reason: &str) -> CallError {
+    pub(crate) fn not_offered(&self, method: &str, reason: &str) -> CallError {
         CallError::NotOffered {
             server: self.server().clone(),
             method: method.into(),

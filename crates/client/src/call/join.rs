@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Waits for all of them; the outputs are in the order of the futures.
-pub(super) async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+pub(crate) async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<Pin<Box<F>>> = futures.into_iter().map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
     poll_fn(|context| {

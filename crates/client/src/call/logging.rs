@@ -7,20 +7,62 @@ use super::{
     builder::{Body, object},
     exchange::Read,
 };
-use crate::{CallError, Connection};
+use crate::{CallError, Connection, link::Link};
 
 const METHOD: &str = "logging/setLevel";
 
 impl Connection {
-    /// Asks for log messages of this severity and above, which then come with the other
-    /// [`news`](Self::news). In the modern era they come with the calls made from now on.
+    /// Asks for log messages of this severity and above: [`logs`](Self::logs) hears them. In the
+    /// modern era they come with the calls made from now on, in a session whenever the server has
+    /// something to say; a session that takes the place of one that ended is asked again.
+    ///
+    /// # Errors
+    /// [`CallError::NotOffered`] if the server of a session keeps no log for clients.
     pub async fn set_log_level(&self, level: LoggingLevel) -> Result<(), CallError> {
         let link = self.link();
         if link.revision().is_modern() {
             link.stamp_with(link.revision(), Some(level));
             return Ok(());
         }
-        let body = object(METHOD, &SetLevelRequestParams::new(level)).map(Body::Plain);
-        Call::new(link, METHOD, body, |_, _| Ok(Read::Done(()))).await
+        set_level(link, level).await?;
+        self.keep_standing();
+        Ok(())
     }
+
+    /// Asks a session for what the client wants to hear of every server. A modern server is asked
+    /// by each request.
+    pub(crate) fn ask_for_logs(&self) {
+        let link = self.link();
+        if let Some(level) = link.profile.settings.log_level
+            && link.check_offered(METHOD).is_ok()
+        {
+            link.standing.want_level(level);
+            self.keep_standing();
+        }
+    }
+}
+
+impl<R> Call<'_, R> {
+    /// Sees to it that log messages of this severity come while the call runs.
+    pub(super) async fn hear_logs(&mut self, level: LoggingLevel) -> Result<(), CallError> {
+        if self.link.revision().is_modern() {
+            let meta = self.meta.take().unwrap_or_default();
+            self.meta = Some(meta.with_log_level(level));
+            return Ok(());
+        }
+        let is_offered = self.link.check_offered(METHOD).is_ok();
+        if !is_offered || self.link.standing.hears(level) {
+            return Ok(());
+        }
+        // In a box, because it is a call of a call.
+        Box::pin(set_level(self.link, level)).await
+    }
+}
+
+/// Sets the level of a session.
+async fn set_level(link: &Link, level: LoggingLevel) -> Result<(), CallError> {
+    let body = object(METHOD, &SetLevelRequestParams::new(level)).map(Body::Plain);
+    Call::new(link, METHOD, body, |_, _| Ok(Read::Done(()))).await?;
+    link.standing.has_level(level);
+    Ok(())
 }

@@ -20,6 +20,7 @@ mod traced;
 
 pub use builder::Call;
 pub(crate) use extension::{extension_call, not_offered};
+pub(crate) use join::join_all;
 pub use list::{List, ListStream, Listed};
 pub(crate) use output_schema::OutputSchemas;
 pub use tool_output::ToolOutput;

@@ -62,12 +62,16 @@ async fn listen(link: Arc<Link>, http: Arc<Http>) {
 /// Reads the stream of one session, and comes back when it breaks, until the server has none.
 async fn follow(link: &Link, http: &Http, session: &Session) {
     let mut position = Position::default();
+    let mut has_gap = false;
     loop {
         let begun = Instant::now();
         let mut headers = head::of_session(link, session);
         position.add_to(&mut headers);
         match http.agent.events(&http.address, headers).await {
             Ok(reply) if reply.status().is_success() && reply.is_events() => {
+                if std::mem::replace(&mut has_gap, true) && !position.is_known() {
+                    link.stream_reopened();
+                }
                 let mut events = reply.events(http.limit);
                 let mut is_useful = false;
                 while let Ok(Some(event)) = events.next().await {
@@ -88,6 +92,11 @@ async fn follow(link: &Link, http: &Http, session: &Session) {
             // is over, which the next call will find out and mend.
             Ok(reply) if !reply.status().is_server_error() => {
                 tracing::debug!(server = &**link.server(), status = %reply.status(), "has no stream of its own");
+                if reply.status().as_u16() == 404 && session.can_expire() {
+                    link.standing.doubt();
+                } else {
+                    link.stream_gone("the server has no stream to tell of changes by");
+                }
                 return;
             }
             Ok(reply) => tracing::debug!(status = %reply.status(), "no stream for now"),
@@ -98,6 +107,7 @@ async fn follow(link: &Link, http: &Http, session: &Session) {
                 server = &**link.server(),
                 "gave up its stream of notifications"
             );
+            link.stream_gone("the stream by which the server tells of changes broke for good");
             return;
         }
         tokio::time::sleep(position.wait()).await;

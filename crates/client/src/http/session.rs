@@ -56,7 +56,11 @@ impl Http {
             "the session is over, opening another"
         );
         match initialize_again(link).await {
-            Ok(()) => self.tell(link, Bytes::from_static(INITIALIZED)).await,
+            Ok(()) => {
+                self.tell(link, Bytes::from_static(INITIALIZED)).await?;
+                link.session_reopened();
+                Ok(())
+            }
             Err(error) => Err(Fault::SessionExpired(format!(
                 "no other could be opened ({error}); connect anew"
             ))),

@@ -1,6 +1,10 @@
 //! The tasks of one connection: one moves the bytes, one keeps the time, one tells of roots.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::task::JoinSet;
 use turnbuckle_transport::{Child, StderrLog, TransportError, run};
@@ -23,6 +27,8 @@ pub(crate) struct Opened {
     pub(crate) stderr: Option<StderrLog>,
     /// Dropping it aborts the tasks.
     tasks: JoinSet<()>,
+    /// Those that were begun when the connection was in use already.
+    later: Mutex<JoinSet<()>>,
 }
 
 /// Starts the tasks of a connection.
@@ -59,6 +65,7 @@ impl Opened {
             link,
             stderr,
             tasks,
+            later: Mutex::default(),
         }
     }
 
@@ -66,6 +73,13 @@ impl Opened {
     #[cfg(feature = "http")]
     pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(task);
+    }
+
+    /// The same, for a connection that is in use already.
+    pub(crate) fn spawn_later(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
+        while later.try_join_next().is_some() {}
+        later.spawn(task);
     }
 
     /// Says what is still to be said, closes the connection and waits for the server to end.

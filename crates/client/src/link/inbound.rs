@@ -60,12 +60,23 @@ impl Inbound {
                 }
             }
             "notifications/cancelled" => {
-                let cancelled = notification.params.parse::<CancelledNotificationParams>();
-                if let Some(id) = cancelled.ok().and_then(|cancelled| cancelled.request_id) {
-                    self.serving.cancel(&id);
+                if let Ok(cancelled) = notification.params.parse::<CancelledNotificationParams>()
+                    && !self.link.listeners.dismiss(&cancelled)
+                    && let Some(id) = &cancelled.request_id
+                {
+                    self.serving.cancel(id);
                 }
             }
-            method => self.publish(&News::read(method, &notification.params)),
+            method @ "notifications/subscriptions/acknowledged" => {
+                self.publish(&News::read(method, &notification.params));
+                self.link.listeners.acknowledge(&notification.params);
+            }
+            method => {
+                let news = News::read(method, &notification.params);
+                // First what is known to be out of date goes, then others learn of it.
+                self.publish(&news);
+                self.link.listeners.hear(&news, &notification.params);
+            }
         }
     }
 
@@ -77,6 +88,9 @@ impl Inbound {
         }
         if let Some(listener) = &self.link.profile.listener {
             listener(news);
+        }
+        if let (News::Log(message), Some(listener)) = (news, &self.link.profile.log_listener) {
+            listener(self.link.server(), message);
         }
         self.link.feed.publish(news);
     }

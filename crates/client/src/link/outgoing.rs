@@ -18,6 +18,8 @@ use turnbuckle_protocol::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stamp {
     members: Box<str>,
+    /// The least severe log message to hear of, unless a request says otherwise.
+    log_level: Option<LoggingLevel>,
     revision: Option<Revision>,
 }
 
@@ -29,13 +31,11 @@ impl Stamp {
         capabilities: &ClientCapabilities,
         log_level: Option<LoggingLevel>,
     ) -> Self {
-        let mut meta = Meta::of_request(revision, capabilities).with_client_info(client);
-        if let Some(level) = log_level {
-            meta = meta.with_log_level(level);
-        }
+        let meta = Meta::of_request(revision, capabilities).with_client_info(client);
         let object = serde_json::to_string(&meta).expect("a map of JSON values is valid JSON");
         Self {
             members: object[1..object.len() - 1].into(),
+            log_level,
             revision: Some(revision),
         }
     }
@@ -97,6 +97,14 @@ impl Outgoing<'_> {
         stamp: &Stamp,
     ) -> Result<(), serde_json::Error> {
         out.extend_from_slice(stamp.members.as_bytes());
+        if let Some(level) = stamp.log_level
+            && !self.says(key::LOG_LEVEL)
+        {
+            comma(out);
+            serde_json::to_writer(&mut *out, key::LOG_LEVEL)?;
+            out.push(b':');
+            serde_json::to_writer(&mut *out, &level)?;
+        }
         if self.progress {
             comma(out);
             out.extend_from_slice(br#""progressToken":"#);
@@ -114,15 +122,19 @@ impl Outgoing<'_> {
         self.write_trace(out)
     }
 
+    /// Whether the caller has said something under this key.
+    fn says(&self, name: &str) -> bool {
+        self.meta.is_some_and(|meta| meta.value(name).is_some())
+    }
+
     /// The trace that the request belongs to, unless the caller has named another.
     fn write_trace(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        let has = |name| self.meta.is_some_and(|meta| meta.value(name).is_some());
-        if has(key::TRACEPARENT) {
+        if self.says(key::TRACEPARENT) {
             return Ok(());
         }
         let context = turnbuckle_telemetry::current();
         for (name, value) in context.iter().flat_map(TraceContext::entries) {
-            if !has(name) {
+            if !self.says(name) {
                 comma(out);
                 serde_json::to_writer(&mut *out, name)?;
                 out.push(b':');
@@ -141,7 +153,7 @@ fn is_ours(name: &str, stamp: &Stamp) -> bool {
         | key::PROTOCOL_VERSION
         | key::CLIENT_CAPABILITIES
         | key::CLIENT_INFO => true,
-        key::LOG_LEVEL => stamp.members.is_empty() || stamp.members.contains(key::LOG_LEVEL),
+        key::LOG_LEVEL => stamp.members.is_empty(),
         _ => false,
     }
 }
@@ -304,6 +316,25 @@ mod tests {
             "2026-07-28"
         );
         assert_eq!(modern["params"]["_meta"]["traceparent"], "00-aa");
+    }
+
+    #[test]
+    fn the_level_of_a_request_comes_before_that_of_the_connection() {
+        let stamp = Stamp {
+            log_level: Some(LoggingLevel::Error),
+            ..stamp()
+        };
+        let level = |meta: Option<&Meta>, stamp: &Stamp| {
+            let outgoing = Outgoing {
+                meta,
+                ..plain("m")
+            };
+            written(&outgoing, stamp, &Value::Null)["params"]["_meta"][key::LOG_LEVEL].clone()
+        };
+        let own = Meta::new().with_log_level(LoggingLevel::Debug);
+        assert_eq!(level(None, &stamp), "error");
+        assert_eq!(level(Some(&own), &stamp), "debug");
+        assert_eq!(level(Some(&own), &Stamp::none()), Value::Null);
     }
 
     #[test]

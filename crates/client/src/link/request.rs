@@ -96,6 +96,11 @@ impl Link {
 }
 
 impl Request<'_> {
+    /// Its id, under which what belongs to it comes.
+    pub(crate) fn id(&self) -> &Id {
+        &self.id
+    }
+
     /// Sends it and waits for the result.
     pub(crate) async fn answer(
         mut self,

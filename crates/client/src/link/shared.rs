@@ -8,7 +8,14 @@ use turnbuckle_protocol::{LoggingLevel, Revision};
 use super::{Ending, Stamp, pending::Pending, wire::Wire};
 #[cfg(feature = "http")]
 use crate::http::{Http, KnownTools};
-use crate::{CallError, Peer, call::OutputSchemas, client::Profile, extension::Names, news::Feed};
+use crate::{
+    CallError, Peer,
+    call::OutputSchemas,
+    client::Profile,
+    extension::Names,
+    listen::{Listeners, Standing},
+    news::Feed,
+};
 
 /// One connection, as its calls and its driver see it.
 pub(crate) struct Link {
@@ -19,6 +26,10 @@ pub(crate) struct Link {
     pub(crate) wire: Wire,
     pub(crate) pending: Pending,
     pub(crate) feed: Feed,
+    /// Those who hear of changes.
+    pub(crate) listeners: Listeners,
+    /// What a session is to keep.
+    pub(crate) standing: Standing,
     pub(crate) schemas: OutputSchemas,
     /// What matters of the tools for sending their calls.
     #[cfg(feature = "http")]
@@ -63,6 +74,8 @@ impl Link {
             profile,
             pending: Pending::default(),
             feed: Feed::default(),
+            listeners: Listeners::default(),
+            standing: Standing::default(),
             schemas: OutputSchemas::default(),
             #[cfg(feature = "http")]
             tools: KnownTools::default(),
@@ -94,7 +107,7 @@ impl Link {
     /// Settles who is at the other end.
     pub(crate) fn meet(&self, peer: Peer) -> &Arc<Peer> {
         let peer = self.peer.get_or_init(|| Arc::new(peer));
-        self.stamp_with(peer.revision(), None);
+        self.stamp_with(peer.revision(), self.profile.settings.log_level);
         peer
     }
 
@@ -162,6 +175,7 @@ impl Link {
         self.stage.send_replace(stage);
         self.pending.close();
         self.feed.close();
+        self.listeners.close();
     }
 
     /// Waits until all is over.

@@ -9,6 +9,8 @@ mod http_authorize;
 #[cfg(feature = "http")]
 mod http_headers;
 #[cfg(feature = "http")]
+mod http_listening;
+#[cfg(feature = "http")]
 mod http_modern;
 #[cfg(feature = "http")]
 mod http_plus_sse;
@@ -22,7 +24,9 @@ mod http_sessions;
 mod http_site;
 #[cfg(feature = "tls")]
 mod http_tls;
+mod listening;
 mod lists;
+mod logs;
 mod news;
 mod oddities;
 mod opening;

@@ -1,0 +1,107 @@
+//! The stream of changes, as its reader sees it.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::Stream;
+use tokio::task::AbortHandle;
+use turnbuckle_protocol::SubscriptionFilter;
+
+use super::{
+    Change,
+    listener::{Heard, Listener},
+    subscriptions_listen::METHOD,
+    wish,
+};
+use crate::{CallError, link::Link};
+
+/// A stream of what changes at a server, from [`Connection::listen`](crate::Connection::listen).
+///
+/// It is kept open: when the way to the server breaks or a session ends, another is opened, and a
+/// [`Change::Missed`] says so. It ends when the server or the connection is gone for good; the last
+/// item is the error that says why.
+///
+/// Changes wait for a reader that is busy, those that say the same once. One that lets more of them
+/// wait than there is room for is told how many it lost.
+///
+/// Dropping it ends the listening, and the server is told. It does not keep the connection open.
+#[must_use = "dropping it ends the listening"]
+pub struct Changes {
+    pub(super) link: Arc<Link>,
+    pub(super) listener: Arc<Listener>,
+    pub(super) wish: SubscriptionFilter,
+    /// Held for its drop.
+    pub(super) _hold: Hold,
+}
+
+/// What listening takes on the server's side. Dropping it gives it back.
+pub(super) enum Hold {
+    /// A task that keeps a subscription open.
+    Task(AbortHandle),
+    /// Resources of the session, wanted by the listener of this number.
+    Resources(Arc<Link>, u64, Vec<Arc<str>>),
+}
+
+impl Changes {
+    /// The next change; an error is the last item.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Result<Change, CallError>> {
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    /// What the server has agreed to tell: all that was asked for, or the part that it offers. It
+    /// may be another part after the stream was opened again.
+    pub fn acknowledged(&self) -> SubscriptionFilter {
+        self.listener.granted()
+    }
+
+    /// What was asked for and will not be told: the server does not offer it.
+    pub fn refused(&self) -> SubscriptionFilter {
+        wish::refused(&self.wish, &self.listener.granted())
+    }
+
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Result<Change, CallError>>> {
+        Poll::Ready(match ready!(self.listener.poll(context)) {
+            Heard::Change(change) => Some(Ok(change)),
+            Heard::Failed(error) => Some(Err(error)),
+            Heard::Closed => Some(Err(self.link.closed(METHOD))),
+            Heard::Over => None,
+        })
+    }
+}
+
+impl Stream for Changes {
+    type Item = Result<Change, CallError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll(context)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        match self {
+            Self::Task(task) => task.abort(),
+            Self::Resources(link, listener, resources) => {
+                for uri in resources {
+                    link.standing.release(uri, *listener);
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes")
+            .field("server", self.link.server())
+            .field("acknowledged", &self.acknowledged())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,26 @@
+//! Hearing of changes: one stream in every era.
+//!
+//! A modern server is asked by `subscriptions/listen`, which a task of the stream keeps open
+//! ([`subscriptions_listen`]). A session is told of changes by itself, and of single resources after
+//! `resources/subscribe`; what a session is to keep is kept by a task of the connection
+//! ([`standing`]). Whatever comes goes by way of the [`Listeners`] of the connection into the bounded
+//! queue of each stream.
+
+mod backoff;
+mod change;
+mod changes;
+mod connection;
+mod keeper;
+mod listener;
+mod listeners;
+mod loss;
+mod standing;
+mod subscriptions_listen;
+mod wish;
+
+pub use change::{Change, Missed};
+pub use changes::Changes;
+pub use wish::Listen;
+
+pub(crate) use listeners::Listeners;
+pub(crate) use standing::Standing;

@@ -1,0 +1,166 @@
+//! `subscriptions/listen`: kept open, and opened again when it ends.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use tokio::{sync::oneshot, time::Instant};
+use turnbuckle_protocol::{SubscriptionFilter, SubscriptionsListenRequestParams, error::code};
+use turnbuckle_session::requests::{Deadline, Overdue};
+
+use super::{
+    Change, Missed,
+    backoff::Backoff,
+    listener::{Listener, Progress},
+};
+use crate::{
+    CallError,
+    link::{First, Link, OnDrop, Outgoing, race},
+};
+
+pub(super) const METHOD: &str = "subscriptions/listen";
+
+/// A subscription that lasted this long was one, also if nothing was told on it: what stands
+/// between cuts quiet streams, and that is no failure of the server.
+const QUIET_SUBSCRIPTION: Duration = Duration::from_secs(10);
+
+/// Says whether the first subscription was opened.
+pub(super) type Begun = oneshot::Sender<Result<(), CallError>>;
+
+/// Keeps a subscription open for as long as it is polled, or until that is no use any more.
+pub(super) async fn keep(
+    link: Arc<Link>,
+    listener: Arc<Listener>,
+    wish: SubscriptionFilter,
+    begun: Begun,
+) {
+    let mut keeping = Keeping {
+        link: &link,
+        listener: &listener,
+        params: SubscriptionsListenRequestParams {
+            notifications: wish,
+            meta: None,
+        },
+        begun: Some(begun),
+    };
+    let mut backoff = Backoff::default();
+    loop {
+        let opened_at = Instant::now();
+        let error = keeping.listen_once().await;
+        if let Some(begun) = keeping.begun.take() {
+            // Whoever asked is there to hear of it, and may ask again.
+            let _ = begun.send(Err(error));
+            return;
+        }
+        if is_final(&error) {
+            return listener.fail(error);
+        }
+        tracing::debug!(server = &**link.server(), %error, "a subscription ended");
+        let was_told = listener.progress() == Progress::Told;
+        if was_told || opened_at.elapsed() >= QUIET_SUBSCRIPTION {
+            backoff.reset();
+        }
+        match backoff.next() {
+            Some(wait) => tokio::time::sleep(wait).await,
+            None => return listener.fail(error),
+        }
+    }
+}
+
+/// What a subscription is opened with, again and again.
+struct Keeping<'a> {
+    link: &'a Link,
+    listener: &'a Listener,
+    params: SubscriptionsListenRequestParams,
+    /// Until the first one is open.
+    begun: Option<Begun>,
+}
+
+impl Keeping<'_> {
+    /// Opens a subscription and stays until it ends. It never ends well: when the server closes it
+    /// in good order, that is a reason to open another.
+    async fn listen_once(&mut self) -> CallError {
+        let link = self.link;
+        let outgoing = Outgoing {
+            method: METHOD,
+            meta: None,
+            progress: false,
+        };
+        let request = link.prepare(&outgoing, Deadline::never(), OnDrop::Cancel, &self.params);
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return error,
+        };
+        self.listener.begin(request.id().clone());
+        let mut answer = pin!(request.answer(None));
+        let patience = link.profile.settings.deadline;
+        let acknowledged = tokio::time::timeout(
+            patience,
+            self.listener.until(|progress| progress != Progress::Asked),
+        );
+        match race(answer.as_mut(), acknowledged).await {
+            First::Left(Err(error)) => return error,
+            First::Left(Ok(_)) if self.listener.progress() == Progress::Asked => {
+                return self.lost("it was ended before it was acknowledged");
+            }
+            First::Left(Ok(_)) | First::Right(Ok(Progress::Dismissed)) => {
+                self.opened();
+                return self.lost("the server has ended it");
+            }
+            First::Right(Ok(_)) => self.opened(),
+            First::Right(Err(_)) => return self.silent(patience),
+        }
+        let dismissed = self
+            .listener
+            .until(|progress| progress == Progress::Dismissed);
+        match race(answer, dismissed).await {
+            First::Left(Err(error)) => error,
+            First::Left(Ok(_)) | First::Right(_) => self.lost("the server has ended it"),
+        }
+    }
+
+    /// It is acknowledged.
+    fn opened(&mut self) {
+        match self.begun.take() {
+            Some(begun) => {
+                let _ = begun.send(Ok(()));
+            }
+            None => {
+                // subscriptions: the server holds no state between two of them.
+                self.listener.tell(Change::Missed(Missed::Reopened));
+            }
+        }
+    }
+
+    fn lost(&self, reason: &str) -> CallError {
+        CallError::Lost {
+            server: self.link.server().clone(),
+            method: METHOD.into(),
+            source: reason.into(),
+        }
+    }
+
+    fn silent(&self, patience: Duration) -> CallError {
+        CallError::Deadline {
+            server: self.link.server().clone(),
+            method: METHOD.into(),
+            overdue: Overdue::Silent(patience),
+        }
+    }
+}
+
+/// Whether trying again is no use.
+pub(super) fn is_final(error: &CallError) -> bool {
+    match error {
+        // An error inside the server may pass.
+        CallError::Rejected { error, .. } => error.code != code::INTERNAL_ERROR,
+        CallError::Status { status, .. } => {
+            !matches!(status, 408 | 425 | 429) && !(500..600).contains(status)
+        }
+        CallError::Lost { .. }
+        | CallError::Unsent { .. }
+        | CallError::Deadline { .. }
+        | CallError::Busy { .. }
+        | CallError::SessionExpired { .. }
+        | CallError::Malformed { .. } => false,
+        _ => true,
+    }
+}
