@@ -1,5 +1,7 @@
 #![doc = include_str!("docs/crate.md")]
 
+#[cfg(feature = "apps")]
+pub use turnbuckle_apps as apps;
 #[cfg(feature = "client")]
 pub use turnbuckle_client as client;
 #[cfg(feature = "client")]
@@ -10,7 +12,7 @@ pub use turnbuckle_macros::{handlers, prompt, resource, tool};
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_protocol::{
     Annotations, CallToolResult, ContentBlock, GetPromptResult, Icon, Meta, PromptMessage,
-    ReadResourceResult, ResourceContents, ResourceLink, Revision, Role,
+    ReadResourceResult, ResourceContents, ResourceLink, Revision, Role, TraceContext,
 };
 pub use turnbuckle_schema as schema;
 #[cfg(all(feature = "server", feature = "http"))]
@@ -22,6 +24,11 @@ pub use turnbuckle_server::{
     Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource,
     ServeError, Server, SetupError, State, Stdio, Streams, Tool, ToolError, Transport, Uri,
 };
+#[cfg(feature = "server")]
+pub use turnbuckle_server::{
+    Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params,
+};
+pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
 pub use turnbuckle_transport::Command;
 

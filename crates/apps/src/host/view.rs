@@ -1,0 +1,144 @@
+//! A page, read and checked.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use turnbuckle_client::Connection;
+use turnbuckle_protocol::{ResourceContents, Tool};
+
+use super::{AppError, Policy, is_for_app, page_of};
+use crate::{ResourceUi, meta, ui::is_page};
+
+/// Bytes of a page that are shown. Pages carry their scripts and pictures with them, so some have
+/// megabytes; a browser that is given more at once stands still.
+pub const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// A page that may be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    uri: String,
+    html: String,
+    ui: ResourceUi,
+    policy: Policy,
+}
+
+/// Reads the page of a tool and checks it; `None` if the tool has none.
+///
+/// Nothing is read before this is called: hosts open a page when they are about to show it, or
+/// when somebody reviews it.
+///
+/// # Errors
+/// [`AppError`] says what is wrong with the page. Go on without it: the tool's result has text.
+///
+/// # Cancel safety
+/// Dropping the future gives the reading up.
+pub async fn open(server: &Connection, tool: &Tool) -> Result<Option<View>, AppError> {
+    let Some(uri) = page_of(tool)? else {
+        return Ok(None);
+    };
+    let read = server
+        .read(uri.clone())
+        .await
+        .map_err(|source| AppError::Unread {
+            uri: uri.as_str().into(),
+            source,
+        })?;
+    let (html, said) = page(&uri, read.contents)?;
+    let ui = match said {
+        Some(ui) => ui,
+        // apps: what stands with the contents wins over what stands in the list.
+        None => listed(server, &uri).await,
+    };
+    let policy = Policy::of(&ui);
+    Ok(Some(View {
+        uri,
+        html,
+        ui,
+        policy,
+    }))
+}
+
+impl View {
+    /// Where it came from.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// The page.
+    pub fn html(&self) -> &str {
+        &self.html
+    }
+
+    /// What it needs, and how it wants to be shown.
+    pub fn ui(&self) -> &ResourceUi {
+        &self.ui
+    }
+
+    /// What it may do.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Checks that the page may call a tool of its own server. Tools of other servers are none of
+    /// its business.
+    ///
+    /// # Errors
+    /// [`AppError::NotForApps`] if the tool is for the model alone.
+    pub fn check_call(&self, tool: &Tool) -> Result<(), AppError> {
+        if is_for_app(tool) {
+            return Ok(());
+        }
+        Err(AppError::NotForApps {
+            uri: self.uri.as_str().into(),
+            tool: tool.name.as_str().into(),
+        })
+    }
+}
+
+type Page = (String, Option<ResourceUi>);
+
+fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<Page, AppError> {
+    let bad = |problem: &str| AppError::BadPage {
+        uri: uri.into(),
+        problem: problem.into(),
+    };
+    let mut pages = contents
+        .into_iter()
+        .filter(|contents| contents.mime_type().is_some_and(is_page));
+    let contents = pages
+        .next()
+        .ok_or_else(|| bad("its media type must be `text/html;profile=mcp-app`"))?;
+    let (html, said) = match contents {
+        ResourceContents::Text(text) => (text.text, text.meta),
+        ResourceContents::Blob(blob) => {
+            let bytes = BASE64_STANDARD
+                .decode(blob.blob)
+                .map_err(|_| bad("its bytes are no base64"))?;
+            let html = String::from_utf8(bytes).map_err(|_| bad("it is no UTF-8"))?;
+            (html, blob.meta)
+        }
+    };
+    if html.trim().is_empty() {
+        return Err(bad("it is empty"));
+    }
+    if html.len() > MAX_PAGE_BYTES {
+        return Err(AppError::TooLarge {
+            uri: uri.into(),
+            bytes: html.len(),
+            limit: MAX_PAGE_BYTES,
+        });
+    }
+    let said = meta::read(said.as_ref())
+        .transpose()
+        .map_err(|error| bad(&format!("what it says of itself cannot be read: {error}")))?;
+    Ok((html, said))
+}
+
+/// What the list of resources says of a page. One that is not listed asks for nothing.
+async fn listed(server: &Connection, uri: &str) -> ResourceUi {
+    let Ok(resources) = server.resources().await else {
+        return ResourceUi::default();
+    };
+    let entry = resources.into_iter().find(|resource| resource.uri == uri);
+    entry
+        .and_then(|entry| meta::read(entry.meta.as_ref())?.ok())
+        .unwrap_or_default()
+}

@@ -1,0 +1,9 @@
+//! Apps as a server writes them.
+
+mod app;
+mod apps;
+mod tool;
+
+pub use app::App;
+pub use apps::Apps;
+pub use tool::UiTool;

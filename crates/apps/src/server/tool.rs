@@ -1,0 +1,31 @@
+//! Pages on tools that are registered elsewhere.
+
+use turnbuckle_server::Tool;
+
+use crate::{
+    ToolUi,
+    meta::{KEY, written},
+};
+
+/// What a [`Tool`] can say of a page. [`App::tool`](crate::App::tool) says it for you; this is for
+/// tools that are registered elsewhere, and for pages that several apps share.
+pub trait UiTool: Sized {
+    /// Names the page that shows its results.
+    fn ui(self, uri: impl Into<String>) -> Self;
+
+    /// Says all that can be said.
+    fn with_ui(self, ui: &ToolUi) -> Self;
+}
+
+impl UiTool for Tool {
+    fn ui(self, uri: impl Into<String>) -> Self {
+        self.with_ui(&ToolUi {
+            resource_uri: Some(uri.into()),
+            visibility: None,
+        })
+    }
+
+    fn with_ui(self, ui: &ToolUi) -> Self {
+        self.meta(KEY, written(ui))
+    }
+}

@@ -1,0 +1,45 @@
+//! Clients that know nothing of apps are served as ever.
+
+use serde_json::json;
+use turnbuckle_apps::Ui;
+use turnbuckle_client::CallError;
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::Server;
+use turnbuckle_testing::every_revision;
+
+use crate::weather::{connect_host, server};
+
+every_revision! {
+    // apps: tools MUST give text that means something without the page.
+    async fn a_client_without_apps_reads_text(client = server()) {
+        let output = client.call("weather", json!({})).await.unwrap();
+        assert_eq!(output.text(), "9 °C, wind from the west");
+    }
+
+    async fn the_extension_is_declared_wherever_the_revision_has_room(client = server()) {
+        let extension = client.extension::<Ui>();
+        assert!(extension.is_ok(), "{extension:?}");
+    }
+
+    // Extensions are off until asked for.
+    async fn a_server_without_apps_declares_none(client = Server::new("plain", "1")) {
+        let missing = client.extension::<Ui>();
+        assert!(matches!(missing, Err(CallError::NotOffered { .. })), "{missing:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_handler_knows_at_every_revision_whether_its_client_shows_pages() {
+    let server = server().build().unwrap();
+    for revision in [
+        Revision::V2024_11_05,
+        Revision::V2025_03_26,
+        Revision::V2025_06_18,
+        Revision::V2025_11_25,
+        Revision::V2026_07_28,
+    ] {
+        let host = connect_host(&server, revision).await;
+        let output = host.call("weather", json!({})).await.unwrap();
+        assert_eq!(output.text(), "9 °C (shown)", "{revision}");
+    }
+}
