@@ -120,10 +120,10 @@ impl Jwk {
     pub fn allows(&self, algorithm: Algorithm) -> bool {
         use Algorithm::{EdDsa, Es256, Es384, Ps256, Ps384, Ps512, Rs256, Rs384, Rs512};
         let fits = match (&self.material, algorithm) {
-            (Material::Rsa { .. }, Rs256 | Rs384 | Rs512 | Ps256 | Ps384 | Ps512) => true,
+            (Material::Rsa { .. }, Rs256 | Rs384 | Rs512 | Ps256 | Ps384 | Ps512)
+            | (Material::Ed25519 { .. }, EdDsa) => true,
             (Material::Ec { curve, .. }, Es256) => *curve == Curve::P256,
             (Material::Ec { curve, .. }, Es384) => *curve == Curve::P384,
-            (Material::Ed25519 { .. }, EdDsa) => true,
             _ => false,
         };
         let said = self.algorithm.as_deref();

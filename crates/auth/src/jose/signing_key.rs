@@ -161,6 +161,9 @@ impl SigningKey {
     }
 
     /// The key that verifies what this one signs.
+    ///
+    /// # Panics
+    /// Never: a public key of ours is of a kind that we read.
     pub fn public_key(&self) -> Jwk {
         let key = Jwk::parse(&self.public_jwk()).expect("a public key of ours is one of our kinds");
         match &self.key_id {

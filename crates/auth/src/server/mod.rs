@@ -1,1 +1,54 @@
 //! Servers that are protected: tokens are verified, and clients told where to get them.
+//!
+//! A [`Guard`] is what the author writes: which resource this is, who issues tokens for it, which
+//! scopes everybody needs. Built, it stands before a server over HTTP.
+//!
+//! ```
+//! use turnbuckle_auth::server::Guard;
+//! use turnbuckle_server::Server;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let guard = Guard::new("https://mcp.example.com/mcp")
+//!     .issuer("https://login.example.com")
+//!     .scopes(["mcp:use"])
+//!     .build()?;
+//! let service = Server::new("notes", "1.0.0").build()?.http().protect(guard);
+//! # Ok(()) }
+//! ```
+//!
+//! Every request is verified, whatever session it belongs to. Whom a token speaks for is the
+//! handler's `Caller`, with [`Identity`] beside it, and what sessions, sealed states and tasks are
+//! bound to: the issuer and the subject.
+//!
+//! The token itself goes no further than the guard. Nothing hands it to a handler, because a token
+//! that was issued for this server must not be sent on to another (authorization, "Access Token
+//! Privilege Restriction"): a server that calls others fetches tokens of its own, for example with
+//! a token exchange.
+
+mod challenge;
+mod claims;
+mod clock;
+mod credentials;
+mod discovery;
+mod dpop;
+mod fetch;
+mod guard;
+mod identity;
+mod introspection;
+mod issuer;
+mod keys;
+mod live;
+mod memory;
+mod metadata;
+mod nonce;
+mod refusal;
+mod replay;
+mod resource;
+mod scopes;
+mod verify;
+
+pub use guard::{Guard, GuardError};
+pub use identity::Identity;
+pub use issuer::Issuer;
+pub use live::LiveGuard;
+pub use verify::{Claims, Verify, VerifyError, Verifying};

@@ -1,6 +1,5 @@
 //! Who we are, for those who look before they connect.
 
-use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
 
@@ -45,7 +44,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
 }
 
 /// A public document of whoever guards the server.
-pub(super) fn document(parts: &Parts, document: Bytes) -> Response<HttpBody> {
+pub(super) fn document(parts: &Parts, document: &[u8]) -> Response<HttpBody> {
     if parts.method != Method::GET && parts.method != Method::HEAD {
         return reply::not_allowed("GET", "the document is read by GET");
     }

@@ -149,7 +149,7 @@ impl Site {
             return self.dispatch(route, parts, body).await;
         };
         if let Some(document) = guard.document(parts.uri.path()) {
-            return card::document(&parts, document);
+            return card::document(&parts, &document);
         }
         if matches!(route, Route::Card | Route::Nowhere) {
             return self.dispatch(route, parts, body).await;

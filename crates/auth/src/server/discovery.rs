@@ -1,0 +1,84 @@
+//! What an issuer publishes about itself (RFC 8414, OpenID Connect Discovery).
+
+use serde_json::Value;
+use turnbuckle_transport::http::client::{Address, AddressError};
+
+use super::{fetch::Fetcher, verify::VerifyError};
+
+/// Finds an endpoint in the issuer's metadata.
+pub(super) async fn endpoint(
+    fetcher: &Fetcher,
+    issuer: &str,
+    member: &str,
+) -> Result<Address, VerifyError> {
+    let places = places(issuer).map_err(|error| unavailable(issuer, &error.to_string()))?;
+    let mut tried = Vec::new();
+    for place in &places {
+        match fetcher.document(place).await {
+            Ok(document) => return read(&document, issuer, member),
+            // It may be at the next place; what is broken is not looked for elsewhere.
+            Err(unread) if unread.status.is_some_and(|status| status.is_client_error()) => {
+                tried.push(unread.reason);
+            }
+            Err(unread) => return Err(unavailable(issuer, &unread.reason)),
+        }
+    }
+    Err(unavailable(
+        issuer,
+        &format!("there is no metadata ({})", tried.join("; ")),
+    ))
+}
+
+fn read(document: &Value, issuer: &str, member: &str) -> Result<Address, VerifyError> {
+    let said = document["issuer"].as_str().unwrap_or_default();
+    // RFC 8414, 3.3: who answers for another issuer MUST NOT be believed.
+    if said != issuer {
+        let reason = format!("its metadata says it is `{said}`: write the issuer exactly so");
+        return Err(unavailable(issuer, &reason));
+    }
+    let url = document[member].as_str();
+    let url = url.and_then(|url| Address::parse(url).ok());
+    url.ok_or_else(|| unavailable(issuer, &format!("its metadata has no `{member}`")))
+}
+
+fn unavailable(issuer: &str, reason: &str) -> VerifyError {
+    VerifyError::Unavailable(format!("issuer `{issuer}`: {reason}"))
+}
+
+/// Where the metadata may be, in the order in which clients look.
+fn places(issuer: &str) -> Result<Vec<Address>, AddressError> {
+    const OAUTH: &str = "/.well-known/oauth-authorization-server";
+    const OPENID: &str = "/.well-known/openid-configuration";
+    let issuer = Address::parse(issuer)?;
+    let path = issuer.uri().path().trim_end_matches('/');
+    let mut places = vec![
+        issuer.join(&format!("{OAUTH}{path}"))?,
+        issuer.join(&format!("{OPENID}{path}"))?,
+    ];
+    if !path.is_empty() {
+        places.push(issuer.join(&format!("{path}{OPENID}"))?);
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_of_another_issuer_is_not_believed() {
+        let document = json!({ "issuer": "https://a.example/", "jwks_uri": "https://a.example/k" });
+        let found = read(&document, "https://a.example/", "jwks_uri").unwrap();
+        assert_eq!(found.to_string(), "https://a.example/k");
+        for (issuer, member) in [
+            ("https://a.example", "jwks_uri"),
+            ("https://b.example/", "jwks_uri"),
+            ("https://a.example/", "introspection_endpoint"),
+        ] {
+            read(&document, issuer, member).unwrap_err();
+        }
+        read(&json!([]), "https://a.example/", "jwks_uri").unwrap_err();
+    }
+}

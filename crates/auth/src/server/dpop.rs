@@ -1,0 +1,170 @@
+//! Proofs that a client has the key that its token is bound to (DPoP, RFC 9449).
+
+use serde_json::{Map, Value};
+
+use super::{
+    challenge::Scheme,
+    clock::CLOCK_SKEW,
+    credentials::Credentials,
+    nonce::{Age, Nonces},
+    refusal::Denied,
+    replay::{Replay, Use},
+    resource::Resource,
+};
+use crate::jose::{Algorithm, Jwk, Jws, digest, is_same, sha256};
+
+/// Seconds before and after the time of a proof in which it is good. The extension's draft gives
+/// five minutes; clients whose clocks are further off need nonces.
+pub(super) const WINDOW: u64 = 300;
+
+/// Bytes of a `jti`. A UUID has 36.
+const MAX_ID_BYTES: usize = 512;
+
+/// The algorithms of proofs: of those that we verify, the ones that clients use.
+pub(super) const ALGORITHMS: [Algorithm; 5] = [
+    Algorithm::Es256,
+    Algorithm::EdDsa,
+    Algorithm::Es384,
+    Algorithm::Rs256,
+    Algorithm::Ps256,
+];
+
+/// Whether tokens are bound to keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// If the client and its issuer like.
+    Accepted,
+    /// If they like, and it is told to clients.
+    Offered,
+    /// Always.
+    Required,
+}
+
+/// Checks proofs.
+#[derive(Debug)]
+pub(super) struct Proofs {
+    pub(super) binding: Binding,
+    pub(super) nonces: Option<Nonces>,
+    pub(super) replay: Replay,
+}
+
+/// A request whose proof was good, or that needs none.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Proved {
+    /// A nonce for the next request, if it should have another.
+    pub(super) next_nonce: Option<String>,
+}
+
+impl Proofs {
+    /// Checks that whoever sends the token may: with a token that is bound to a key, whoever has
+    /// the key; with any other, anybody.
+    pub(super) fn check(
+        &self,
+        credentials: &Credentials,
+        bound_to: Option<&str>,
+        resource: &Resource,
+        now: u64,
+    ) -> Result<Proved, Denied> {
+        match (credentials.scheme, bound_to) {
+            (Scheme::Bearer, None) if self.binding == Binding::Required => {
+                let reason = "only tokens that are bound to a key are taken here (DPoP)";
+                Err(Denied::Token(reason.into()))
+            }
+            (Scheme::Bearer, None) => Ok(Proved { next_nonce: None }),
+            // RFC 9449, 7.2: a bound token MUST NOT be taken as a bearer token.
+            (Scheme::Bearer, Some(_)) => {
+                let reason = "the token is bound to a key: send it as `Authorization: DPoP` with a \
+                              proof";
+                Err(Denied::Token(reason.into()))
+            }
+            (Scheme::Dpop, None) => {
+                let reason = "the token is bound to no key: send it as `Authorization: Bearer`";
+                Err(Denied::Token(reason.into()))
+            }
+            (Scheme::Dpop, Some(key)) => self.check_proof(credentials, key, resource, now),
+        }
+    }
+
+    fn check_proof(
+        &self,
+        credentials: &Credentials,
+        bound_to: &str,
+        resource: &Resource,
+        now: u64,
+    ) -> Result<Proved, Denied> {
+        let proof = credentials.proof.as_deref();
+        let proof = proof.ok_or_else(|| bad("the header `DPoP` is missing"))?;
+        let (thumbprint, claims) = verify(proof)?;
+        if !is_same(thumbprint.as_bytes(), bound_to.as_bytes()) {
+            return Err(Denied::Token("the token is bound to another key".into()));
+        }
+        let text = |name| claims.get(name).and_then(Value::as_str).unwrap_or_default();
+        if text("htm") != credentials.method.as_str() {
+            return Err(bad("`htm` of the proof is another method"));
+        }
+        if !resource.is_target(text("htu"), &credentials.path) {
+            return Err(bad("`htu` of the proof is another URL"));
+        }
+        let token = digest(&credentials.token);
+        if !is_same(text("ath").as_bytes(), token.as_bytes()) {
+            return Err(bad("`ath` of the proof is of another token"));
+        }
+        let issued = claims.get("iat").and_then(Value::as_u64);
+        let issued = issued.ok_or_else(|| bad("the proof has no `iat`"))?;
+        if now.abs_diff(issued) > WINDOW {
+            return Err(bad(
+                "the proof is too old, or the clock of the client is wrong",
+            ));
+        }
+        let next_nonce = self.check_nonce(&claims, now)?;
+        self.check_first_use(text("jti"), &thumbprint, now)?;
+        Ok(Proved { next_nonce })
+    }
+
+    fn check_nonce(&self, claims: &Map<String, Value>, now: u64) -> Result<Option<String>, Denied> {
+        let Some(nonces) = &self.nonces else {
+            return Ok(None);
+        };
+        let given = claims.get("nonce").and_then(Value::as_str);
+        match given.and_then(|given| nonces.age(given, now)) {
+            Some(Age::Current) => Ok(None),
+            Some(Age::Previous) => Ok(Some(nonces.current(now))),
+            None => Err(Denied::Nonce(nonces.current(now))),
+        }
+    }
+
+    fn check_first_use(&self, id: &str, thumbprint: &str, now: u64) -> Result<(), Denied> {
+        if id.is_empty() || id.len() > MAX_ID_BYTES {
+            return Err(bad("the proof has no `jti`, or a very long one"));
+        }
+        // A thumbprint is of one length, so no two pairs read alike.
+        match self.replay.note(sha256(format!("{thumbprint}{id}")), now) {
+            Use::First => Ok(()),
+            Use::Again => Err(bad("the proof was used before: make one for each request")),
+            Use::Crowded => Err(Denied::Unavailable("too many proofs are remembered".into())),
+        }
+    }
+}
+
+/// Verifies the signature of a proof with the key that it brings along.
+fn verify(proof: &str) -> Result<(String, Map<String, Value>), Denied> {
+    let proof = Jws::parse(proof).map_err(|error| bad(&error.to_string()))?;
+    if proof.header().typ.as_deref() != Some("dpop+jwt") {
+        return Err(bad("`typ` of the proof is not `dpop+jwt`"));
+    }
+    let key = proof.header().jwk.as_ref();
+    let key = key.ok_or_else(|| bad("the proof brings no key in `jwk`"))?;
+    let key = Jwk::parse(key).map_err(|error| bad(&error.to_string()))?;
+    let claims = proof.verify_with(&key, &ALGORITHMS);
+    let claims = claims.map_err(|error| bad(&error.to_string()))?;
+    Ok((key.thumbprint(), claims))
+}
+
+fn bad(reason: &str) -> Denied {
+    Denied::Proof(reason.to_owned())
+}
+
+const _: () = assert!(
+    WINDOW > CLOCK_SKEW,
+    "the window covers what clocks differ by"
+);

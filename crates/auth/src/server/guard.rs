@@ -1,0 +1,341 @@
+//! The guard as it is written: which server, whose tokens, which scopes.
+
+use std::time::SystemTime;
+
+use super::{
+    challenge::Scheme,
+    clock::Clock,
+    dpop::{ALGORITHMS, Binding, Proofs, WINDOW},
+    issuer::{Issuer, LiveIssuer},
+    live::{Inner, LiveGuard},
+    memory::Memory,
+    metadata::{self, About},
+    nonce::Nonces,
+    refusal::Terms,
+    replay::Replay,
+    resource::Resource,
+    scopes::{self, Hierarchy},
+};
+use crate::jose::Algorithm;
+
+/// Bytes of a secret for nonces, at the least.
+const MIN_SECRET_BYTES: usize = 16;
+
+/// A guard being written: say which server it is for and whose tokens are good, then build it.
+///
+/// ```
+/// use turnbuckle_auth::server::{Guard, Issuer};
+///
+/// # fn main() -> Result<(), turnbuckle_auth::server::GuardError> {
+/// let guard = Guard::new("https://mcp.example.com/mcp")
+///     .issuer(Issuer::new("https://login.example.com").audience("api://notes"))
+///     .scopes(["notes:read"])
+///     .scopes_supported(["notes:read", "notes:write"])
+///     .implies("notes:write", ["notes:read"])
+///     .build()?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+#[must_use = "a guard guards nothing until it is built and given to a server"]
+pub struct Guard {
+    resource: String,
+    issuers: Vec<Issuer>,
+    scopes: Vec<String>,
+    supported: Vec<String>,
+    hierarchy: Hierarchy,
+    binding: Binding,
+    nonces: NonceSource,
+    about: About,
+    clock: Clock,
+}
+
+enum NonceSource {
+    None,
+    Random,
+    Secret(Vec<u8>),
+}
+
+impl std::fmt::Debug for NonceSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("NonceSource")
+    }
+}
+
+/// Why a guard cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GuardError {
+    /// The resource is no URL.
+    #[error("the resource `{resource}` is not the URL of this server: {reason}")]
+    Resource {
+        /// What was given.
+        resource: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nobody issues tokens.
+    #[error("the guard has no issuer: say whose tokens are good with `Guard::issuer`")]
+    NoIssuer,
+    /// An issuer cannot be used.
+    #[error("the issuer `{issuer}` cannot be used: {reason}")]
+    Issuer {
+        /// Its URL.
+        issuer: String,
+        /// Why.
+        reason: String,
+    },
+    /// An issuer is there twice.
+    #[error("the issuer `{0}` is there twice: which of the two would verify its tokens?")]
+    SameIssuer(String),
+    /// A scope is none.
+    #[error("`{0}` is no scope: scopes are words without blanks and quotes")]
+    Scope(String),
+    /// A scope is not this server's business.
+    #[error(
+        "`offline_access` is between clients and authorization servers: servers do not ask for it"
+    )]
+    OfflineAccess,
+    /// The secret can be guessed.
+    #[error("a secret for nonces has at least {MIN_SECRET_BYTES} random bytes")]
+    WeakSecret,
+    /// The machine has no randomness.
+    #[error("there is no randomness to make nonces of")]
+    NoRandomness,
+}
+
+impl Guard {
+    /// A guard for the server that clients reach at this URL: the address of its endpoint, as it is
+    /// seen from outside. Tokens must be issued for it.
+    pub fn new(resource: impl Into<String>) -> Self {
+        Self {
+            resource: resource.into(),
+            issuers: Vec::new(),
+            scopes: Vec::new(),
+            supported: Vec::new(),
+            hierarchy: Hierarchy::default(),
+            binding: Binding::Accepted,
+            nonces: NonceSource::None,
+            about: About::default(),
+            clock: Clock::default(),
+        }
+    }
+
+    /// Takes tokens of this issuer: its URL, or an [`Issuer`] with more to say. There may be
+    /// several; clients choose.
+    pub fn issuer(mut self, issuer: impl Into<Issuer>) -> Self {
+        self.issuers.push(issuer.into());
+        self
+    }
+
+    /// Lets in only tokens with all of these scopes. Single tools may need more: see `Tool::scopes`.
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Publishes these scopes besides those that everybody needs, for clients that ask for all of
+    /// them at once.
+    pub fn scopes_supported<S: Into<String>>(
+        mut self,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.supported.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whoever has this scope also has those.
+    pub fn implies<S: Into<String>>(
+        mut self,
+        scope: impl Into<String>,
+        implied: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let implied = implied.into_iter().map(Into::into).collect();
+        self.hierarchy.add(scope.into(), implied);
+        self
+    }
+
+    /// Tells clients that tokens may be bound to a key (DPoP). Such tokens are verified with their
+    /// proofs in any case.
+    pub fn offer_dpop(mut self) -> Self {
+        self.binding = Binding::Offered;
+        self
+    }
+
+    /// Takes only tokens that are bound to a key (DPoP): one that is stolen is of no use.
+    pub fn require_dpop(mut self) -> Self {
+        self.binding = Binding::Required;
+        self
+    }
+
+    /// Demands nonces of ours in proofs, so that none can be made in advance. One process knows its
+    /// own; see [`Guard::nonces_of`].
+    pub fn nonces(mut self) -> Self {
+        self.nonces = NonceSource::Random;
+        self
+    }
+
+    /// The same with nonces made of this secret, which replicas share.
+    pub fn nonces_of(mut self, secret: impl Into<Vec<u8>>) -> Self {
+        self.nonces = NonceSource::Secret(secret.into());
+        self
+    }
+
+    /// Publishes a name of the server for people.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.about.name = Some(name.into());
+        self
+    }
+
+    /// Publishes where developers read about the server.
+    pub fn documentation(mut self, url: impl Into<String>) -> Self {
+        self.about.documentation = Some(url.into());
+        self
+    }
+
+    /// Takes the time from here. For tests.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Clock::new(clock);
+        self
+    }
+
+    /// Checks everything, without asking anybody: issuers are asked when the first token comes.
+    ///
+    /// # Errors
+    /// The first thing that cannot be as it was written.
+    pub fn build(self) -> Result<LiveGuard, GuardError> {
+        let resource = self.parse_resource()?;
+        for scope in self.scopes.iter().chain(&self.supported) {
+            if !scopes::is_token(scope) {
+                return Err(GuardError::Scope(scope.clone()));
+            }
+            // authorization, "Refresh Tokens": servers SHOULD NOT list it.
+            if scope == "offline_access" {
+                return Err(GuardError::OfflineAccess);
+            }
+        }
+        let mut issuers: Vec<LiveIssuer> = Vec::new();
+        for issuer in self.issuers {
+            let issuer = issuer.build()?;
+            if issuers.iter().any(|other| other.url == issuer.url) {
+                return Err(GuardError::SameIssuer(issuer.url));
+            }
+            issuers.push(issuer);
+        }
+        if issuers.is_empty() {
+            return Err(GuardError::NoIssuer);
+        }
+        let terms = Terms {
+            metadata_url: resource.metadata_url(),
+            scopes: self.scopes.clone(),
+            schemes: schemes(self.binding),
+            proof_algorithms: ALGORITHMS.map(Algorithm::name).join(" "),
+        };
+        let urls: Vec<_> = issuers.iter().map(|issuer| issuer.url.as_str()).collect();
+        let supported = scopes::union(&self.scopes, &self.supported);
+        let document = metadata::document(&resource, &urls, &supported, &terms, &self.about);
+        let proofs = Proofs {
+            binding: self.binding,
+            nonces: nonces(self.nonces)?,
+            replay: Replay::new(WINDOW),
+        };
+        Ok(LiveGuard::new(Inner {
+            resource,
+            issuers,
+            terms,
+            hierarchy: self.hierarchy,
+            proofs,
+            document,
+            known: Memory::new(),
+            refused: Memory::new(),
+            clock: self.clock,
+        }))
+    }
+
+    fn parse_resource(&self) -> Result<Resource, GuardError> {
+        let bad = |reason: String| GuardError::Resource {
+            resource: self.resource.clone(),
+            reason,
+        };
+        // RFC 8707, 2: a resource MUST NOT have a fragment.
+        if self.resource.contains('#') {
+            return Err(bad("a fragment names no server".into()));
+        }
+        Resource::parse(&self.resource).map_err(|error| bad(error.to_string()))
+    }
+}
+
+fn schemes(binding: Binding) -> Vec<Scheme> {
+    match binding {
+        Binding::Accepted => vec![Scheme::Bearer],
+        Binding::Offered => vec![Scheme::Bearer, Scheme::Dpop],
+        Binding::Required => vec![Scheme::Dpop],
+    }
+}
+
+fn nonces(source: NonceSource) -> Result<Option<Nonces>, GuardError> {
+    let secret = match source {
+        NonceSource::None => return Ok(None),
+        NonceSource::Random => {
+            let random = ring::rand::SystemRandom::new();
+            let mut secret = vec![0; 32];
+            ring::rand::SecureRandom::fill(&random, &mut secret)
+                .map_err(|_| GuardError::NoRandomness)?;
+            secret
+        }
+        NonceSource::Secret(secret) if secret.len() < MIN_SECRET_BYTES => {
+            return Err(GuardError::WeakSecret);
+        }
+        NonceSource::Secret(secret) => secret,
+    };
+    Ok(Some(Nonces::new(&secret)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_that_cannot_work_is_not_built() {
+        let guard = || Guard::new("https://h.example/mcp").issuer("https://i.example");
+        assert!(guard().build().is_ok());
+        let refused = |guard: Guard| guard.build().err().map(|error| error.to_string());
+        for (guard, expected) in [
+            (Guard::new("https://h.example/mcp"), "no issuer"),
+            (
+                Guard::new("h.example").issuer("https://i.example"),
+                "begins with",
+            ),
+            (
+                Guard::new("https://h.example/#a").issuer("https://i.example"),
+                "fragment",
+            ),
+            (guard().issuer("https://i.example"), "twice"),
+            (guard().issuer("http://i.example"), "TLS"),
+            (guard().issuer("i.example"), "begins with"),
+            (guard().scopes(["a b"]), "no scope"),
+            (guard().scopes(["offline_access"]), "between clients"),
+            (
+                guard().scopes_supported(["offline_access"]),
+                "between clients",
+            ),
+            (guard().nonces_of("short"), "random bytes"),
+        ] {
+            let error = refused(guard).expect(expected);
+            assert!(error.contains(expected), "{error}");
+        }
+        let keys = Issuer::new("https://j.example").keys_at("http://j.example/keys");
+        assert!(refused(guard().issuer(keys)).is_some_and(|error| error.contains("TLS")));
+        assert!(guard().issuer("http://localhost:9").build().is_ok());
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let issuer = Issuer::new("https://i.example").introspect("client", "hunter2");
+        let guard = Guard::new("https://h.example/mcp")
+            .issuer(issuer)
+            .nonces_of("hunter2hunter2hunter2");
+        assert!(!format!("{guard:?}").contains("hunter2"));
+        let live = guard.build().unwrap();
+        assert!(!format!("{live:?}").contains("hunter2"));
+    }
+}

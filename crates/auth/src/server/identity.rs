@@ -1,0 +1,89 @@
+//! Whom a verified token speaks for.
+
+use serde_json::{Map, Value};
+use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};
+
+/// Whom a verified token speaks for, and what it says.
+///
+/// An attribute of the `Caller`, and an extractor.
+///
+/// ```
+/// use turnbuckle_auth::server::Identity;
+/// use turnbuckle_server::{Caller, Tool};
+///
+/// async fn whoami(caller: Caller) -> String {
+///     match caller.get::<Identity>() {
+///         Some(identity) => format!("{} of {}", identity.subject(), identity.issuer()),
+///         None => "whoever started this".to_owned(),
+///     }
+/// }
+///
+/// let tool = Tool::new("whoami", whoami);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// What stores are keyed by. An issuer is a URL and has no blank in it, so no two pairs of
+    /// issuer and subject read alike.
+    pub(super) key: String,
+    pub(super) issuer: String,
+    pub(super) subject: String,
+    pub(super) client_id: Option<String>,
+    pub(super) scopes: Vec<String>,
+    pub(super) claims: Map<String, Value>,
+}
+
+impl Identity {
+    /// Who issued the token.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// The person or program that the token speaks for; unique within the issuer.
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// The OAuth client that uses the token.
+    pub fn client_id(&self) -> Option<&str> {
+        self.client_id.as_deref()
+    }
+
+    /// The scopes that were granted, as the issuer wrote them.
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// Another claim of the token, such as `email` or `groups`.
+    pub fn claim(&self, name: &str) -> Option<&Value> {
+        self.claims.get(name)
+    }
+
+    /// All claims of the token.
+    pub fn claims(&self) -> &Map<String, Value> {
+        &self.claims
+    }
+
+    /// What sessions, sealed states and tasks of this caller are bound to: the issuer and the
+    /// subject. The same person is the same caller, whichever client and token is used.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The caller of handlers.
+    pub(super) fn into_caller(self, scopes: Vec<String>) -> Caller {
+        Caller::new(self.key.as_str())
+            .with_scopes(scopes)
+            .with(self)
+    }
+}
+
+impl Extract for Identity {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let identity = call.caller().get::<Self>().cloned();
+        identity.ok_or_else(|| {
+            let message = "this needs a caller with a verified token: use the server over HTTP, \
+                           behind its guard";
+            Reject::invalid_request(message).into()
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! The keys of an issuer: fetched when they are needed, kept, and fetched again when an unknown one
+//! turns up.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Semaphore;
+use turnbuckle_transport::http::client::Address;
+
+use super::{discovery, fetch::Fetcher, verify::VerifyError};
+use crate::jose::{Algorithm, JwkSet, Jws};
+
+/// Seconds for which keys are used without asking again. Issuers publish a new key well before they
+/// sign with it, so that this only bounds how long one that was withdrawn is still believed.
+const FRESH: u64 = 600;
+
+/// Seconds between two looks for a key that is not there. Anybody can send tokens with unknown
+/// keys, and the issuer must not feel it.
+const PAUSE: u64 = 10;
+
+/// Seconds for which old keys are used when the issuer cannot be asked: a night of theirs must not
+/// be one of ours.
+const STALE: u64 = 12 * 3600;
+
+/// Where an issuer's keys come from.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// From wherever the issuer's metadata says.
+    Discovered,
+    /// From this URL.
+    At(Address),
+    /// They were given, and do not change.
+    Given(Arc<JwkSet>),
+}
+
+/// The keys of one issuer.
+#[derive(Debug)]
+pub(super) struct Keys {
+    place: Place,
+    state: Mutex<State>,
+    /// One asks, the others wait for what it gets.
+    turn: Semaphore,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    keys: Option<Arc<JwkSet>>,
+    fetched: u64,
+    tried: Option<u64>,
+    /// Where the keys are, once it is known.
+    address: Option<Address>,
+}
+
+impl Keys {
+    pub(super) fn new(place: Place) -> Self {
+        Self {
+            place,
+            state: Mutex::default(),
+            turn: Semaphore::new(1),
+        }
+    }
+
+    /// Keys among which is one that may have signed this token, if the issuer has it.
+    pub(super) async fn for_token(
+        &self,
+        fetcher: &Fetcher,
+        issuer: &str,
+        token: &Jws<'_>,
+        algorithm: Algorithm,
+        now: u64,
+    ) -> Result<Arc<JwkSet>, VerifyError> {
+        if let Place::Given(keys) = &self.place {
+            return Ok(Arc::clone(keys));
+        }
+        let id = token.header().kid.as_deref();
+        if let Some(keys) = self.known(algorithm, id, now) {
+            return Ok(keys);
+        }
+        let _turn = self.turn.acquire().await;
+        // Whoever was before us may have brought it.
+        if let Some(keys) = self.known(algorithm, id, now) {
+            return Ok(keys);
+        }
+        self.fetch(fetcher, issuer, now).await
+    }
+
+    /// The keys that we have, if they are good enough: fresh, with the one that is wanted, or asked
+    /// for too short a time ago.
+    fn known(&self, algorithm: Algorithm, id: Option<&str>, now: u64) -> Option<Arc<JwkSet>> {
+        let state = self.state();
+        let keys = state.keys.as_ref()?;
+        let is_fresh = now < state.fetched.saturating_add(FRESH);
+        let is_there = keys.candidates(algorithm, id).next().is_some();
+        let is_recent = state
+            .tried
+            .is_some_and(|tried| now < tried.saturating_add(PAUSE));
+        ((is_fresh && is_there) || is_recent).then(|| Arc::clone(keys))
+    }
+
+    async fn fetch(
+        &self,
+        fetcher: &Fetcher,
+        issuer: &str,
+        now: u64,
+    ) -> Result<Arc<JwkSet>, VerifyError> {
+        self.state().tried = Some(now);
+        let fetched = self.ask(fetcher, issuer).await;
+        let mut state = self.state();
+        match fetched {
+            Ok((address, keys)) => {
+                let keys = Arc::new(keys);
+                state.keys = Some(Arc::clone(&keys));
+                state.fetched = now;
+                state.address = Some(address);
+                Ok(keys)
+            }
+            Err(error) => {
+                // It may have moved.
+                state.address = None;
+                let is_usable = now < state.fetched.saturating_add(STALE);
+                match &state.keys {
+                    Some(keys) if is_usable => {
+                        tracing::warn!(%error, "old keys of an issuer are used");
+                        Ok(Arc::clone(keys))
+                    }
+                    _ => Err(error),
+                }
+            }
+        }
+    }
+
+    async fn ask(&self, fetcher: &Fetcher, issuer: &str) -> Result<(Address, JwkSet), VerifyError> {
+        let known = self.state().address.clone();
+        let address = match (&self.place, known) {
+            (Place::At(address), _) => address.clone(),
+            (_, Some(address)) => address,
+            (_, None) => discovery::endpoint(fetcher, issuer, "jwks_uri").await?,
+        };
+        let document = fetcher.document(&address).await;
+        let document = document.map_err(|unread| VerifyError::Unavailable(unread.reason))?;
+        let keys = JwkSet::parse(&document)
+            .map_err(|error| VerifyError::Unavailable(format!("{address}: {error}")))?;
+        Ok((address, keys))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

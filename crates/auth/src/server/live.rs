@@ -1,0 +1,205 @@
+//! The guard as it stands before a server.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+use http::{HeaderValue, request::Parts};
+use serde_json::Value;
+use turnbuckle_server::{Admission, Admitted, Caller, Protect, Refusal};
+
+use super::{
+    claims::Verified,
+    clock::{CLOCK_SKEW, Clock},
+    credentials::{self, Credentials},
+    dpop::Proofs,
+    issuer::LiveIssuer,
+    memory::Memory,
+    refusal::{Denied, NONCE, Terms},
+    resource::Resource,
+    scopes::{self, Hierarchy},
+    verify::VerifyError,
+};
+use crate::jose::{Jws, sha256};
+
+/// Seconds for which a token that was refused is refused unseen: a client that tries again and
+/// again must not cost its issuer a question each time.
+const REFUSED_FOR: u64 = 5;
+
+/// A guard that is ready: give it to `HttpService::protect` or `Http::protect`. Clones share all
+/// that they know.
+#[derive(Clone)]
+pub struct LiveGuard(Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) resource: Resource,
+    pub(super) issuers: Vec<LiveIssuer>,
+    pub(super) terms: Terms,
+    pub(super) hierarchy: Hierarchy,
+    pub(super) proofs: Proofs,
+    pub(super) document: Bytes,
+    pub(super) known: Memory<Known>,
+    pub(super) refused: Memory<Denied>,
+    pub(super) clock: Clock,
+}
+
+/// What is known of a token that is good.
+#[derive(Debug)]
+pub(super) struct Known {
+    caller: Caller,
+    /// The thumbprint of the key that it is bound to.
+    key: Option<String>,
+}
+
+impl LiveGuard {
+    pub(super) fn new(inner: Inner) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// The URL of the metadata document, which challenges name.
+    pub fn metadata_url(&self) -> &str {
+        &self.0.terms.metadata_url
+    }
+
+    /// The metadata document, for those who serve it themselves.
+    pub fn metadata(&self) -> Bytes {
+        self.0.document.clone()
+    }
+}
+
+impl Protect for LiveGuard {
+    fn admit(&self, request: &Parts) -> Admission {
+        let now = self.0.clock.now();
+        let credentials = match credentials::read(request) {
+            Ok(credentials) => credentials,
+            Err(denied) => return Admission::Now(Err(self.0.deny(&denied))),
+        };
+        let token = sha256(&credentials.token);
+        if let Some(known) = self.0.known.recall(&token, now) {
+            return Admission::Now(self.0.finish(&credentials, &known, now));
+        }
+        if let Some(denied) = self.0.refused.recall(&token, now) {
+            return Admission::Now(Err(self.0.deny(&denied)));
+        }
+        let inner = Arc::clone(&self.0);
+        Admission::Later(Box::pin(async move {
+            let known = inner.meet(&credentials.token, token, now).await?;
+            inner.finish(&credentials, &known, now)
+        }))
+    }
+
+    fn document(&self, path: &str) -> Option<Bytes> {
+        let is_here = self.0.resource.is_metadata_path(path);
+        is_here.then(|| self.0.document.clone())
+    }
+
+    fn hosts(&self) -> Vec<String> {
+        vec![self.0.resource.host().to_owned()]
+    }
+
+    fn lacking(&self, wanted: &[String]) -> Refusal {
+        // authorization: all scopes of the operation in one challenge.
+        let all = scopes::union(&self.0.terms.scopes, wanted);
+        self.0.deny(&Denied::Scopes(all))
+    }
+}
+
+impl Inner {
+    fn deny(&self, denied: &Denied) -> Refusal {
+        tracing::debug!(?denied, "a request is not let in");
+        self.terms.refuse(denied)
+    }
+
+    /// Verifies a token that was not seen of late.
+    async fn meet(&self, token: &str, digest: [u8; 32], now: u64) -> Result<Arc<Known>, Refusal> {
+        match self.verify(token, now).await {
+            Ok((verified, believed_for)) => {
+                let until = now.saturating_add(believed_for);
+                let until = match verified.expires {
+                    Some(expires) => until.min(expires.saturating_add(CLOCK_SKEW)),
+                    None => until,
+                };
+                let known = Arc::new(self.know(verified));
+                self.known.remember(digest, Arc::clone(&known), until);
+                Ok(known)
+            }
+            Err(error) => {
+                let denied = Denied::from(error);
+                let refusal = self.deny(&denied);
+                if matches!(denied, Denied::Token(_)) {
+                    let until = now.saturating_add(REFUSED_FOR);
+                    self.refused.remember(digest, Arc::new(denied), until);
+                }
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Finds whose token it is, and has it verified.
+    async fn verify(&self, token: &str, now: u64) -> Result<(Verified, u64), VerifyError> {
+        let said = Jws::parse(token).ok();
+        let said = said.as_ref().and_then(|token| {
+            let issuer = token.unverified_claims().get("iss");
+            issuer.and_then(Value::as_str)
+        });
+        if let Some(said) = said {
+            // A token of a stranger is shown to nobody else.
+            let Some(issuer) = self.issuers.iter().find(|issuer| issuer.url == said) else {
+                let reason = "tokens of its issuer are not taken here";
+                return Err(VerifyError::Invalid(reason.into()));
+            };
+            let verified = issuer.verify(token, &self.resource, now).await?;
+            return Ok((verified, issuer.believed_for));
+        }
+        let unknown = "the token is none of any issuer that is known here";
+        let mut verdict = VerifyError::Invalid(unknown.into());
+        for issuer in self.issuers.iter().filter(|issuer| issuer.knows_opaque()) {
+            match issuer.verify(token, &self.resource, now).await {
+                Ok(verified) => return Ok((verified, issuer.believed_for)),
+                // Who could not be asked might have known it.
+                Err(error @ VerifyError::Unavailable(_)) => verdict = error,
+                Err(error) if !matches!(verdict, VerifyError::Unavailable(_)) => verdict = error,
+                Err(_) => {}
+            }
+        }
+        Err(verdict)
+    }
+
+    fn know(&self, verified: Verified) -> Known {
+        let scopes = self.hierarchy.expand(verified.identity.scopes());
+        Known {
+            caller: verified.identity.into_caller(scopes),
+            key: verified.key,
+        }
+    }
+
+    /// What is checked of every request, however well its token is known.
+    fn finish(
+        &self,
+        credentials: &Credentials,
+        known: &Known,
+        now: u64,
+    ) -> Result<Admitted, Refusal> {
+        let proved = self
+            .proofs
+            .check(credentials, known.key.as_deref(), &self.resource, now)
+            .map_err(|denied| self.deny(&denied))?;
+        let is_good_for = |scope: &String| known.caller.has_scope(scope);
+        if !self.terms.scopes.iter().all(is_good_for) {
+            return Err(self.deny(&Denied::Scopes(self.terms.scopes.clone())));
+        }
+        let admitted = Admitted::new(known.caller.clone());
+        let nonce = proved.next_nonce;
+        match nonce.and_then(|nonce| HeaderValue::from_str(&nonce).ok()) {
+            Some(nonce) => Ok(admitted.with_header(NONCE, nonce)),
+            None => Ok(admitted),
+        }
+    }
+}
+
+impl fmt::Debug for LiveGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveGuard")
+            .field("resource", &self.0.resource.as_str())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,93 @@
+//! Tokens that were verified a moment ago.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Tokens that are remembered. An entry has what the token says, some kilobytes at the most, so all
+/// of them cost some tens of megabytes; more callers than that are verified more often.
+const MAX_TOKENS: usize = 10_000;
+
+/// What is known of tokens, by their digests, until a time. The tokens themselves are not kept.
+#[derive(Debug)]
+pub(super) struct Memory<T> {
+    shelves: Mutex<Shelves<T>>,
+    max: usize,
+}
+
+/// Two halves: when the newer is full it becomes the older, and what was in the older goes.
+#[derive(Debug)]
+struct Shelves<T> {
+    newer: HashMap<[u8; 32], (Arc<T>, u64)>,
+    older: HashMap<[u8; 32], (Arc<T>, u64)>,
+}
+
+impl<T> Memory<T> {
+    pub(super) fn new() -> Self {
+        Self::of(MAX_TOKENS)
+    }
+
+    fn of(max: usize) -> Self {
+        let shelves = Mutex::new(Shelves {
+            newer: HashMap::new(),
+            older: HashMap::new(),
+        });
+        Self { shelves, max }
+    }
+
+    /// What is known of a token, if it is still true.
+    pub(super) fn recall(&self, token: &[u8; 32], now: u64) -> Option<Arc<T>> {
+        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, until)) = shelves.newer.get(token) {
+            return (now < *until).then(|| Arc::clone(known));
+        }
+        let (known, until) = shelves.older.remove(token)?;
+        if now >= until {
+            return None;
+        }
+        shelves.put(*token, (Arc::clone(&known), until), self.max);
+        Some(known)
+    }
+
+    /// Remembers a token until a time.
+    pub(super) fn remember(&self, token: [u8; 32], known: Arc<T>, until: u64) {
+        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        shelves.put(token, (known, until), self.max);
+    }
+}
+
+impl<T> Shelves<T> {
+    fn put(&mut self, token: [u8; 32], entry: (Arc<T>, u64), max: usize) {
+        if self.newer.len() >= max / 2 {
+            self.older = std::mem::take(&mut self.newer);
+        }
+        self.newer.insert(token, entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_true_for_a_time_and_bounded() {
+        let memory = Memory::of(4);
+        let token = |n: u8| [n; 32];
+        memory.remember(token(0), Arc::new(0), 10);
+        assert_eq!(memory.recall(&token(0), 9).as_deref(), Some(&0));
+        assert_eq!(memory.recall(&token(0), 10), None);
+        for n in 1..=20 {
+            memory.remember(token(n), Arc::new(n), 10);
+            let shelves = memory.shelves.lock().unwrap();
+            assert!(shelves.newer.len() + shelves.older.len() <= 4);
+        }
+        assert_eq!(memory.recall(&token(20), 0).as_deref(), Some(&20));
+        assert_eq!(memory.recall(&token(1), 0), None);
+        // What is used stays.
+        for n in 21..=40 {
+            memory.remember(token(n), Arc::new(n), 10);
+            assert!(memory.recall(&token(20), 0).is_some(), "{n}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Nonces for proofs: made of the time and a key, so that nothing has to be kept (RFC 9449, 8).
+
+use ring::hmac;
+
+use crate::jose::base64url;
+
+/// Seconds for which a nonce is handed out. It is taken for as long again.
+const PERIOD: u64 = 150;
+
+/// Makes nonces and knows its own.
+#[derive(Debug)]
+pub(super) struct Nonces(hmac::Key);
+
+/// How old a nonce is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Age {
+    Current,
+    /// Good, but the client should be given the next one.
+    Previous,
+}
+
+impl Nonces {
+    /// Replicas that have the same secret know each other's nonces.
+    pub(super) fn new(secret: &[u8]) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
+    }
+
+    /// The nonce to use now.
+    pub(super) fn current(&self, now: u64) -> String {
+        let tag = hmac::sign(&self.0, &(now / PERIOD).to_be_bytes());
+        base64url::encode(tag)
+    }
+
+    /// How old a nonce of ours is; `None` if it is too old, or not ours.
+    pub(super) fn age(&self, nonce: &str, now: u64) -> Option<Age> {
+        let tag = base64url::decode(nonce)?;
+        let period = now / PERIOD;
+        // In constant time, as every check of a tag.
+        let is_of = |period: u64| hmac::verify(&self.0, &period.to_be_bytes(), &tag).is_ok();
+        if is_of(period) {
+            Some(Age::Current)
+        } else if period > 0 && is_of(period - 1) {
+            Some(Age::Previous)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nonce_is_good_for_a_while_and_for_those_who_share_the_secret() {
+        let (nonces, replica, other) = (
+            Nonces::new(b"secret"),
+            Nonces::new(b"secret"),
+            Nonces::new(b"another"),
+        );
+        let nonce = nonces.current(1000 * PERIOD);
+        assert_eq!(replica.age(&nonce, 1000 * PERIOD), Some(Age::Current));
+        assert_eq!(replica.age(&nonce, 1001 * PERIOD), Some(Age::Previous));
+        assert_eq!(replica.age(&nonce, 1002 * PERIOD), None);
+        assert_eq!(replica.age(&nonce, 999 * PERIOD), None);
+        assert_eq!(other.age(&nonce, 1000 * PERIOD), None);
+        assert_eq!(nonces.age("", 0), None);
+        assert_eq!(nonces.age("*", 0), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! Why a request is not let in, and what its client is told.
+
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use turnbuckle_server::Refusal;
+
+use super::{
+    challenge::{Challenge, Scheme},
+    verify::VerifyError,
+};
+
+/// Where a fresh nonce travels (RFC 9449, 8).
+pub(super) const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
+
+/// Seconds after which a client may ask again when tokens cannot be verified.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// Why a request is not let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Denied {
+    /// It brings no token.
+    NoToken,
+    /// It brings one in a way that is none.
+    Malformed(&'static str),
+    /// The token is not good here.
+    Token(String),
+    /// The proof that the client has the token's key is not good.
+    Proof(String),
+    /// The proof lacks a nonce of ours, or has an old one.
+    Nonce(String),
+    /// The token is good for less.
+    Scopes(Vec<String>),
+    /// Nobody can say at the moment.
+    Unavailable(String),
+}
+
+impl From<VerifyError> for Denied {
+    fn from(error: VerifyError) -> Self {
+        match error {
+            VerifyError::Invalid(reason) => Self::Token(reason),
+            VerifyError::Unavailable(reason) => Self::Unavailable(reason),
+        }
+    }
+}
+
+/// What every challenge says.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    pub(super) metadata_url: String,
+    /// Scopes that every request needs.
+    pub(super) scopes: Vec<String>,
+    /// In which ways tokens are taken, the better one first.
+    pub(super) schemes: Vec<Scheme>,
+    /// The algorithms of proofs, as `algs` lists them.
+    pub(super) proof_algorithms: String,
+}
+
+impl Terms {
+    /// The answer to a request that is not let in.
+    pub(super) fn refuse(&self, denied: &Denied) -> Refusal {
+        match denied {
+            Denied::NoToken => self.challenge(
+                StatusCode::UNAUTHORIZED,
+                None,
+                "this server needs an access token: send it as `Authorization: Bearer`",
+                &self.scopes,
+            ),
+            Denied::Malformed(reason) => self.challenge(
+                StatusCode::BAD_REQUEST,
+                Some("invalid_request"),
+                reason,
+                &[],
+            ),
+            Denied::Token(reason) => self.challenge(
+                StatusCode::UNAUTHORIZED,
+                Some("invalid_token"),
+                reason,
+                &self.scopes,
+            ),
+            Denied::Proof(reason) => self.challenge_proof("invalid_dpop_proof", reason),
+            Denied::Nonce(nonce) => {
+                let reason = "the proof needs the nonce of this answer";
+                let refusal = self.challenge_proof("use_dpop_nonce", reason);
+                match HeaderValue::from_str(nonce) {
+                    Ok(nonce) => refusal.with_header(NONCE, nonce),
+                    Err(_) => refusal,
+                }
+            }
+            Denied::Scopes(scopes) => {
+                let reason = format!("the token is not good for this: `{}`", scopes.join(" "));
+                self.challenge(
+                    StatusCode::FORBIDDEN,
+                    Some("insufficient_scope"),
+                    &reason,
+                    scopes,
+                )
+            }
+            Denied::Unavailable(reason) => {
+                tracing::warn!(reason, "tokens cannot be verified");
+                let message = "tokens cannot be verified at the moment: try again";
+                Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                    .with_header(header::RETRY_AFTER, RETRY_AFTER)
+            }
+        }
+    }
+
+    fn challenge(
+        &self,
+        status: StatusCode,
+        error: Option<&str>,
+        reason: &str,
+        scopes: &[String],
+    ) -> Refusal {
+        let refusal = Refusal::new(status, reason);
+        self.schemes.iter().fold(refusal, |refusal, scheme| {
+            let challenge = self.write(*scheme, error, reason, scopes);
+            refusal.with_header(header::WWW_AUTHENTICATE, challenge.to_header())
+        })
+    }
+
+    /// RFC 9449, 7.1: what is wrong with a proof is told by the scheme that has proofs.
+    fn challenge_proof(&self, error: &str, reason: &str) -> Refusal {
+        let challenge = self.write(Scheme::Dpop, Some(error), reason, &self.scopes);
+        Refusal::new(StatusCode::UNAUTHORIZED, reason)
+            .with_header(header::WWW_AUTHENTICATE, challenge.to_header())
+    }
+
+    fn write(
+        &self,
+        scheme: Scheme,
+        error: Option<&str>,
+        reason: &str,
+        scopes: &[String],
+    ) -> Challenge {
+        let mut challenge = Challenge::new(scheme);
+        if let Some(error) = error {
+            // RFC 6750, 3.1: a request without a token is told of no error.
+            challenge = challenge
+                .with("error", error)
+                .with("error_description", reason);
+        }
+        if !scopes.is_empty() {
+            challenge = challenge.with("scope", &scopes.join(" "));
+        }
+        challenge = challenge.with("resource_metadata", &self.metadata_url);
+        match scheme {
+            Scheme::Bearer => challenge,
+            Scheme::Dpop => challenge.with("algs", &self.proof_algorithms),
+        }
+    }
+}

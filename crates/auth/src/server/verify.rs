@@ -1,0 +1,68 @@
+//! Verifying a token in a way of one's own.
+
+use std::{fmt, future::Future, pin::Pin};
+
+use serde_json::{Map, Value};
+
+/// The claims of a token.
+pub type Claims = Map<String, Value>;
+
+/// Verifies tokens in a way of your own: a database of them, or the words of a gateway.
+///
+/// What it returns is held to the same rules as the claims of any other token: `aud` must name this
+/// server, `exp` must not have passed, `sub` or `client_id` must say who it is.
+///
+/// ```
+/// use serde_json::json;
+/// use turnbuckle_auth::server::{Claims, Guard, Issuer, VerifyError};
+///
+/// async fn look_up(token: String) -> Result<Claims, VerifyError> {
+///     if token != "sesame" {
+///         return Err(VerifyError::Invalid("there is no such token".into()));
+///     }
+///     let claims = json!({ "sub": "ali", "aud": "https://mcp.example.com/mcp", "scope": "open" });
+///     Ok(claims.as_object().cloned().unwrap_or_default())
+/// }
+///
+/// let guard = Guard::new("https://mcp.example.com/mcp")
+///     .issuer(Issuer::new("https://login.example.com").verify(look_up));
+/// ```
+pub trait Verify: Send + Sync + 'static {
+    /// The claims of a token, if it is good. Should have a deadline of its own; the guard gives up
+    /// after half a minute.
+    fn verify(&self, token: String) -> Verifying;
+}
+
+/// A verification under way.
+pub type Verifying = Pin<Box<dyn Future<Output = Result<Claims, VerifyError>> + Send>>;
+
+impl<F, Fut> Verify for F
+where
+    F: Fn(String) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Claims, VerifyError>> + Send + 'static,
+{
+    fn verify(&self, token: String) -> Verifying {
+        Box::pin(self(token))
+    }
+}
+
+/// Why a token is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// It is no good: the client is told, with 401 and this reason.
+    Invalid(String),
+    /// Nobody can say at the moment: the client is told to try again; the log has the reason.
+    Unavailable(String),
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(reason) => write!(f, "the token is not good: {reason}"),
+            Self::Unavailable(reason) => write!(f, "the token cannot be verified: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {}
