@@ -12,6 +12,7 @@ mod content;
 mod prompts;
 mod resources;
 mod schema;
+mod tasks;
 mod utilities;
 
 use std::process::ExitCode;
@@ -47,6 +48,13 @@ fn server() -> Server {
         .tool(asks::test_input_required_result_multi_round)
         .tool(asks::test_input_required_result_tampered_state)
         .tool(asks::test_input_required_result_capabilities)
+        .tool(tasks::greet)
+        .tool(tasks::slow_compute)
+        .tool(tasks::failing_job)
+        .tool(tasks::protocol_error_job)
+        .tool(tasks::confirm_delete)
+        .tool(tasks::multi_input)
+        .tool(tasks::test_tool_with_task)
         .prompt(prompts::test_simple_prompt)
         .prompt(prompts::test_prompt_with_arguments)
         .prompt(prompts::test_prompt_with_embedded_resource)

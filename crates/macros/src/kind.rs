@@ -39,6 +39,8 @@ const TOOL: &[(&str, Form)] = &[
     ("open_world", Form::Flag),
     ("closed_world", Form::Flag),
     ("strict", Form::Flag),
+    ("task", Form::Flag),
+    ("task_only", Form::Flag),
     ("output", Form::Type),
     ("crate", Form::Crate),
 ];
@@ -83,6 +85,11 @@ pub(crate) const CONTRADICTIONS: &[(&str, &str, &str)] = &[
         "open_world",
         "closed_world",
         "a tool reaches the outside world or it does not",
+    ),
+    (
+        "task",
+        "task_only",
+        "a tool may run without a task or it may not",
     ),
 ];
 

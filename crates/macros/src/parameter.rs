@@ -17,9 +17,10 @@ const OURS: [&str; 5] = ["extract", "arg", "complete", "serde", "schemars"];
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 /// The facade's own extractors. A plain parameter of such a type is a forgotten `#[extract]`.
-const EXTRACTORS: [&str; 11] = [
+const EXTRACTORS: [&str; 12] = [
     "Args",
     "Ask",
+    "Background",
     "Caller",
     "Cancelled",
     "Catalog",

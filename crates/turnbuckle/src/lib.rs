@@ -19,14 +19,17 @@ pub use turnbuckle_schema as schema;
 pub use turnbuckle_server::{Allowed, Cors, Http, HttpBody, HttpService, HttpSettings};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
-    Answer, Args, Ask, AskFailed, Asker, Audio, Call, Caller, Cancelled, Catalog, Completer,
-    Completing, Detach, Extract, Failure, Fault, Handler, Image, IntoOutcome, Introduction, Json,
-    Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs, Reject, Reply, Resource,
-    ServeError, Server, SetupError, State, Stdio, Streams, Tool, ToolError, Transport, Uri,
+    Answer, Args, Ask, AskFailed, Asker, Audio, Background, Call, Caller, Cancelled, Catalog,
+    Completer, Completing, Detach, Extract, Failure, Fault, Handler, Image, IntoOutcome,
+    Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs,
+    Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams, TaskSettings,
+    Tool, ToolError, Transport, Uri,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
     Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params,
+pub use turnbuckle_store as store;
+#[cfg(feature = "server")]
 };
 pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
