@@ -3,6 +3,7 @@
 //! The suite gives the URL as the last argument, and in the environment the scenario's name, the
 //! revision to speak, and what else the scenario needs.
 
+mod authorization;
 mod scenario;
 
 use std::{env, error::Error, process::ExitCode};
@@ -10,6 +11,7 @@ use std::{env, error::Error, process::ExitCode};
 use serde_json::Value;
 use turnbuckle::{
     Client, Connection,
+    client::HttpTarget,
     protocol::{CreateMessageResult, ElicitResult, Revision, Root},
 };
 
@@ -37,7 +39,11 @@ impl Order {
 
     async fn connect(&self) -> Result<Connection, Box<dyn Error>> {
         let client = client().only(self.revision);
-        Ok(client.connect(self.url.as_str()).await?)
+        let mut target = HttpTarget::new(self.url.as_str());
+        if self.scenario.starts_with("auth/") {
+            target = target.authorize(authorization::oauth(self)?);
+        }
+        Ok(client.connect(target).await?)
     }
 }
 

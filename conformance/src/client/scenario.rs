@@ -1,4 +1,4 @@
-//! What the client does in each scenario that needs no authorization.
+//! What the client does in each scenario.
 
 use std::error::Error;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use turnbuckle::Connection;
 
-use crate::Order;
+use crate::{Order, authorization};
 
 pub(crate) type Ended = Result<(), Box<dyn Error>>;
 
@@ -23,6 +23,7 @@ pub(crate) async fn run(order: &Order) -> Ended {
         "http-custom-headers" => calls(&server, &order.context).await?,
         "http-invalid-tool-headers" => surviving_tools(&server).await?,
         "json-schema-2020-12-preservation" => echo_schema(&server).await?,
+        scenario if scenario.starts_with("auth/") => authorization::run(&server).await?,
         _ => {
             server.tools().await?;
         }

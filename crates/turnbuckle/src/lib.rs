@@ -1,5 +1,7 @@
 #![doc = include_str!("docs/crate.md")]
 
+#[cfg(feature = "auth")]
+pub use turnbuckle_auth as auth;
 #[cfg(feature = "apps")]
 pub use turnbuckle_apps as apps;
 #[cfg(feature = "client")]
@@ -26,10 +28,10 @@ pub use turnbuckle_server::{
     Tool, ToolError, Transport, Uri,
 };
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{
-    Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params,
 pub use turnbuckle_store as store;
 #[cfg(feature = "server")]
+pub use turnbuckle_server::{
+    Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params,
 };
 pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
