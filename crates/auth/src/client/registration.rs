@@ -118,6 +118,13 @@ pub(crate) async fn register(
         let problem = Problem::Malformed("the client's id is empty".to_owned());
         return Err(AuthError::new(Step::Registration, problem).at(endpoint));
     }
+    if made.token_endpoint_auth_method.is_none() {
+        // A server that does not repeat what was agreed on takes what it lists. One that lists
+        // nothing means Basic, if it gave a secret (RFC 7591, 2).
+        let asked = method(server);
+        let is_listed = server.takes_method(asked.name()) == Some(true);
+        made.token_endpoint_auth_method = is_listed.then(|| asked.name().to_owned());
+    }
     made.redirect_uris = vec![introduction.redirect_uri.to_owned()];
     Ok(made)
 }
