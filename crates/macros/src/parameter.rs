@@ -17,14 +17,16 @@ const OURS: [&str; 5] = ["extract", "arg", "complete", "serde", "schemars"];
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 /// The facade's own extractors. A plain parameter of such a type is a forgotten `#[extract]`.
-const EXTRACTORS: [&str; 12] = [
+const EXTRACTORS: [&str; 14] = [
     "Args",
     "Ask",
     "Background",
     "Caller",
     "Cancelled",
     "Catalog",
+    "Changes",
     "Introduction",
+    "Log",
     "MetaOf",
     "Progress",
     "RawArgs",

@@ -27,6 +27,8 @@ pub struct Description {
     pub(crate) begins_task: bool,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) problems: Vec<String>,
+    /// Whether the handler sends log messages.
+    pub(crate) logs: bool,
 }
 
 impl Description {

@@ -11,12 +11,13 @@ use std::{
 use turnbuckle_protocol::{IdRef, InputRequiredResult, Revision};
 
 use crate::{
-    Call, Failure, Fault, Layer, Next,
+    Call, Failure, Fault, Layer, Log, Next,
     answer::{self, Answer},
     ask::{AskSlot, Asking},
     cancel::{CancelFlag, CancelOnDrop},
     catalog::Callable,
     handler::BoxFuture,
+    log,
     peer::Peer,
     shared::Shared,
     sink::{Response, Sink, Wrote},
@@ -67,7 +68,10 @@ pub(crate) fn start<C: Callable>(
 
 fn prepare<C: Callable>(entry: &Arc<C>, call: Call<'_>) -> Result<Running<C::Output>, Failure> {
     if call.shared.layers.is_empty() && entry.layers().is_empty() {
-        let future = guarded(|| (entry.handler())(&call))?;
+        let mut future = guarded(|| (entry.handler())(&call))?;
+        if log::is_forwarding() {
+            future = log::scoped(Log::of(&call), future);
+        }
         let asking = AskSlot::Now(call.asking.into_inner());
         return Ok(Running {
             future,
@@ -87,15 +91,19 @@ fn prepare<C: Callable>(entry: &Arc<C>, call: Call<'_>) -> Result<Running<C::Out
         .chain(entry.layers())
         .cloned()
         .collect();
+    let log = log::is_forwarding().then(|| Log::of(&call));
     let entry = Arc::clone(entry);
     let endpoint = Box::new(move |call: Call<'static>| -> BoxFuture<_> {
         Box::pin(async move { Ok(C::wrap((entry.handler())(&call)?.await?)) })
     });
-    let future = Box::pin(async move {
+    let mut future: BoxFuture<_> = Box::pin(async move {
         let reply = Next::new(layers, endpoint).run(call).await?;
         C::unwrap(reply)
             .ok_or_else(|| Failure::Fault(Fault::new("a layer gave a reply of another kind")))
     });
+    if let Some(log) = log {
+        future = log::scoped(log, future);
+    }
     Ok(Running {
         future,
         cancel: Some(cancel),

@@ -25,6 +25,7 @@ mod handler;
 mod http;
 mod layer;
 mod live;
+mod log;
 mod method;
 mod outcome;
 mod oversized;
@@ -67,6 +68,9 @@ pub use http::{
 };
 pub use layer::{Layer, Next, Reply};
 pub use live::LiveServer;
+#[cfg(feature = "tracing-layer")]
+pub use log::ClientLog;
+pub use log::Log;
 pub use outcome::{Audio, Image, IntoOutcome, Json};
 pub use prompt::Prompt;
 pub use resource::Resource;

@@ -4,7 +4,8 @@ use std::sync::{Arc, LockResult, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, IdRef, InputRequest, Revision, SubscriptionFilter, envelope,
+    CancelledNotificationParams, IdRef, InputRequest, LoggingLevel, Revision, SubscriptionFilter,
+    envelope,
 };
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
@@ -14,6 +15,7 @@ use crate::{
     ask::{Answered, Requests, Waiting},
     cancel::CancelFlag,
     extract::Introduction,
+    log::SessionLevel,
     subscription::{Hub, Listener},
     trace,
 };
@@ -47,6 +49,7 @@ pub(crate) struct Session {
     /// Where the session as a whole is told things.
     standing: OnceLock<Outbox>,
     listener: Mutex<Listener>,
+    log_level: SessionLevel,
 }
 
 impl Session {
@@ -57,6 +60,7 @@ impl Session {
             id: OnceLock::new(),
             standing: OnceLock::new(),
             listener: Mutex::new(Listener::new(hub, None)),
+            log_level: SessionLevel::default(),
         }
     }
 
@@ -177,6 +181,17 @@ impl Peer {
     /// What a legacy client wants to be told.
     pub(crate) fn listener(&self) -> Option<MutexGuard<'_, Listener>> {
         Some(self.session.as_ref()?.listener())
+    }
+
+    /// The mildest log messages that a legacy client wants, once it has said so.
+    pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
+        self.session.as_ref()?.log_level.get()
+    }
+
+    /// False if there is no session.
+    pub(crate) fn set_log_level(&self, level: LoggingLevel) -> bool {
+        let session = self.session.as_ref();
+        session.inspect(|session| session.log_level.set(level)).is_some()
     }
 
     pub(crate) fn outbox(&self) -> &Outbox {

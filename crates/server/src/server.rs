@@ -188,6 +188,13 @@ impl Server {
         self
     }
 
+    /// Declares that layers send log messages, with [`Log::of`](crate::Log::of). Of handlers that
+    /// take a [`Log`](crate::Log) the server knows by itself.
+    pub fn logging(mut self) -> Self {
+        self.settings.logging = true;
+        self
+    }
+
     /// How much a connection may hold, and how long it waits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;

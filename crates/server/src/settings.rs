@@ -16,6 +16,8 @@ pub(crate) struct Settings {
     pub(crate) leniency: Leniency,
     pub(crate) cache: CacheHint,
     pub(crate) limits: Limits,
+    /// Whether layers send log messages.
+    pub(crate) logging: bool,
 }
 
 impl Default for Settings {
@@ -25,6 +27,7 @@ impl Default for Settings {
             leniency: Leniency::Lenient,
             cache: CacheHint::default(),
             limits: Limits::default(),
+            logging: false,
         }
     }
 }

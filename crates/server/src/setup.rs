@@ -177,6 +177,7 @@ pub(crate) fn tool(
     let entry = ToolEntry {
         wire,
         handler,
+        logs: description.logs,
         arguments,
         output,
         headers,
@@ -230,6 +231,7 @@ pub(crate) fn prompt(prompt: Prompt, states: &impl States) -> Result<Shelved, Se
     Ok(Shelved::Prompt(Arc::new(PromptEntry {
         wire,
         handler,
+        logs: description.logs,
         arguments,
         completers,
         visible,
@@ -344,6 +346,7 @@ fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Va
     complete_enums(schema, &mut completers);
     let read = Reading {
         handler: resource.handler,
+        logs: resource.description.logs,
         arguments: resource.description.arguments.map(Arc::new),
         mime_type: resource.mime_type.clone(),
         visible: resource.visible,

@@ -13,6 +13,7 @@ use crate::{
     Layer,
     catalog::Snapshot,
     extension::Registry,
+    log,
     settings::Settings,
     subscription::Office,
     task::Workshop,
@@ -113,8 +114,16 @@ impl Shared {
     /// What the server can do, read off what it was given.
     pub(crate) fn capabilities(&self) -> ServerCapabilities {
         let mut capabilities = self.catalog().capabilities();
+        if self.offers_logging() {
+            capabilities.logging = Some(turnbuckle_protocol::JsonObject::new());
+        }
         self.extensions.declare(&mut capabilities);
         capabilities
+    }
+
+    /// Whether clients may be sent log messages.
+    pub(crate) fn offers_logging(&self) -> bool {
+        self.settings.logging || log::is_forwarding() || self.catalog().logs()
     }
 
     /// Changes the catalog, or leaves it as it was.

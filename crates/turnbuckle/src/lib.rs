@@ -27,6 +27,10 @@ pub use turnbuckle_server::{
     Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams, TaskSettings,
     Tool, ToolError, Transport, Uri,
 };
+#[cfg(all(feature = "server", feature = "tracing-layer"))]
+pub use turnbuckle_server::ClientLog;
+#[cfg(feature = "server")]
+pub use turnbuckle_server::{Changes, Log};
 #[cfg(feature = "server")]
 pub use turnbuckle_store as store;
 #[cfg(feature = "server")]
@@ -43,7 +47,7 @@ pub mod prelude {
     pub use turnbuckle_client::{Answers, Client, Connection};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
-        Answer, Args, Ask, Audio, Cancelled, Image, Json, Progress, Prompt, Resource, Server,
+        Answer, Args, Ask, Audio, Cancelled, Changes, Image, Json, Log, Progress, Prompt, Resource, Server,
         State, Stdio, Tool, ToolError,
     };
 

@@ -53,6 +53,7 @@ pub(crate) trait Callable: Send + Sync + 'static {
 pub(crate) struct ToolEntry {
     pub(crate) wire: protocol::Tool,
     pub(crate) handler: Erased<CallToolResult>,
+    pub(crate) logs: bool,
     pub(crate) arguments: Arc<Arguments>,
     pub(crate) output: Option<OutputCheck>,
     /// Arguments that HTTP repeats in headers, if there are any.
@@ -74,6 +75,7 @@ pub(crate) struct ToolEntry {
 pub(crate) struct PromptEntry {
     pub(crate) wire: protocol::Prompt,
     pub(crate) handler: Erased<GetPromptResult>,
+    pub(crate) logs: bool,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) completers: Completers,
     pub(crate) visible: Option<Visible>,
@@ -95,6 +97,7 @@ pub(crate) struct TemplateEntry {
 /// How a resource is read, be it one or one of many.
 pub(crate) struct Reading {
     pub(crate) handler: Erased<ReadResourceResult>,
+    pub(crate) logs: bool,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) mime_type: Option<String>,
     pub(crate) visible: Option<Visible>,

@@ -18,6 +18,8 @@ pub(crate) struct Snapshot {
     completes: bool,
     /// Whether there is or ever was a tool that runs as a task.
     runs_tasks: bool,
+    /// Whether there is or ever was a handler that sends log messages.
+    logs: bool,
 }
 
 /// Something ready to be put on its shelf.
@@ -34,20 +36,24 @@ impl Snapshot {
             Shelved::Tool(entry) => {
                 let key = entry.wire.name.clone();
                 self.runs_tasks |= entry.task.is_some();
+                self.logs |= entry.logs;
                 (self.tools.insert(entry), "tool", key)
             }
             Shelved::Prompt(entry) => {
                 let key = entry.wire.name.clone();
                 self.completes |= !entry.completers.is_empty();
+                self.logs |= entry.logs;
                 (self.prompts.insert(entry), "prompt", key)
             }
             Shelved::Resource(entry) => {
                 let key = entry.wire.uri.clone();
+                self.logs |= entry.read.logs;
                 (self.resources.insert(entry), "resource", key)
             }
             Shelved::Template(entry) => {
                 let key = entry.wire.uri_template.clone();
                 self.completes |= !entry.completers.is_empty();
+                self.logs |= entry.read.logs;
                 (self.templates.insert(entry), "resource template", key)
             }
         };
@@ -66,6 +72,11 @@ impl Snapshot {
     /// Whether there are or were resources of either kind.
     pub(crate) fn offers_resources(&self) -> bool {
         self.resources.is_offered() || self.templates.is_offered()
+    }
+
+    /// Whether there is or was a handler that sends log messages.
+    pub(crate) fn logs(&self) -> bool {
+        self.logs
     }
 
     /// What the server can do, read off what it holds.

@@ -4,6 +4,7 @@ mod completion_complete;
 mod extension;
 mod initialize;
 mod list;
+mod logging_set_level;
 mod ping;
 mod prompts_get;
 mod resources_read;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    IdRef, Revision,
+    IdRef, LoggingLevel, Revision,
     envelope::{Members, Request, RequestMeta},
 };
 use turnbuckle_session::{Era, Modern, ServerLifecycle, era};
@@ -144,6 +145,7 @@ fn settle(
     };
     let settled = match era {
         Era::Modern => {
+            check_log_level(&meta).map_err(|reject| (Revision::LATEST, reject))?;
             let capabilities = meta
                 .client_capabilities
                 .filter(|raw| raw.get().starts_with('{'));
@@ -173,6 +175,20 @@ fn settle(
         }
     };
     settled.map(|revision| (revision, meta.has_trace()))
+}
+
+/// The words for levels, as an error names them.
+const LEVELS: &str = "debug, info, notice, warning, error, critical, alert and emergency";
+
+/// logging: a request whose level is none of the words SHOULD be refused.
+fn check_log_level(meta: &RequestMeta<'_>) -> Result<(), Reject> {
+    let is_level = |raw: &RawValue| serde_json::from_str::<LoggingLevel>(raw.get()).is_ok();
+    if meta.log_level.is_none_or(is_level) {
+        return Ok(());
+    }
+    Err(Reject::invalid_params(format!(
+        "`io.modelcontextprotocol/logLevel` must be one of {LEVELS}"
+    )))
 }
 
 /// What we speak, newest first, as `server/discover` lists it.
@@ -205,6 +221,7 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         "server/discover" if is_modern => server_discover::serve(&incoming, out),
         "subscriptions/listen" if is_modern => subscriptions_listen::serve(incoming, out),
         "initialize" if !is_modern => initialize::serve(incoming, out),
+        "logging/setLevel" if !is_modern => logging_set_level::serve(incoming, out),
         "ping" if !is_modern => ping::serve(&incoming, out),
         _ => match incoming.shared.extensions.method(method) {
             Some(entry) => extension::serve(incoming, entry, out),

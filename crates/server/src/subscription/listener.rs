@@ -197,7 +197,10 @@ impl State {
     fn caught_up(&mut self) {
         if self.folded > 0 {
             let folded = std::mem::take(&mut self.folded);
-            tracing::debug!(folded, "a slow listener was told of several changes at once");
+            tracing::debug!(
+                folded,
+                "a slow listener was told of several changes at once"
+            );
         }
     }
 }
@@ -240,7 +243,9 @@ impl Slot {
         if self.fill(&mut state, &lines.outbox) == Err(NotNow::Full) {
             state.telling = Telling::Waiting;
             drop(state);
-            lines.runtime.spawn(Arc::clone(self).tell_when_there_is_room());
+            lines
+                .runtime
+                .spawn(Arc::clone(self).tell_when_there_is_room());
         }
     }
 

@@ -59,10 +59,7 @@ impl Topic {
         let method = subject.method();
         let start = format!(r#"{{"jsonrpc":"2.0","method":"{method}""#);
         let (plain, tagged) = match subject.uri() {
-            None => (
-                format!("{start}}}"),
-                format!(r#"{start},"params":{{{TAG}"#),
-            ),
+            None => (format!("{start}}}"), format!(r#"{start},"params":{{{TAG}"#)),
             Some(uri) => {
                 let uri = json!(uri);
                 (

@@ -17,6 +17,7 @@ mod gate;
 mod http;
 mod layers;
 mod lists;
+mod logging;
 mod mutations;
 mod outcomes;
 mod output_schemas;

@@ -102,7 +102,9 @@ async fn what_is_not_there_or_not_to_be_seen_cannot_be_subscribed_to() {
     for revision in Revision::LEGACY {
         let mut wire = Wire::at(&live(), revision).await;
         for uri in ["r://three", "secret://it"] {
-            let refused = wire.code("resources/subscribe", json!({ "uri": uri })).await;
+            let refused = wire
+                .code("resources/subscribe", json!({ "uri": uri }))
+                .await;
             assert_eq!(refused, code::RESOURCE_NOT_FOUND);
         }
         for params in [json!({}), json!({ "uri": 5 })] {
@@ -111,7 +113,8 @@ async fn what_is_not_there_or_not_to_be_seen_cannot_be_subscribed_to() {
         }
     }
     // subscriptions: the acknowledgement omits what the server does not honour.
-    let wish = json!({ "resourceSubscriptions": ["r://one", "r://three", "secret://it", "r://one"] });
+    let wish =
+        json!({ "resourceSubscriptions": ["r://one", "r://three", "secret://it", "r://one"] });
     let (_, granted) = listen(&mut Wire::open(&live()), wish.clone()).await;
     assert_eq!(granted, json!({ "resourceSubscriptions": ["r://one"] }));
     let mut ann = Wire::open_as(&live(), Caller::new("ann"));
@@ -134,7 +137,10 @@ async fn who_unsubscribes_hears_nothing_more() {
         // What was never subscribed to, and what is not there, is left as it is.
         for uri in ["r://one", "r://one", "r://three"] {
             let params = json!({ "uri": uri });
-            assert_eq!(wire.result("resources/unsubscribe", params).await, json!({}));
+            assert_eq!(
+                wire.result("resources/unsubscribe", params).await,
+                json!({})
+            );
         }
         live.changes().resource("r://one");
         live.changes().resource("r://two");
@@ -219,9 +225,16 @@ async fn there_is_a_limit_to_what_one_can_subscribe_to() {
         .collect();
     let refused = wire.code("subscriptions/listen", listen_to(&long)).await;
     assert_eq!(refused, code::INVALID_PARAMS);
-    wire.ask("subscriptions/listen", listen_to(&uris[..1000])).await;
+    wire.ask("subscriptions/listen", listen_to(&uris[..1000]))
+        .await;
     let granted = wire.receive().await["params"]["notifications"].take();
-    assert_eq!(granted["resourceSubscriptions"].as_array().expect("uris").len(), 1000);
+    assert_eq!(
+        granted["resourceSubscriptions"]
+            .as_array()
+            .expect("uris")
+            .len(),
+        1000
+    );
 
     let mut session = Wire::at(&live, Revision::V2025_11_25).await;
     for uri in &uris[..1000] {

@@ -1,0 +1,52 @@
+//! The level that a session has set.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use turnbuckle_protocol::LoggingLevel;
+
+/// The mildest messages that a session wants; none before it says so.
+#[derive(Debug, Default)]
+pub(crate) struct SessionLevel(AtomicU8);
+
+const LEVELS: [LoggingLevel; 8] = [
+    LoggingLevel::Debug,
+    LoggingLevel::Info,
+    LoggingLevel::Notice,
+    LoggingLevel::Warning,
+    LoggingLevel::Error,
+    LoggingLevel::Critical,
+    LoggingLevel::Alert,
+    LoggingLevel::Emergency,
+];
+
+impl SessionLevel {
+    pub(crate) fn set(&self, level: LoggingLevel) {
+        // 0 is nothing.
+        self.0.store(level as u8 + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> Option<LoggingLevel> {
+        let place = usize::from(self.0.load(Ordering::Relaxed)).checked_sub(1)?;
+        LEVELS.get(place).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_is_kept_and_none_is_the_first() {
+        let kept = SessionLevel::default();
+        assert_eq!(kept.get(), None);
+        for level in LEVELS {
+            kept.set(level);
+            assert_eq!(kept.get(), Some(level));
+        }
+    }
+
+    #[test]
+    fn levels_grow_with_severity() {
+        assert!(LEVELS.is_sorted());
+    }
+}
