@@ -198,12 +198,14 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
             server,
             status,
             challenge,
+            text,
             ..
         } => {
             return Err(ConnectError::Unauthorized {
                 server,
                 status,
                 challenge,
+                text,
             });
         }
         CallError::Authorization { server, source, .. } => {

@@ -21,6 +21,7 @@ pub(super) enum Road {
     Http {
         road: Box<HttpRoad>,
         label: String,
+        key: String,
     },
 }
 
@@ -50,8 +51,9 @@ impl Road {
                 let address = target.address().map_err(misconfigured)?;
                 let (agent, hook) = target.agent(&address).map_err(misconfigured)?;
                 let label = address.to_string();
+                let key = key_of(&address);
                 let road = Box::new(HttpRoad::new(agent, address, hook));
-                Ok(Self::Http { road, label })
+                Ok(Self::Http { road, label, key })
             }
         }
     }
@@ -82,7 +84,7 @@ impl Road {
         match self {
             Self::Dial(dial) => dial.key(),
             #[cfg(feature = "http")]
-            Self::Http { label, .. } => Some(label.clone()),
+            Self::Http { key, .. } => Some(key.clone()),
         }
     }
 
@@ -107,7 +109,9 @@ impl Road {
                 Ok(open(server.clone(), profile.clone(), pipe))
             }
             #[cfg(feature = "http")]
-            Self::Http { road, .. } => Ok(road.open(server.clone(), profile.clone()).await),
+            Self::Http { road, .. } => {
+                Ok(Box::pin(road.open(server.clone(), profile.clone())).await)
+            }
         }
     }
 
@@ -122,7 +126,7 @@ impl Road {
         #[cfg(feature = "http")]
         if matches!(self, Self::Http { .. }) {
             let none = "it has no stream of events either";
-            return if HttpRoad::reopen(opened).await {
+            return if Box::pin(HttpRoad::reopen(opened)).await {
                 Ok(())
             } else {
                 Err(DialError::Io(std::io::Error::other(none)))
@@ -132,4 +136,15 @@ impl Road {
         *opened = self.open(server, profile).await?;
         Ok(())
     }
+}
+
+/// Servers may differ by the query alone. There may be secrets in that, so a digest is kept; two
+/// with one digest would share a guess, no more.
+#[cfg(feature = "http")]
+fn key_of(address: &turnbuckle_transport::http::client::Address) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+
+    let mut digest = DefaultHasher::new();
+    address.uri().query().hash(&mut digest);
+    format!("{address}#{:016x}", digest.finish())
 }

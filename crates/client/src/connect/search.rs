@@ -80,7 +80,8 @@ impl Search {
             discover: None,
             initialize: None,
         };
-        running.finish().await
+        // It holds all that the server says about itself, several times over.
+        Box::pin(running.finish()).await
     }
 }
 

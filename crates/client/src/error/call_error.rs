@@ -217,8 +217,9 @@ pub enum CallError {
     },
     /// The server wants other credentials: authorize, and call again.
     #[error(
-        "server `{server}` refused `{method}` with HTTP status {status}: it wants authorization{}",
-        in_brackets(challenge.as_deref())
+        "server `{server}` refused `{method}` with HTTP status {status}: it wants authorization{}{}",
+        in_brackets(challenge.as_deref()),
+        after_colon(text)
     )]
     Unauthorized {
         /// The server.
@@ -229,6 +230,8 @@ pub enum CallError {
         status: u16,
         /// What it says it wants: its `WWW-Authenticate` header.
         challenge: Option<Box<str>>,
+        /// What it said with it, shortened.
+        text: String,
     },
     /// A list does not end.
     #[error("server `{server}` does not end its list for `{method}`: {reason}")]
@@ -286,7 +289,7 @@ impl CallError {
     }
 }
 
-fn after_colon(text: &str) -> String {
+pub(super) fn after_colon(text: &str) -> String {
     if text.is_empty() {
         String::new()
     } else {

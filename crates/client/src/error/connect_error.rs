@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use turnbuckle_session::probe::{Failure, Reason};
 use turnbuckle_transport::SpawnError;
 
-use super::call_error::in_brackets;
+use super::call_error::{after_colon, in_brackets};
 use crate::link::Ending;
 
 /// Why there is no connection. Variants differ by what a caller can do next.
@@ -42,8 +42,9 @@ pub enum ConnectError {
     },
     /// The server wants other credentials.
     #[error(
-        "server `{server}` refused the connection with HTTP status {status}: it wants authorization{}",
-        in_brackets(challenge.as_deref())
+        "server `{server}` refused the connection with HTTP status {status}: it wants authorization{}{}",
+        in_brackets(challenge.as_deref()),
+        after_colon(text)
     )]
     Unauthorized {
         /// The server.
@@ -52,6 +53,8 @@ pub enum ConnectError {
         status: u16,
         /// What it says it wants: its `WWW-Authenticate` header.
         challenge: Option<Box<str>>,
+        /// What it said with it, shortened.
+        text: String,
     },
     /// The hook that was to get credentials for the server failed. The cause says what to do.
     #[error("server `{server}` needs authorization, and that failed")]

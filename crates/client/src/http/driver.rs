@@ -1,6 +1,12 @@
 //! The task of a connection over HTTP: it says what wants no answer, and ends the session.
 
-use std::{collections::VecDeque, future::poll_fn, sync::Arc, task::Poll, time::Duration};
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::{sync::mpsc, task::JoinSet};
@@ -9,7 +15,7 @@ use turnbuckle_transport::{
     http::client::{Address, Agent, Events, Method},
 };
 
-use super::{Http, head};
+use super::{Http, exchange::is_message, head};
 use crate::{
     client::Profile,
     link::{Inbound, Link, Opened},
@@ -18,7 +24,8 @@ use crate::{
 /// How many answers and notifications are on their way at once.
 const MAX_TELLING: usize = 16;
 
-/// How many streams wait to be read to their end.
+/// How many streams are read to their end at once, and how many more wait for that. Of others the
+/// connection is closed.
 const MAX_LEFTOVERS: usize = 64;
 
 /// How long a server may take to accept an answer or a notification: a loaded one some seconds.
@@ -46,24 +53,37 @@ pub(crate) fn open_http(
 }
 
 async fn drive(link: Arc<Link>, http: Arc<Http>, mut leftovers: mpsc::Receiver<Events>) {
-    let outbox = link.wire.outbox();
-    let mut tasks = JoinSet::new();
-    let mut waiting = VecDeque::new();
+    let mut work = Work {
+        outbox: link.wire.outbox(),
+        waiting: VecDeque::new(),
+        telling: JoinSet::new(),
+        finishing: JoinSet::new(),
+    };
     loop {
-        match next(&outbox, &mut leftovers, &mut tasks, &mut waiting).await {
+        match work.next(&mut leftovers).await {
             Step::Tell(message) => {
-                tasks.spawn(tell(link.clone(), http.clone(), message));
+                let telling = tell(link.clone(), http.clone(), message);
+                work.telling.spawn(telling);
             }
             Step::Finish(events) => {
-                tasks.spawn(finish(events));
+                work.finishing.spawn(finish(http.clone(), events));
             }
             Step::Close => break,
         }
     }
-    let told = async { while tasks.join_next().await.is_some() {} };
+    let told = async { while work.telling.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, told).await;
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, end_session(&link, &http)).await;
     link.end_as_lost();
+}
+
+/// What the task does beside waiting.
+struct Work {
+    outbox: Outbox,
+    /// What is to be said and is not on its way yet.
+    waiting: VecDeque<Bytes>,
+    telling: JoinSet<()>,
+    finishing: JoinSet<()>,
 }
 
 enum Step {
@@ -72,37 +92,38 @@ enum Step {
     Close,
 }
 
-async fn next(
-    outbox: &Outbox,
-    leftovers: &mut mpsc::Receiver<Events>,
-    tasks: &mut JoinSet<()>,
-    waiting: &mut VecDeque<Bytes>,
-) -> Step {
-    poll_fn(|context| {
-        while let Poll::Ready(Some(_)) = tasks.poll_join_next(context) {}
-        if let Poll::Ready(Some(events)) = leftovers.poll_recv(context) {
-            return Poll::Ready(Step::Finish(Box::new(events)));
-        }
-        if tasks.len() >= MAX_TELLING {
-            return Poll::Pending;
-        }
-        if let Some(message) = waiting.pop_front() {
-            return Poll::Ready(Step::Tell(message));
-        }
-        let mut lines = Vec::new();
-        match outbox.poll_lines(context, &mut lines) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(None) => Poll::Ready(Step::Close),
-            Poll::Ready(Some(())) => {
-                let lines = lines.split(|byte| *byte == b'\n');
-                let messages = lines.filter(|line| !line.is_empty());
-                waiting.extend(messages.map(Bytes::copy_from_slice));
-                context.waker().wake_by_ref();
-                Poll::Pending
+impl Work {
+    async fn next(&mut self, leftovers: &mut mpsc::Receiver<Events>) -> Step {
+        poll_fn(|context| {
+            while let Poll::Ready(Some(_)) = self.telling.poll_join_next(context) {}
+            while let Poll::Ready(Some(_)) = self.finishing.poll_join_next(context) {}
+            if self.finishing.len() < MAX_LEFTOVERS
+                && let Poll::Ready(Some(events)) = leftovers.poll_recv(context)
+            {
+                return Poll::Ready(Step::Finish(Box::new(events)));
             }
+            self.poll_outbox(context)
+        })
+        .await
+    }
+
+    fn poll_outbox(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+        loop {
+            if self.telling.len() >= MAX_TELLING {
+                return Poll::Pending;
+            }
+            if let Some(message) = self.waiting.pop_front() {
+                return Poll::Ready(Step::Tell(message));
+            }
+            let mut lines = Vec::new();
+            if ready!(self.outbox.poll_lines(context, &mut lines)).is_none() {
+                return Poll::Ready(Step::Close);
+            }
+            let lines = lines.split(|byte| *byte == b'\n');
+            let messages = lines.filter(|line| !line.is_empty());
+            self.waiting.extend(messages.map(Bytes::copy_from_slice));
         }
-    })
-    .await
+    }
 }
 
 async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
@@ -121,8 +142,15 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
     );
 }
 
-async fn finish(mut events: Box<Events>) {
-    let rest = async { while let Ok(Some(_)) = events.next().await {} };
+/// Reads a stream to its end. There should be nothing on it any more; what there is is taken.
+async fn finish(http: Arc<Http>, mut events: Box<Events>) {
+    let rest = async {
+        while let Ok(Some(event)) = events.next().await {
+            if is_message(&event) {
+                http.receive(event.data.as_bytes());
+            }
+        }
+    };
     let _ = tokio::time::timeout(LEFTOVER_TIMEOUT, rest).await;
 }
 

@@ -3,21 +3,24 @@
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    Id, Revision,
+    Id, IdRef, Revision,
     envelope::{self, Frame, Message, Response},
     http::header,
 };
 use turnbuckle_transport::http::{
-    client::{Events, HttpError, Reply},
+    client::{BoxError, Events, HttpError, Reply},
     sse::Event,
 };
 
-use super::{Fault, Http, fault::shown, head, position::Position, session::Session};
+use super::{
+    Fault, Http,
+    fault::shown,
+    head,
+    position::Position,
+    refusal::{Refusal, is_gone, is_passing},
+    session::Session,
+};
 use crate::link::{Link, Slot};
-
-/// The most that is read of an answer with an error status, in bytes: an error with its data, or
-/// more of a web page than anybody wants.
-const MAX_ERROR_BYTES: usize = 1024 * 1024;
 
 /// A request on its way.
 pub(crate) struct Post<'a> {
@@ -41,8 +44,28 @@ pub(crate) enum Answered {
     Later,
 }
 
+/// Why one attempt at a request failed.
+enum Trouble {
+    /// For a reason that another attempt does not mend.
+    Fault(Fault),
+    /// Nothing came back.
+    Unanswered(BoxError),
+    /// Its session is over, as this says.
+    Over(Fault),
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 impl Http {
     /// Sends a request and reads what comes back until its answer is there.
+    ///
+    /// One that does no harm if it runs twice is sent once more where its session turns out to be
+    /// over, or where nothing at all came back: the server may have closed a connection that was
+    /// kept just when it was used again.
     ///
     /// # Cancel safety
     /// Dropping the future closes the stream of the request.
@@ -50,21 +73,50 @@ impl Http {
         let mut is_repeated = false;
         loop {
             let session = self.session();
-            let headers = head::of_request(link, post, &session)?;
-            let message = post.message.clone();
-            let reply = self.agent.post(&self.post_to(), headers, message).await?;
-            self.note_status(&reply);
-            if !is_over(post, &session, &reply) {
-                return self.read(link, post, &session, reply).await;
-            }
-            drop(reply);
-            self.reopen(link, &session).await?;
-            if is_repeated || !link.tools.is_repeatable(post.method, &post.message) {
-                let reason = "a new one is open: call again if it may run twice";
-                return Err(Fault::SessionExpired(reason.to_owned()));
+            let is_last = |is_repeated: bool| {
+                is_repeated || !link.tools.is_repeatable(post.method, &post.message)
+            };
+            match self.attempt(link, post, &session).await {
+                Ok(answered) => return Ok(answered),
+                Err(Trouble::Fault(fault)) => return Err(fault),
+                Err(Trouble::Unanswered(source)) if is_last(is_repeated) => {
+                    return Err(Fault::Lost(source));
+                }
+                Err(Trouble::Unanswered(source)) => {
+                    tracing::debug!(server = &**link.server(), %source, "sending it once more");
+                }
+                // A session that was opened just now is not over.
+                Err(Trouble::Over(fault)) if is_repeated => return Err(fault),
+                Err(Trouble::Over(_)) => {
+                    Box::pin(self.reopen(link, &session)).await?;
+                    if is_last(is_repeated) {
+                        let reason = "a new one is open: call again if it may run twice";
+                        return Err(Fault::SessionExpired(reason.to_owned()));
+                    }
+                }
             }
             is_repeated = true;
         }
+    }
+
+    async fn attempt(
+        &self,
+        link: &Link,
+        post: &Post<'_>,
+        session: &Session,
+    ) -> Result<Answered, Trouble> {
+        let headers = head::of_request(link, post, session)?;
+        let message = post.message.clone();
+        let reply = match self.agent.post(&self.post_to(), headers, message).await {
+            Ok(reply) => reply,
+            Err(error) if error.is_unanswered() => return Err(Trouble::Unanswered(error.into())),
+            Err(error) => return Err(Fault::from(error).into()),
+        };
+        self.note_status(&reply);
+        if !reply.status().is_success() {
+            return Box::pin(self.refused(link, post, session, reply)).await;
+        }
+        self.read(link, post, session, reply).await
     }
 
     async fn read(
@@ -73,14 +125,8 @@ impl Http {
         post: &Post<'_>,
         session: &Session,
         reply: Reply,
-    ) -> Result<Answered, Fault> {
+    ) -> Result<Answered, Trouble> {
         let status = reply.status();
-        if matches!(status.as_u16(), 401 | 403) {
-            return Err(Fault::unauthorized(&reply));
-        }
-        if !status.is_success() {
-            return self.refused(post, reply).await;
-        }
         if post.method == "initialize" && !self.is_answered_by_events() {
             self.begin(reply.headers().get(header::SESSION_ID).cloned());
         }
@@ -96,26 +142,30 @@ impl Http {
             return self.read_events(link, post, &session, reply).await;
         }
         let kind = kind(&reply);
-        let body = reply.bytes(self.limit).await?;
-        match self.take(post, &body) {
+        let body = reply.bytes(self.limit).await.map_err(Fault::from)?;
+        match self.take(link, post, &body) {
             Some(answered) => Ok(answered),
             None if self.is_answered_by_events() => Ok(Answered::Later),
-            None if body.is_empty() => Err(Fault::Malformed(format!(
-                "status {status} came without an answer"
-            ))),
-            None => Err(Fault::Malformed(format!(
-                "what came is {kind}, and no JSON-RPC; is this the URL of an MCP server?"
-            ))),
+            None if body.is_empty() => {
+                let problem = format!("status {status} came without an answer");
+                Err(Fault::Malformed(problem).into())
+            }
+            None => {
+                let problem = format!(
+                    "what came is {kind}, and no JSON-RPC; is this the URL of an MCP server?"
+                );
+                Err(Fault::Malformed(problem).into())
+            }
         }
     }
 
     /// Takes a message that answers the request, or comes before its answer; `None` if it is none.
-    fn take(&self, post: &Post<'_>, message: &[u8]) -> Option<Answered> {
+    fn take(&self, link: &Link, post: &Post<'_>, message: &[u8]) -> Option<Answered> {
         match envelope::parse(message).ok()? {
             Frame::One(Message::Response(Response {
                 id,
                 outcome: Err(error),
-            })) if id.as_ref() != Some(&post.id.as_ref()) => {
+            })) if is_for_this(link, post, id.as_ref()) => {
                 return Some(Answered::Error(error.to_owned()));
             }
             _ => {}
@@ -125,33 +175,27 @@ impl Http {
     }
 
     /// Reads an answer with an error status: an error of the protocol if there is one in it.
-    async fn refused(&self, post: &Post<'_>, reply: Reply) -> Result<Answered, Fault> {
-        let status = reply.status();
-        let is_page = reply.headers().get("content-type").is_some_and(|kind| {
-            kind.to_str()
-                .is_ok_and(|kind| kind.starts_with("text/html"))
-        });
-        let body = reply.bytes(self.limit.min(MAX_ERROR_BYTES)).await;
-        let body = body.unwrap_or_default();
-        let is_error = matches!(
-            envelope::parse(&body),
-            Ok(Frame::One(Message::Response(Response {
-                outcome: Err(_),
-                ..
-            })))
-        );
-        if is_error && let Some(answered) = self.take(post, &body) {
+    async fn refused(
+        &self,
+        link: &Link,
+        post: &Post<'_>,
+        session: &Session,
+        reply: Reply,
+    ) -> Result<Answered, Trouble> {
+        let refusal = Refusal::read(reply, self.limit).await;
+        if refusal.is_for_want_of_credentials() {
+            return Err(refusal.into_fault().into());
+        }
+        let belongs_to_session = post.modern.is_none() && post.method != "initialize";
+        if belongs_to_session && session.can_expire() && refusal.says_session_is_over(post.id) {
+            return Err(Trouble::Over(refusal.into_fault()));
+        }
+        if refusal.is_error_of_the_protocol()
+            && let Some(answered) = self.take(link, post, &refusal.body)
+        {
             return Ok(answered);
         }
-        let text = if is_page {
-            "(a web page)".to_owned()
-        } else {
-            shown(&String::from_utf8_lossy(&body))
-        };
-        Err(Fault::Status {
-            status: status.as_u16(),
-            text,
-        })
+        Err(refusal.into_fault().into())
     }
 
     async fn read_events(
@@ -160,14 +204,15 @@ impl Http {
         post: &Post<'_>,
         session: &Session,
         reply: Reply,
-    ) -> Result<Answered, Fault> {
+    ) -> Result<Answered, Trouble> {
         let mut events = reply.events(self.limit);
         let mut position = Position::default();
         loop {
             match events.next().await {
                 Ok(Some(event)) => {
                     position.note(&event);
-                    if let Some(answered @ Answered::Error(_)) = self.take_event(post, &event) {
+                    if let Some(answered @ Answered::Error(_)) = self.take_event(link, post, &event)
+                    {
                         return Ok(answered);
                     }
                     if post.slot.is_settled() {
@@ -176,24 +221,25 @@ impl Http {
                         return Ok(Answered::Landed);
                     }
                 }
-                Err(HttpError::TooLarge { limit }) => return Err(Fault::Oversized(limit)),
+                Err(HttpError::TooLarge { limit }) => return Err(Fault::Oversized(limit).into()),
                 // streamable-http: a modern stream cannot be gone on with.
                 Ok(None) if post.modern.is_some() || !position.is_known() => {
-                    return Err(Fault::Lost("its stream ended without an answer".into()));
+                    let problem = "its stream ended without an answer";
+                    return Err(Fault::Lost(problem.into()).into());
                 }
                 Err(error) if post.modern.is_some() || !position.is_known() => {
-                    return Err(Fault::Lost(error.into()));
+                    return Err(Fault::Lost(error.into()).into());
                 }
                 Ok(None) | Err(_) => {
-                    events = self.resume(link, session, &mut position).await?;
+                    events = Box::pin(self.resume(link, session, &mut position)).await?;
                 }
             }
         }
     }
 
-    fn take_event(&self, post: &Post<'_>, event: &Event) -> Option<Answered> {
+    fn take_event(&self, link: &Link, post: &Post<'_>, event: &Event) -> Option<Answered> {
         if is_message(event) {
-            self.take(post, event.data.as_bytes())
+            self.take(link, post, event.data.as_bytes())
         } else {
             None
         }
@@ -206,7 +252,7 @@ impl Http {
         link: &Link,
         session: &Session,
         position: &mut Position,
-    ) -> Result<Events, Fault> {
+    ) -> Result<Events, Trouble> {
         loop {
             tokio::time::sleep(position.wait()).await;
             let mut headers = head::of_session(link, session);
@@ -215,18 +261,24 @@ impl Http {
                 Ok(reply) if reply.status().is_success() && reply.is_events() => {
                     return Ok(reply.events(self.limit));
                 }
-                Ok(reply) if reply.status().is_server_error() => {
+                Ok(reply) if is_passing(reply.status()) => {
                     format!("status {}", reply.status()).into()
                 }
                 Ok(reply) => {
                     let status = reply.status();
                     let problem = format!("its stream broke and cannot be resumed: {status}");
-                    return Err(Fault::Lost(problem.into()));
+                    let fault = Fault::Lost(problem.into());
+                    let is_over = is_gone(status) && session.can_expire();
+                    return Err(if is_over {
+                        Trouble::Over(fault)
+                    } else {
+                        fault.into()
+                    });
                 }
                 Err(error) => error.into(),
             };
             if !position.has_failed() {
-                return Err(Fault::Lost(failure));
+                return Err(Fault::Lost(failure).into());
             }
         }
     }
@@ -238,19 +290,20 @@ pub(super) fn is_message(event: &Event) -> bool {
     matches!(kind, None | Some("" | "message")) && !event.data.is_empty()
 }
 
-/// Whether the server says that the session of a request is over.
-fn is_over(post: &Post<'_>, session: &Session, reply: &Reply) -> bool {
-    reply.status().as_u16() == 404
-        && post.modern.is_none()
-        && post.method != "initialize"
-        && session.can_expire()
+/// Whether an error answers this request. Servers that could not read a request, or would not, name
+/// none, or one that they made up.
+fn is_for_this(link: &Link, post: &Post<'_>, id: Option<&IdRef<'_>>) -> bool {
+    id.is_none_or(|id| *id != post.id.as_ref() && !link.pending.is_waiting(id))
 }
 
 fn kind(reply: &Reply) -> String {
-    let kind = reply.headers().get("content-type");
-    let kind = kind.and_then(|kind| kind.to_str().ok());
-    kind.map_or_else(
-        || "of no known type".to_owned(),
-        |kind| format!("`{}`", shown(kind)),
-    )
+    let said = |name| {
+        let value = reply.headers().get(name)?;
+        Some(shown(value.to_str().ok()?))
+    };
+    // Nothing asks for it, and some servers do it all the same.
+    if let Some(coding) = said("content-encoding") {
+        return format!("compressed with `{coding}`");
+    }
+    said("content-type").map_or_else(|| "of no known type".to_owned(), |kind| format!("`{kind}`"))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnbuckle_transport::http::client::{BoxError, HttpError, Reply};
+use turnbuckle_transport::http::client::{BoxError, HttpError};
 
 use crate::CallError;
 
@@ -24,6 +24,7 @@ pub(crate) enum Fault {
     Unauthorized {
         status: u16,
         challenge: Option<Box<str>>,
+        text: String,
     },
     /// The session is over. Says what became of it.
     SessionExpired(String),
@@ -34,16 +35,6 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// A refusal for want of credentials.
-    pub(super) fn unauthorized(reply: &Reply) -> Self {
-        let challenge = reply.headers().get("www-authenticate");
-        let challenge = challenge.and_then(|value| value.to_str().ok());
-        Self::Unauthorized {
-            status: reply.status().as_u16(),
-            challenge: challenge.map(|text| shown(text).into()),
-        }
-    }
-
     pub(crate) fn into_error(self, server: Arc<str>, method: &str) -> CallError {
         let method = method.into();
         match self {
@@ -68,11 +59,16 @@ impl Fault {
                 status,
                 text,
             },
-            Self::Unauthorized { status, challenge } => CallError::Unauthorized {
+            Self::Unauthorized {
+                status,
+                challenge,
+                text,
+            } => CallError::Unauthorized {
                 server,
                 method,
                 status,
                 challenge,
+                text,
             },
             Self::SessionExpired(reason) => CallError::SessionExpired {
                 server,

@@ -11,8 +11,11 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_transport::http::client::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Fault, Post, session::Session};
+use super::{ExcludedTool, Fault, Post, session::Session};
 use crate::link::Link;
+
+/// The one method whose arguments may be repeated.
+const TOOLS_CALL: &str = "tools/call";
 
 /// What headers repeat of a message.
 #[derive(Deserialize)]
@@ -83,8 +86,8 @@ fn modern(link: &Link, post: &Post<'_>, revision: Revision) -> Result<HeaderMap,
     if let Some(name) = name {
         headers.insert(header::NAME, value(header::NAME, &encode(name))?);
     }
-    if let (Some(tool), Some(arguments)) = (&params.name, params.arguments) {
-        add_params(link, tool, arguments, &mut headers)?;
+    if let (TOOLS_CALL, Some(tool)) = (post.method, &params.name) {
+        add_params(link, tool, params.arguments, &mut headers)?;
     }
     Ok(headers)
 }
@@ -114,10 +117,16 @@ fn add_extension_name(link: &Link, post: &Post<'_>, headers: &mut HeaderMap) -> 
 fn add_params(
     link: &Link,
     tool: &str,
-    arguments: &RawValue,
+    arguments: Option<&RawValue>,
     headers: &mut HeaderMap,
 ) -> Result<(), Fault> {
-    let Some(params) = link.tools.params(tool) else {
+    let params = link.tools.params(tool).map_err(|excluded| {
+        let ExcludedTool { name, reason } = excluded;
+        unsendable(&format!(
+            "tool `{name}` is not used, because its definition is wrong: {reason}"
+        ))
+    })?;
+    let (Some(params), Some(arguments)) = (params, arguments) else {
         return Ok(());
     };
     let mirrored = params

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_transport::http::client::{Address, Events, HeaderMap};
 
-use super::{Fault, Http, exchange::is_message};
+use super::{Fault, Http, exchange::is_message, refusal::Refusal};
 use crate::link::{Ending, Link, race};
 
 /// How long the first event may take. Servers write it with the head of their answer.
@@ -29,10 +29,10 @@ impl Http {
 
     async fn find_endpoint(&self) -> Result<(Address, Events), Fault> {
         let reply = self.agent.events(&self.address, HeaderMap::new()).await?;
-        if matches!(reply.status().as_u16(), 401 | 403) {
-            return Err(Fault::unauthorized(&reply));
+        if !reply.status().is_success() {
+            return Err(Refusal::read(reply, self.limit).await.into_fault());
         }
-        if !reply.status().is_success() || !reply.is_events() {
+        if !reply.is_events() {
             return Err(Fault::Status {
                 status: reply.status().as_u16(),
                 text: "no stream of events".to_owned(),

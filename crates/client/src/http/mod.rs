@@ -13,6 +13,7 @@ mod http_sse;
 mod listen;
 mod patient;
 mod position;
+mod refusal;
 mod road;
 mod session;
 mod target;

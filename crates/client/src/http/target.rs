@@ -68,6 +68,12 @@ impl HttpTarget {
         self.with(|settings| settings.with_proxy(url))
     }
 
+    /// The same, except to these: hosts, domains with all their hosts, addresses and networks such as
+    /// `10.0.0.0/8`, separated by commas, as in `NO_PROXY`.
+    pub fn proxy_except(self, url: impl Into<String>, except: impl Into<String>) -> Self {
+        self.with(|settings| settings.with_proxy_except(url, except))
+    }
+
     /// Goes through no proxy, whatever the environment says.
     pub fn no_proxy(self) -> Self {
         self.with(AgentSettings::without_proxy)

@@ -120,10 +120,18 @@ impl KnownTools {
     }
 
     /// Which arguments of a tool are repeated in headers; `None` if none are known.
-    pub(super) fn params(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+    ///
+    /// # Errors
+    /// If the tool was left out of the list. streamable-http: such a definition MUST be rejected,
+    /// and what it wants repeated cannot be, so a call by its name would be refused at best, and
+    /// led astray by what stands before the server at worst.
+    pub(super) fn params(&self, tool: &str) -> Result<Option<Arc<ParamHeaders>>, ExcludedTool> {
         let inner = self.lock();
-        let params = &inner.by_name.get(tool)?.params;
-        (!params.is_empty()).then(|| params.clone())
+        let Some(note) = inner.by_name.get(tool) else {
+            let excluded = inner.excluded.iter().find(|other| other.name == tool);
+            return excluded.cloned().map_or(Ok(None), Err);
+        };
+        Ok((!note.params.is_empty()).then(|| note.params.clone()))
     }
 
     /// Whether a request does no harm if it runs twice.

@@ -12,7 +12,7 @@ use turnbuckle_transport::{
     http::client::{Address, Agent, Events, Reply},
 };
 
-use super::{Fault, head, session::Session};
+use super::{Fault, head, refusal::Refusal, session::Session};
 use crate::link::{Inbound, Link};
 
 /// A connection over HTTP, as its calls and its tasks see it.
@@ -59,6 +59,11 @@ impl Http {
     /// Brings what the server says to the connection, from now on.
     pub(super) fn attach(&self, inbound: Inbound) {
         *self.inbound.lock().unwrap_or_else(PoisonError::into_inner) = Some(inbound);
+    }
+
+    /// The whole URL, which may have secrets in its query.
+    pub(crate) fn url(&self) -> String {
+        self.address.uri().to_string()
     }
 
     /// Lets go of the connection.
@@ -111,14 +116,10 @@ impl Http {
     pub(crate) async fn tell(&self, link: &Link, message: Bytes) -> Result<(), Fault> {
         let headers = head::of_session(link, &self.session());
         let reply = self.agent.post(&self.post_to(), headers, message).await?;
-        match reply.status().as_u16() {
-            401 | 403 => Err(Fault::unauthorized(&reply)),
-            _ if reply.status().is_success() => Ok(()),
-            status => Err(Fault::Status {
-                status,
-                text: String::new(),
-            }),
+        if reply.status().is_success() {
+            return Ok(());
         }
+        Err(Refusal::read(reply, self.limit).await.into_fault())
     }
 }
 

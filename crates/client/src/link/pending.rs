@@ -80,6 +80,12 @@ impl Pending {
         self.lock().table.complete(id)
     }
 
+    /// Whether a request waits for an answer under this id.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_waiting(&self, id: &IdRef<'_>) -> bool {
+        self.lock().table.contains(id)
+    }
+
     /// Takes out a request that nobody waits for any longer, and says whether it was still there.
     pub(crate) fn withdraw(&self, id: &IdRef<'_>) -> bool {
         self.lock().table.cancel(id).is_some()

@@ -8,7 +8,7 @@ use std::sync::{
 use serde_json::{Value, json};
 use turnbuckle_client::CallError;
 
-use crate::http_site::{Site, modern, plain, text};
+use crate::http_site::{Site, chain, modern, plain, text};
 
 fn tool(name: &str, property: Value) -> Value {
     let mut tool = json!({"name": name, "inputSchema": {"type": "object", "properties": {}}});
@@ -89,6 +89,23 @@ async fn tools_with_annotations_that_cannot_be_kept_are_left_out() {
         "{}",
         excluded[0].reason
     );
+    // Its name does not help either: what it wants cannot be sent.
+    let error = server
+        .call("broken", json!({"region": 1}))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CallError::Unsent { .. }), "{error:?}");
+    assert!(chain(&error).contains("region"), "{}", chain(&error));
+    assert_eq!(site.count("POST tools/call"), 0);
+}
+
+#[tokio::test]
+async fn a_tool_that_turns_out_to_be_wrong_is_not_called_again() {
+    let site = picky(false).await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let error = server.call("broken", ()).await.unwrap_err();
+    assert!(matches!(error, CallError::Unsent { .. }), "{error:?}");
+    assert_eq!(site.count("POST tools/call"), 1);
 }
 
 #[tokio::test]

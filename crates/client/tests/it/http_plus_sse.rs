@@ -6,13 +6,21 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc};
 use turnbuckle_client::{CallError, ConnectError, News, protocol::Revision};
 
-use crate::http_site::{Heard, Site, initialized, plain, text};
+use crate::{
+    http_hostile::ERRORS,
+    http_site::{Heard, Site, chain, initialized, plain, text},
+};
 
 /// What the stream of the session is to say next; `None` ends it.
 type Say = Option<Value>;
 
 /// A server with one session, whose stream names `endpoint`.
 async fn old(endpoint: &'static str) -> Site {
+    refusing(endpoint, 405).await
+}
+
+/// The same, which has this status for what is no stream and no message.
+async fn refusing(endpoint: &'static str, status: u16) -> Site {
     let (say, said) = mpsc::channel::<Say>(16);
     let said = Arc::new(Mutex::new(said));
     Site::start(move |heard, answer| {
@@ -32,7 +40,7 @@ async fn old(endpoint: &'static str) -> Site {
                 return answer.hang_up();
             }
             if heard.verb != "POST" || heard.path == "/mcp" {
-                return answer.status(405).await;
+                return answer.full(status, &[], "no").await;
             }
             answer.full(202, &[], "Accepted").await;
             if let Some(message) = reply(&heard) {
@@ -90,6 +98,20 @@ async fn a_server_without_post_is_found_by_its_stream() {
         "POST initialize",
     ];
     assert_eq!(site.lines()[..4], first);
+}
+
+#[tokio::test]
+async fn whatever_status_a_post_has_a_stream_of_events_is_looked_for() {
+    for status in ERRORS {
+        let site = refusing("/messages", status).await;
+        let server = plain().connect(site.url()).await;
+        let server = server.unwrap_or_else(|error| panic!("{status}: {}", chain(&error)));
+        assert_eq!(
+            server.call("t", ()).await.unwrap().text(),
+            "hello",
+            "{status}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -23,3 +23,33 @@ async fn a_proxy_is_told_the_whole_address_and_its_own_credentials() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_is_excepted_is_reached_without_the_proxy() {
+    let site = modern(|heard, answer| {
+        Box::pin(async move { answer.json(200, &heard.result(text("straight"))).await })
+    })
+    .await;
+    let proxy = modern(|heard, answer| {
+        Box::pin(async move { answer.json(200, &heard.result(text("by proxy"))).await })
+    })
+    .await;
+    for (except, reached) in [
+        ("127.0.0.1", "straight"),
+        ("intern.example, 127.0.0.0/8", "straight"),
+        ("intern.example", "by proxy"),
+        ("", "by proxy"),
+    ] {
+        let proxy = format!("http://{}", proxy.address);
+        let target = HttpTarget::new(site.url()).proxy_except(proxy, except);
+        let server = plain().connect(target).await.unwrap();
+        assert_eq!(
+            server.call("t", ()).await.unwrap().text(),
+            reached,
+            "{except}"
+        );
+    }
+    // An address that cannot be read is told, also beside exceptions.
+    let target = HttpTarget::new(site.url()).proxy_except("::", "a.example");
+    plain().connect(target).await.unwrap_err();
+}

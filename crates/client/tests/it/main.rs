@@ -11,6 +11,8 @@ mod http_headers;
 #[cfg(feature = "http")]
 mod http_listening;
 #[cfg(feature = "http")]
+mod http_hostile;
+#[cfg(feature = "http")]
 mod http_modern;
 #[cfg(feature = "http")]
 mod http_plus_sse;

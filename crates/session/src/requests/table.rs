@@ -140,6 +140,12 @@ impl<T> RequestTable<T> {
         Ok(self.ids.id(number))
     }
 
+    /// Whether a request waits for an answer under this id.
+    pub fn contains(&self, id: &IdRef<'_>) -> bool {
+        let number = self.ids.number(id);
+        number.is_some_and(|number| self.pending.contains_key(&number))
+    }
+
     /// Takes out the request that an answer is for. `None` for an answer to nothing that waits: a
     /// late one, a second one, or one with an invented id. It is to be ignored.
     pub fn complete(&mut self, id: &IdRef<'_>) -> Option<T> {

@@ -19,9 +19,11 @@ use super::screen::{Screen, Screened, check_literal};
 use super::stream::Stream;
 use super::{BoxError, HttpError};
 
-/// 30 s between probes of a silent connection, so that one that is gone is noticed within some
-/// minutes, and middleboxes do not forget one that only waits.
+/// 30 s between probes of a silent connection, so that middleboxes do not forget one that only waits.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// 3 probes in vain, and the other end is gone: two minutes after it was heard last.
+const KEEP_ALIVE_PROBES: u32 = 3;
 
 /// Opens connections for the pool.
 #[derive(Clone)]
@@ -178,6 +180,7 @@ fn set_up<R>(mut tcp: HttpConnector<R>) -> HttpConnector<R> {
     tcp.set_nodelay(true);
     tcp.set_keepalive(Some(KEEP_ALIVE));
     tcp.set_keepalive_interval(Some(KEEP_ALIVE));
+    tcp.set_keepalive_retries(Some(KEEP_ALIVE_PROBES));
     tcp
 }
 

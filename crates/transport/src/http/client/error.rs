@@ -43,7 +43,17 @@ pub enum HttpError {
         /// What stood in the way.
         source: BoxError,
     },
-    /// The connection broke after the request was sent, or while it was being sent.
+    /// The connection broke after the request was sent, or while it was being sent, and nothing
+    /// came back: the server may have closed a connection that was kept just when it was used
+    /// again, or the request was too much for it.
+    #[error("the connection to {address} was closed without an answer")]
+    Unanswered {
+        /// Where the request went.
+        address: Address,
+        /// What happened.
+        source: BoxError,
+    },
+    /// The connection broke in the middle of the answer.
     #[error("the connection to {address} broke before the answer was complete")]
     Broken {
         /// Where the request went.
@@ -85,8 +95,17 @@ pub enum HttpError {
 }
 
 impl HttpError {
-    /// Whether it is certain that the server has seen nothing of the request.
+    /// Whether it is certain that the server has seen nothing of the request, or has done nothing
+    /// about it.
     pub fn is_unsent(&self) -> bool {
-        !matches!(self, Self::Broken { .. } | Self::TooLarge { .. })
+        !matches!(
+            self,
+            Self::Unanswered { .. } | Self::Broken { .. } | Self::TooLarge { .. }
+        )
+    }
+
+    /// Whether the request was sent, and nothing came back before the connection was gone.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self, Self::Unanswered { .. })
     }
 }

@@ -176,18 +176,15 @@ impl AgentSettings {
                     let reason = "its address is empty".to_owned();
                     return Err(HttpError::Proxy { reason });
                 }
-                let matcher = Matcher::builder().all(address.as_str()).no(except.as_str());
-                let matcher = matcher.build();
                 // What cannot be read would be left out, and requests would go without a proxy.
-                if matcher
-                    .intercept(&http::Uri::from_static("http://0.invalid/"))
-                    .is_none()
-                    && except.is_empty()
-                {
+                let alone = Matcher::builder().all(address.as_str()).build();
+                let any = http::Uri::from_static("http://0.invalid/");
+                if alone.intercept(&any).is_none() {
                     let reason = "its address cannot be read; write `http://host:port`".to_owned();
                     return Err(HttpError::Proxy { reason });
                 }
-                Proxies::Chosen(matcher)
+                let matcher = Matcher::builder().all(address.as_str()).no(except.as_str());
+                Proxies::Chosen(matcher.build())
             }
         })
     }
