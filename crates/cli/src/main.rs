@@ -3,18 +3,30 @@
 //! Stdout belongs to data (and, in a stdio server, to the protocol alone); everything said to
 //! a person goes to stderr.
 
+mod argument;
 mod command;
 mod demo;
+mod exit;
 mod log;
+mod show;
+mod signature;
+mod target;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 /// Serve, inspect and script any Model Context Protocol server, of any revision.
+///
+/// A server is named by its URL, by its name in a config file that you have already (`turnbuckle
+/// servers` lists them), or by a command after `--`. What it speaks is found out.
 #[derive(Parser)]
-#[command(name = "turnbuckle", version, propagate_version = true)]
+#[command(name = "turnbuckle", version, propagate_version = true, after_help = exit::HELP)]
 struct Arguments {
+    /// When to use colour.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: show::Colour,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -22,19 +34,32 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Serve(command::serve::Serve),
+    List(command::list::List),
+    Call(command::call::Call),
+    Read(command::read::Read),
+    Get(command::get::Get),
+    Complete(command::complete::Complete),
+    Servers(command::servers::Servers),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     log::open();
-    let outcome = match arguments.command {
-        Command::Serve(serve) => command::serve::run(&serve),
+    show::choose(arguments.color);
+    let outcome = match &arguments.command {
+        Command::Serve(serve) => command::serve::run(serve),
+        Command::List(list) => command::list::run(list),
+        Command::Call(call) => command::call::run(call),
+        Command::Read(read) => command::read::run(read),
+        Command::Get(get) => command::get::run(get),
+        Command::Complete(complete) => command::complete::run(complete),
+        Command::Servers(servers) => command::servers::run(servers),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprint!("{}", command::report(&*error));
-            ExitCode::FAILURE
+        Err(failed) => {
+            eprintln!("{failed}");
+            failed.exit_code()
         }
     }
 }

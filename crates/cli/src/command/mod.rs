@@ -1,17 +1,39 @@
 //! One file for each command.
 
+pub(crate) mod call;
+pub(crate) mod complete;
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod read;
 pub(crate) mod serve;
+pub(crate) mod servers;
 
-use std::{error::Error, fmt::Write as _};
+use std::future::Future;
 
-/// An error and its causes, for a person: one line each.
-pub(crate) fn report(error: &(dyn Error + 'static)) -> String {
-    let mut text = format!("error: {error}\n");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  because: {cause}");
-        source = cause.source();
-    }
-    text
+use serde::Serialize;
+
+use crate::exit::{Failed, Outcome};
+
+/// Runs a command that talks to a server: on one thread, for there is one connection.
+pub(crate) fn block_on<T>(command: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failed::new(crate::exit::Code::Connect, error))?;
+    runtime.block_on(command)
+}
+
+/// Prints data as JSON: one line for programs.
+pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
+    let json = serde_json::to_string(value)
+        .map_err(|error| Failed::new(crate::exit::Code::Protocol, error))?;
+    print(&json);
+    Ok(())
+}
+
+/// Prints a line of data. A reader that has gone away has seen enough.
+pub(crate) fn print(line: &str) {
+    use std::io::Write as _;
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}");
 }

@@ -5,7 +5,10 @@ use std::{error::Error, net::SocketAddr, path::PathBuf};
 use clap::Args;
 use turnbuckle::{Http, HttpSettings, Stdio};
 
-use crate::demo;
+use crate::{
+    demo,
+    exit::{Code, Failed, Outcome},
+};
 
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
 ///
@@ -39,7 +42,11 @@ pub(crate) struct Serve {
     cors: bool,
 }
 
-pub(crate) fn run(serve: &Serve) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(serve: &Serve) -> Outcome {
+    serve_demo(serve).map_err(|error| Failed::new(Code::Connect, error))
+}
+
+fn serve_demo(serve: &Serve) -> Result<(), Box<dyn Error + Send + Sync>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

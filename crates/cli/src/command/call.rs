@@ -1,0 +1,128 @@
+//! `turnbuckle call`: calls a tool.
+
+use clap::Args;
+use serde_json::{Value, value::RawValue};
+use turnbuckle::{
+    Connection,
+    protocol::Tool,
+    schema::{Schema, nearest_name},
+};
+
+use super::{block_on, print, print_json};
+use crate::{
+    argument,
+    exit::{Code, Failed, Outcome},
+    show, signature,
+    target::{self, Options, Server},
+};
+
+/// Call a tool.
+///
+/// Arguments are `key=value`, and the tool's schema says what kind of value each is. `key:=json`
+/// takes JSON, `key=@file` a file, `a.b=1` reaches into an object, `list+=x` adds to a list, and
+/// `-` reads an object from stdin. What does not fit is said before anything is sent.
+#[derive(Args)]
+pub(crate) struct Call {
+    /// The server, the tool, and its arguments.
+    #[arg(value_name = "SERVER TOOL KEY=VALUE", allow_hyphen_values = false)]
+    words: Vec<String>,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+
+    /// Send the arguments even if they do not fit the tool's schema.
+    #[arg(long)]
+    send_anyway: bool,
+
+    #[command(flatten)]
+    options: Options,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(call: &Call) -> Outcome {
+    let config = call.options.config.as_ref();
+    let (server, rest) = target::split(&call.words, &call.command, config)?;
+    let (tool, words) = rest.split_first().ok_or_else(|| {
+        Failed::usage("no tool was named").hint(format!(
+            "`turnbuckle list {}` shows what there is",
+            server.name
+        ))
+    })?;
+    block_on(async {
+        let connection = call
+            .options
+            .connect(&server, &call.options.client())
+            .await?;
+        let outcome = call.on(&server, &connection, tool, words).await;
+        connection.close().await;
+        outcome
+    })
+}
+
+impl Call {
+    async fn on(
+        &self,
+        server: &Server,
+        connection: &Connection,
+        name: &str,
+        words: &[String],
+    ) -> Outcome {
+        let tools = connection.tools().await?;
+        let tool = find(server, &tools, name)?;
+        let arguments = self.arguments(tool, words)?;
+        let result = connection.call(name, &*arguments).await?.into_result();
+        if self.json {
+            print_json(&result)?;
+        } else {
+            print(&show::tool_result(&result));
+        }
+        if result.is_error == Some(true) {
+            return Err(Failed::new(
+                Code::Tool,
+                format!("tool `{name}` reported an error"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The arguments as JSON that fits the schema.
+    fn arguments(&self, tool: &Tool, words: &[String]) -> Outcome<Box<RawValue>> {
+        let schema = Value::Object(tool.input_schema.clone());
+        let show_signature =
+            |failed: Failed| failed.hint(format!("it is {}", signature::of(&tool.name, &schema)));
+        let tree = argument::read(words, &schema).map_err(|error| show_signature(error.into()))?;
+        let json = tree.to_json();
+        if !self.send_anyway {
+            check(&schema, &json).map_err(|problem| show_signature(Failed::usage(problem)))?;
+        }
+        RawValue::from_string(json).map_err(Failed::usage)
+    }
+}
+
+pub(crate) fn find<'t>(server: &Server, tools: &'t [Tool], name: &str) -> Outcome<&'t Tool> {
+    tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
+        let failed = Failed::usage(format!("server `{}` has no tool `{name}`", server.name));
+        match nearest_name(name, tools.iter().map(|tool| &*tool.name)) {
+            Some(near) => failed.hint(format!("did you mean `{near}`?")),
+            None => failed.hint(format!(
+                "`turnbuckle list {}` shows what there is",
+                server.name
+            )),
+        }
+    })
+}
+
+/// What does not fit the schema, all of it. A schema that cannot be used checks nothing.
+fn check(schema: &Value, json: &str) -> Result<(), String> {
+    let (Ok(schema), Ok(value)) = (Schema::compile(schema), serde_json::from_str(json)) else {
+        return Ok(());
+    };
+    schema.check(&value).map_err(|violations| {
+        let problems: Vec<_> = violations.iter().map(ToString::to_string).collect();
+        format!("the arguments do not fit: {}", problems.join("; "))
+    })
+}

@@ -1,0 +1,75 @@
+//! `turnbuckle complete`: what a server suggests for an argument.
+
+use clap::Args;
+use turnbuckle::protocol::{CompleteRequestParams, Reference};
+
+use super::{block_on, print, print_json};
+use crate::{
+    exit::{Failed, Outcome},
+    show::Style,
+    target::{self, Options},
+};
+
+/// Ask what a server suggests for an argument of a prompt or a variable of a template.
+///
+/// The last `key=start` is what is being typed; those before it are settled.
+#[derive(Args)]
+pub(crate) struct Complete {
+    /// The server, the prompt or template, and `argument=start`.
+    #[arg(value_name = "SERVER PROMPT-OR-TEMPLATE KEY=START")]
+    words: Vec<String>,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    options: Options,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(complete: &Complete) -> Outcome {
+    let config = complete.options.config.as_ref();
+    let (server, rest) = target::split(&complete.words, &complete.command, config)?;
+    let [of, settled @ .., typed] = rest else {
+        return Err(Failed::usage(
+            "name a prompt or a template, and `argument=start`",
+        ));
+    };
+    let (name, start) = pair(typed)?;
+    let reference = if of.contains("://") {
+        Reference::resource(of)
+    } else {
+        Reference::prompt(of)
+    };
+    let mut params = CompleteRequestParams::new(reference, name, start);
+    for word in settled {
+        let (name, value) = pair(word)?;
+        params = params.with_known(name, value);
+    }
+    block_on(async {
+        let connection = complete
+            .options
+            .connect(&server, &complete.options.client())
+            .await?;
+        let completion = connection.complete_with(params).await;
+        connection.close().await;
+        let completion = completion?;
+        if complete.json {
+            return print_json(&completion);
+        }
+        completion.values.iter().for_each(|value| print(value));
+        if completion.has_more == Some(true) {
+            eprintln!("{}", Style::Dim.err("there are more"));
+        }
+        Ok(())
+    })
+}
+
+fn pair(word: &str) -> Outcome<(&str, &str)> {
+    word.split_once('=')
+        .ok_or_else(|| Failed::usage(format!("`{word}` is no `argument=value`")))
+}

@@ -1,0 +1,263 @@
+//! `turnbuckle list`: what a server offers, as signatures.
+
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::{Value, json};
+use turnbuckle::{
+    Connection,
+    protocol::{
+        Prompt, PromptsCapability, Resource, ResourceTemplate, ResourcesCapability,
+        ServerCapabilities, Tool, ToolsCapability,
+    },
+};
+
+use super::{block_on, print, print_json};
+use crate::{
+    exit::Outcome,
+    show::{Style, Table, elapsed},
+    signature,
+    target::{self, Options},
+};
+
+/// List what a server offers: tools as signatures, prompts, resources and templates.
+#[derive(Args)]
+pub(crate) struct List {
+    /// The server: a URL, a name from a config file, or `file:name`. Then, if wanted, one of
+    /// `tools`, `prompts`, `resources`, or the start of a name.
+    #[arg(value_name = "SERVER")]
+    words: Vec<String>,
+
+    /// Print JSON: everything the server said.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    options: Options,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// What a server offers.
+#[derive(Default)]
+struct Offer {
+    tools: Vec<Tool>,
+    prompts: Vec<Prompt>,
+    resources: Vec<Resource>,
+    templates: Vec<ResourceTemplate>,
+}
+
+/// How many parameters of a tool are shown; `--json` has all.
+const MAX_PARAMETERS: usize = 4;
+
+pub(crate) fn run(list: &List) -> Outcome {
+    let config = list.options.config.as_ref();
+    let (server, rest) = target::split(&list.words, &list.command, config)?;
+    block_on(async {
+        let started = Instant::now();
+        let connection = list
+            .options
+            .connect(&server, &list.options.client())
+            .await?;
+        let mut offer = offer(&connection).await?;
+        let took = started.elapsed();
+        if let Some(wanted) = rest.first() {
+            offer.keep(wanted);
+        }
+        if list.json {
+            print_json(&offer.to_json(&connection))?;
+        } else {
+            let title = title(&server.name, &connection);
+            print(&Style::Strong.out(&title));
+            offer.table().lines().iter().for_each(|line| print(line));
+            print(&Style::Dim.out(&format!("{} in {}", offer.counts(), elapsed(took))));
+        }
+        connection.close().await;
+        Ok(())
+    })
+}
+
+fn title(name: &str, connection: &Connection) -> String {
+    let server = connection.server();
+    let mut title = name.to_owned();
+    if let Some(info) = server.implementation() {
+        let called = info.title.as_deref().unwrap_or(&info.name);
+        title = format!("{title}  {called} {}", info.version);
+    }
+    format!("{title} · {}", server.revision())
+}
+
+async fn offer(connection: &Connection) -> Outcome<Offer> {
+    // A server that could not say what it offers is asked for everything.
+    let everything = ServerCapabilities {
+        tools: Some(ToolsCapability::default()),
+        prompts: Some(PromptsCapability::default()),
+        resources: Some(ResourcesCapability::default()),
+        ..ServerCapabilities::default()
+    };
+    let capabilities = connection.server().capabilities().unwrap_or(&everything);
+    let mut offer = Offer::default();
+    if capabilities.tools.is_some() {
+        offer.tools = connection.tools().await?;
+    }
+    if capabilities.prompts.is_some() {
+        offer.prompts = connection.prompts().await?;
+    }
+    if capabilities.resources.is_some() {
+        offer.resources = connection.resources().await?;
+        // Some servers offer resources and know nothing of templates.
+        offer.templates = connection.resource_templates().await.unwrap_or_default();
+    }
+    Ok(offer)
+}
+
+impl Offer {
+    fn keep(&mut self, wanted: &str) {
+        let (tools, prompts, resources) = match wanted {
+            "tools" => (true, false, false),
+            "prompts" => (false, true, false),
+            "resources" => (false, false, true),
+            start => {
+                self.tools.retain(|tool| tool.name.starts_with(start));
+                self.prompts.retain(|prompt| prompt.name.starts_with(start));
+                self.resources.retain(|resource| {
+                    resource.uri.starts_with(start) || resource.name.starts_with(start)
+                });
+                self.templates.retain(|template| {
+                    template.uri_template.starts_with(start) || template.name.starts_with(start)
+                });
+                return;
+            }
+        };
+        if !tools {
+            self.tools.clear();
+        }
+        if !prompts {
+            self.prompts.clear();
+        }
+        if !resources {
+            self.resources.clear();
+            self.templates.clear();
+        }
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::default();
+        for tool in &self.tools {
+            let schema = Value::Object(tool.input_schema.clone());
+            table.row(vec![
+                (signature::short(&tool.name, &schema, MAX_PARAMETERS), None),
+                (marks(tool).to_owned(), Some(Style::Warn)),
+                (first_line(tool.description.as_deref()), Some(Style::Dim)),
+            ]);
+        }
+        for prompt in &self.prompts {
+            table.row(vec![
+                (prompt_signature(prompt), None),
+                ("prompt".to_owned(), Some(Style::Ask)),
+                (first_line(prompt.description.as_deref()), Some(Style::Dim)),
+            ]);
+        }
+        for resource in &self.resources {
+            table.row(vec![
+                (resource.uri.clone(), None),
+                ("resource".to_owned(), Some(Style::Good)),
+                (
+                    first_line(resource.description.as_deref().or(Some(&resource.name))),
+                    Some(Style::Dim),
+                ),
+            ]);
+        }
+        for template in &self.templates {
+            table.row(vec![
+                (template.uri_template.clone(), None),
+                ("template".to_owned(), Some(Style::Good)),
+                (
+                    first_line(template.description.as_deref().or(Some(&template.name))),
+                    Some(Style::Dim),
+                ),
+            ]);
+        }
+        table
+    }
+
+    fn counts(&self) -> String {
+        let counted = [
+            (self.tools.len(), "tool"),
+            (self.prompts.len(), "prompt"),
+            (self.resources.len(), "resource"),
+            (self.templates.len(), "template"),
+        ];
+        let parts: Vec<_> = counted
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        if parts.is_empty() {
+            "nothing".to_owned()
+        } else {
+            parts.join(", ")
+        }
+    }
+
+    fn to_json(&self, connection: &Connection) -> Value {
+        let server = connection.server();
+        json!({
+            "server": server.implementation(),
+            "revision": server.revision().to_string(),
+            "capabilities": server.capabilities(),
+            "instructions": server.instructions(),
+            "tools": self.tools,
+            "prompts": self.prompts,
+            "resources": self.resources,
+            "resourceTemplates": self.templates,
+        })
+    }
+}
+
+/// What a caller should know before calling.
+fn marks(tool: &Tool) -> &'static str {
+    let annotations = tool.annotations.as_ref();
+    let is_read_only = annotations.and_then(|hints| hints.read_only_hint) == Some(true);
+    let is_destructive = annotations.and_then(|hints| hints.destructive_hint) == Some(true);
+    match (is_read_only, is_destructive) {
+        (true, _) => "read",
+        (false, true) => "destr",
+        (false, false) => "",
+    }
+}
+
+fn prompt_signature(prompt: &Prompt) -> String {
+    let arguments = prompt.arguments.iter().flatten().map(|argument| {
+        let mark = if argument.required == Some(true) {
+            ""
+        } else {
+            "?"
+        };
+        format!("{}{mark}", argument.name)
+    });
+    format!(
+        "{}({})",
+        prompt.name,
+        arguments.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// The start of a description, in characters.
+const MAX_DESCRIPTION: usize = 72;
+
+fn first_line(text: Option<&str>) -> String {
+    let line = text
+        .unwrap_or_default()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim();
+    if line.chars().count() <= MAX_DESCRIPTION {
+        return line.to_owned();
+    }
+    let start: String = line.chars().take(MAX_DESCRIPTION - 1).collect();
+    format!("{}…", start.trim_end())
+}

@@ -1,0 +1,137 @@
+//! How a command ends: with a code that scripts can rely on, and a hint for people.
+
+use std::{error::Error, fmt, process::ExitCode};
+
+use turnbuckle::{CallError, ConnectError, protocol::error::code};
+
+use crate::argument::ArgumentError;
+
+/// What `--help` says about exit codes.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0    done
+  1    the tool ran and reported an error
+  2    usage or arguments: nothing was called
+  3    cannot connect
+  4    the server answered with an error, or broke the protocol
+  5    authorization is missing or was refused
+  6    input is needed, and there is nobody to ask
+  7    timed out
+  130  interrupted";
+
+/// Why a command did not end well; the number is the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    Tool = 1,
+    Usage = 2,
+    Connect = 3,
+    Protocol = 4,
+    Authorization = 5,
+    Input = 6,
+    Timeout = 7,
+}
+
+/// A command that did not end well.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) code: Code,
+    source: Box<dyn Error + Send + Sync>,
+    hint: Option<String>,
+}
+
+pub(crate) type Outcome<T = ()> = Result<T, Failed>;
+
+impl Failed {
+    pub(crate) fn new(code: Code, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            code,
+            source: source.into(),
+            hint: None,
+        }
+    }
+
+    pub(crate) fn usage(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::new(Code::Usage, source)
+    }
+
+    /// What to do next, in one line.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code as u8)
+    }
+}
+
+/// The error, its causes, and the hint: what a person sees.
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.source)?;
+        let mut said = self.source.to_string();
+        let mut source = self.source.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            // Some errors repeat their cause in their own words.
+            if !said.contains(&text) {
+                write!(f, "\n  because: {text}")?;
+            }
+            said = text;
+            source = cause.source();
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<ArgumentError> for Failed {
+    fn from(error: ArgumentError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<ConnectError> for Failed {
+    fn from(error: ConnectError) -> Self {
+        let (code, hint) = match &error {
+            ConnectError::Unauthorized { .. } | ConnectError::Authorization { .. } => {
+                (Code::Authorization, None)
+            }
+            ConnectError::TimedOut { .. } => (Code::Timeout, Some("`--timeout 120` waits longer")),
+            ConnectError::Unsupported { .. } => (
+                Code::Protocol,
+                Some("without `--revision` and `--era`, what both sides speak is found out"),
+            ),
+            ConnectError::Refused { .. } => (Code::Protocol, None),
+            _ => (Code::Connect, None),
+        };
+        Self {
+            hint: hint.map(str::to_owned),
+            ..Self::new(code, error)
+        }
+    }
+}
+
+impl From<CallError> for Failed {
+    fn from(error: CallError) -> Self {
+        let code = match &error {
+            CallError::ToolFailed { .. } => Code::Tool,
+            CallError::Deadline { .. } => Code::Timeout,
+            CallError::Unauthorized { .. } | CallError::Authorization { .. } => Code::Authorization,
+            CallError::InputRequired { .. } => Code::Input,
+            CallError::Closed { .. } | CallError::Unsent { .. } | CallError::Lost { .. } => {
+                Code::Connect
+            }
+            CallError::Unwritable { .. } => Code::Usage,
+            CallError::Rejected { error, .. }
+                if error.code == code::MISSING_REQUIRED_CLIENT_CAPABILITY =>
+            {
+                Code::Input
+            }
+            _ => Code::Protocol,
+        };
+        Self::new(code, error)
+    }
+}

@@ -1,0 +1,177 @@
+//! What a tool takes, in one line: `echo(message: string, loud?: boolean)`.
+
+use serde_json::Value;
+
+/// The signature of a tool.
+pub(crate) fn of(name: &str, schema: &Value) -> String {
+    format!("{name}({})", parameters(schema).join(", "))
+}
+
+/// The same, but with so many parameters at most; how many more there are is said.
+pub(crate) fn short(name: &str, schema: &Value, most: usize) -> String {
+    let mut parameters = parameters(schema);
+    if parameters.len() > most {
+        let more = parameters.len() - most;
+        parameters.truncate(most);
+        parameters.push(format!("…{more} more"));
+    }
+    format!("{name}({})", parameters.join(", "))
+}
+
+/// `name: type`, the required ones first and as they are, the others with a question mark.
+fn parameters(schema: &Value) -> Vec<String> {
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return Vec::new();
+    };
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let (mut first, last): (Vec<_>, Vec<_>) = properties
+        .iter()
+        .partition(|(name, _)| required.contains(&name.as_str()));
+    first.extend(last);
+    first
+        .into_iter()
+        .map(|(name, part)| {
+            let mark = if required.contains(&name.as_str()) {
+                ""
+            } else {
+                "?"
+            };
+            format!("{name}{mark}: {}", kind(schema, part, 0))
+        })
+        .collect()
+}
+
+/// How deep a type is spelled out; what lies deeper is named by its kind.
+const MAX_DEPTH: usize = 2;
+/// How many choices are spelled out.
+const MAX_CHOICES: usize = 4;
+
+/// A type in a few characters.
+pub(crate) fn kind(root: &Value, schema: &Value, depth: usize) -> String {
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let name = reference.rsplit('/').next().unwrap_or(reference);
+        let target = reference
+            .strip_prefix('#')
+            .and_then(|pointer| root.pointer(pointer));
+        return match target {
+            Some(target) if depth < MAX_DEPTH && !is_object(target) => {
+                kind(root, target, depth + 1)
+            }
+            _ => name.to_owned(),
+        };
+    }
+    if let Some(Value::Array(choices)) = schema.get("enum") {
+        return choice(choices.iter().map(ToString::to_string).collect());
+    }
+    if let Some(value) = schema.get("const") {
+        return value.to_string();
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(parts)) = schema.get(keyword) {
+            let parts = parts.iter().map(|part| variant(root, part, depth));
+            return choice(parts.collect());
+        }
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) if name == "array" => match schema.get("items") {
+            Some(items) if depth < MAX_DEPTH => format!("{}[]", kind(root, items, depth + 1)),
+            _ => "array".to_owned(),
+        },
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Array(names)) => choice(
+            names
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+        ),
+        _ => "any".to_owned(),
+    }
+}
+
+/// One of several shapes: by its title, else by the tag that tells it from the others.
+fn variant(root: &Value, part: &Value, depth: usize) -> String {
+    if let Some(title) = part.get("title").and_then(Value::as_str) {
+        return title.to_owned();
+    }
+    let tag = part
+        .get("properties")
+        .and_then(Value::as_object)
+        .and_then(|properties| {
+            properties
+                .values()
+                .find_map(|property| property.get("const"))
+        })
+        .and_then(Value::as_str);
+    tag.map_or_else(|| kind(root, part, depth + 1), str::to_owned)
+}
+
+fn choice(mut choices: Vec<String>) -> String {
+    choices.dedup();
+    if choices.len() > MAX_CHOICES {
+        choices.truncate(MAX_CHOICES);
+        choices.push("…".to_owned());
+    }
+    choices.join("|")
+}
+
+fn is_object(schema: &Value) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some("object")
+        || schema.get("properties").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_signature_reads_like_code() {
+        let schema = json!({
+            "type": "object",
+            "$defs": {
+                "unit": {"type": "string", "enum": ["c", "f"]},
+                "place": {"type": "object"}
+            },
+            "properties": {
+                "nick": {"type": ["string", "null"]},
+                "who": {"type": "string"},
+                "unit": {"$ref": "#/$defs/unit"},
+                "place": {"$ref": "#/$defs/place"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "target": {"oneOf": [
+                    {"title": "City", "type": "object"},
+                    {"type": "object", "properties": {"kind": {"const": "point"}}}
+                ]},
+                "thing": {}
+            },
+            "required": ["who", "target"]
+        });
+        assert_eq!(
+            of("tricky", &schema),
+            "tricky(who: string, target: City|point, nick?: string|null, unit?: \"c\"|\"f\", \
+             place?: place, tags?: string[], thing?: any)"
+        );
+        assert_eq!(
+            short("tricky", &schema, 2),
+            "tricky(who: string, target: City|point, …5 more)"
+        );
+        assert_eq!(of("none", &json!({"type": "object"})), "none()");
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_has_an_end() {
+        let schema = json!({
+            "$defs": {"loop": {"$ref": "#/$defs/loop"}, "list": {"type": "array", "items": {"$ref": "#/$defs/list"}}},
+            "properties": {"a": {"$ref": "#/$defs/loop"}, "b": {"$ref": "#/$defs/list"}}
+        });
+        assert_eq!(of("x", &schema), "x(a?: loop, b?: array[])");
+    }
+}

@@ -1,0 +1,134 @@
+//! The server a command is for: a URL, a name from a config file, or a command after `--`.
+
+mod options;
+
+use std::path::PathBuf;
+
+use turnbuckle::{Command, Target, client::HttpTarget};
+use turnbuckle_host::config::{Catalogue, Entry, Environment, Launch, LookupError, Places, Remote};
+
+pub(crate) use options::Options;
+
+use crate::exit::{Failed, Outcome};
+
+/// The server that was meant, before it is connected to.
+pub(crate) struct Server {
+    /// What to call it.
+    pub(crate) name: String,
+    pub(crate) launch: Launch,
+}
+
+/// Takes the server off the words of a command line: the first word, unless a command was given.
+pub(crate) fn split<'w>(
+    words: &'w [String],
+    command: &[String],
+    config: Option<&PathBuf>,
+) -> Outcome<(Server, &'w [String])> {
+    if let Some((program, arguments)) = command.split_first() {
+        let launch = Launch::Command {
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+            environment: Vec::new(),
+            folder: None,
+        };
+        let name = PathBuf::from(program).file_name().map_or_else(
+            || program.clone(),
+            |name| name.to_string_lossy().into_owned(),
+        );
+        return Ok((Server { name, launch }, words));
+    }
+    let Some((first, rest)) = words.split_first() else {
+        return Err(Failed::usage("no server was named").hint(
+            "name one by its URL, by its name in a config file (see `turnbuckle servers`), or by `-- command`",
+        ));
+    };
+    Ok((find(first, config)?, rest))
+}
+
+/// Finds a server by URL, name, or `file:name`.
+pub(crate) fn find(word: &str, config: Option<&PathBuf>) -> Outcome<Server> {
+    if word.starts_with("http://") || word.starts_with("https://") {
+        return Ok(Server {
+            name: word.to_owned(),
+            launch: Launch::Remote(Remote {
+                url: word.to_owned(),
+                headers: Vec::new(),
+                wire: turnbuckle_host::config::Wire::Any,
+            }),
+        });
+    }
+    let found = catalogue(config)?.find(word).map_err(unknown)?;
+    for other in &found.shadowed {
+        tracing::debug!(%other, "a server of the same name is farther away");
+    }
+    launch(&found.entry)
+}
+
+/// The files that names are looked up in.
+pub(crate) fn catalogue(config: Option<&PathBuf>) -> Outcome<Catalogue> {
+    match config {
+        Some(path) => Catalogue::only(path).map_err(Failed::usage),
+        None => Ok(Catalogue::load(&Places::of_process())),
+    }
+}
+
+fn launch(entry: &Entry) -> Outcome<Server> {
+    let launch = entry.launch(&Environment).map_err(|error| {
+        Failed::usage(format!(
+            "server `{}` of `{}`: {error}",
+            entry.name,
+            entry.file.display()
+        ))
+    })?;
+    Ok(Server {
+        name: entry.name.clone(),
+        launch,
+    })
+}
+
+fn unknown(error: LookupError) -> Failed {
+    let hint = match &error {
+        LookupError::Unknown {
+            nearest: Some(nearest),
+            ..
+        } => format!("did you mean `{nearest}`?"),
+        LookupError::Unknown { known, .. } if known.is_empty() => {
+            "no config file was found; a server can be named by its URL or by `-- command`"
+                .to_owned()
+        }
+        LookupError::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
+        _ => return Failed::usage(error),
+    };
+    Failed::usage(error).hint(hint)
+}
+
+impl Server {
+    /// The way there, for a client.
+    pub(crate) fn target(&self, options: &Options) -> Outcome<Target> {
+        match &self.launch {
+            Launch::Command {
+                program,
+                arguments,
+                environment,
+                folder,
+            } => {
+                let mut command = Command::new(program).args(arguments);
+                for (name, value) in environment {
+                    command = command.env(name, value);
+                }
+                if let Some(folder) = folder {
+                    command = command.current_dir(folder);
+                }
+                Ok(command.into())
+            }
+            Launch::Remote(remote) => {
+                let target = HttpTarget::new(&remote.url);
+                let target = remote
+                    .headers
+                    .iter()
+                    .fold(target, |target, (name, value)| target.header(name, value));
+                options.reach(target).map(Into::into)
+            }
+        }
+    }
+}

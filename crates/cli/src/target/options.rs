@@ -1,0 +1,104 @@
+//! What every command that connects can be told about the connection.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use clap::Args;
+use turnbuckle::{
+    Client, Connection, Revision,
+    client::{Era, HttpTarget},
+};
+
+use super::Server;
+use crate::exit::{Failed, Outcome};
+
+/// How to connect.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct Options {
+    /// Look names up in this file alone.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Speak this revision and no other; otherwise it is found out.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) revision: Option<Revision>,
+
+    /// Speak revisions of this era only: legacy (up to 2025-11-25) or modern (since 2026-07-28).
+    #[arg(long, value_name = "ERA", conflicts_with = "revision")]
+    pub(crate) era: Option<EraName>,
+
+    /// Send a header with each HTTP request (may be repeated).
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+
+    /// Seconds to wait for an answer.
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    pub(crate) timeout: f64,
+
+    /// Go through this proxy, instead of the one in the environment.
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
+
+    /// Trust this certificate authority too.
+    #[arg(long, value_name = "PEM FILE")]
+    cacert: Option<PathBuf>,
+
+    /// Trust any certificate. Anybody can then pretend to be the server.
+    #[arg(long)]
+    insecure: bool,
+}
+
+/// An era, by its name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum EraName {
+    Legacy,
+    Modern,
+}
+
+impl Options {
+    /// A client that keeps to what was asked for.
+    pub(crate) fn client(&self) -> Client {
+        let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION")).deadline(self.deadline());
+        let client = match (self.revision, self.era) {
+            (Some(revision), _) => client.only(revision),
+            (None, Some(EraName::Legacy)) => client.only_era(Era::Legacy),
+            (None, Some(EraName::Modern)) => client.only_era(Era::Modern),
+            (None, None) => client,
+        };
+        // What a tool gives is shown even where it breaks its own schema; `doctor` says so.
+        client.trust_output()
+    }
+
+    pub(crate) fn deadline(&self) -> Duration {
+        Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX)
+    }
+
+    /// Connects to a server.
+    pub(crate) async fn connect(&self, server: &Server, client: &Client) -> Outcome<Connection> {
+        Ok(client.connect(server.target(self)?).await?)
+    }
+
+    /// What an HTTP server is reached with.
+    pub(super) fn reach(&self, target: HttpTarget) -> Outcome<HttpTarget> {
+        let mut target = target;
+        for header in &self.headers {
+            let (name, value) = header.split_once(':').ok_or_else(|| {
+                Failed::usage(format!("`{header}` is no header: write `Name: value`"))
+            })?;
+            target = target.header(name.trim(), value.trim());
+        }
+        if let Some(proxy) = &self.proxy {
+            target = target.proxy(proxy);
+        }
+        if let Some(file) = &self.cacert {
+            let pem = fs::read(file).map_err(|error| {
+                Failed::usage(format!("cannot read `{}`: {error}", file.display()))
+            })?;
+            target = target.root_certificate(pem);
+        }
+        if self.insecure {
+            target = target.danger_trust_anybody();
+        }
+        Ok(target)
+    }
+}
