@@ -32,7 +32,7 @@ fn capabilities() -> Value {
     json!({
         "completions": {},
         "prompts": { "listChanged": true },
-        "resources": { "listChanged": true },
+        "resources": { "subscribe": true, "listChanged": true },
         "tools": { "listChanged": true },
     })
 }
