@@ -172,6 +172,6 @@ mod tests {
             "$defs": {"loop": {"$ref": "#/$defs/loop"}, "list": {"type": "array", "items": {"$ref": "#/$defs/list"}}},
             "properties": {"a": {"$ref": "#/$defs/loop"}, "b": {"$ref": "#/$defs/list"}}
         });
-        assert_eq!(of("x", &schema), "x(a?: loop, b?: array[])");
+        assert_eq!(of("x", &schema), "x(a?: loop, b?: list[])");
     }
 }
