@@ -1,10 +1,9 @@
 //! Tools that ask the client: by requests in sessions, by rounds without them. The source is one.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 use turnbuckle::{
-    Answer, Ask, AskFailed, Asker, Introduction, ToolError,
+    Answer, Ask, AskFailed, Asker, Form, Introduction, ToolError,
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, SamplingContent,
         SamplingMessage,
@@ -24,7 +23,7 @@ pub(crate) async fn test_sampling(
 }
 
 /// Who somebody is.
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Serialize, Form)]
 struct Person {
     /// The user's name.
     username: String,
@@ -92,7 +91,7 @@ pub(crate) async fn test_missing_capability(Ask(ask): Ask) -> Result<String, Ask
 }
 
 /// A single name.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Form)]
 struct Name {
     /// Your name.
     name: String,
@@ -131,7 +130,7 @@ pub(crate) async fn test_input_required_result_list_roots(
 }
 
 /// A yes or a no.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Form)]
 struct Confirmation {
     /// Whether it is right.
     ok: bool,
@@ -169,7 +168,7 @@ pub(crate) async fn test_input_required_result_multiple_inputs(
 }
 
 /// A colour.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Form)]
 struct Colour {
     /// Your favourite colour.
     color: String,

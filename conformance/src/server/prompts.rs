@@ -1,8 +1,6 @@
 //! Prompts: plain, with arguments, with a resource, with an image, and one that asks first.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-use turnbuckle::{Ask, Failure, Image, PromptMessage, Role, prompt};
+use turnbuckle::{Ask, Failure, Form, Image, PromptMessage, Role, prompt};
 
 use super::content::{PNG, embedded};
 
@@ -58,7 +56,7 @@ pub(crate) async fn test_prompt_with_image() -> Vec<PromptMessage> {
 }
 
 /// What the prompt is about.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Form)]
 struct Context {
     /// The context.
     context: String,

@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use turnbuckle::{Background, prelude::*};
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Form)]
 struct Confirmation {
     /// Whether to go on.
     confirm: bool,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Form)]
 struct Name {
     /// A name.
     name: String,

@@ -1,5 +1,5 @@
 //! The attributes of turnbuckle: [`macro@tool`], [`macro@prompt`], [`macro@resource`] and
-//! [`macro@handlers`].
+//! [`macro@handlers`], and the derives [`macro@Form`] and [`macro@Choice`].
 //!
 //! They only add. A function keeps its name, its parameters and the value it gives when awaited;
 //! beside it appears a description of it that the server finds by the function's type. All that is
@@ -15,6 +15,7 @@ mod default;
 mod description;
 #[cfg(test)]
 mod expansion;
+mod form;
 mod function;
 mod handler;
 mod handlers;
@@ -54,4 +55,16 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn handlers(options: TokenStream, item: TokenStream) -> TokenStream {
     handlers::expand(options.into(), &item.into()).into()
+}
+
+#[doc = include_str!("docs/form.md")]
+#[proc_macro_derive(Form, attributes(form, serde))]
+pub fn form(item: TokenStream) -> TokenStream {
+    form::expand_form(item.into()).into()
+}
+
+#[doc = include_str!("docs/choice.md")]
+#[proc_macro_derive(Choice, attributes(form, serde))]
+pub fn choice(item: TokenStream) -> TokenStream {
+    form::expand_choice(item.into()).into()
 }

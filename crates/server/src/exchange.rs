@@ -199,12 +199,14 @@ impl<T> Future for Round<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending<T>> {
         if let Poll::Ready(outcome) = Pin::new(&mut self.future).poll(context) {
-            return Poll::Ready(Ending::Done(outcome));
+            let failure = self.asking.get().and_then(|asking| asking.failure());
+            return Poll::Ready(Ending::Done(failure.map_or(outcome, Err)));
         }
-        match self.asking.get().and_then(|asking| asking.pause()) {
+        let ending = self.asking.get().and_then(|asking| asking.ending(context));
+        match ending {
             None => Poll::Pending,
             Some(Ok(result)) => Poll::Ready(Ending::Paused(result)),
-            Some(Err(fault)) => Poll::Ready(Ending::Done(Err(Failure::Fault(fault)))),
+            Some(Err(failure)) => Poll::Ready(Ending::Done(Err(failure))),
         }
     }
 }

@@ -46,7 +46,12 @@ mod tool;
 mod trace;
 
 pub use arguments::Leniency;
-pub use ask::{Answer, Ask, AskFailed, Asker};
+#[doc(hidden)]
+pub use ask::form_limit;
+pub use ask::{
+    Answer, Ask, AskFailed, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form,
+    FormField, Misfit, NumberField, Question, TextField, YesNoField,
+};
 pub use call::Call;
 pub use caller::Caller;
 pub use catalog::Catalog;

@@ -3,7 +3,7 @@
 use turnbuckle_protocol::CacheHint;
 use turnbuckle_transport::Limits;
 
-use crate::Leniency;
+use crate::{Leniency, ask::RoundSettings};
 
 /// Entries of a list in one answer. Enough for nearly every server to answer in one page, so that
 /// clients that forget to ask for the next one lose nothing; few enough for a page of large
@@ -18,6 +18,7 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     /// Whether layers send log messages.
     pub(crate) logging: bool,
+    pub(crate) rounds: RoundSettings,
 }
 
 impl Default for Settings {
@@ -28,6 +29,7 @@ impl Default for Settings {
             cache: CacheHint::default(),
             limits: Limits::default(),
             logging: false,
+            rounds: RoundSettings::default(),
         }
     }
 }

@@ -1,16 +1,16 @@
 #![doc = include_str!("docs/crate.md")]
 
-#[cfg(feature = "auth")]
-pub use turnbuckle_auth as auth;
 #[cfg(feature = "apps")]
 pub use turnbuckle_apps as apps;
+#[cfg(feature = "auth")]
+pub use turnbuckle_auth as auth;
 #[cfg(feature = "client")]
 pub use turnbuckle_client as client;
 #[cfg(feature = "client")]
 pub use turnbuckle_client::{
     Answers, CallError, Client, ConnectError, Connection, News, Target, ToolOutput,
 };
-pub use turnbuckle_macros::{handlers, prompt, resource, tool};
+pub use turnbuckle_macros::{Choice, Form, handlers, prompt, resource, tool};
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_protocol::{
     Annotations, CallToolResult, ContentBlock, GetPromptResult, Icon, Meta, PromptMessage,
@@ -32,11 +32,11 @@ pub use turnbuckle_server::ClientLog;
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Changes, Log};
 #[cfg(feature = "server")]
-pub use turnbuckle_store as store;
+pub use turnbuckle_server::{Choice, Filled, Form, FormField, Misfit, Question};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{
-    Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params,
-};
+pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
+#[cfg(feature = "server")]
+pub use turnbuckle_store as store;
 pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
 pub use turnbuckle_transport::Command;
@@ -51,7 +51,11 @@ pub mod prelude {
         State, Stdio, Tool, ToolError,
     };
 
+    #[cfg(feature = "server")]
+    pub use turnbuckle_server::{Choice, Form};
+
     pub use crate::{Command, handlers, prompt, resource, tool};
+    pub use turnbuckle_macros::{Choice, Form};
 }
 
 /// A [`Server`] with the name and version of your crate.
@@ -72,6 +76,8 @@ macro_rules! server {
 pub mod __private {
     pub use schemars;
     pub use serde;
+    #[cfg(feature = "server")]
+    pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
         DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet, Handlers,

@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use schemars::JsonSchema;
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Serialize, de::DeserializeOwned};
 use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::round::{AskError, JournalError};
 
-use super::{Answer, AskFailed, Asking, form};
+use super::{Answer, AskFailed, Asking, Filled, Form, Question};
 use crate::{Call, Extract, Failure};
 
 /// The extractor: `Ask(ask): Ask`.
@@ -25,103 +25,78 @@ pub struct Ask(pub Asker);
 pub struct Asker(Arc<Asking>);
 
 impl Asker {
-    /// Has the user fill in a form whose fields are those of `T`: text, numbers, booleans, and
-    /// choices. The field's doc comment is its label.
+    /// Has the user fill in a form: a type with `#[derive(Form)]`, or `()` for a form without
+    /// fields, which can only be agreed to. A user who declines is no error, but an [`Answer`].
     ///
-    /// # Errors
-    /// [`AskFailed`]; a user who declines is no error, but an [`Answer`].
-    pub async fn form<T: DeserializeOwned + JsonSchema>(
-        &self,
-        key: &str,
-        message: impl Into<String>,
-    ) -> Result<Answer<T>, AskFailed> {
-        let schema = form::schema_of::<T>()?;
-        let result = self
-            .form_of(key, ElicitRequestFormParams::new(message, schema))
-            .await?;
-        match result.action {
-            ElicitAction::Decline => Ok(Answer::Declined),
-            ElicitAction::Cancel => Ok(Answer::Cancelled),
-            ElicitAction::Accept => {
-                let content = serde_json::to_value(result.content.unwrap_or_default());
-                content
-                    .and_then(serde_json::from_value)
-                    .map(Answer::Accepted)
-                    .map_err(|source| AskFailed::Unreadable {
+    /// The key is yours to choose, and different for each question of one call: the answer is known
+    /// by it when the handler runs again.
+    pub fn form<T: Form>(&self, key: &str, message: impl Into<String>) -> Question<'_, Answer<T>> {
+        let form = ElicitRequestFormParams::new(message, T::schema());
+        Question::new(&self.0, key, form.into(), |key, response| {
+            let result = elicited(key, response)?;
+            Ok(match result.action {
+                ElicitAction::Decline => Answer::Declined,
+                ElicitAction::Cancel => Answer::Cancelled,
+                ElicitAction::Accept => {
+                    let read = T::read(&mut Filled::from(result));
+                    Answer::Accepted(read.map_err(|source| AskFailed::Misfit {
                         key: key.to_owned(),
                         source,
-                    })
-            }
-        }
+                    })?)
+                }
+            })
+        })
     }
 
     /// Has the user fill in a form that was made at run time.
-    ///
-    /// # Errors
-    /// [`AskFailed`].
-    pub async fn form_of(
-        &self,
-        key: &str,
-        form: ElicitRequestFormParams,
-    ) -> Result<ElicitResult, AskFailed> {
-        match self.0.ask(key, form.into()).await? {
-            InputResponse::Elicit(result) => Ok(result),
-            other => Err(unexpected(key, &other)),
-        }
+    pub fn form_of(&self, key: &str, form: ElicitRequestFormParams) -> Question<'_, ElicitResult> {
+        Question::new(&self.0, key, form.into(), elicited)
     }
 
     /// Has the user visit a URL, for what must not pass through the client: a login, a payment.
     /// Accepted means that the user agreed, not that they are done there.
-    ///
-    /// # Errors
-    /// [`AskFailed`].
-    pub async fn url(
+    pub fn url(
         &self,
         key: &str,
         message: impl Into<String>,
         url: impl Into<String>,
-    ) -> Result<Answer<()>, AskFailed> {
+    ) -> Question<'_, Answer<()>> {
         let mut visit = ElicitRequestUrlParams::new(message, url);
         // 2025-11-25 wants an id of its own for each visit; the other revisions have none.
-        visit.elicitation_id = Some(key.to_owned());
-        match self.0.ask(key, visit.into()).await? {
-            InputResponse::Elicit(result) => Ok(match result.action {
+        visit.elicitation_id = Some(visit_id().unwrap_or_else(|| key.to_owned()));
+        Question::new(&self.0, key, visit.into(), |key, response| {
+            Ok(match elicited(key, response)?.action {
                 ElicitAction::Accept => Answer::Accepted(()),
                 ElicitAction::Decline => Answer::Declined,
                 ElicitAction::Cancel => Answer::Cancelled,
-            }),
-            other => Err(unexpected(key, &other)),
-        }
+            })
+        })
     }
 
     /// Has the client's model complete messages.
-    ///
-    /// # Errors
-    /// [`AskFailed`].
-    pub async fn sample(
+    pub fn sample(
         &self,
         key: &str,
         request: CreateMessageRequestParams,
-    ) -> Result<CreateMessageResult, AskFailed> {
-        match self.0.ask(key, request.into()).await? {
-            InputResponse::CreateMessage(result) => Ok(*result),
-            other => Err(unexpected(key, &other)),
-        }
+    ) -> Question<'_, CreateMessageResult> {
+        Question::new(
+            &self.0,
+            key,
+            request.into(),
+            |key, response| match response {
+                InputResponse::CreateMessage(result) => Ok(*result),
+                other => Err(unexpected(key, &other)),
+            },
+        )
     }
 
     /// Asks for the user's roots: the folders and files that the client works with.
-    ///
-    /// # Errors
-    /// [`AskFailed`].
-    pub async fn roots(&self, key: &str) -> Result<Vec<Root>, AskFailed> {
-        match self
-            .0
-            .ask(key, InputRequest::ListRoots(RequestParams::default()))
-            .await?
-        {
+    pub fn roots(&self, key: &str) -> Question<'_, Vec<Root>> {
+        let request = InputRequest::ListRoots(RequestParams::default());
+        Question::new(&self.0, key, request, |key, response| match response {
             InputResponse::ListRoots(result) => Ok(result.roots),
             other => Err(unexpected(key, &other)),
-        }
+        })
     }
 
     /// Runs an effect once in a call, however often the handler is run again: a charge, an order,
@@ -141,7 +116,8 @@ impl Asker {
     {
         let known = self
             .0
-            .round()
+            .books()
+            .round
             .journal()
             .memo(key)
             .map(|raw| serde_json::from_str(raw.get()));
@@ -157,8 +133,9 @@ impl Asker {
 
     /// Keeps a value, and gives it as later rounds will see it.
     fn keep<T: Serialize + DeserializeOwned>(&self, key: &str, value: &T) -> Result<T, AskFailed> {
-        let mut round = self.0.round();
-        let kept = round
+        let mut books = self.0.books();
+        let kept = books
+            .round
             .journal_mut()
             .record_memo(key, value)
             .map_err(in_journal)?;
@@ -175,6 +152,20 @@ fn unreadable(key: &str, source: serde_json::Error) -> AskFailed {
         key: key.to_owned(),
         source,
     }
+}
+
+fn elicited(key: &str, response: InputResponse) -> Result<ElicitResult, AskFailed> {
+    match response {
+        InputResponse::Elicit(result) => Ok(result),
+        other => Err(unexpected(key, &other)),
+    }
+}
+
+/// A name that no other visit has, if there is randomness to make one of.
+fn visit_id() -> Option<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 /// The round checks answers against their questions, so this says that it did not.

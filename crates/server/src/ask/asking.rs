@@ -2,33 +2,76 @@
 
 use std::{
     borrow::Cow,
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    task::{Context, Waker},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::{Map, Value, value::RawValue};
 use turnbuckle_protocol::{InputRequest, InputRequiredResult, InputResponse, envelope::Members};
 use turnbuckle_session::round::{
-    AskError, Asked, Binding, Round, params_digest, seal::ParamsDigest,
+    AskError, Asked, BadState, Binding, Fingerprint, Impossible, Opened, Pause, Round,
+    params_digest,
+    seal::{NONCE_BYTES, ParamsDigest},
 };
 
 use super::AskFailed;
-use crate::{Call, Failure, Fault, Reject, peer::Peer, shared::Shared, task::Board};
-
-/// How long a client may take before its retry is refused. A person may go and look something up;
-/// a box that is stolen from a log should not open tomorrow.
-pub(crate) const ANSWER_WITHIN: Duration = Duration::from_hours(1);
+use crate::{BoxFuture, Call, Failure, Fault, Reject, peer::Peer, shared::Shared, task::Board};
 
 /// The asks of one call.
 pub(crate) struct Asking {
-    round: Mutex<Round>,
-    memos: AtomicUsize,
+    books: Mutex<Books>,
     way: Way,
     /// Where questions are written down once the call is a task.
     pub(super) board: OnceLock<Arc<Board>>,
+}
+
+/// What is known of the asks of one call.
+pub(super) struct Books {
+    pub(super) round: Round,
+    /// How many wait for the answer to each open question.
+    waiting: BTreeMap<String, usize>,
+    /// How many effects run that must not be dropped.
+    memos: usize,
+    /// What the call ends with, whatever its handler makes of it.
+    ended: Option<Failure>,
+    /// Who drives the call, and has to look again when a question is asked from another task.
+    driver: Option<Waker>,
+}
+
+impl Books {
+    fn new(round: Round) -> Mutex<Self> {
+        Mutex::new(Self {
+            round,
+            waiting: BTreeMap::new(),
+            memos: 0,
+            ended: None,
+            driver: None,
+        })
+    }
+
+    fn wake_driver(&mut self) {
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+}
+
+/// How a question stands.
+pub(super) enum Stand {
+    /// It is answered.
+    Answered(InputResponse),
+    /// It cannot be put to this client.
+    Impossible(Impossible),
+    /// It was answered with something else.
+    Wrong(AskFailed),
+    /// It has to be sent, and asked again when this is done.
+    Send(BoxFuture<Result<(), AskFailed>>),
+    /// It is answered in another round.
+    Open,
+    /// The call is over.
+    Ended,
 }
 
 /// How the client is reached.
@@ -57,6 +100,19 @@ impl Return {
             Some(caller) => binding.with_caller(caller),
             None => binding,
         }
+    }
+
+    fn open(&self, state: &str) -> Result<Opened, Failure> {
+        let opened = if state.len() > self.shared.settings.rounds.max_state_bytes {
+            Err(BadState::TooLarge(state.len()))
+        } else {
+            self.shared.keys.open(state, &self.binding(), now())
+        };
+        opened.map_err(|bad| {
+            // The log may know what was wrong with it; the client may not.
+            tracing::warn!(%bad, "a requestState was refused");
+            Failure::Reject(Reject::of(bad.to_error()))
+        })
     }
 }
 
@@ -140,8 +196,7 @@ impl Asking {
     fn in_session(call: &Call<'_>) -> Self {
         let capabilities = call.peer.client().unwrap_or_default().capabilities;
         Self {
-            round: Mutex::new(Round::new(call.revision, capabilities)),
-            memos: AtomicUsize::new(0),
+            books: Books::new(Round::new(call.revision, capabilities)),
             way: Way::Requests(Arc::clone(&call.peer)),
             board: OnceLock::new(),
         }
@@ -169,12 +224,7 @@ impl Asking {
         let mut round = match state {
             None => Round::new(call.revision, capabilities),
             Some(state) => {
-                let opened = call.shared.keys.open(&state, &back.binding(), now());
-                let opened = opened.map_err(|bad| {
-                    // The log may know what was wrong with it; the client may not.
-                    tracing::warn!(%bad, "a requestState was refused");
-                    Failure::Reject(Reject::of(bad.to_error()))
-                })?;
+                let opened = back.open(&state)?;
                 Round::resume(call.revision, capabilities, opened.journal)
             }
         };
@@ -186,96 +236,167 @@ impl Asking {
                 .map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;
         }
         Ok(Self {
-            round: Mutex::new(round),
-            memos: AtomicUsize::new(0),
+            books: Books::new(round),
             way: Way::Rounds(back),
             board: OnceLock::new(),
         })
     }
 
-    pub(super) fn round(&self) -> MutexGuard<'_, Round> {
-        self.round.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks, and waits for the answer: in a session until the client has given it, in rounds for
-    /// ever, because a round with an open ask is dropped.
-    pub(super) async fn ask(
-        &self,
+    /// Asks, or looks how a question stands that was asked before. One that is new and open is
+    /// counted, until somebody [leaves](Self::leave) it.
+    pub(super) fn ask(
+        self: &Arc<Self>,
         key: &str,
-        request: InputRequest,
-    ) -> Result<InputResponse, AskFailed> {
-        loop {
-            match self.round().ask(key, request.clone())? {
-                Asked::Answered(response) => return Ok(response),
-                Asked::Impossible(impossible) => return Err(AskFailed::Impossible(impossible)),
-                Asked::Open => {}
+        request: &InputRequest,
+        fingerprint: Fingerprint,
+        is_new: bool,
+    ) -> Stand {
+        let mut books = self.books();
+        if books.ended.is_some() {
+            return Stand::Ended;
+        }
+        match books.round.ask_as(key, request, fingerprint) {
+            Ok(Asked::Answered(response)) => Stand::Answered(response),
+            Ok(Asked::Impossible(impossible)) => Stand::Impossible(impossible),
+            Ok(Asked::Open) => {
+                if is_new {
+                    *books.waiting.entry(key.to_owned()).or_default() += 1;
+                }
+                let asking = Arc::clone(self);
+                match (&self.way, self.board.get()) {
+                    (_, Some(board)) => {
+                        let (board, key) = (Arc::clone(board), key.to_owned());
+                        Stand::Send(Box::pin(async move {
+                            board.answer(&key, || asking.is_answered(&key)).await
+                        }))
+                    }
+                    (Way::Rounds(_), None) => {
+                        books.wake_driver();
+                        Stand::Open
+                    }
+                    (Way::Requests(peer), None) => {
+                        Stand::Send(Box::pin(asking.send(Arc::clone(peer), key.to_owned())))
+                    }
+                }
             }
-            if let Some(board) = self.board.get() {
-                board.answer(key, || self.is_answered(key)).await?;
-                continue;
-            }
-            match &self.way {
-                Way::Rounds(_) => std::future::pending().await,
-                Way::Requests(peer) => self.send(peer, key).await?,
-            }
+            Err(error) => self.wrong(&mut books, error),
         }
     }
 
-    async fn send(&self, peer: &Arc<Peer>, key: &str) -> Result<(), AskFailed> {
-        let Some(question) = self.round().open().get(key).cloned() else {
+    /// What is wrong with a question ends the call: no handler can overlook it. So does what is
+    /// wrong with an answer, where the client brought it with the request.
+    fn wrong(&self, books: &mut Books, error: AskError) -> Stand {
+        books.ended = Some(match (error, &self.way) {
+            (AskError::BadAnswer(bad), Way::Requests(_)) => {
+                return Stand::Wrong(AskFailed::Wrong(bad.into()));
+            }
+            // mrtr: servers answer a malformed response with a JSON-RPC error.
+            (AskError::BadAnswer(bad), Way::Rounds(_)) => {
+                Failure::Reject(Reject::of(bad.to_error()))
+            }
+            (error, _) => Failure::Fault(Fault::new(error)),
+        });
+        books.wake_driver();
+        Stand::Ended
+    }
+
+    /// One less waits for an answer. A question that nobody waits for is not asked.
+    pub(super) fn leave(&self, key: &str) {
+        let mut books = self.books();
+        let Some(waiting) = books.waiting.get_mut(key) else {
+            return;
+        };
+        *waiting -= 1;
+        if *waiting == 0 {
+            books.waiting.remove(key);
+            books.round.withdraw(key);
+        }
+    }
+
+    async fn send(self: Arc<Self>, peer: Arc<Peer>, key: String) -> Result<(), AskFailed> {
+        let Some(question) = self.books().round.open().get(&key).cloned() else {
             return Ok(());
         };
         match peer.request(&question).await {
             Some(Ok(result)) => {
-                self.round()
-                    .merge([(key, result)])
-                    .map_err(AskError::from)?;
-                Ok(())
+                let merged = self.books().round.merge([(&key, result)]);
+                merged.map_err(|bad| AskFailed::Wrong(bad.into()))
             }
-            Some(Err(error)) => {
-                self.round().withdraw(key);
-                let (code, message) = (error.code, error.message);
-                Err(AskFailed::Refused {
-                    key: key.to_owned(),
-                    code,
-                    message,
-                })
-            }
-            None => Err(AskFailed::Gone {
-                key: key.to_owned(),
+            Some(Err(error)) => Err(AskFailed::Refused {
+                key,
+                code: error.code,
+                message: error.message,
             }),
+            None => Err(AskFailed::Gone { key }),
         }
     }
 
     /// Something that must not be dropped has begun.
     pub(super) fn begin_memo(self: &Arc<Self>) -> MemoRunning {
-        self.memos.fetch_add(1, Ordering::AcqRel);
+        self.books().memos += 1;
         MemoRunning(Arc::clone(self))
     }
 
-    /// What to reply, if the handler waits for nothing but answers.
-    pub(crate) fn pause(&self) -> Option<Result<InputRequiredResult, Fault>> {
-        let (Way::Rounds(back), None) = (&self.way, self.board.get()) else {
-            return None;
-        };
-        if self.memos.load(Ordering::Acquire) > 0 {
-            return None;
+    /// What the call ends with, if its handler waits for nothing but answers or went wrong.
+    /// Otherwise the driver is woken when that changes.
+    pub(crate) fn ending(
+        &self,
+        context: &Context<'_>,
+    ) -> Option<Result<InputRequiredResult, Failure>> {
+        let mut books = self.books();
+        if let Some(failure) = books.ended.take() {
+            return Some(Err(failure));
         }
-        let pause = self.round().pause()?;
-        let mut nonce = [0; 24];
-        if let Err(error) = getrandom::fill(&mut nonce) {
-            return Some(Err(Fault::new(format!(
-                "there is no randomness to seal with: {error}"
-            ))));
+        if let (Way::Rounds(back), None) = (&self.way, self.board.get())
+            && books.memos == 0
+            && let Some(pause) = books.round.pause()
+        {
+            drop(books);
+            return Some(back.seal(pause).map_err(Failure::Fault));
         }
-        let expires = now() + ANSWER_WITHIN.as_secs();
-        Some(Ok(pause.seal(
-            &back.shared.keys,
-            &back.binding(),
-            expires,
-            nonce,
-        )))
+        books.driver = Some(context.waker().clone());
+        None
     }
+
+    /// What the call ends with although its handler came to an end.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.books().ended.take()
+    }
+}
+
+impl Return {
+    /// The reply that says what is missing.
+    fn seal(&self, pause: Pause) -> Result<InputRequiredResult, Fault> {
+        let mut nonce = [0; NONCE_BYTES];
+        getrandom::fill(&mut nonce)
+            .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
+        let settings = &self.shared.settings.rounds;
+        let expires = now().saturating_add(settings.answer_within.as_secs());
+        let result = pause.seal(&self.shared.keys, &self.binding(), expires, nonce);
+        let bytes = result.request_state.as_ref().map_or(0, String::len);
+        if bytes > settings.max_state_bytes {
+            return Err(Fault::new(TooLarge {
+                bytes,
+                limit: settings.max_state_bytes,
+            }));
+        }
+        Ok(result)
+    }
+}
+
+/// A call that knows more than its client may be given to carry.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "what the call must remember takes {bytes} bytes of `requestState`, more than the {limit} allowed: \
+     keep a name in the memo and the thing itself elsewhere, or raise `Server::max_state`"
+)]
+struct TooLarge {
+    bytes: usize,
+    limit: usize,
 }
 
 /// Keeps the handler from being dropped for as long as it lives.
@@ -283,7 +404,9 @@ pub(super) struct MemoRunning(Arc<Asking>);
 
 impl Drop for MemoRunning {
     fn drop(&mut self) {
-        self.0.memos.fetch_sub(1, Ordering::AcqRel);
+        let mut books = self.0.books();
+        books.memos -= 1;
+        books.wake_driver();
     }
 }
 

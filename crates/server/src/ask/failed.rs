@@ -2,6 +2,7 @@
 
 use turnbuckle_session::round::{AskError, Impossible};
 
+use super::Misfit;
 use crate::{Failure, Fault, Reject, ToolError};
 
 /// Why an ask got no answer.
@@ -28,13 +29,13 @@ pub enum AskFailed {
     /// The answer does not fit the question, or the question cannot be asked.
     #[error(transparent)]
     Wrong(#[from] AskError),
-    /// The type says more than a form can: only flat fields of text, numbers, booleans and choices.
-    #[error("`{type_name}` cannot be a form: {problem}")]
-    NotAForm {
-        /// The type.
-        type_name: &'static str,
-        /// What a form cannot say.
-        problem: String,
+    /// The form was filled in with something that its type has no value for.
+    #[error("the answer to `{key}` cannot be used: {source}")]
+    Misfit {
+        /// The key of the ask.
+        key: String,
+        /// The field, and what is wrong with it.
+        source: Misfit,
     },
     /// The answer cannot be read as the type that was asked for.
     #[error("the answer to `{key}` cannot be read: {source}")]
@@ -56,9 +57,10 @@ impl AskFailed {
     /// What a tool's caller sees of it.
     pub(crate) fn into_tool_error(self) -> ToolError {
         match self {
-            Self::Refused { .. } | Self::Unreadable { .. } | Self::Gone { .. } => {
-                ToolError::new(self.to_string())
-            }
+            Self::Refused { .. }
+            | Self::Misfit { .. }
+            | Self::Unreadable { .. }
+            | Self::Gone { .. } => ToolError::new(self.to_string()),
             other => ToolError::failed(other.into_failure()),
         }
     }
@@ -68,13 +70,14 @@ impl AskFailed {
         match self {
             Self::Impossible(impossible) => Failure::Unaskable(Reject::of(impossible.to_error())),
             Self::Wrong(AskError::BadAnswer(bad)) => Failure::Reject(Reject::of(bad.to_error())),
-            Self::Wrong(_) | Self::NotAForm { .. } => Failure::Fault(Fault::new(self)),
-            Self::Refused { .. } | Self::Unreadable { .. } | Self::Gone { .. } => {
-                Failure::Reject(Reject::new(
-                    turnbuckle_protocol::error::code::INTERNAL_ERROR,
-                    self.to_string(),
-                ))
-            }
+            Self::Wrong(_) => Failure::Fault(Fault::new(self)),
+            Self::Refused { .. }
+            | Self::Misfit { .. }
+            | Self::Unreadable { .. }
+            | Self::Gone { .. } => Failure::Reject(Reject::new(
+                turnbuckle_protocol::error::code::INTERNAL_ERROR,
+                self.to_string(),
+            )),
         }
     }
 }

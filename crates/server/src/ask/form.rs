@@ -1,43 +1,194 @@
-//! Forms from Rust types: the few kinds of field that a client can show.
+//! Forms: a Rust type, the fields that a client shows for it, and the way back.
 
-use schemars::JsonSchema;
-use serde_json::{Map, Value};
-use turnbuckle_protocol::ElicitSchema;
+use std::{any::type_name, collections::BTreeMap, fmt};
 
-use super::AskFailed;
+use turnbuckle_protocol::{ElicitResult, ElicitSchema, ElicitValue, PrimitiveSchema};
 
-/// The form of a type.
-pub(super) fn schema_of<T: JsonSchema>() -> Result<ElicitSchema, AskFailed> {
-    let type_name = std::any::type_name::<T>();
-    let refuse = |problem: String| AskFailed::NotAForm { type_name, problem };
-    let mut schema =
-        turnbuckle_schema::arguments_schema::<T>().map_err(|error| refuse(error.to_string()))?;
-    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
-        for field in fields.values_mut().filter_map(Value::as_object_mut) {
-            title_choices(field);
-            field
-                .get_mut("items")
-                .and_then(Value::as_object_mut)
-                .into_iter()
-                .for_each(title_choices);
-        }
-    }
-    serde_json::from_value(Value::Object(schema)).map_err(|error| refuse(error.to_string()))
+use super::FormField;
+
+/// What a user can be asked to fill in: a flat set of text, numbers, booleans and choices.
+///
+/// `#[derive(Form)]` of the `turnbuckle` crate writes it for a struct, and refuses what no client
+/// could show. By hand it is two functions:
+///
+/// ```
+/// use turnbuckle_protocol::ElicitSchema;
+/// use turnbuckle_server::{Filled, Form, FormField, Misfit};
+///
+/// struct Seat {
+///     row: u8,
+/// }
+///
+/// impl Form for Seat {
+///     fn schema() -> ElicitSchema {
+///         ElicitSchema::new().with_required("row", u8::schema())
+///     }
+///
+///     fn read(filled: &mut Filled) -> Result<Self, Misfit> {
+///         Ok(Self { row: filled.take("row")? })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a form",
+    label = "not a form",
+    note = "write `#[derive(Form)]` on a struct whose fields are text, numbers, booleans or choices; \
+            a form that is made at run time goes to `form_of`"
+)]
+pub trait Form: Sized {
+    /// The fields, in the order they are shown.
+    fn schema() -> ElicitSchema;
+
+    /// The value, of what was filled in. All of it fits the schema by then.
+    ///
+    /// # Errors
+    /// Where the type allows less than its schema says.
+    fn read(filled: &mut Filled) -> Result<Self, Misfit>;
 }
 
-/// Choices that are described in Rust are titled in a form.
-fn title_choices(field: &mut Map<String, Value>) {
-    let Some(Value::Array(choices)) = field.get_mut("oneOf") else {
-        return;
-    };
-    for choice in choices.iter_mut().filter_map(Value::as_object_mut) {
-        let title = choice
-            .shift_remove("description")
-            .or_else(|| choice.get("const").cloned());
-        choice.shift_remove("type");
-        if let Some(title) = title {
-            choice.entry("title").or_insert(title);
+/// A form without fields: the user can only agree, or not.
+impl Form for () {
+    fn schema() -> ElicitSchema {
+        ElicitSchema::new()
+    }
+
+    fn read(_filled: &mut Filled) -> Result<Self, Misfit> {
+        Ok(())
+    }
+}
+
+/// What a user filled in: a value for each field that is not empty.
+#[derive(Debug, Default)]
+pub struct Filled(BTreeMap<String, ElicitValue>);
+
+impl Filled {
+    /// Takes a field out; one that may be left empty is `None` then.
+    ///
+    /// # Errors
+    /// If the field is empty and must not be, or does not fit its type.
+    pub fn take<T: FormField>(&mut self, name: &str) -> Result<T, Misfit> {
+        match self.0.remove(name) {
+            Some(value) => read(name, value),
+            None => T::EMPTY.map_or_else(|| Err(Misfit::missing(name)), |empty| Ok(empty())),
         }
     }
-    field.entry("type").or_insert_with(|| "string".into());
+
+    /// Takes a field out, or another value where it was left empty.
+    ///
+    /// # Errors
+    /// If the field does not fit its type.
+    pub fn take_or<T: FormField>(
+        &mut self,
+        name: &str,
+        empty: impl FnOnce() -> T,
+    ) -> Result<T, Misfit> {
+        match self.0.remove(name) {
+            Some(value) => read(name, value),
+            None => Ok(empty()),
+        }
+    }
+
+    /// Takes a field out, or what the form showed there at first. An `Option` stays empty: there
+    /// the user has taken it away.
+    ///
+    /// # Errors
+    /// If the field does not fit its type, or nothing was shown.
+    pub fn take_or_preset<T: FormField>(
+        &mut self,
+        name: &str,
+        form: &ElicitSchema,
+    ) -> Result<T, Misfit> {
+        if T::EMPTY.is_none() && !self.0.contains_key(name) {
+            let preset = form.properties.get(name).and_then(preset);
+            return preset.map_or_else(|| Err(Misfit::missing(name)), |value| read(name, value));
+        }
+        self.take(name)
+    }
+}
+
+impl From<ElicitResult> for Filled {
+    fn from(result: ElicitResult) -> Self {
+        Self(result.content.into_iter().flatten().collect())
+    }
+}
+
+fn read<T: FormField>(name: &str, value: ElicitValue) -> Result<T, Misfit> {
+    T::read(value).ok_or_else(|| Misfit {
+        field: name.to_owned(),
+        problem: format!("does not fit `{}`", type_name::<T>()),
+    })
+}
+
+/// What stands in a field at first.
+fn preset(field: &PrimitiveSchema) -> Option<ElicitValue> {
+    match field {
+        PrimitiveSchema::String(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::Number(field) => field.default.clone().map(ElicitValue::Number),
+        PrimitiveSchema::Boolean(field) => field.default.map(ElicitValue::Boolean),
+        PrimitiveSchema::SingleSelect(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::TitledSingleSelect(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::LegacyTitled(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::MultiSelect(field) => field.default.clone().map(ElicitValue::Choices),
+        PrimitiveSchema::TitledMultiSelect(field) => {
+            field.default.clone().map(ElicitValue::Choices)
+        }
+    }
+}
+
+/// A field that its type has no value for, though it fits the form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    field: String,
+    problem: String,
+}
+
+impl Misfit {
+    /// A field, and what is wrong with it.
+    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        let (field, problem) = (field.into(), problem.into());
+        Self { field, problem }
+    }
+
+    fn missing(field: &str) -> Self {
+        Self::new(field, "is missing")
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "field `{}` {}", self.field, self.problem)
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::form_limit::Preset as _;
+
+    fn form() -> ElicitSchema {
+        let mut row = u8::schema();
+        row.preset(3);
+        ElicitSchema::new().with("row", row)
+    }
+
+    #[test]
+    fn a_field_left_empty_is_what_the_form_showed_at_first() {
+        let row: u8 = Filled::default().take_or_preset("row", &form()).unwrap();
+        assert_eq!(row, 3);
+        let taken_away: Option<u8> = Filled::default().take_or_preset("row", &form()).unwrap();
+        assert_eq!(taken_away, None);
+        let other: u8 = Filled::default().take_or("row", || 9).unwrap();
+        assert_eq!(other, 9);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let mut filled = Filled([("row".to_owned(), ElicitValue::Number(300.into()))].into());
+        let misfit = filled.take::<u8>("row").unwrap_err();
+        assert_eq!(misfit.to_string(), "field `row` does not fit `u8`");
+        let missing = filled.take::<u8>("row").unwrap_err();
+        assert_eq!(missing.to_string(), "field `row` is missing");
+    }
 }

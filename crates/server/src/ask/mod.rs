@@ -8,20 +8,12 @@
 //! into [`Asker::memo`].
 //!
 //! ```
-//! use schemars::JsonSchema;
-//! use serde::Deserialize;
 //! use turnbuckle_server::{Answer, Ask, ToolError};
 //!
-//! #[derive(Deserialize, JsonSchema)]
-//! struct Seat {
-//!     /// Which row.
-//!     row: u8,
-//! }
-//!
-//! async fn book(Ask(ask): Ask) -> Result<String, ToolError> {
-//!     match ask.form::<Seat>("seat", "Which seat would you like?").await? {
-//!         Answer::Accepted(seat) => Ok(format!("row {} it is", seat.row)),
-//!         Answer::Declined | Answer::Cancelled => Ok("no seat, then".into()),
+//! async fn delete(Ask(ask): Ask) -> Result<String, ToolError> {
+//!     match ask.form::<()>("sure", "Delete everything?").await? {
+//!         Answer::Accepted(()) => Ok("gone".into()),
+//!         Answer::Declined | Answer::Cancelled => Ok("kept".into()),
 //!     }
 //! }
 //! ```
@@ -29,13 +21,23 @@
 mod answer;
 mod asker;
 mod asking;
+mod choice;
 mod failed;
 mod form;
+mod form_field;
+pub mod form_limit;
 mod on_task;
+mod question;
 mod requests;
+mod settings;
 
 pub use answer::Answer;
 pub use asker::{Ask, Asker};
 pub(crate) use asking::{AskSlot, Asking, Rounds};
+pub use choice::{Choice, ChoiceField, ChoiceOption, ChoicesField};
 pub use failed::AskFailed;
+pub use form::{Filled, Form, Misfit};
+pub use form_field::{FormField, NumberField, TextField, YesNoField};
+pub use question::Question;
 pub(crate) use requests::{Answered, Requests, Waiting};
+pub(crate) use settings::RoundSettings;

@@ -17,18 +17,18 @@ impl Asking {
 
     /// The open questions, unless they are those with these keys.
     pub(crate) fn open_unless(&self, known: &[String]) -> Option<InputRequests> {
-        let round = self.round();
-        let open = round.open();
+        let books = self.books();
+        let open = books.round.open();
         let is_known = open.len() == known.len() && open.keys().eq(known);
         (!is_known).then(|| open.clone())
     }
 
     /// Takes the answer to a question.
     pub(crate) fn take_answer(&self, key: &str, answer: &RawValue) -> Result<(), BadAnswer> {
-        self.round().merge([(key, answer)])
+        self.books().round.merge([(key, answer)])
     }
 
     pub(super) fn is_answered(&self, key: &str) -> bool {
-        self.round().journal().answer(key).is_some()
+        self.books().round.journal().answer(key).is_some()
     }
 }

@@ -180,7 +180,7 @@ impl Asks<'_> {
     fn in_session(&self, key: &str, question: &InputRequest, task: &str) -> Option<InputRequest> {
         let capabilities = self.peer.client()?.capabilities;
         let mut round = Round::new(self.revision, capabilities);
-        let Ok(Asked::Open) = round.ask(key, question.clone()) else {
+        let Ok(Asked::Open) = round.ask(key, question) else {
             return None;
         };
         let mut question = round.withdraw(key)?;

@@ -108,15 +108,27 @@ impl Round {
     ///
     /// # Errors
     /// [`AskError`]; whose fault it is stands at each variant.
-    pub fn ask(&mut self, key: &str, request: InputRequest) -> Result<Asked, AskError> {
-        let fingerprint = Fingerprint::of(&request);
+    pub fn ask(&mut self, key: &str, request: &InputRequest) -> Result<Asked, AskError> {
+        self.ask_as(key, request, Fingerprint::of(request))
+    }
+
+    /// Asks what is asked often, with its fingerprint at hand.
+    ///
+    /// # Errors
+    /// Those of [`ask`](Self::ask).
+    pub fn ask_as(
+        &mut self,
+        key: &str,
+        request: &InputRequest,
+        fingerprint: Fingerprint,
+    ) -> Result<Asked, AskError> {
         self.journal.check(key, fingerprint)?;
         if let Some(answer) = self.journal.answer(key) {
-            let response = fitting(key, &request, answer)?;
+            let response = fitting(key, request, answer)?;
             return Ok(Asked::Answered(response));
         }
         if let Some(answer) = self.offered.get(key) {
-            let response = fitting(key, &request, answer)?;
+            let response = fitting(key, request, answer)?;
             self.journal.asked(key, fingerprint)?;
             self.journal
                 .record_answer(key, answer.clone())
@@ -127,7 +139,7 @@ impl Round {
         if self.open.contains_key(key) {
             return Ok(Asked::Open);
         }
-        self.put(key, fingerprint, request)
+        self.put(key, fingerprint, request.clone())
     }
 
     /// Takes in answers: the `inputResponses` of a retry or of `tasks/update`, or the one result of

@@ -24,7 +24,7 @@
 //! let binding = Binding::new("tools/call").with_caller("alice").with_target("book");
 //!
 //! let mut round = Round::new(Revision::LATEST, client.clone());
-//! assert!(matches!(round.ask("seat", seat().into())?, Asked::Open));
+//! assert!(matches!(round.ask("seat", &seat().into())?, Asked::Open));
 //! let pause = round.pause().expect("one ask is open");
 //! let reply = pause.seal(&keys, &binding, 1_800_000_600, [7; 24]);
 //!
@@ -32,7 +32,7 @@
 //! let opened = keys.open(&reply.request_state.unwrap(), &binding, 1_800_000_060)?;
 //! let mut round = Round::resume(Revision::LATEST, client, opened.journal);
 //! round.merge([("seat", json!({"action": "accept", "content": {"seat": "12A"}}))])?;
-//! assert!(matches!(round.ask("seat", seat().into())?, Asked::Answered(_)));
+//! assert!(matches!(round.ask("seat", &seat().into())?, Asked::Answered(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

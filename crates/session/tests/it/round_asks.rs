@@ -75,7 +75,7 @@ fn run(handler: &[Step], round: &mut Round) -> Result<Option<Vec<InputResponse>>
             }
             Step::Ask(joined) => {
                 for (key, write) in *joined {
-                    match round.ask(key, question(*write))? {
+                    match round.ask(key, &question(*write))? {
                         Asked::Answered(answer) => answers.push(answer),
                         Asked::Open => {}
                         Asked::Impossible(reason) => panic!("{key}: {reason}"),
@@ -221,16 +221,16 @@ fn answers_that_come_without_a_state_count_for_what_is_then_asked() {
 #[test]
 fn a_changed_question_is_named() {
     let mut round = begin();
-    round.ask("name", question(name)).unwrap();
-    let refused = round.ask("name", question(nickname)).unwrap_err();
+    round.ask("name", &question(name)).unwrap();
+    let refused = round.ask("name", &question(nickname)).unwrap_err();
     assert!(matches!(&refused, AskError::Journal(JournalError::Changed { key }) if key == "name"));
 
     let mut again = Round::resume(Revision::LATEST, able(), round.into_journal());
     again.merge([("name", accept("Ada"))]).unwrap();
-    let refused = again.ask("name", question(roots)).unwrap_err();
+    let refused = again.ask("name", &question(roots)).unwrap_err();
     assert!(refused.to_string().contains("`name`"), "{refused}");
     assert!(matches!(
-        again.ask("name", question(name)),
+        again.ask("name", &question(name)),
         Ok(Asked::Answered(_))
     ));
 }
@@ -239,7 +239,7 @@ fn a_changed_question_is_named() {
 fn the_same_question_twice_is_one() {
     let mut round = begin();
     for _ in 0..3 {
-        assert_eq!(round.ask("name", question(name)).unwrap(), Asked::Open);
+        assert_eq!(round.ask("name", &question(name)).unwrap(), Asked::Open);
     }
     assert_eq!(round.pause().unwrap().requests.len(), 1);
     assert!(round.pause().is_none());
@@ -272,7 +272,7 @@ fn an_answer_that_does_not_fit_names_its_key_and_changes_nothing() {
         let mut later = Round::resume(Revision::LATEST, able(), asked().into_journal());
         let refused = match later.merge(responses()) {
             Err(refused) => refused,
-            Ok(()) => match later.ask("name", question(name)) {
+            Ok(()) => match later.ask("name", &question(name)) {
                 Err(AskError::BadAnswer(refused)) => refused,
                 other => panic!("{bad}: {other:?}"),
             },
@@ -290,14 +290,14 @@ fn an_answer_of_the_wrong_kind_is_refused_before_the_handler_runs() {
         (roots, json!({"action": "decline"})),
     ] {
         let mut round = begin();
-        round.ask("key", question(write)).unwrap();
+        round.ask("key", &question(write)).unwrap();
         let mut later = Round::resume(Revision::LATEST, able(), round.into_journal());
         assert_eq!(
             later.merge([("key", &wrong)]).unwrap_err().key,
             "key",
             "{wrong}"
         );
-        assert_eq!(later.ask("key", question(write)).unwrap(), Asked::Open);
+        assert_eq!(later.ask("key", &question(write)).unwrap(), Asked::Open);
     }
 }
 
@@ -308,13 +308,13 @@ fn answers_in_a_session_or_a_task_resolve_in_place() {
     round.merge([("name", accept("Ada"))]).unwrap();
     assert!(!round.open().contains_key("name"));
     assert!(matches!(
-        round.ask("name", question(name)),
+        round.ask("name", &question(name)),
         Ok(Asked::Answered(_))
     ));
     assert!(round.withdraw("capital").is_some());
     assert_eq!(round.open().keys().collect::<Vec<_>>(), ["dirs"]);
     assert_eq!(
-        round.ask("capital", question(capital)).unwrap(),
+        round.ask("capital", &question(capital)).unwrap(),
         Asked::Open
     );
 }
@@ -337,7 +337,7 @@ fn what_the_client_cannot_answer_is_never_sent() {
         let mut round = Round::new(revision, capabilities);
         let asks: [Question; 3] = [("a", name), ("b", capital), ("c", roots)];
         for ((key, write), is_possible) in asks.into_iter().zip(possible) {
-            let asked = round.ask(key, question(write)).unwrap();
+            let asked = round.ask(key, &question(write)).unwrap();
             assert_eq!(asked == Asked::Open, is_possible, "{revision} {key}");
             assert_eq!(round.open().contains_key(key), is_possible);
             assert_eq!(round.journal().question(key).is_some(), is_possible);
@@ -348,7 +348,7 @@ fn what_the_client_cannot_answer_is_never_sent() {
 #[test]
 fn questions_go_out_in_the_words_of_the_revision() {
     let mut round = Round::new(Revision::V2025_06_18, able());
-    round.ask("name", question(name)).unwrap();
+    round.ask("name", &question(name)).unwrap();
     let sent = serde_json::to_value(&round.open()["name"]).unwrap();
     assert_eq!(sent["params"].get("mode"), None);
 }
@@ -357,17 +357,17 @@ fn questions_go_out_in_the_words_of_the_revision() {
 fn only_so_many_questions_are_open_at_once() {
     let mut round = begin();
     for number in 0..MAX_OPEN_ASKS {
-        round.ask(&number.to_string(), question(roots)).unwrap();
+        round.ask(&number.to_string(), &question(roots)).unwrap();
     }
-    assert_eq!(round.ask("0", question(roots)).unwrap(), Asked::Open);
-    let refused = round.ask("more", question(roots)).unwrap_err();
+    assert_eq!(round.ask("0", &question(roots)).unwrap(), Asked::Open);
+    let refused = round.ask("more", &question(roots)).unwrap_err();
     assert!(matches!(refused, AskError::TooManyOpen { key } if key == "more"));
 }
 
 #[test]
 fn an_answer_too_large_to_keep_is_refused_by_name() {
     let mut round = begin();
-    round.ask("name", question(name)).unwrap();
+    round.ask("name", &question(name)).unwrap();
     let refused = round
         .merge([("name", accept("x".repeat(2 << 20)))])
         .unwrap_err();

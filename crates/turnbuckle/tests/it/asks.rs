@@ -5,11 +5,9 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 use turnbuckle::{
-    Answer, Ask, CallError, Client, Revision, Server, State, ToolError,
+    Answer, Ask, CallError, Choice, Client, Form, Revision, Server, State, ToolError,
     client::Answers,
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitResult, Root, SamplingMessage,
@@ -19,7 +17,7 @@ use turnbuckle::{
 use turnbuckle_testing::{connect_with, record};
 
 /// How a seat is.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Choice)]
 #[serde(rename_all = "lowercase")]
 enum Place {
     Window,
@@ -27,7 +25,7 @@ enum Place {
 }
 
 /// A seat.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Form)]
 struct Seat {
     /// Which row.
     row: u8,
@@ -35,7 +33,7 @@ struct Seat {
     place: Option<Place>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Form)]
 struct Name {
     name: String,
 }

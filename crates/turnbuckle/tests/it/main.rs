@@ -2,6 +2,7 @@
 
 mod arguments;
 mod asks;
+mod forms;
 mod functions;
 mod methods;
 mod ui;

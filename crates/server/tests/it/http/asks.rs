@@ -1,10 +1,10 @@
 //! Handlers that ask, over HTTP: by requests on the call's own stream, or by rounds.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Answer, Ask as Asking, Tool, ToolError};
+use turnbuckle_protocol::{ElicitSchema, Revision};
+use turnbuckle_server::{
+    Answer, Ask as Asking, Filled, Form, FormField as _, Misfit, Tool, ToolError,
+};
 
 use super::{
     ask::{Ask, call},
@@ -12,9 +12,20 @@ use super::{
 };
 use crate::gate::Gate;
 
-#[derive(Deserialize, JsonSchema)]
 struct Seat {
     row: u8,
+}
+
+impl Form for Seat {
+    fn schema() -> ElicitSchema {
+        ElicitSchema::new().with_required("row", u8::schema())
+    }
+
+    fn read(filled: &mut Filled) -> Result<Self, Misfit> {
+        Ok(Self {
+            row: filled.take("row")?,
+        })
+    }
 }
 
 async fn book(Asking(ask): Asking) -> Result<String, ToolError> {

@@ -1,0 +1,208 @@
+//! Choices of a form: one of several values, or some of them.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    fmt,
+    hash::{BuildHasher, Hash},
+    marker::PhantomData,
+};
+
+use turnbuckle_protocol::{
+    ElicitValue, EnumItems, EnumOption, PrimitiveSchema, TitledEnumItems,
+    TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema, UntitledMultiSelectEnumSchema,
+    UntitledSingleSelectEnumSchema,
+};
+
+use super::FormField;
+
+/// One of several values that a user can choose: an enum with `#[derive(Choice)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a choice",
+    label = "not an enum with `#[derive(Choice)]`",
+    note = "a list in a form holds choices, each once: make the items an enum without fields and \
+            write `#[derive(Choice)]` on it"
+)]
+pub trait Choice: Sized {
+    /// All there is to choose from, in the order it is shown.
+    fn options() -> Vec<ChoiceOption>;
+
+    /// The word for this one.
+    fn value(&self) -> &'static str;
+
+    /// The one that has this word.
+    fn from_value(value: &str) -> Option<Self>;
+}
+
+/// One thing to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChoiceOption {
+    /// The word for it.
+    pub value: &'static str,
+    /// What people read instead. If one option has a title, those without show their word.
+    pub title: Option<&'static str>,
+}
+
+/// A field where one of several is chosen.
+pub struct ChoiceField<C> {
+    pub(super) default: Option<String>,
+    of: PhantomData<C>,
+}
+
+/// What a choice needs to be a [`FormField`]; `#[derive(Choice)]` makes it one.
+impl<C: Choice> ChoiceField<C> {
+    /// A field where nothing is chosen at first.
+    pub const fn new() -> Self {
+        Self {
+            default: None,
+            of: PhantomData,
+        }
+    }
+
+    /// What was chosen.
+    pub fn read(value: &ElicitValue) -> Option<C> {
+        match value {
+            ElicitValue::Text(value) => C::from_value(value),
+            _ => None,
+        }
+    }
+}
+
+impl<C: Choice> Default for ChoiceField<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C: Choice> From<ChoiceField<C>> for PrimitiveSchema {
+    fn from(field: ChoiceField<C>) -> Self {
+        let default = field.default;
+        match words::<C>() {
+            Words::Plain(values) => Self::SingleSelect(UntitledSingleSelectEnumSchema {
+                values,
+                default,
+                ..Default::default()
+            }),
+            Words::Titled(one_of) => Self::TitledSingleSelect(TitledSingleSelectEnumSchema {
+                one_of,
+                default,
+                ..Default::default()
+            }),
+        }
+    }
+}
+
+/// A field where some of several are chosen.
+pub struct ChoicesField<C> {
+    pub(super) least: Option<u64>,
+    pub(super) most: Option<u64>,
+    pub(super) default: Option<Vec<String>>,
+    of: PhantomData<C>,
+}
+
+impl<C: Choice> From<ChoicesField<C>> for PrimitiveSchema {
+    fn from(field: ChoicesField<C>) -> Self {
+        let (min_items, max_items, default) = (field.least, field.most, field.default);
+        match words::<C>() {
+            Words::Plain(values) => Self::MultiSelect(UntitledMultiSelectEnumSchema {
+                items: EnumItems { values },
+                min_items,
+                max_items,
+                default,
+                ..Default::default()
+            }),
+            Words::Titled(any_of) => Self::TitledMultiSelect(TitledMultiSelectEnumSchema {
+                items: TitledEnumItems { any_of },
+                min_items,
+                max_items,
+                default,
+                ..Default::default()
+            }),
+        }
+    }
+}
+
+enum Words {
+    Plain(Vec<String>),
+    Titled(Vec<EnumOption>),
+}
+
+fn words<C: Choice>() -> Words {
+    let options = C::options();
+    if options.iter().all(|option| option.title.is_none()) {
+        return Words::Plain(
+            options
+                .iter()
+                .map(|option| option.value.to_owned())
+                .collect(),
+        );
+    }
+    let titled = options.iter().map(|option| EnumOption {
+        value: option.value.to_owned(),
+        title: option.title.unwrap_or(option.value).to_owned(),
+    });
+    Words::Titled(titled.collect())
+}
+
+fn several<C>() -> ChoicesField<C> {
+    ChoicesField {
+        least: None,
+        most: None,
+        default: None,
+        of: PhantomData,
+    }
+}
+
+fn read_several<C: Choice, S: FromIterator<C>>(value: ElicitValue) -> Option<S> {
+    match value {
+        ElicitValue::Choices(values) => values.iter().map(|value| C::from_value(value)).collect(),
+        _ => None,
+    }
+}
+
+impl<C: Choice> FormField for Vec<C> {
+    type Schema = ChoicesField<C>;
+
+    fn schema() -> ChoicesField<C> {
+        several()
+    }
+
+    fn read(value: ElicitValue) -> Option<Self> {
+        read_several(value)
+    }
+}
+
+impl<C: Choice + Ord> FormField for BTreeSet<C> {
+    type Schema = ChoicesField<C>;
+
+    fn schema() -> ChoicesField<C> {
+        several()
+    }
+
+    fn read(value: ElicitValue) -> Option<Self> {
+        read_several(value)
+    }
+}
+
+impl<C: Choice + Eq + Hash, S: BuildHasher + Default> FormField for HashSet<C, S> {
+    type Schema = ChoicesField<C>;
+
+    fn schema() -> ChoicesField<C> {
+        several()
+    }
+
+    fn read(value: ElicitValue) -> Option<Self> {
+        read_several(value)
+    }
+}
+
+impl<C> fmt::Debug for ChoiceField<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChoiceField").finish_non_exhaustive()
+    }
+}
+
+impl<C> fmt::Debug for ChoicesField<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChoicesField").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,191 @@
+//! What a field of a form can be told to hold: bounds, lengths, formats, counts, a value at first.
+//!
+//! Each limit is a trait of the fields that have it, so that `#[derive(Form)]` leaves it to the
+//! compiler to find a length on a number.
+
+use serde::Serialize;
+use turnbuckle_protocol::{PrimitiveSchema, StringFormat};
+
+use super::{
+    Choice,
+    choice::{ChoiceField, ChoicesField},
+    form_field::{NumberField, TextField, YesNoField, json},
+};
+
+/// A field with bounds.
+#[diagnostic::on_unimplemented(
+    message = "`min` and `max` are for numbers",
+    label = "this is a `{Self}`",
+    note = "text takes `min_length` and `max_length`, lists of choices take `min_items` and `max_items`"
+)]
+pub trait Ranged {
+    /// What the bounds are.
+    type Bound;
+
+    /// Takes nothing less.
+    fn minimum(&mut self, least: Self::Bound);
+
+    /// Takes nothing more.
+    fn maximum(&mut self, most: Self::Bound);
+}
+
+impl<T: Serialize> Ranged for NumberField<T> {
+    type Bound = T;
+
+    fn minimum(&mut self, least: T) {
+        self.schema.minimum = json(&least);
+    }
+
+    fn maximum(&mut self, most: T) {
+        self.schema.maximum = json(&most);
+    }
+}
+
+/// A field of text, which has a length and a format.
+#[diagnostic::on_unimplemented(
+    message = "`min_length`, `max_length` and `format` are for text",
+    label = "this is a `{Self}`",
+    note = "numbers take `min` and `max`, lists of choices take `min_items` and `max_items`"
+)]
+pub trait Worded {
+    /// Takes nothing shorter, in characters.
+    fn min_length(&mut self, least: u64);
+
+    /// Takes nothing longer, in characters.
+    fn max_length(&mut self, most: u64);
+
+    /// Takes only this kind of text.
+    fn format(&mut self, format: StringFormat);
+}
+
+impl Worded for TextField {
+    fn min_length(&mut self, least: u64) {
+        self.0.min_length = Some(least);
+    }
+
+    fn max_length(&mut self, most: u64) {
+        self.0.max_length = Some(most);
+    }
+
+    fn format(&mut self, format: StringFormat) {
+        self.0.format = Some(format);
+    }
+}
+
+/// A field where several can be chosen.
+#[diagnostic::on_unimplemented(
+    message = "`min_items` and `max_items` are for lists of choices",
+    label = "this is a `{Self}`",
+    note = "numbers take `min` and `max`, text takes `min_length` and `max_length`"
+)]
+pub trait Counted {
+    /// Takes no fewer choices.
+    fn min_items(&mut self, least: u64);
+
+    /// Takes no more choices.
+    fn max_items(&mut self, most: u64);
+}
+
+impl<C> Counted for ChoicesField<C> {
+    fn min_items(&mut self, least: u64) {
+        self.least = Some(least);
+    }
+
+    fn max_items(&mut self, most: u64) {
+        self.most = Some(most);
+    }
+}
+
+/// A field that can show a value at first.
+#[diagnostic::on_unimplemented(
+    message = "`{V}` is no default for a `{Self}`",
+    label = "not a value of the field's type",
+    note = "write the value as it would stand in the struct: a number, text in quotes, `true`, a \
+            variant, or an array of variants"
+)]
+pub trait Preset<V> {
+    /// Shows this at first.
+    fn preset(&mut self, value: V);
+}
+
+impl Preset<&str> for TextField {
+    fn preset(&mut self, value: &str) {
+        self.0.default = Some(value.to_owned());
+    }
+}
+
+impl<T: Serialize> Preset<T> for NumberField<T> {
+    fn preset(&mut self, value: T) {
+        self.schema.default = json(&value);
+    }
+}
+
+impl Preset<bool> for YesNoField {
+    fn preset(&mut self, value: bool) {
+        self.0.default = Some(value);
+    }
+}
+
+impl<C: Choice> Preset<C> for ChoiceField<C> {
+    fn preset(&mut self, value: C) {
+        self.default = Some(value.value().to_owned());
+    }
+}
+
+impl<C: Choice, const N: usize> Preset<[C; N]> for ChoicesField<C> {
+    fn preset(&mut self, value: [C; N]) {
+        self.default = Some(value.iter().map(|one| one.value().to_owned()).collect());
+    }
+}
+
+/// Gives a field its name for people and says what belongs in it.
+pub fn label(
+    field: impl Into<PrimitiveSchema>,
+    title: Option<&str>,
+    description: Option<&str>,
+) -> PrimitiveSchema {
+    let mut field = field.into();
+    let (own_title, own_description) = match &mut field {
+        PrimitiveSchema::String(field) => (&mut field.title, &mut field.description),
+        PrimitiveSchema::Number(field) => (&mut field.title, &mut field.description),
+        PrimitiveSchema::Boolean(field) => (&mut field.title, &mut field.description),
+        PrimitiveSchema::SingleSelect(field) => (&mut field.title, &mut field.description),
+        PrimitiveSchema::TitledSingleSelect(field) => (&mut field.title, &mut field.description),
+        PrimitiveSchema::MultiSelect(field) => (&mut field.title, &mut field.description),
+        PrimitiveSchema::TitledMultiSelect(field) => (&mut field.title, &mut field.description),
+        PrimitiveSchema::LegacyTitled(field) => (&mut field.title, &mut field.description),
+    };
+    if let Some(title) = title {
+        *own_title = Some(title.to_owned());
+    }
+    if let Some(description) = description {
+        *own_description = Some(description.to_owned());
+    }
+    field
+}
+
+/// How many characters a text has, known while compiling.
+pub const fn characters(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let (mut index, mut count) = (0, 0);
+    while index < bytes.len() {
+        // Bytes of the form 10xxxxxx go on with the character before.
+        if bytes[index] & 0b1100_0000 != 0b1000_0000 {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_counted_not_bytes() {
+        for text in ["", "abc", "äöü", "日本語", "a\u{301}"] {
+            assert_eq!(characters(text), text.chars().count() as u64, "{text}");
+        }
+    }
+}
