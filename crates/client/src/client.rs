@@ -13,7 +13,7 @@ use turnbuckle_session::{Era, probe::Aim};
 use turnbuckle_transport::Limits;
 
 use crate::{
-    Answers, Ask, Connect, News, Refusal, Roots, Target,
+    Answers, Ask, Cache, Connect, News, Refusal, Roots, Target,
     settings::{OutputCheck, Settings},
 };
 
@@ -45,6 +45,7 @@ pub(crate) struct Profile {
     pub(crate) answers: Answers,
     pub(crate) settings: Settings,
     pub(crate) listener: Option<Listener>,
+    pub(crate) cache: Option<Cache>,
     pub(crate) log_listener: Option<LogListener>,
     extensions: Map<String, Value>,
 }
@@ -113,6 +114,16 @@ impl Client {
     }
 
     /// Asks every server for log messages of this severity and above: sessions when they are
+    /// Keeps results in this cache in place of the client's own. See [`Cache`].
+    pub fn cache(self, cache: Cache) -> Self {
+        self.with(|profile| profile.cache = Some(cache))
+    }
+
+    /// Keeps no results: every list and every resource is asked for.
+    pub fn no_cache(self) -> Self {
+        self.with(|profile| profile.cache = None)
+    }
+
     /// opened, modern servers with each request. Servers that keep no log for clients are not asked.
     pub fn log_level(self, level: LoggingLevel) -> Self {
         self.with(|profile| profile.settings.log_level = Some(level))
@@ -229,6 +240,7 @@ impl From<Implementation> for Client {
             answers: Answers::new(),
             settings: Settings::default(),
             listener: None,
+            cache: Some(Cache::new()),
             log_listener: None,
             extensions: Map::new(),
         };

@@ -14,6 +14,7 @@
 //! | hear of changes | [`Connection::listen`] |
 //! | hear what a server logs | [`Connection::logs`], [`Client::log_level`], [`Client::on_log`] |
 //! | hear of everything said unasked | [`Connection::news`], [`Client::on_news`] |
+//! | keep results for a while | [`Cache`] |
 //! | answer what servers ask | [`Answers`] |
 //!
 //! With feature `http` a server may be at a URL: `client.connect("https://host/mcp")`, or an
@@ -23,6 +24,7 @@
 //! Dropping the future of a call cancels the call, and says so to the server.
 
 mod answer;
+mod cache;
 mod call;
 mod client;
 mod connect;
@@ -46,6 +48,7 @@ pub use turnbuckle_transport as transport;
 
 pub use answer::{Answers, Ask, Refusal, Roots};
 pub use call::{Call, List, ListStream, Listed, ToolOutput};
+pub use cache::Cache;
 pub use client::Client;
 pub use connect::{Connect, Dial, DialError, Pipe, Target};
 pub use connection::Connection;

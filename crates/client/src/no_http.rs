@@ -5,6 +5,10 @@
 pub(crate) enum Http {}
 
 impl Http {
+    pub(crate) fn url(&self) -> String {
+        match *self {}
+    }
+
     pub(crate) fn detach(&self) {
         match *self {}
     }

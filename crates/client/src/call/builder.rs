@@ -7,7 +7,7 @@ use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams};
 
 use super::exchange::{Exchange, Read};
-use crate::{CallError, connect::BoxFuture, link::Link};
+use crate::{CallError, cache::Freshness, connect::BoxFuture, link::Link};
 
 /// Something asked of a server, sent when it is awaited.
 ///
@@ -39,6 +39,7 @@ pub struct Call<'a, R> {
     pub(super) progress: Option<Listener<'a>>,
     pub(super) meta: Option<Meta>,
     pub(super) log_level: Option<LoggingLevel>,
+    pub(super) freshness: Freshness,
 }
 
 /// How an answer becomes a value.
@@ -100,6 +101,15 @@ impl<'a, R> Call<'a, R> {
             progress: None,
             meta: None,
             log_level: None,
+            freshness: Freshness::Uncached,
+        }
+    }
+
+    /// The answer may be kept for as long as the server allows.
+    pub(super) fn cached(self) -> Self {
+        Self {
+            freshness: Freshness::Allowed(None),
+            ..self
         }
     }
 
@@ -118,6 +128,24 @@ impl<'a, R> Call<'a, R> {
     pub fn deadline(self, deadline: Duration) -> Self {
         Self {
             deadline: Some(deadline),
+            ..self
+        }
+    }
+
+    /// Asks the server, also where a result is kept that may still be used; what comes is kept
+    /// instead. See [`Cache`](crate::Cache).
+    pub fn fresh(self) -> Self {
+        Self {
+            freshness: self.freshness.fresh(),
+            ..self
+        }
+    }
+
+    /// Is content with a kept result that was fresh until so long ago, if the server cannot be
+    /// asked. See [`Cache::stale_on_error`](crate::Cache::stale_on_error).
+    pub fn stale_on_error(self, at_most: Duration) -> Self {
+        Self {
+            freshness: self.freshness.stale_on_error(at_most),
             ..self
         }
     }

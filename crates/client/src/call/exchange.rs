@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     CallError,
+    cache::Lookup,
     link::{Link, OnDrop, Outgoing, Progress},
 };
 
@@ -50,7 +51,7 @@ struct Params<'a> {
     request_state: Option<&'a str>,
 }
 
-impl<R> Call<'_, R> {
+impl<'a, R> Call<'a, R> {
     pub(super) async fn run(mut self) -> Result<R, CallError> {
         if self.check == Check::Offered {
             self.link.check_offered(&self.method)?;
@@ -66,7 +67,10 @@ impl<R> Call<'_, R> {
     }
 
     async fn run_once(mut self, params: Option<&RawValue>) -> Result<R, CallError> {
-        let raw = self.send(&params).await?;
+        let raw = match self.lookup(params.map_or("", RawValue::get)) {
+            None => self.send(&params).await?,
+            Some(lookup) => self.send_or_find(&params, lookup).await?,
+        };
         let exchange = Exchange {
             link: self.link,
             method: &self.method,
@@ -81,7 +85,12 @@ impl<R> Call<'_, R> {
     async fn run_rounds(mut self, subject: &Subject) -> Result<R, CallError> {
         let mut retry = Retry::default();
         for round in 0..MAX_ROUNDS {
-            let raw = self.send(&Params::new(subject, &retry)).await?;
+            let params = Params::new(subject, &retry);
+            // caching: what came of a retry depends on more than the request.
+            let raw = match self.lookup(subject.text()).filter(|_| round == 0) {
+                None => self.send(&params).await?,
+                Some(lookup) => self.send_or_find(&params, lookup).await?,
+            };
             let exchange = Exchange {
                 link: self.link,
                 method: &self.method,
@@ -99,6 +108,35 @@ impl<R> Call<'_, R> {
             method: self.method.as_ref().into(),
             rounds: MAX_ROUNDS,
         })
+    }
+
+    /// Where the answer is kept, if it may be.
+    fn lookup(&self, params: &str) -> Option<Lookup<'a>> {
+        Lookup::new(
+            self.link,
+            &self.method,
+            params,
+            self.meta.as_ref(),
+            self.freshness,
+        )
+    }
+
+    /// Takes what is kept, or asks and keeps the answer.
+    async fn send_or_find<P: Serialize + ?Sized>(
+        &mut self,
+        params: &P,
+        lookup: Lookup<'_>,
+    ) -> Result<Box<RawValue>, CallError> {
+        if let Some(found) = lookup.found() {
+            return Ok(found);
+        }
+        match self.send(params).await {
+            Ok(raw) => {
+                lookup.keep(&raw);
+                Ok(raw)
+            }
+            Err(error) => lookup.instead_of(&error).ok_or(error),
+        }
     }
 
     async fn send<P: Serialize + ?Sized>(

@@ -14,7 +14,7 @@ use futures_core::Stream;
 use serde::de::DeserializeOwned;
 use turnbuckle_protocol::{
     Cursor, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, Prompt, Resource, ResourceTemplate, Tool,
+    PaginatedRequestParams, Prompt, Resource, ResourceTemplate, Tool, error::code,
 };
 
 use super::{
@@ -22,7 +22,7 @@ use super::{
     builder::{Body, object},
     exchange::Read,
 };
-use crate::{CallError, Connection, connect::BoxFuture, link::Link};
+use crate::{CallError, Connection, cache::Freshness, connect::BoxFuture, link::Link};
 
 /// How many pages of one list are fetched. A server with more, or one that makes up pages without
 /// end, is better asked for what is wanted.
@@ -140,6 +140,7 @@ impl Listed for ResourceTemplate {
 struct Pages<'a, T> {
     link: &'a Link,
     deadline: Option<Duration>,
+    freshness: Freshness,
     next: Next,
     /// Digests of the cursors so far: a server may make them as long as it likes.
     seen: HashSet<u64>,
@@ -159,6 +160,7 @@ impl<'a, T: Listed> List<'a, T> {
         let pages = Pages {
             link,
             deadline: None,
+            freshness: Freshness::Allowed(None),
             next: Next::First,
             seen: HashSet::new(),
             digest: RandomState::new(),
@@ -174,6 +176,20 @@ impl<'a, T: Listed> List<'a, T> {
         self
     }
 
+    /// Asks the server, also where a list is kept that may still be used; what comes is kept
+    /// instead. See [`Cache`](crate::Cache).
+    pub fn fresh(mut self) -> Self {
+        self.pages.freshness = self.pages.freshness.fresh();
+        self
+    }
+
+    /// Is content with a kept list that was fresh until so long ago, if the server cannot be asked.
+    /// See [`Cache::stale_on_error`](crate::Cache::stale_on_error).
+    pub fn stale_on_error(mut self, at_most: Duration) -> Self {
+        self.pages.freshness = self.pages.freshness.stale_on_error(at_most);
+        self
+    }
+
     /// Fetches the entries as they are wanted.
     pub fn stream(self) -> ListStream<'a, T> {
         ListStream {
@@ -183,15 +199,40 @@ impl<'a, T: Listed> List<'a, T> {
     }
 
     async fn all(mut self) -> Result<Vec<T>, CallError> {
+        let (link, deadline) = (self.pages.link, self.pages.deadline);
+        match self.pages.gather().await {
+            // caching: where a cursor is not valid any more, the pages before it are not either.
+            Err(error) if self.pages.is_outdated(&error) => {
+                let mut again = Self::new(link).fresh();
+                again.pages.deadline = deadline;
+                again.pages.gather().await
+            }
+            gathered => gathered,
+        }
+    }
+}
+
+impl<T: Listed> Pages<'_, T> {
+    async fn gather(&mut self) -> Result<Vec<T>, CallError> {
         let mut all = Vec::new();
-        while let Some(page) = self.pages.next().await? {
+        while let Some(page) = self.next().await? {
             if all.len() + page.len() > MAX_ENTRIES {
                 let reason = format!("it has more than {MAX_ENTRIES} entries; take it as a stream");
-                return Err(self.pages.endless(&reason));
+                return Err(self.endless(&reason));
             }
             all.extend(page);
         }
         Ok(all)
+    }
+
+    /// Whether an error says that the pages which led here are out of date. They are forgotten then.
+    fn is_outdated(&self, error: &CallError) -> bool {
+        let is_refused = error
+            .rejection()
+            .is_some_and(|error| error.code == code::INVALID_PARAMS);
+        is_refused
+            && self.fetched > 0
+            && self.link.forget_results(|method, _| method == T::METHOD) > 0
     }
 }
 
@@ -207,7 +248,7 @@ impl<'a, T: Listed> IntoFuture for List<'a, T> {
 /// Lists the tools again, for what the list says about sending their calls.
 #[cfg(feature = "http")]
 pub(super) async fn refetch_tools(link: &Link) -> bool {
-    let listed = List::<Tool>::new(link).await;
+    let listed = List::<Tool>::new(link).fresh().await;
     if let Err(error) = &listed {
         tracing::debug!(server = &**link.server(), %error, "could not list the tools again");
     }
@@ -231,6 +272,7 @@ impl<T: Listed> Pages<'_, T> {
                 .map(|page| Read::Done(T::split(page)))
         });
         call.deadline = self.deadline;
+        call.freshness = self.freshness;
         let (mut entries, next) = call.await?;
         if let Some(tools) = T::as_tools(&mut entries) {
             self.learn(tools);

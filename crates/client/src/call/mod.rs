@@ -15,6 +15,7 @@ mod ping;
 mod prompts_get;
 mod resources_read;
 mod tool_output;
+mod server_discover;
 mod tools_call;
 mod traced;
 

@@ -11,6 +11,8 @@ use crate::Connection;
 impl Connection {
     /// Reads a resource.
     ///
+    /// What the server allows to be kept is [kept](crate::Cache).
+    ///
     /// One that is not there is a [`CallError::Rejected`](crate::CallError::Rejected); whatever
     /// the revision, [`is_resource_not_found`] tells it from others.
     ///
@@ -26,5 +28,6 @@ impl Connection {
             Ok(Body::Subject(subject)),
             |exchange, raw| exchange.outcome(&raw),
         )
+        .cached()
     }
 }

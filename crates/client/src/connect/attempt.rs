@@ -24,6 +24,7 @@ pub struct Connect {
     target: Target,
     name: Option<Arc<str>>,
     remembered: Option<Verdict>,
+    caller: Option<Arc<str>>,
 }
 
 impl Connect {
@@ -33,6 +34,7 @@ impl Connect {
             target,
             name: None,
             remembered: None,
+            caller: None,
         }
     }
 
@@ -56,6 +58,16 @@ impl Connect {
         }
     }
 
+    /// Says on whose behalf it is connected. What the server keeps for one caller may then be shared
+    /// by all connections to it that name the same: see [`Cache`](crate::Cache). Two with different
+    /// rights must not be called the same.
+    pub fn caller(self, caller: impl Into<Arc<str>>) -> Self {
+        Self {
+            caller: Some(caller.into()),
+            ..self
+        }
+    }
+
     async fn connect(self) -> Result<Connection, ConnectError> {
         let mut road = Road::new(self.target)?;
         let key = road.key();
@@ -73,6 +85,9 @@ impl Connect {
             found = search.run(&mut road, None).await;
         }
         let connection = found?;
+        if let Some(caller) = self.caller {
+            connection.link().scoped.set_caller(caller);
+        }
         // What a pinned search found says little about what the server would rather speak.
         let is_free = self.profile.settings.aim == Aim::Auto;
         if let Some(key) = key.filter(|_| is_free) {

@@ -2,6 +2,7 @@
 
 mod call_error;
 mod connect_error;
+mod passing;
 
 pub use call_error::CallError;
 pub use connect_error::ConnectError;

@@ -86,6 +86,7 @@ impl Inbound {
             #[cfg(feature = "http")]
             self.link.tools.forget();
         }
+        self.link.forget_changed(news);
         if let Some(listener) = &self.link.profile.listener {
             listener(news);
         }

@@ -10,6 +10,7 @@ use super::{Ending, Stamp, pending::Pending, wire::Wire};
 use crate::http::{Http, KnownTools};
 use crate::{
     CallError, Peer,
+    cache::Scoped,
     call::OutputSchemas,
     client::Profile,
     extension::Names,
@@ -30,6 +31,8 @@ pub(crate) struct Link {
     pub(crate) listeners: Listeners,
     /// What a session is to keep.
     pub(crate) standing: Standing,
+    /// For whom results of this connection are kept.
+    pub(crate) scoped: Scoped,
     pub(crate) schemas: OutputSchemas,
     /// What matters of the tools for sending their calls.
     #[cfg(feature = "http")]
@@ -76,6 +79,7 @@ impl Link {
             feed: Feed::default(),
             listeners: Listeners::default(),
             standing: Standing::default(),
+            scoped: Scoped::default(),
             schemas: OutputSchemas::default(),
             #[cfg(feature = "http")]
             tools: KnownTools::default(),

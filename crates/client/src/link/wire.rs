@@ -40,6 +40,11 @@ impl Wire {
         self.http.as_ref()
     }
 
+    /// Where that is, if it is HTTP: all of it, which is not to be shown.
+    pub(crate) fn url(&self) -> Option<String> {
+        self.http.as_ref().map(|http| http.url())
+    }
+
     /// Whether that is HTTP.
     pub(crate) fn is_http(&self) -> bool {
         self.http.is_some()

@@ -65,9 +65,9 @@ impl Change {
         match (self, earlier) {
             (Self::ToolsChanged, Self::ToolsChanged)
             | (Self::PromptsChanged, Self::PromptsChanged)
-            | (Self::ResourcesChanged, Self::ResourcesChanged) => true,
+            | (Self::ResourcesChanged, Self::ResourcesChanged)
+            | (Self::Missed(Missed::Reopened), Self::Missed(Missed::Reopened)) => true,
             (Self::ResourceUpdated { uri }, Self::ResourceUpdated { uri: other }) => uri == other,
-            (Self::Missed(Missed::Reopened), Self::Missed(Missed::Reopened)) => true,
             _ => false,
         }
     }

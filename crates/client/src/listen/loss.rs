@@ -13,6 +13,7 @@ impl Link {
     )]
     pub(crate) fn session_reopened(&self) {
         self.standing.reopened();
+        self.forget_unheard();
         self.listeners.missed();
     }
 
@@ -23,6 +24,7 @@ impl Link {
         expect(dead_code, reason = "a pipe has no gaps")
     )]
     pub(crate) fn stream_reopened(&self) {
+        self.forget_unheard();
         self.listeners.missed();
     }
 

@@ -3,7 +3,7 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use tokio::{sync::oneshot, time::Instant};
-use turnbuckle_protocol::{SubscriptionFilter, SubscriptionsListenRequestParams, error::code};
+use turnbuckle_protocol::{SubscriptionFilter, SubscriptionsListenRequestParams};
 use turnbuckle_session::requests::{Deadline, Overdue};
 
 use super::{
@@ -119,14 +119,12 @@ impl Keeping<'_> {
 
     /// It is acknowledged.
     fn opened(&mut self) {
-        match self.begun.take() {
-            Some(begun) => {
-                let _ = begun.send(Ok(()));
-            }
-            None => {
-                // subscriptions: the server holds no state between two of them.
-                self.listener.tell(Change::Missed(Missed::Reopened));
-            }
+        if let Some(begun) = self.begun.take() {
+            let _ = begun.send(Ok(()));
+        } else {
+            // subscriptions: the server holds no state between two of them.
+            self.link.forget_unheard();
+            self.listener.tell(Change::Missed(Missed::Reopened));
         }
     }
 
@@ -149,18 +147,5 @@ impl Keeping<'_> {
 
 /// Whether trying again is no use.
 pub(super) fn is_final(error: &CallError) -> bool {
-    match error {
-        // An error inside the server may pass.
-        CallError::Rejected { error, .. } => error.code != code::INTERNAL_ERROR,
-        CallError::Status { status, .. } => {
-            !matches!(status, 408 | 425 | 429) && !(500..600).contains(status)
-        }
-        CallError::Lost { .. }
-        | CallError::Unsent { .. }
-        | CallError::Deadline { .. }
-        | CallError::Busy { .. }
-        | CallError::SessionExpired { .. }
-        | CallError::Malformed { .. } => false,
-        _ => true,
-    }
+    matches!(error, CallError::Closed { .. }) || !error.is_passing()
 }

@@ -3,11 +3,12 @@
 
 mod asks_in_results;
 mod asks_in_sessions;
+mod caching;
 mod calls;
 #[cfg(feature = "http")]
 mod http_authorize;
 #[cfg(feature = "http")]
-mod http_headers;
+mod http_caching;
 #[cfg(feature = "http")]
 mod http_listening;
 #[cfg(feature = "http")]

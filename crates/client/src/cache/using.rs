@@ -1,0 +1,199 @@
+//! How calls use the cache of their client, and what makes results go.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Meta, meta::key};
+
+use super::{
+    Cache,
+    hint::Hint,
+    store::{Key, Subject},
+};
+use crate::{CallError, News, link::Link};
+
+/// What of the `_meta` of a request makes no difference to its answer.
+const INDIFFERENT: [&str; 5] = [
+    key::TRACEPARENT,
+    key::TRACESTATE,
+    key::BAGGAGE,
+    key::LOG_LEVEL,
+    key::PROGRESS_TOKEN,
+];
+
+/// How old a result may be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Freshness {
+    /// It was never to be kept.
+    #[default]
+    Uncached,
+    /// As old as the server allows, or so much older when the server cannot be asked.
+    Allowed(Option<Duration>),
+    /// The server is asked, and its answer kept for others; a result so old serves if it cannot be.
+    Fresh(Option<Duration>),
+}
+
+impl Freshness {
+    /// The server is to be asked.
+    pub(crate) fn fresh(self) -> Self {
+        match self {
+            Self::Uncached => Self::Uncached,
+            Self::Allowed(stale) | Self::Fresh(stale) => Self::Fresh(stale),
+        }
+    }
+
+    /// A result so old serves when it cannot be.
+    pub(crate) fn stale_on_error(self, at_most: Duration) -> Self {
+        match self {
+            Self::Uncached => Self::Uncached,
+            Self::Allowed(_) => Self::Allowed(Some(at_most)),
+            Self::Fresh(_) => Self::Fresh(Some(at_most)),
+        }
+    }
+}
+
+/// One result that may be kept.
+pub(crate) struct Lookup<'a> {
+    link: &'a Link,
+    cache: &'a Cache,
+    subject: Subject,
+    freshness: Freshness,
+    epoch: u64,
+}
+
+impl<'a> Lookup<'a> {
+    /// Looks for the answer to a request; `None` if it is not to be kept.
+    pub(crate) fn new(
+        link: &'a Link,
+        method: &str,
+        params: &str,
+        meta: Option<&Meta>,
+        freshness: Freshness,
+    ) -> Option<Self> {
+        if matches!(freshness, Freshness::Uncached) {
+            return None;
+        }
+        let cache = link.profile.cache.as_ref()?;
+        let mut params = params.to_owned();
+        let mut meta = meta.cloned().unwrap_or_default();
+        meta.remove(&INDIFFERENT);
+        if !meta.is_empty() {
+            params.push('\n');
+            params.push_str(&serde_json::to_string(&meta).ok()?);
+        }
+        Some(Self {
+            link,
+            cache,
+            subject: Subject {
+                method: method.into(),
+                params: params.into(),
+            },
+            freshness,
+            epoch: cache.lock().epoch(),
+        })
+    }
+
+    /// A copy that serves as the answer.
+    pub(crate) fn found(&self) -> Option<Box<RawValue>> {
+        if matches!(self.freshness, Freshness::Fresh(_)) {
+            return None;
+        }
+        self.copy(|kept| kept.is_fresh)
+    }
+
+    /// Keeps an answer, if it may be.
+    pub(crate) fn keep(self, result: &RawValue) {
+        let Some(hint) = Hint::of(result, self.cache.default_ttl) else {
+            return;
+        };
+        let scoped = &self.link.scoped;
+        let key = Key {
+            scope: scoped.of(self.link).named(hint.scope),
+            subject: self.subject,
+        };
+        let server = scoped.server(self.link);
+        let asked = (self.epoch, now());
+        self.cache.lock().keep(key, server, result, hint, asked);
+    }
+
+    /// A copy that serves although the server could not be asked.
+    pub(crate) fn instead_of(&self, error: &CallError) -> Option<Box<RawValue>> {
+        if !error.is_passing() {
+            return None;
+        }
+        let (Freshness::Allowed(own) | Freshness::Fresh(own)) = self.freshness else {
+            return None;
+        };
+        let at_most = own.unwrap_or(self.cache.stale_on_error);
+        let copy = self.copy(|kept| !at_most.is_zero() && kept.stale_for <= at_most)?;
+        tracing::warn!(
+            server = &**self.link.server(),
+            method = &*self.subject.method,
+            %error,
+            "an older result serves"
+        );
+        Some(copy)
+    }
+
+    fn copy(&self, serves: impl Fn(&super::store::Kept) -> bool) -> Option<Box<RawValue>> {
+        let now = now();
+        let mut store = self.cache.lock();
+        let kept = self
+            .link
+            .scoped
+            .of(self.link)
+            .both()
+            .into_iter()
+            .find_map(|scope| {
+                let key = Key {
+                    scope: Arc::clone(scope),
+                    subject: self.subject.clone(),
+                };
+                store.find(&key, now).filter(&serves)
+            })?;
+        drop(store);
+        Some((*kept.result).to_owned())
+    }
+}
+
+impl Link {
+    /// caching: a notification makes what it tells of stale at once.
+    pub(crate) fn forget_changed(&self, news: &News) {
+        match news {
+            News::ToolsChanged => self.forget_results(|method, _| method == "tools/list"),
+            News::PromptsChanged => self.forget_results(|method, _| method == "prompts/list"),
+            News::ResourcesChanged => self.forget_results(|method, _| {
+                matches!(method, "resources/list" | "resources/templates/list")
+            }),
+            // An update may name a part of a resource, or a whole of which a part was read.
+            News::ResourceUpdated { uri } => self.forget_results(|method, params| {
+                let read = params.split('\n').next().unwrap_or_default();
+                method == "resources/read" && (read.starts_with(&**uri) || uri.starts_with(read))
+            }),
+            _ => 0,
+        };
+    }
+
+    /// Notifications may have been lost, so that none came says nothing any more.
+    pub(crate) fn forget_unheard(&self) {
+        self.forget_results(|_, _| true);
+    }
+
+    /// Forgets results of this server, and says how many there were.
+    pub(crate) fn forget_results(&self, is_meant: impl Fn(&str, &str) -> bool) -> usize {
+        let Some(cache) = &self.profile.cache else {
+            return 0;
+        };
+        let server = self.scoped.server(self);
+        let mut store = cache.lock();
+        store.forget(server, |subject| is_meant(&subject.method, &subject.params))
+    }
+}
+
+/// The time by the runtime's clock, which tests can stop.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

@@ -1,0 +1,26 @@
+//! Which failures may be over in a moment.
+
+use turnbuckle_protocol::error::code;
+
+use super::CallError;
+
+impl CallError {
+    /// Whether the server could not be asked, or failed inside: the same may work later. A refusal
+    /// stays one.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Rejected { error, .. } => error.code == code::INTERNAL_ERROR,
+            Self::Status { status, .. } => {
+                matches!(status, 408 | 425 | 429) || (500..600).contains(status)
+            }
+            Self::Lost { .. }
+            | Self::Unsent { .. }
+            | Self::Deadline { .. }
+            | Self::Busy { .. }
+            | Self::SessionExpired { .. }
+            | Self::Malformed { .. }
+            | Self::Closed { .. } => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What connections to one URL share of what they keep.
+
+use serde_json::json;
+use turnbuckle_client::{Cache, Connection, HttpTarget};
+
+use crate::http_site::{Site, modern, plain};
+
+/// Tools are for everybody, resources for who reads them.
+async fn site() -> Site {
+    modern(|heard, answer| {
+        Box::pin(async move {
+            let result = match heard.method() {
+                "tools/list" => json!({"tools": [], "cacheScope": "public"}),
+                _ => json!({"contents": [], "cacheScope": "private"}),
+            };
+            let mut result = result;
+            result["resultType"] = "complete".into();
+            result["ttlMs"] = 60_000.into();
+            answer.json(200, &heard.result(result)).await;
+        })
+    })
+    .await
+}
+
+async fn use_both(connection: &Connection) {
+    for _ in 0..2 {
+        connection.tools().await.unwrap();
+        connection.read("a:b").await.unwrap();
+    }
+}
+
+// caching: public may be served to any user, private MUST NOT be shared across authorization contexts.
+#[tokio::test]
+async fn public_is_shared_and_private_only_by_one_caller() {
+    let site = site().await;
+    let cache = Cache::new();
+    let client = plain().cache(cache.clone());
+    let count = || {
+        (
+            site.count("POST tools/list"),
+            site.count("POST resources/read"),
+        )
+    };
+    use_both(&client.connect(site.target()).await.unwrap()).await;
+    assert_eq!(count(), (1, 1));
+    // Nobody said that this is the same caller.
+    use_both(&client.connect(site.target()).await.unwrap()).await;
+    assert_eq!(count(), (1, 2));
+    let ada = || client.connect(site.target()).caller("ada");
+    use_both(&ada().await.unwrap()).await;
+    assert_eq!(count(), (1, 3));
+    use_both(&ada().await.unwrap()).await;
+    assert_eq!(count(), (1, 3));
+    use_both(&client.connect(site.target()).caller("bob").await.unwrap()).await;
+    assert_eq!(count(), (1, 4));
+    // A client that offers more may be told more, and another query is another server.
+    use_both(
+        &client
+            .clone()
+            .roots(Vec::new())
+            .connect(site.target())
+            .await
+            .unwrap(),
+    )
+    .await;
+    assert_eq!(count(), (2, 5));
+    let tenant = HttpTarget::new(format!("{}?tenant=2", site.url())).no_proxy();
+    use_both(&client.connect(tenant).await.unwrap()).await;
+    assert_eq!(count(), (3, 6));
+}
