@@ -10,9 +10,11 @@ mod http_authorize;
 #[cfg(feature = "http")]
 mod http_caching;
 #[cfg(feature = "http")]
-mod http_listening;
+mod http_headers;
 #[cfg(feature = "http")]
 mod http_hostile;
+#[cfg(feature = "http")]
+mod http_listening;
 #[cfg(feature = "http")]
 mod http_modern;
 #[cfg(feature = "http")]
