@@ -9,6 +9,7 @@ use super::clock::Timestamp;
 use super::discovery::{Discovered, discover};
 use super::dpop::{Nonces, ProofKey};
 use super::fetch::Fetcher;
+use super::session::Standing;
 use super::settings::{Grant, Offline, Settings};
 use super::tokens::Tokens;
 use super::{AuthError, Dpop, Problem, Scopes, Step};
@@ -26,6 +27,8 @@ pub(crate) struct Engine {
 pub(crate) enum Cause {
     /// There are none, or they were refused.
     Refused,
+    /// They were renewed, and refused all the same.
+    RenewedInVain,
     /// They are about to expire.
     Expired,
     /// They are not good for enough.
@@ -56,40 +59,56 @@ impl Engine {
         cause: Cause,
         wanted: &Wanted,
         old: Option<&Tokens>,
-    ) -> Result<Tokens, AuthError> {
+    ) -> Result<(Tokens, Standing), AuthError> {
         self.settings.reach.check(Step::Use, &self.server)?;
         let registered = self.settings.registered.as_ref();
         let known = registered.and_then(|registered| registered.issuer.as_deref());
         // Each time anew: a server may have moved to another authorization server.
         let found = discover(&self.fetcher, &self.server, wanted, known).await?;
         let kept = self.kept(&found).await;
-        if let Some(kept) = kept.as_ref()
-            && cause != Cause::TooNarrow
-            && old.is_none_or(|old| old.access != kept.access)
+        // Tokens of another issuer are nothing to this one.
+        let old = old.filter(|old| old.issuer == found.server.issuer);
+        let got = match cause {
+            Cause::Refused | Cause::Expired => {
+                self.without_asking(&found, old, kept.as_ref()).await?
+            }
+            Cause::RenewedInVain | Cause::TooNarrow => None,
+        };
+        let (tokens, standing) = match got {
+            Some(got) => got,
+            None if cause == Cause::Expired && matches!(self.settings.grant, Grant::Code) => {
+                // Nobody is asked ahead of time: the server may want something else by now.
+                let reason = "there is nothing to renew the tokens with";
+                let problem = Problem::Missing(reason.to_owned());
+                return Err(AuthError::new(Step::Refresh, problem).at(&self.server));
+            }
+            None => {
+                let tokens = self.grant(&found, wanted, old.or(kept.as_ref())).await?;
+                (tokens, Standing::New)
+            }
+        };
+        self.keep(&tokens, wanted).await;
+        Ok((tokens, standing))
+    }
+
+    /// Tokens that somebody else has brought, or that a refresh token brings.
+    async fn without_asking(
+        &self,
+        found: &Discovered,
+        old: Option<&Tokens>,
+        kept: Option<&Tokens>,
+    ) -> Result<Option<(Tokens, Standing)>, AuthError> {
+        let is_other = |kept: &&Tokens| old.is_none_or(|old| old.access != kept.access);
+        if let Some(kept) = kept.filter(is_other)
             && !kept.is_expired(Timestamp::now())
         {
             // Another process has signed in, or this one has just begun.
-            return Tokens::from_secret(&kept.to_secret()).ok_or_else(|| lost(&self.server));
+            return Ok(Some((kept.clone(), Standing::Tried)));
         }
-        // Tokens of another issuer are nothing to this one.
-        let old = old
-            .or(kept.as_ref())
-            .filter(|old| old.issuer == found.server.issuer);
-        if cause != Cause::TooNarrow
-            && let Some(old) = old
-            && let Some(tokens) = self.refresh(old, &found.server).await?
-        {
-            self.keep(&tokens, wanted).await;
-            return Ok(tokens);
+        match old.or(kept) {
+            Some(old) => self.refresh(old, &found.server).await,
+            None => Ok(None),
         }
-        if cause == Cause::Expired && matches!(self.settings.grant, Grant::Code) {
-            // Nobody is asked ahead of time: the server may want something else by now.
-            let problem = Problem::Missing("there is nothing to renew the tokens with".to_owned());
-            return Err(AuthError::new(Step::Refresh, problem).at(&self.server));
-        }
-        let tokens = self.grant(&found, wanted, old).await?;
-        self.keep(&tokens, wanted).await;
-        Ok(tokens)
     }
 
     async fn grant(
@@ -164,9 +183,4 @@ impl Engine {
             }
         }
     }
-}
-
-fn lost(server: &Address) -> AuthError {
-    let problem = Problem::Local("the tokens that were kept cannot be read".to_owned());
-    AuthError::new(Step::Store, problem).at(server)
 }

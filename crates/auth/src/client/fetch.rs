@@ -185,9 +185,10 @@ impl Fetcher {
             // Certificates are not needed, and are slow to load.
             return self.settings_for(address).agent(address);
         }
-        let slot = match address.is_same_origin(&self.server) {
-            true => &self.own,
-            false => &self.others,
+        let slot = if address.is_same_origin(&self.server) {
+            &self.own
+        } else {
+            &self.others
         };
         if let Some(agent) = slot.get() {
             return Ok(agent.clone());

@@ -18,17 +18,17 @@ use super::{AuthError, OAuth, Problem, Step};
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Authorize for OAuth {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn authorize<'a>(&'a self, mut request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         let session = match self.session(request.address) {
             Ok(session) => session,
             Err(error) => return Box::pin(ready(Err(error.into()))),
         };
         if let Some(current) = session.usable() {
-            return Box::pin(ready(put(session, &current, request)));
+            return Box::pin(ready(put(session, &current, &mut request)));
         }
         Box::pin(async move {
             match session.ready().await {
-                Some(current) => put(session, &current, request),
+                Some(current) => put(session, &current, &mut request),
                 // The server may want nothing, or says what it wants.
                 None => Ok(()),
             }
@@ -62,7 +62,7 @@ impl Authorize for OAuth {
     }
 }
 
-fn put(session: &Session, current: &Current, request: Departing<'_>) -> Result<(), BoxError> {
+fn put(session: &Session, current: &Current, request: &mut Departing<'_>) -> Result<(), BoxError> {
     // A1: in the header, on every request. Plain `http` is for this machine.
     let engine = &session.engine;
     engine.settings.reach.check(Step::Use, request.address)?;
@@ -97,17 +97,26 @@ async fn unauthorized(
             // Another request has brought it meanwhile.
             return Ok(Decision::Retry);
         }
-        if current.standing == Standing::New {
-            session.drop_tokens().await;
-            return Err(AuthError::new(Step::Use, Problem::StillRefused)
-                .at(refusal.address)
-                .hint(
-                    "the server and its authorization server do not agree; its operator can tell",
-                ));
+        match current.standing {
+            Standing::Tried => {}
+            Standing::Renewed => {
+                session.get(Cause::RenewedInVain, wanted).await?;
+                return Ok(Decision::Retry);
+            }
+            Standing::New => {
+                session.drop_tokens().await;
+                return Err(still_refused(refusal));
+            }
         }
     }
     session.get(Cause::Refused, wanted).await?;
     Ok(Decision::Retry)
+}
+
+fn still_refused(refusal: &Challenge<'_>) -> AuthError {
+    AuthError::new(Step::Use, Problem::StillRefused)
+        .at(refusal.address)
+        .hint("the server and its authorization server do not agree; its operator can tell")
 }
 
 /// 403: the token is not good for this.

@@ -87,13 +87,11 @@ impl Engine {
     /// The issuer that a client without a named one belongs to: the first that it was shown to.
     pub(crate) async fn bound_issuer(&self, client_id: &str, first: &str) -> String {
         let key = StoreKey::binding(client_id, &self.server.to_string());
-        match self.load(&key).await {
-            Some(issuer) => issuer.expose().to_owned(),
-            None => {
-                self.save(&key, &Secret::new(first)).await;
-                first.to_owned()
-            }
+        if let Some(issuer) = self.load(&key).await {
+            return issuer.expose().to_owned();
         }
+        self.save(&key, &Secret::new(first)).await;
+        first.to_owned()
     }
 
     /// 2025-03-26 has no name for the resource, so the server's own address is it.

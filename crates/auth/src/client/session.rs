@@ -40,9 +40,11 @@ pub(crate) struct Current {
 /// What is known about tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// They were just got. If these are refused, others would be too.
+    /// They were just granted. If these are refused, others would be too.
     New,
-    /// The server has taken them, or they were kept from an earlier run.
+    /// They were just renewed. If these are refused, others may have to be granted.
+    Renewed,
+    /// The server has taken them, or somebody else has brought them.
     Tried,
 }
 
@@ -129,13 +131,11 @@ impl Session {
     pub(crate) async fn get(&self, cause: Cause, wanted: Wanted) -> Result<(), AuthError> {
         let mut outcome = self.join(cause, wanted);
         let done = outcome.wait_for(Option::is_some).await;
-        match done.as_deref() {
-            Ok(Some(outcome)) => outcome.clone(),
-            _ => {
-                let problem = Problem::Unanswered("the sign-in was ended".to_owned());
-                Err(AuthError::new(Step::Authorization, problem).at(&self.engine.server))
-            }
+        if let Ok(Some(outcome)) = done.as_deref() {
+            return outcome.clone();
         }
+        let problem = Problem::Unanswered("the sign-in was ended".to_owned());
+        Err(AuthError::new(Step::Authorization, problem).at(&self.engine.server))
     }
 
     fn join(&self, cause: Cause, wanted: Wanted) -> watch::Receiver<Option<Result<(), AuthError>>> {
@@ -149,8 +149,8 @@ impl Session {
         let (engine, state) = (self.engine.clone(), self.state.clone());
         let old = self.current().map(|current| current.tokens);
         let task = tokio::spawn(async move {
-            let tokens = engine.obtain(cause, &wanted, old.as_deref()).await;
-            let current = tokens.and_then(|tokens| Current::new(tokens, Standing::New));
+            let got = engine.obtain(cause, &wanted, old.as_deref()).await;
+            let current = got.and_then(|(tokens, standing)| Current::new(tokens, standing));
             let outcome = current.map(|current| {
                 let mut state = lock(&state);
                 state.current = Some(current);

@@ -19,6 +19,7 @@ use crate::Secret;
 const EARLY: Duration = Duration::from_secs(30);
 
 /// What one authorization brought.
+#[derive(Clone)]
 pub(crate) struct Tokens {
     pub(crate) access: Secret,
     pub(crate) refresh: Option<Secret>,
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(again.refresh, Some(Secret::new("r")));
         assert_eq!(again.requested.to_string(), "a b");
         assert_eq!(again.key.unwrap().thumbprint(), key.thumbprint());
-        assert!(!again.expires.is_none());
+        assert_eq!(again.expires, tokens.expires);
         assert!(!format!("{tokens:?}").contains("t0ken"));
         assert!(tokens.is_expired(Timestamp(131)) && !tokens.is_expired(Timestamp(129)));
     }

@@ -139,10 +139,10 @@ impl Visit for Waiting {
         &self.redirect_uri
     }
 
-    fn ask<'a>(
+    fn ask(
         self: Box<Self>,
-        request: &'a AuthorizationRequest,
-    ) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        request: &AuthorizationRequest,
+    ) -> BoxFuture<'_, Result<Secret, BoxError>> {
         Box::pin(async move {
             (self.loopback.announce)(request);
             if self.loopback.opening == Opening::Browser

@@ -52,8 +52,8 @@ pub trait Visit: Send {
     ///
     /// # Cancel safety
     /// Dropping the future ends the visit.
-    fn ask<'a>(
+    fn ask(
         self: Box<Self>,
-        request: &'a AuthorizationRequest,
-    ) -> BoxFuture<'a, Result<Secret, BoxError>>;
+        request: &AuthorizationRequest,
+    ) -> BoxFuture<'_, Result<Secret, BoxError>>;
 }

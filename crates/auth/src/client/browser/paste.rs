@@ -81,10 +81,10 @@ impl Visit for Paste {
         &self.redirect_uri
     }
 
-    fn ask<'a>(
+    fn ask(
         self: Box<Self>,
-        request: &'a AuthorizationRequest,
-    ) -> BoxFuture<'a, Result<Secret, BoxError>> {
+        request: &AuthorizationRequest,
+    ) -> BoxFuture<'_, Result<Secret, BoxError>> {
         Box::pin(async move {
             for _ in 0..MAX_TRIES {
                 (self.print)(request);

@@ -203,9 +203,10 @@ async fn ask(
             )));
         }
     };
-    let naming = match server.authorization_response_iss_parameter_supported {
-        true => Naming::Promised,
-        false => Naming::NotPromised,
+    let naming = if server.authorization_response_iss_parameter_supported {
+        Naming::Promised
+    } else {
+        Naming::NotPromised
     };
     authorization_response::check(answer.expose(), request, naming)
 }

@@ -6,6 +6,7 @@ use super::super::clock::Timestamp;
 use super::super::engine::Engine;
 use super::super::identity::Identity;
 use super::super::metadata::AuthorizationServer;
+use super::super::session::Standing;
 use super::super::token_request::TokenRequest;
 use super::super::tokens::{Request, Tokens};
 use super::super::{AuthError, Problem, Step};
@@ -19,7 +20,7 @@ impl Engine {
         &self,
         old: &Tokens,
         server: &AuthorizationServer,
-    ) -> Result<Option<Tokens>, AuthError> {
+    ) -> Result<Option<(Tokens, Standing)>, AuthError> {
         if old.refresh.is_none() {
             return Ok(None);
         }
@@ -30,11 +31,13 @@ impl Engine {
         if let Some(kept) = kept {
             if !kept.is_expired(Timestamp::now()) {
                 // Somebody else has renewed them meanwhile.
-                return Ok(Some(kept));
+                return Ok(Some((kept, Standing::Tried)));
             }
-            return self.renew(&kept, server).await;
+            let renewed = self.renew(&kept, server).await?;
+            return Ok(renewed.map(|tokens| (tokens, Standing::Renewed)));
         }
-        self.renew(old, server).await
+        let renewed = self.renew(old, server).await?;
+        Ok(renewed.map(|tokens| (tokens, Standing::Renewed)))
     }
 
     async fn renew(
@@ -91,9 +94,7 @@ impl Engine {
 
     /// What it was good for stays known: the next sign-in asks for the same.
     async fn drop_refresh_token(&self, old: &Tokens) {
-        let Some(mut spent) = Tokens::from_secret(&old.to_secret()) else {
-            return;
-        };
+        let mut spent = old.clone();
         spent.refresh = None;
         spent.expires = Some(Timestamp(0));
         let key = self.tokens_key(&old.issuer, old.resource.as_deref());
@@ -106,17 +107,14 @@ impl Engine {
         old: &Tokens,
         server: &AuthorizationServer,
     ) -> Result<Option<Identity>, AuthError> {
-        let own = match self.registered(server).await? {
-            Some(own) => Some(own),
-            None => self.documented(server)?,
-        };
-        let own = match own {
-            Some(own) => Some(own),
-            None => {
-                let made = self.load_registration(&server.issuer).await;
-                made.map(|made| made.identity())
-            }
-        };
+        let mut own = self.registered(server).await?;
+        if own.is_none() {
+            own = self.documented(server)?;
+        }
+        if own.is_none() {
+            let made = self.load_registration(&server.issuer).await;
+            own = made.map(|made| made.identity());
+        }
         Ok(own.filter(|own| Some(&own.client_id) == old.client_id.as_ref()))
     }
 }

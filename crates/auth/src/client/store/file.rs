@@ -287,3 +287,97 @@ fn lock_file(path: &Path) -> io::Result<File> {
     }
     options.open(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::seal::KEY_BYTES;
+    use super::*;
+
+    /// A folder that is gone after the test.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new() -> Self {
+            let random = super::super::super::random::random_text();
+            Self(std::env::temp_dir().join(format!("turnbuckle-{}", random.expose())))
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// A22: tokens are stored securely.
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn only_the_owner_may_read_and_nothing_is_left_over() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let scratch = Scratch::new();
+        fs::create_dir(&scratch.0).unwrap();
+        fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o777)).unwrap();
+        let store = FileStore::open_at(&scratch.0).unwrap();
+        let key = StoreKey::client("https://as.example");
+        for value in ["one", "two"] {
+            store.save(&key, &Secret::new(value)).await.unwrap();
+        }
+        assert_eq!(store.load(&key).await.unwrap().unwrap().expose(), "two");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&scratch.0), 0o700);
+        let files = files(&scratch.0);
+        assert_eq!(files.len(), 1, "{files:?}");
+        assert_eq!(mode(&files[0]), 0o600);
+        store.remove(&key).await.unwrap();
+        store.remove(&key).await.unwrap();
+        assert!(store.load(&key).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn sealed_files_are_worth_nothing_without_the_key() {
+        let scratch = Scratch::new();
+        let plain = FileStore::open_at(&scratch.0).unwrap();
+        let sealed = plain.clone().sealed_with(Seal::new(&[7; KEY_BYTES]));
+        let key = StoreKey::client("https://as.example");
+        sealed.save(&key, &Secret::new("sesame")).await.unwrap();
+        let text = fs::read_to_string(&files(&scratch.0)[0]).unwrap();
+        assert!(!text.contains("sesame"), "{text}");
+        assert!(plain.load(&key).await.unwrap().is_none());
+        assert_eq!(sealed.load(&key).await.unwrap().unwrap().expose(), "sesame");
+        // What was kept before there was a keyring is still read.
+        plain.save(&key, &Secret::new("old")).await.unwrap();
+        assert_eq!(sealed.load(&key).await.unwrap().unwrap().expose(), "old");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_is_as_good_as_none() {
+        let scratch = Scratch::new();
+        let store = FileStore::open_at(&scratch.0).unwrap();
+        let key = StoreKey::client("https://as.example");
+        for text in ["", "{}", r#"{"key":"another","value":"sesame"}"#, "\u{0}"] {
+            fs::write(store.path(&key, "json"), text).unwrap();
+            assert!(store.load(&key).await.unwrap().is_none(), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_is_held_by_one_at_a_time() {
+        let scratch = Scratch::new();
+        let (one, other) = (
+            FileStore::open_at(&scratch.0).unwrap(),
+            FileStore::open_at(&scratch.0).unwrap(),
+        );
+        let (key, another) = (StoreKey::client("a"), StoreKey::client("b"));
+        let held = one.hold(&key).await.unwrap();
+        assert!(try_lock(&other.path(&key, "lock")).unwrap().is_none());
+        let _free = other.hold(&another).await.unwrap();
+        drop(held);
+        let _mine = other.hold(&key).await.unwrap();
+    }
+}
