@@ -29,6 +29,8 @@ fn server() -> Server {
         .tool(content::test_multiple_content_types)
         .tool(content::test_error_handling)
         .tool(utilities::test_tool_with_progress)
+        .tool(utilities::test_tool_with_logging)
+        .tool(utilities::test_logging_tool)
         .tool(utilities::test_reconnection)
         .tool(utilities::test_x_mcp_header)
         .tool(utilities::test_trigger_tool_change)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use turnbuckle::{Catalog, Detach, Progress, Prompt, SetupError, Tool, tool};
+use turnbuckle::{Catalog, Detach, Log, Progress, Prompt, SetupError, Tool, tool};
 
 /// How far apart the suite wants messages to be.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -15,6 +15,27 @@ pub(crate) async fn test_tool_with_progress(#[extract] progress: Progress) -> &'
         tokio::time::sleep(PAUSE).await;
     }
     "Tool with progress executed."
+}
+
+/// Sends three log messages.
+#[tool(read_only)]
+pub(crate) async fn test_tool_with_logging(#[extract] log: Log) -> &'static str {
+    for said in [
+        "Tool execution started",
+        "Tool processing data",
+        "Tool execution completed",
+    ] {
+        log.info(said);
+        tokio::time::sleep(PAUSE).await;
+    }
+    "Tool with logging executed."
+}
+
+/// Logs, for whoever wants it.
+#[tool(read_only)]
+pub(crate) async fn test_logging_tool(#[extract] log: Log) -> &'static str {
+    log.info("a message that nobody may have asked for");
+    "logged"
 }
 
 /// Hangs up, and has the client come back for the result.
