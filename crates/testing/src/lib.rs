@@ -6,9 +6,12 @@
 //! | connect a client to a server in memory | [`connect`], [`connect_at`] |
 //! | see every message that passed | [`Recorded`] |
 //! | hold a server to a transcript | [`Transcript`] |
+//! | test against an authorization server that can be told to fail | `authorization`, with the feature of that name |
 //!
-//! Nothing here touches the network or waits for real time.
+//! Nothing here leaves this machine or waits for real time.
 
+#[cfg(feature = "authorization")]
+pub mod authorization;
 mod connect;
 mod every_revision;
 mod record;

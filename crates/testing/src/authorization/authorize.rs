@@ -1,0 +1,92 @@
+//! Where people are sent: everybody is signed in, and says yes, at once.
+
+use super::{
+    fault::Fault,
+    form::Form,
+    reply::{self, Problem, Reply},
+    state::{Grant, Site, now, random},
+};
+
+/// Seconds for which a code is good.
+const CODE_LIFETIME: u64 = 60;
+
+/// Sends the person back with a code, or with an error.
+pub(super) async fn serve(site: &Site, query: &[u8]) -> Result<Reply, Problem> {
+    let form = Form::parse(query)?;
+    // Until both are known to be good, nobody is sent anywhere (RFC 6749, 4.1.2.1).
+    let client = site.client(form.need("client_id")?).await?;
+    let redirect = form.need("redirect_uri")?;
+    if !client.may_return_to(redirect) {
+        let message = format!("`{redirect}` is not registered for this client");
+        return Err(Problem::new("invalid_request", message));
+    }
+    let answer = match grant(site, &form, &client.id, redirect) {
+        Ok(code) => vec![("code", code)],
+        Err(problem) => vec![
+            ("error", problem.code.to_owned()),
+            ("error_description", problem.description),
+        ],
+    };
+    Ok(back(site, &form, redirect, answer))
+}
+
+fn grant(site: &Site, form: &Form, client: &str, redirect: &str) -> Result<String, Problem> {
+    if form.need("response_type")? != "code" {
+        let message = "`response_type` is `code`";
+        return Err(Problem::new("unsupported_response_type", message));
+    }
+    // OAuth 2.1, 4.1.1: PKCE is for all clients; S256 is the form that protects.
+    let challenge = form.need("code_challenge")?.to_owned();
+    if form.get("code_challenge_method") != Some("S256") {
+        let message = "`code_challenge_method` is `S256`";
+        return Err(Problem::new("invalid_request", message));
+    }
+    let resource = form.resource()?;
+    let mut state = site.state();
+    if state.orders.has(&Fault::Denied) {
+        return Err(Problem::new("access_denied", "the person said no"));
+    }
+    let code = random();
+    let grant = Grant {
+        client: client.to_owned(),
+        subject: site.settings.subject.clone(),
+        scopes: form.scopes(),
+        resource,
+        redirect: redirect.to_owned(),
+        challenge,
+        key: form.get("dpop_jkt").map(str::to_owned),
+        expires: now() + CODE_LIFETIME,
+    };
+    state.codes.put(code.clone(), grant);
+    Ok(code)
+}
+
+fn back(
+    site: &Site,
+    form: &Form,
+    redirect: &str,
+    mut answer: Vec<(&'static str, String)>,
+) -> Reply {
+    let mut state = site.state();
+    let orders = &mut state.orders;
+    if let Some(given) = form.get("state") {
+        let given = if orders.has(&Fault::WrongState) {
+            format!("{given}x")
+        } else {
+            given.to_owned()
+        };
+        answer.push(("state", given));
+    }
+    let wrong = orders.take(|fault| match fault {
+        Fault::WrongIss(other) => Some(other.clone()),
+        _ => None,
+    });
+    if !orders.has(&Fault::MissingIss) {
+        answer.push(("iss", wrong.unwrap_or_else(|| site.issuer.clone())));
+    }
+    let query = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(answer)
+        .finish();
+    let mark = if redirect.contains('?') { '&' } else { '?' };
+    reply::redirect(&format!("{redirect}{mark}{query}"))
+}

@@ -1,0 +1,199 @@
+//! Clients, and where they may be sent back to.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::Value;
+use turnbuckle_auth::jose::{JwkSet, digest};
+use turnbuckle_transport::http::client::{Address, AgentSettings};
+
+use super::{reply::Problem, state::Site};
+
+/// Bytes of a client's document. The draft recommends a limit of five kilobytes.
+const MAX_DOCUMENT_BYTES: usize = 5 * 1024;
+
+/// 5 s to fetch a client's document.
+const DOCUMENT_DEADLINE: Duration = Duration::from_secs(5);
+
+/// A client.
+#[derive(Clone, Debug)]
+pub(super) struct Client {
+    pub(super) id: String,
+    pub(super) redirects: Vec<String>,
+    pub(super) proof: Proof,
+}
+
+/// How a client proves who it is.
+#[derive(Clone, Debug)]
+pub(super) enum Proof {
+    /// It does not.
+    None,
+    /// With a secret, of which the digest is kept.
+    Secret(String),
+    /// With an assertion that one of these keys signed.
+    Keys(JwkSet),
+}
+
+impl Client {
+    pub(super) fn public(id: String, redirects: Vec<String>) -> Self {
+        Self {
+            id,
+            redirects,
+            proof: Proof::None,
+        }
+    }
+
+    pub(super) fn with_secret(mut self, secret: &str) -> Self {
+        self.proof = Proof::Secret(digest(secret));
+        self
+    }
+
+    pub(super) fn with_keys(mut self, keys: JwkSet) -> Self {
+        self.proof = Proof::Keys(keys);
+        self
+    }
+
+    /// Whether people may be sent back there: exactly as registered, except for the port on this
+    /// machine, which a client cannot know in advance (RFC 8252, 7.3).
+    pub(super) fn may_return_to(&self, uri: &str) -> bool {
+        self.redirects.iter().any(|known| {
+            known == uri || loopback(known).is_some_and(|own| loopback(uri) == Some(own))
+        })
+    }
+
+    /// Reads what a client says of itself, at registration or in its document.
+    pub(super) fn read(id: String, document: &Value) -> Result<Self, Problem> {
+        let bad = |message: &str| Problem::new("invalid_client_metadata", message);
+        let redirects = document["redirect_uris"].as_array();
+        let redirects: Vec<String> = redirects
+            .into_iter()
+            .flatten()
+            .filter_map(|uri| uri.as_str().map(str::to_owned))
+            .collect();
+        if let Some(uri) = redirects.iter().find(|uri| !is_safe(uri)) {
+            let message = format!("`{uri}` is neither `https` nor on this machine");
+            return Err(Problem::new("invalid_redirect_uri", message));
+        }
+        let client = Self::public(id, redirects);
+        if !document["jwks"].is_null() {
+            let keys = JwkSet::parse(&document["jwks"]);
+            let keys = keys.map_err(|error| bad(&format!("`jwks`: {error}")))?;
+            return Ok(client.with_keys(keys));
+        }
+        Ok(client)
+    }
+}
+
+impl Site {
+    /// The client with this id: registered, or described by the document at its URL.
+    pub(super) async fn client(&self, id: &str) -> Result<Client, Problem> {
+        if let Some(client) = self.state().clients.get(id) {
+            return Ok(client.clone());
+        }
+        let unknown = || Problem::new("invalid_client", format!("there is no client `{id}`"));
+        // client-registration: an id that is a URL with a path is that of a document.
+        let address = Address::parse(id).map_err(|_| unknown())?;
+        if address.uri().path() == "/" {
+            return Err(unknown());
+        }
+        let document = fetch(&address).await?;
+        if document["client_id"].as_str() != Some(id) {
+            let message = "`client_id` in the document differs from its URL";
+            return Err(Problem::new("invalid_client", message));
+        }
+        if document["client_name"].as_str().is_none() || !document["redirect_uris"].is_array() {
+            let message = "the document lacks `client_name` or `redirect_uris`";
+            return Err(Problem::new("invalid_client", message));
+        }
+        Client::read(id.to_owned(), &document)
+    }
+}
+
+async fn fetch(address: &Address) -> Result<Value, Problem> {
+    let failed = |why: &str| {
+        let message = format!("the client's document at {address} cannot be read: {why}");
+        Problem::new("invalid_client", message)
+    };
+    let agent = AgentSettings::new().without_redirects().agent(address);
+    let agent = agent.map_err(|error| failed(&error.to_string()))?;
+    let read = async {
+        let reply = agent
+            .send(Method::GET, address, HeaderMap::new(), Bytes::new())
+            .await?;
+        let status = reply.status();
+        Ok::<_, turnbuckle_transport::http::client::HttpError>((
+            status,
+            reply.bytes(MAX_DOCUMENT_BYTES).await?,
+        ))
+    };
+    match tokio::time::timeout(DOCUMENT_DEADLINE, read).await {
+        Err(_) => Err(failed("it takes too long")),
+        Ok(Err(error)) => Err(failed(&error.to_string())),
+        Ok(Ok((StatusCode::OK, body))) => {
+            serde_json::from_slice(&body).map_err(|error| failed(&error.to_string()))
+        }
+        Ok(Ok((status, _))) => Err(failed(&format!("status {status}"))),
+    }
+}
+
+/// security-considerations: redirect URIs MUST be either on this machine or `https`; a scheme of a
+/// program's own is private to it.
+fn is_safe(uri: &str) -> bool {
+    match uri.split_once(':') {
+        Some(("http", _)) => loopback(uri).is_some(),
+        Some(("javascript" | "data" | "file", _)) | None => false,
+        Some(_) => !uri.contains('#'),
+    }
+}
+
+/// The host and path of a URL on this machine, without its port.
+fn loopback(uri: &str) -> Option<(String, String)> {
+    let address = Address::parse(uri).ok()?;
+    let host = address.uri().host()?.to_owned();
+    let is_own = !address.is_https() && ["127.0.0.1", "[::1]", "localhost"].contains(&&*host);
+    let path = address.uri().path_and_query()?.to_string();
+    is_own.then_some((host, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_are_exact_but_for_the_port_on_this_machine() {
+        let redirects = ["http://127.0.0.1/callback", "https://app.example/back"];
+        let client = Client::public("a".into(), redirects.map(str::to_owned).to_vec());
+        for fine in ["http://127.0.0.1:4711/callback", "https://app.example/back"] {
+            assert!(client.may_return_to(fine), "{fine}");
+        }
+        for bad in [
+            "http://127.0.0.1:4711/other",
+            "http://localhost:4711/callback",
+            "https://app.example/back?x=1",
+            "https://app.example:8443/back",
+            "https://evil.example/back",
+        ] {
+            assert!(!client.may_return_to(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn redirects_that_leak_are_not_registered() {
+        for fine in [
+            "https://a.example/b",
+            "http://localhost:1/c",
+            "com.example.app:/cb",
+        ] {
+            assert!(is_safe(fine), "{fine}");
+        }
+        for bad in [
+            "http://a.example/b",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "x",
+        ] {
+            assert!(!is_safe(bad), "{bad}");
+        }
+    }
+}

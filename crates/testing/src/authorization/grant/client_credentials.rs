@@ -1,0 +1,22 @@
+//! A client that acts for itself.
+
+use crate::authorization::{
+    reply::Problem,
+    state::Grant,
+    token::{Asking, Given},
+};
+
+pub(in super::super) fn client_credentials(asking: Asking<'_>) -> Result<Given, Problem> {
+    let client = asking
+        .client
+        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?
+        .proved()?;
+    Ok(Given::Access(Grant {
+        subject: client.id.clone(),
+        client: client.id,
+        scopes: asking.form.scopes(),
+        resource: asking.form.resource()?,
+        key: asking.key,
+        ..Grant::default()
+    }))
+}

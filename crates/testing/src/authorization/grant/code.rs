@@ -1,0 +1,46 @@
+//! A code that a person brought back, with the proof that it was asked for by the same client.
+
+use turnbuckle_auth::jose::digest;
+
+use crate::authorization::{
+    reply::Problem,
+    state::{now, random},
+    token::{Asking, Given},
+};
+
+pub(in super::super) fn code(asking: Asking<'_>) -> Result<Given, Problem> {
+    let bad = |message: &str| Problem::new("invalid_grant", message);
+    let client = asking
+        .client
+        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?;
+    let code = asking.form.need("code")?;
+    // A code is good once, whatever comes of it.
+    let grant = asking.site.state().codes.take(code);
+    let mut grant = grant.ok_or_else(|| bad("the code is unknown, or was used before"))?;
+    if now() >= grant.expires {
+        return Err(bad("the code has expired"));
+    }
+    if grant.client != client.client.id {
+        return Err(bad("the code is another client's"));
+    }
+    // OAuth 2.1 no longer needs it here; where it is given, it must be the same.
+    let redirect = asking.form.get("redirect_uri");
+    if redirect.is_some_and(|given| given != grant.redirect) {
+        return Err(bad("`redirect_uri` is another one"));
+    }
+    let verifier = asking.form.need("code_verifier")?;
+    if digest(verifier) != grant.challenge {
+        return Err(bad("`code_verifier` does not fit the challenge"));
+    }
+    let resource = asking.form.resource()?;
+    if resource.is_some() && resource != grant.resource {
+        let message = "`resource` is another one than was granted";
+        return Err(Problem::new("invalid_target", message));
+    }
+    if grant.key.is_some() && grant.key != asking.key {
+        return Err(bad("the code is bound to another key"));
+    }
+    grant.key = asking.key;
+    let family = random();
+    Ok(Given::Both { grant, family })
+}

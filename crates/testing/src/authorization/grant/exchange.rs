@@ -1,0 +1,66 @@
+//! The identity provider's half of enterprise-managed authorization: an ID token of ours becomes a
+//! grant for another authorization server (RFC 8693).
+
+use serde_json::{Value, json};
+use turnbuckle_auth::jose::{Algorithm, Jws};
+
+use super::assertion::ID_JAG;
+use crate::authorization::{
+    mint::sign,
+    reply::Problem,
+    state::{now, random},
+    token::{Asking, Given},
+};
+
+const ID_JAG_TYPE: &str = "urn:ietf:params:oauth:token-type:id-jag";
+const ID_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:id_token";
+
+/// Seconds for which such a grant is good: it is used at once.
+const LIFETIME: u64 = 300;
+
+pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
+    let invalid = |message: &str| Problem::new("invalid_request", message);
+    let client = asking
+        .client
+        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?
+        .proved()?;
+    let form = asking.form;
+    if form.need("requested_token_type")? != ID_JAG_TYPE {
+        return Err(invalid("only an ID-JAG can be had here"));
+    }
+    if form.need("subject_token_type")? != ID_TOKEN_TYPE {
+        return Err(invalid("only an ID token can be exchanged here"));
+    }
+    let keys = asking.site.state().public_keys();
+    let bad = |error: String| Problem::new("invalid_grant", error);
+    let identity = Jws::parse(form.need("subject_token")?)
+        .and_then(|token| token.verify(&keys, &Algorithm::ALL))
+        .map_err(|error| bad(error.to_string()))?;
+    let text = |name| identity.get(name).and_then(Value::as_str);
+    if text("iss") != Some(&asking.site.issuer) || text("aud") != Some(&client.id) {
+        return Err(bad(
+            "the ID token is of somebody else, or for somebody else".into(),
+        ));
+    }
+    if identity.get("exp").and_then(Value::as_u64) <= Some(now()) {
+        return Err(bad("the ID token has expired".into()));
+    }
+    let mut claims = json!({
+        "iss": asking.site.issuer, "sub": text("sub"), "aud": form.need("audience")?,
+        "client_id": client.id, "jti": random(), "iat": now(), "exp": now() + LIFETIME,
+    });
+    if let Some(resource) = form.resource()? {
+        claims["resource"] = json!(resource);
+    }
+    let mut answer = json!({
+        "issued_token_type": ID_JAG_TYPE, "token_type": "N_A", "expires_in": LIFETIME,
+    });
+    let scopes = form.scopes();
+    if !scopes.is_empty() {
+        claims["scope"] = json!(scopes.join(" "));
+        answer["scope"] = claims["scope"].clone();
+    }
+    let key = asking.site.state().key();
+    answer["access_token"] = json!(sign(&key, ID_JAG, &claims));
+    Ok(Given::Other(answer))
+}

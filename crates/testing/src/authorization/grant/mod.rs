@@ -1,0 +1,13 @@
+//! The grants, one file each.
+
+mod assertion;
+mod client_credentials;
+mod code;
+mod exchange;
+mod refresh;
+
+pub(super) use assertion::assertion;
+pub(super) use client_credentials::client_credentials;
+pub(super) use code::code;
+pub(super) use exchange::exchange;
+pub(super) use refresh::refresh;

@@ -1,0 +1,49 @@
+//! A refresh token becomes another one: whoever uses an old one ends all that came of it.
+
+use crate::authorization::{
+    fault::Fault,
+    reply::Problem,
+    token::{Asking, Given},
+};
+
+pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
+    let bad = |message: &str| Problem::new("invalid_grant", message);
+    let client = asking
+        .client
+        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?;
+    let token = asking.form.need("refresh_token")?;
+    let mut state = asking.site.state();
+    if state.orders.has(&Fault::RefuseRefresh) {
+        return Err(bad("the refresh token was revoked"));
+    }
+    let known = state.refresh.get_mut(token);
+    let known = known.ok_or_else(|| bad("the refresh token is unknown"))?;
+    if known.grant.client != client.client.id {
+        return Err(bad("the refresh token is another client's"));
+    }
+    let (mut grant, family) = (known.grant.clone(), known.family.clone());
+    if known.is_used {
+        // OAuth 2.1, 4.3.1: it was stolen, and nobody can tell from whom.
+        state.refresh.retain(|other| other.family != family);
+        return Err(bad("the refresh token was used before"));
+    }
+    if grant.key.is_some() && grant.key != asking.key {
+        return Err(bad("the refresh token is bound to another key"));
+    }
+    known.is_used = true;
+    drop(state);
+    let wanted = asking.form.scopes();
+    if wanted.iter().any(|scope| !grant.scopes.contains(scope)) {
+        let message = "more scopes than were granted";
+        return Err(Problem::new("invalid_scope", message));
+    }
+    if !wanted.is_empty() {
+        grant.scopes = wanted;
+    }
+    let resource = asking.form.resource()?;
+    if resource.is_some() && resource != grant.resource {
+        let message = "`resource` is another one than was granted";
+        return Err(Problem::new("invalid_target", message));
+    }
+    Ok(Given::Both { grant, family })
+}

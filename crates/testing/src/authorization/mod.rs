@@ -1,0 +1,40 @@
+//! An authorization server for tests and demos, on this machine.
+//!
+//! It does what real ones do (metadata, registration, codes with PKCE, refresh tokens that rotate,
+//! machine flows, introspection, revocation, DPoP) and, unlike them, what one asks it to get wrong.
+//! Whoever comes is signed in at once, without a page: it is no place for anything secret.
+//!
+//! ```
+//! use turnbuckle_testing::authorization::{AuthorizationServer, Fault};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let issuer = AuthorizationServer::new().start().await?;
+//! let token = issuer.token("ann").audience("http://127.0.0.1:8080/mcp").scopes(["notes"]).mint();
+//! // Give `issuer.url()` to a guard, and `token` to a client. Then see what they do when:
+//! issuer.order(Fault::ExpiredTokens);
+//! # Ok(()) }
+//! ```
+
+mod authorize;
+mod client;
+mod client_proof;
+mod fault;
+mod form;
+mod grant;
+mod introspect;
+mod live;
+mod metadata;
+mod mint;
+mod proof;
+mod register;
+mod reply;
+mod revoke;
+mod service;
+mod settings;
+mod state;
+mod token;
+
+pub use fault::{Endpoint, Fault};
+pub use live::LiveAuthorizationServer;
+pub use mint::Minting;
+pub use settings::{AuthorizationServer, Documents, StartError, Tokens};

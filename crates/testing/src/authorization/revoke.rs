@@ -1,0 +1,27 @@
+//! Tokens that are given back (RFC 7009).
+
+use http::{HeaderMap, StatusCode};
+use turnbuckle_auth::jose::digest;
+
+use super::{
+    form::Form,
+    reply::{self, Problem, Reply},
+    state::Site,
+};
+
+pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
+    let form = Form::parse(body)?;
+    let client = site.known_client(headers, &form).await?;
+    let client = client.ok_or_else(|| Problem::new("invalid_client", "whose is it?"))?;
+    let token = form.need("token")?;
+    let mut state = site.state();
+    let refresh = state.refresh.get(token);
+    let refresh = refresh.filter(|known| known.grant.client == client.client.id);
+    if let Some(family) = refresh.map(|known| known.family.clone()) {
+        state.refresh.retain(|other| other.family != family);
+    }
+    state.access.take(token);
+    state.revoked.put(digest(token), ());
+    // RFC 7009, 2.2: a token that is not known is as good as revoked.
+    Ok(reply::text(StatusCode::OK, ""))
+}

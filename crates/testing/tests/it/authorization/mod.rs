@@ -1,0 +1,8 @@
+//! The authorization server: its flows, and what it gets wrong when told to.
+
+mod assertions;
+mod browser;
+mod codes;
+mod documents;
+mod faults;
+mod machines;

@@ -1,0 +1,5 @@
+//! The authorization server, asked over real sockets.
+
+#![cfg(feature = "authorization")]
+
+mod authorization;
