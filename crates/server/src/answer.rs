@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    Cacheable as _, CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult,
+    CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult,
     IdRef, InputRequiredResult, Lower, Meta, ReadResourceResult, Revision, envelope,
 };
 
-use crate::{Failure, Reject, shared::Shared, sink::Wrote};
+use crate::{Cached, Failure, Reject, shared::Shared, sink::Wrote};
 
 /// A result that a client gets.
 pub(crate) trait Answer: Serialize + Lower + Sized {
@@ -81,9 +81,9 @@ impl Answer for ReadResourceResult {
 
     // caching: complete results of resources/read carry a hint.
     fn modernise(&mut self, shared: &Shared) {
-        if self.ttl_ms.is_none() || self.cache_scope.is_none() {
-            self.set_cache(shared.settings.cache);
-        }
+        let hint = shared.settings.cache.of(Cached::Reads);
+        self.ttl_ms.get_or_insert(hint.ttl_ms);
+        self.cache_scope.get_or_insert(hint.scope);
     }
 }
 

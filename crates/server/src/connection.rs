@@ -16,6 +16,7 @@ use crate::{
     handler::BoxFuture,
     method, oversized,
     peer::{Peer, Session},
+    roots,
     running::{Owner, Running, unless},
     shared::Shared,
     sink::{Response, Sink, Wrote},
@@ -120,6 +121,12 @@ impl Connection {
                     self.running.cancel(&id.into_owned());
                 }
             }
+            "notifications/roots/list_changed" => {
+                if let Some(hook) = &self.shared.on_roots_changed {
+                    let _inside = self.runtime.enter();
+                    roots::changed(hook, Arc::clone(&self.peer));
+                }
+            }
             method => {
                 let (extensions, caller) = (&self.shared.extensions, self.peer.caller());
                 // cancellation, progress, roots: unknown or late notifications are ignored.
@@ -165,9 +172,7 @@ impl Connection {
             let method = &request.method;
             ErrorObject::invalid_request(format!("this `{method}` cannot be part of a batch"))
         } else {
-            let Some(response) = self.serve(request, answer).later(&self.peer) else {
-                return None;
-            };
+            let response = self.serve(request, answer).later(&self.peer)?;
             match self.running.begin(id.clone()) {
                 Ok((ticket, cancel)) => return Some((ticket, cancel, response)),
                 Err(error) => error,

@@ -15,6 +15,10 @@ use serde_json::Value;
 use crate::{Prompt, Resource, Tool, arguments::Arguments};
 
 /// What extractors and outputs say of themselves when a handler is registered.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of a handler, whatever the others say"
+)]
 #[derive(Default)]
 pub struct Description {
     pub(crate) arguments: Option<Arguments>,

@@ -11,6 +11,7 @@ mod arguments;
 mod ask;
 mod call;
 mod caller;
+mod caching;
 mod cancel;
 mod catalog;
 mod completion;
@@ -32,6 +33,7 @@ mod oversized;
 mod peer;
 mod prompt;
 mod resource;
+mod roots;
 mod running;
 mod serve;
 mod server;
@@ -52,6 +54,7 @@ pub use ask::{
     Answer, Ask, AskFailed, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form,
     FormField, Misfit, NumberField, Question, TextField, YesNoField,
 };
+pub use caching::Cached;
 pub use call::Call;
 pub use caller::Caller;
 pub use catalog::Catalog;
@@ -79,6 +82,7 @@ pub use log::Log;
 pub use outcome::{Audio, Image, IntoOutcome, Json};
 pub use prompt::Prompt;
 pub use resource::Resource;
+pub use roots::{RootsChanged, RootsError};
 pub use serve::{ServeError, Stdio, Streams, Transport};
 pub use server::Server;
 pub use setup::SetupError;

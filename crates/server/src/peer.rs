@@ -16,6 +16,7 @@ use crate::{
     cancel::CancelFlag,
     extract::Introduction,
     log::SessionLevel,
+    roots::RootsWatch,
     subscription::{Hub, Listener},
     trace,
 };
@@ -50,6 +51,7 @@ pub(crate) struct Session {
     standing: OnceLock<Outbox>,
     listener: Mutex<Listener>,
     log_level: SessionLevel,
+    roots: RootsWatch,
 }
 
 impl Session {
@@ -61,6 +63,7 @@ impl Session {
             standing: OnceLock::new(),
             listener: Mutex::new(Listener::new(hub, None)),
             log_level: SessionLevel::default(),
+            roots: RootsWatch::default(),
         }
     }
 
@@ -192,6 +195,11 @@ impl Peer {
     pub(crate) fn set_log_level(&self, level: LoggingLevel) -> bool {
         let session = self.session.as_ref();
         session.inspect(|session| session.log_level.set(level)).is_some()
+    }
+
+    /// Who looks at the roots of a legacy client.
+    pub(crate) fn roots_watch(&self) -> Option<&RootsWatch> {
+        Some(&self.session.as_ref()?.roots)
     }
 
     pub(crate) fn outbox(&self) -> &Outbox {

@@ -1,12 +1,12 @@
 //! Resources: what can be read, at one URI or at all URIs of a template.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
-use turnbuckle_protocol::{Annotations, Icon, Meta, ReadResourceResult};
+use turnbuckle_protocol::{Annotations, CacheHint, CacheScope, Icon, Meta, ReadResourceResult};
 
 use crate::{
-    Caller, Completer, Handler, Layer,
+    Caller, Completer, Handler, Layer, caching,
     completion::Completers,
     describe::Description,
     handler::{self, Erased},
@@ -33,6 +33,7 @@ pub struct Resource {
     pub(crate) visible: Option<Visible>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) any_path: bool,
+    pub(crate) cache: Option<CacheHint>,
 }
 
 impl Resource {
@@ -55,6 +56,7 @@ impl Resource {
             visible: None,
             layers: Vec::new(),
             any_path: false,
+            cache: None,
         }
     }
 
@@ -118,6 +120,15 @@ impl Resource {
     /// Only callers for whom this holds see the resource; to others it does not exist.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
+        self
+    }
+
+    /// How long clients of 2026-07-28 may keep its contents, and whether caches may share them; as
+    /// the [server](crate::Server::cache) says otherwise. What a read says of itself comes first.
+    ///
+    /// Public is for what is the same for every caller.
+    pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
+        self.cache = Some(caching::hint(fresh_for, scope));
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use turnbuckle_protocol::{CacheHint, CacheScope, Icon, Implementation};
+use turnbuckle_protocol::{CacheScope, Icon, Implementation};
 use turnbuckle_session::round::{Key, KeyRing, seal::WeakSecret};
 use turnbuckle_store::{
     Fanout,
@@ -11,11 +11,13 @@ use turnbuckle_store::{
 use turnbuckle_transport::Limits;
 
 use crate::{
-    Extension, IntoPrompt, IntoResource, IntoTool, Layer, Leniency, LiveServer, ServeError, SetupError,
+    Cached, Extension, IntoPrompt, IntoResource, IntoTool, Layer, Leniency, LiveServer, RootsChanged, ServeError, SetupError,
     Transport,
+    caching,
     catalog::Snapshot,
     describe::{HandlerSet, Handlers},
     extension::Registry,
+    roots::OnRootsChanged,
     settings::Settings,
     setup,
     shared::{Shared, StateMap},
@@ -45,6 +47,7 @@ pub struct Server {
     extensions: Vec<Extension>,
     keys: Option<Result<KeyRing, WeakSecret>>,
     office: Office,
+    on_roots_changed: Option<OnRootsChanged>,
     tasks: Option<Arc<dyn Tasks>>,
     task_settings: TaskSettings,
 }
@@ -62,6 +65,7 @@ impl Server {
             extensions: Vec::new(),
             keys: None,
             office: Office::default(),
+            on_roots_changed: None,
             tasks: None,
             task_settings: TaskSettings::default(),
         }
@@ -151,11 +155,31 @@ impl Server {
         self
     }
 
-    /// How long clients may keep lists and contents, and whether caches may share them. Unless
-    /// set, they ask each time.
+    /// How long clients of 2026-07-28 may keep what they are given, and whether caches may share
+    /// it: everything that says nothing of its own. Unless set, they ask each time.
+    ///
+    /// What only some callers may see is private, whatever is set here. Nothing is fresh for more
+    /// than a year.
     pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
-        let ttl_ms = u64::try_from(fresh_for.as_millis()).unwrap_or(u64::MAX);
-        self.settings.cache = CacheHint { ttl_ms, scope };
+        self.settings.cache.set_all(caching::hint(fresh_for, scope));
+        self
+    }
+
+    /// The same for one kind of answer. A [resource](crate::Resource::cache) and a
+    /// [read](turnbuckle_protocol::ReadResourceResult) may say their own.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use turnbuckle_protocol::CacheScope;
+    /// use turnbuckle_server::{Cached, Server};
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let server = Server::new("s", "1.0.0").cache_of(Cached::Tools, minute, CacheScope::Public);
+    /// ```
+    pub fn cache_of(mut self, what: Cached, fresh_for: Duration, scope: CacheScope) -> Self {
+        self.settings
+            .cache
+            .set(what, caching::hint(fresh_for, scope));
         self
     }
 
@@ -185,6 +209,31 @@ impl Server {
     /// How tasks run and are kept.
     pub fn tasks(mut self, settings: TaskSettings) -> Self {
         self.task_settings = settings;
+        self
+    }
+
+    /// Calls back when a client says that its roots have changed, to ask for them anew. Clients
+    /// until 2025-11-25 do; later ones are asked within a call, with
+    /// [`Asker::roots`](crate::Asker::roots), which asks each time.
+    ///
+    /// One callback runs for a session at a time; changes meanwhile are one. It is dropped when
+    /// the session ends.
+    ///
+    /// ```
+    /// use turnbuckle_server::{RootsChanged, Server};
+    ///
+    /// let server = Server::new("s", "1.0.0").on_roots_changed(async |client: RootsChanged| {
+    ///     match client.roots().await {
+    ///         Ok(roots) => println!("{} roots", roots.len()),
+    ///         Err(error) => eprintln!("{error}"),
+    ///     }
+    /// });
+    /// ```
+    pub fn on_roots_changed<F>(mut self, hook: impl Fn(RootsChanged) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.on_roots_changed = Some(Arc::new(move |client| Box::pin(hook(client))));
         self
     }
 
@@ -238,6 +287,7 @@ impl Server {
             extensions,
         );
         shared.office = self.office;
+        shared.on_roots_changed = self.on_roots_changed;
         let tasks = self.tasks.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
         shared.workshop = Arc::new(Workshop::new(tasks, self.task_settings));
         Ok(LiveServer::new(shared))

@@ -1,9 +1,8 @@
 //! The settings of a server, with their defaults and the reasons for them.
 
-use turnbuckle_protocol::CacheHint;
 use turnbuckle_transport::Limits;
 
-use crate::{Leniency, ask::RoundSettings};
+use crate::{Leniency, ask::RoundSettings, caching::Caching};
 
 /// Entries of a list in one answer. Enough for nearly every server to answer in one page, so that
 /// clients that forget to ask for the next one lose nothing; few enough for a page of large
@@ -14,7 +13,7 @@ pub(crate) const PAGE_SIZE: usize = 1000;
 pub(crate) struct Settings {
     pub(crate) page_size: usize,
     pub(crate) leniency: Leniency,
-    pub(crate) cache: CacheHint,
+    pub(crate) cache: Caching,
     pub(crate) limits: Limits,
     /// Whether layers send log messages.
     pub(crate) logging: bool,
@@ -26,7 +25,7 @@ impl Default for Settings {
         Self {
             page_size: PAGE_SIZE,
             leniency: Leniency::Lenient,
-            cache: CacheHint::default(),
+            cache: Caching::default(),
             limits: Limits::default(),
             logging: false,
             rounds: RoundSettings::default(),

@@ -4,7 +4,7 @@ use std::{any::TypeId, sync::Arc};
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
-use turnbuckle_protocol::{self as protocol, PromptArgument, http::ParamHeaders};
+use turnbuckle_protocol::{self as protocol, CacheHint, CacheScope, PromptArgument, http::ParamHeaders};
 
 use crate::{
     Prompt, Resource, Tool,
@@ -305,6 +305,12 @@ pub(crate) fn resource(resource: Resource, states: &impl States) -> Result<Shelv
     if resource.any_path {
         template = template.allow_any_path();
     }
+    let is_public = |hint: CacheHint| hint.scope == CacheScope::Public;
+    if resource.visible.is_some() && resource.cache.is_some_and(is_public) {
+        return Err(about.invalid(
+            "only some callers may see it, so caches cannot share it: make it private",
+        ));
+    }
     if !resource.uri.contains(':') {
         return Err(about.invalid("a URI starts with a scheme, such as `file://` or `app://`"));
     }
@@ -350,6 +356,7 @@ fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Va
         arguments: resource.description.arguments.map(Arc::new),
         mime_type: resource.mime_type.clone(),
         visible: resource.visible,
+        cache: resource.cache,
         layers: resource.layers,
     };
     let name = resource.name.unwrap_or_else(|| resource.uri.clone());

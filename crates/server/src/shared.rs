@@ -14,6 +14,7 @@ use crate::{
     catalog::Snapshot,
     extension::Registry,
     log,
+    roots::OnRootsChanged,
     settings::Settings,
     subscription::Office,
     task::Workshop,
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     /// What extensions added.
     pub(crate) extensions: Registry,
     catalog: RwLock<Arc<Snapshot>>,
+    /// Called when the roots of a client have changed.
+    pub(crate) on_roots_changed: Option<OnRootsChanged>,
     /// Where changes go.
     pub(crate) office: Office,
     /// Where tasks run.
@@ -92,6 +95,7 @@ impl Shared {
             keys,
             extensions,
             catalog: RwLock::new(Arc::new(catalog)),
+            on_roots_changed: None,
             office: Office::default(),
             workshop: Arc::default(),
         }

@@ -30,7 +30,7 @@ pub use turnbuckle_server::{
 #[cfg(all(feature = "server", feature = "tracing-layer"))]
 pub use turnbuckle_server::ClientLog;
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{Changes, Log};
+pub use turnbuckle_server::{Cached, Changes, Log, RootsChanged, RootsError};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Choice, Filled, Form, FormField, Misfit, Question};
 #[cfg(feature = "server")]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use serde_json::Value;
 use turnbuckle_protocol::{
-    self as protocol, CallToolResult, GetPromptResult, Lower, ReadResourceResult, TaskSupport,
+    self as protocol, CacheHint, CallToolResult, GetPromptResult, Lower, ReadResourceResult, TaskSupport,
     http::ParamHeaders,
 };
 use turnbuckle_schema::{Schema, SchemaError};
@@ -101,6 +101,7 @@ pub(crate) struct Reading {
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) mime_type: Option<String>,
     pub(crate) visible: Option<Visible>,
+    pub(crate) cache: Option<CacheHint>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
 }
 

@@ -104,7 +104,7 @@ impl Answer for ExtensionReply {
         if self.caching == Caching::None {
             return;
         }
-        let hint = shared.settings.cache;
+        let hint = shared.settings.cache.of(crate::Cached::Reads);
         let has_both = ["ttlMs", "cacheScope"]
             .iter()
             .all(|name| self.members.contains_key(*name));

@@ -123,9 +123,7 @@ fn serve_member(
     } else if let Err(error) = session.running.check(&request) {
         error
     } else {
-        let Some(response) = method::serve(&site.shared, peer, request, answer).later(peer) else {
-            return None;
-        };
+        let response = method::serve(&site.shared, peer, request, answer).later(peer)?;
         match session.running.begin(id.clone()) {
             Ok((ticket, cancel)) => return Some((ticket, cancel, response)),
             Err(error) => error,

@@ -93,6 +93,11 @@ impl HttpSession {
         })
     }
 
+    /// The other end, for what belongs to no exchange.
+    pub(super) fn standing_peer(&self) -> Arc<Peer> {
+        self.peer(self.caller.clone(), self.standing.outbox.clone())
+    }
+
     /// The client is ready: from now on it is told of changes, on its standing stream.
     pub(super) fn initialized(&self) {
         self.lifecycle.initialized(&self.standing.outbox);

@@ -18,6 +18,7 @@ use crate::{
     Caller, answer,
     method,
     peer::{Peer, Session},
+    roots,
     sink::{self, Wrote},
 };
 
@@ -80,6 +81,11 @@ pub(super) fn notice(site: &Site, session: &HttpSession, notification: &Notifica
             let params = notification.params.parse::<CancelledNotificationParams>();
             if let Some(id) = params.ok().and_then(|params| params.request_id) {
                 session.running.cancel(&id);
+            }
+        }
+        "notifications/roots/list_changed" => {
+            if let Some(hook) = &site.shared.on_roots_changed {
+                roots::changed(hook, session.standing_peer());
             }
         }
         method => {

@@ -45,8 +45,9 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CompleteResult>, Failure> {
             .collect(),
         caller: incoming.peer.caller().clone(),
     };
-    let candidates = with_completers(&catalog, &params.reference, incoming, |completers| {
-        completers.get(&params.argument.name, completing)
+    let name = &params.argument.name;
+    let candidates = with_completers(&catalog, &params.reference, name, incoming, |completers| {
+        completers.get(name, completing)
     })?;
     let future = Box::pin(async move {
         // An argument that nobody completes has no candidates; that is no mistake of the client.
@@ -69,6 +70,7 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<CompleteResult>, Failure> {
 fn with_completers<T>(
     catalog: &Arc<Snapshot>,
     reference: &Reference,
+    argument: &str,
     incoming: &Incoming<'_>,
     look: impl FnOnce(&Completers) -> T,
 ) -> Result<T, Reject> {
@@ -77,14 +79,40 @@ fn with_completers<T>(
         Reference::Prompt(prompt) => catalog
             .prompts
             .get(&prompt.name, caller)
-            .map(|entry| look(&entry.completers))
-            .ok_or_else(|| Reject::invalid_params(format!("there is no prompt `{}`", prompt.name))),
+            .ok_or_else(|| Reject::invalid_params(format!("there is no prompt `{}`", prompt.name)))
+            .and_then(|entry| {
+                let arguments = entry.wire.arguments.iter().flatten();
+                check_argument(&prompt.name, argument, arguments.map(|known| &*known.name))?;
+                Ok(look(&entry.completers))
+            }),
         Reference::Resource(resource) => catalog
             .templates
             .get(&resource.uri, caller)
-            .map(|entry| look(&entry.completers))
             .ok_or_else(|| {
                 Reject::invalid_params(format!("there is no resource template `{}`", resource.uri))
+            })
+            .and_then(|entry| {
+                check_argument(&resource.uri, argument, entry.template.variables())?;
+                Ok(look(&entry.completers))
             }),
     }
+}
+
+/// completion: a reference or an argument that is not there is -32602.
+fn check_argument<'a>(
+    owner: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Result<(), Reject> {
+    let known: Vec<_> = known.collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let known = match known.as_slice() {
+        [] => "it takes none".to_owned(),
+        known => format!("it takes `{}`", known.join("`, `")),
+    };
+    Err(Reject::invalid_params(format!(
+        "`{owner}` has no argument `{name}`: {known}"
+    )))
 }

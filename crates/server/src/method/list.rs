@@ -9,7 +9,7 @@ use turnbuckle_protocol::{CacheHint, CacheScope, Revision, envelope};
 
 use super::Incoming;
 use crate::{
-    Reject, answer,
+    Cached, Reject, answer,
     catalog::{Entry, Page, Shelf},
     exchange::Step,
     shared::Shared,
@@ -19,19 +19,25 @@ use crate::{
 pub(super) fn tools(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let catalog = incoming.shared.catalog();
     let offered = super::offered(catalog.tools.is_offered(), "tools/list");
-    serve(&catalog.tools, "tools", offered, incoming, out)
+    serve(&catalog.tools, Cached::Tools, offered, incoming, out)
 }
 
 pub(super) fn prompts(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let catalog = incoming.shared.catalog();
     let offered = super::offered(catalog.prompts.is_offered(), "prompts/list");
-    serve(&catalog.prompts, "prompts", offered, incoming, out)
+    serve(&catalog.prompts, Cached::Prompts, offered, incoming, out)
 }
 
 pub(super) fn resources(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let catalog = incoming.shared.catalog();
     let offered = super::offered(catalog.offers_resources(), "resources/list");
-    serve(&catalog.resources, "resources", offered, incoming, out)
+    serve(
+        &catalog.resources,
+        Cached::Resources,
+        offered,
+        incoming,
+        out,
+    )
 }
 
 pub(super) fn templates(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
@@ -39,7 +45,7 @@ pub(super) fn templates(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let offered = super::offered(catalog.offers_resources(), "resources/templates/list");
     serve(
         &catalog.templates,
-        "resourceTemplates",
+        Cached::Templates,
         offered,
         incoming,
         out,
@@ -48,12 +54,12 @@ pub(super) fn templates(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
 
 fn serve<E: Entry>(
     shelf: &Shelf<E>,
-    member: &str,
+    list: Cached,
     offered: Result<(), Reject>,
     incoming: Incoming<'_>,
     out: &mut impl Sink,
 ) -> Step {
-    match offered.and_then(|()| body(shelf, member, &incoming)) {
+    match offered.and_then(|()| body(shelf, list, &incoming)) {
         Ok(body) => {
             out.put(|out| {
                 envelope::write_raw_result(out, &incoming.id, &body);
@@ -67,7 +73,7 @@ fn serve<E: Entry>(
 
 fn body<E: Entry>(
     shelf: &Shelf<E>,
-    member: &str,
+    list: Cached,
     incoming: &Incoming<'_>,
 ) -> Result<Bytes, Reject> {
     let Incoming {
@@ -90,16 +96,26 @@ fn body<E: Entry>(
         cursor.as_deref(),
         shared.settings.page_size,
     )?;
-    let mut hint = shared.settings.cache;
+    let mut hint = shared.settings.cache.of(list);
     if shelf.is_restricted() {
         // caching: what differs by caller is not for shared caches.
         hint.scope = CacheScope::Private;
     }
-    let body = Bytes::from(write(shared, revision, member, &page, hint));
+    let body = Bytes::from(write(shared, revision, member(list), &page, hint));
     if is_common {
         return Ok(written.get_or_init(|| body).clone());
     }
     Ok(body)
+}
+
+/// What the list is called in its result.
+fn member(list: Cached) -> &'static str {
+    match list {
+        Cached::Tools => "tools",
+        Cached::Prompts => "prompts",
+        Cached::Templates => "resourceTemplates",
+        Cached::Resources | Cached::Reads | Cached::Discovery => "resources",
+    }
 }
 
 fn write(

@@ -3,11 +3,11 @@
 use std::{borrow::Cow, sync::Arc};
 
 use serde_json::value::{RawValue, to_raw_value};
-use turnbuckle_protocol::{CacheScope, ReadResourceResult, ResourceContents};
+use turnbuckle_protocol::{CacheHint, CacheScope, ReadResourceResult, ResourceContents};
 
 use super::Incoming;
 use crate::{
-    Call, Failure, Fault, Layer, Reject, Reply,
+    Cached, Call, Failure, Fault, Layer, Reject, Reply,
     catalog::{Callable, Found, Reading},
     exchange::{self, Running, Step},
     handler::Erased,
@@ -35,7 +35,7 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
     let input = variables(&found)?;
     let entry = Arc::new(Read(found));
     let asked = uri.clone().into_owned();
-    let fresh_for = incoming.shared.settings.cache.ttl_ms;
+    let hint = hint(entry.reading(), incoming);
     let input = input.map(Cow::Owned);
     let arguments = entry.reading().arguments.clone();
     let call = Call::of(incoming, "resources/read", uri, input, arguments);
@@ -47,11 +47,8 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
     let future = Box::pin(async move {
         let mut result = future.await?;
         complete(&mut result, &asked, entry.reading().mime_type.as_deref());
-        if entry.reading().visible.is_some() && result.cache_scope.is_none() {
-            // caching: what only some callers may see is not for shared caches.
-            result.ttl_ms.get_or_insert(fresh_for);
-            result.cache_scope = Some(CacheScope::Private);
-        }
+        result.ttl_ms.get_or_insert(hint.ttl_ms);
+        result.cache_scope.get_or_insert(hint.scope);
         Ok(result)
     });
     Ok(Running {
@@ -59,6 +56,17 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
         cancel,
         asking,
     })
+}
+
+/// What is said about keeping a read that says nothing itself.
+fn hint(reading: &Reading, incoming: &Incoming<'_>) -> CacheHint {
+    let common = || incoming.shared.settings.cache.of(Cached::Reads);
+    let mut hint = reading.cache.unwrap_or_else(common);
+    if reading.visible.is_some() {
+        // caching: what only some callers may see is not for shared caches.
+        hint.scope = CacheScope::Private;
+    }
+    hint
 }
 
 fn variables(found: &Found) -> Result<Option<Box<RawValue>>, Failure> {

@@ -6,7 +6,7 @@ use turnbuckle_protocol::{
 
 use super::{Incoming, SPOKEN};
 use crate::{
-    answer,
+    Cached, answer,
     exchange::Step,
     sink::{Sink, Wrote},
 };
@@ -19,7 +19,7 @@ pub(super) fn serve(incoming: &Incoming<'_>, out: &mut impl Sink) -> Step {
     }
     let mut result = DiscoverResult::new(&SPOKEN, capabilities);
     result.instructions.clone_from(&shared.instructions);
-    result.set_cache(shared.settings.cache);
+    result.set_cache(shared.settings.cache.of(Cached::Discovery));
     out.put(|out| {
         envelope::write_result(out, &incoming.id, |out| {
             serde_json::to_writer(&mut *out, &result)?;

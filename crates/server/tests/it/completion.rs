@@ -104,7 +104,6 @@ async fn fixed_lists_functions_and_enums_complete_at_every_revision() {
             (of_prompt("colour", "g"), json!(["green"])),
             (of_prompt("shade", "r"), json!(["red"])),
             (of_prompt("plain", ""), json!([])),
-            (of_prompt("no-such", ""), json!([])),
             (of_template("city", ""), json!(["Bern"])),
             (of_template("colour", "r"), json!(["red"])),
         ] {
@@ -193,6 +192,16 @@ async fn what_cannot_be_completed_is_refused() {
             );
         }
         assert_eq!(wire.code("completion/complete", json!({})).await, -32602);
+        // completion: an argument that is not there is a mistake; one that nobody completes is not.
+        for params in [of_prompt("no-such", ""), of_template("no-such", "")] {
+            let error = wire.error("completion/complete", params).await;
+            assert_eq!(error["code"], -32602);
+            let message = error["message"].as_str().expect("text");
+            assert!(
+                message.contains("`no-such`") && message.contains("`city`"),
+                "{message}"
+            );
+        }
         let error = wire
             .error("completion/complete", of_prompt("fails", ""))
             .await;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turnbuckle_protocol::{CacheScope, Revision};
-use turnbuckle_server::{Caller, LiveServer, Prompt, Resource, Server, Tool};
+use turnbuckle_protocol::{CacheScope, ReadResourceResult, Revision};
+use turnbuckle_server::{Cached, Caller, LiveServer, Prompt, Resource, Server, Tool};
 
 use crate::wire::Wire;
 
@@ -371,4 +371,73 @@ async fn what_differs_by_caller_is_never_shared_by_caches() {
             "{method}"
         );
     }
+}
+
+#[tokio::test]
+async fn each_kind_of_answer_can_be_kept_for_its_own_time() {
+    let seconds = Duration::from_secs;
+    let live = Server::new("s", "1")
+        .cache(seconds(1), CacheScope::Private)
+        .cache_of(Cached::Discovery, seconds(2), CacheScope::Public)
+        .cache_of(Cached::Tools, seconds(3), CacheScope::Public)
+        .cache_of(Cached::Templates, seconds(4), CacheScope::Private)
+        .cache_of(Cached::Reads, seconds(5), CacheScope::Public)
+        .tool(Tool::new("t", async || ""))
+        .prompt(Prompt::new("p", async || ""))
+        .resource(Resource::new("r://common", async || ""))
+        .resource(Resource::new("r://own", async || "").cache(seconds(6), CacheScope::Private))
+        .resource(Resource::new("r://read", async || {
+            ReadResourceResult {
+                ttl_ms: Some(7000),
+                ..ReadResourceResult::default()
+            }
+        }))
+        .resource(Resource::new("r://{x}", async || ""))
+        .build()
+        .expect("a server");
+    let mut wire = Wire::open(&live);
+    for (method, params, ttl, scope) in [
+        ("server/discover", json!({}), 2000, "public"),
+        ("tools/list", json!({}), 3000, "public"),
+        ("prompts/list", json!({}), 1000, "private"),
+        ("resources/list", json!({}), 1000, "private"),
+        ("resources/templates/list", json!({}), 4000, "private"),
+        ("resources/read", json!({ "uri": "r://common" }), 5000, "public"),
+        ("resources/read", json!({ "uri": "r://any" }), 5000, "public"),
+        ("resources/read", json!({ "uri": "r://own" }), 6000, "private"),
+        // What a read does not say is the resource's, or the server's.
+        ("resources/read", json!({ "uri": "r://read" }), 7000, "public"),
+    ] {
+        let result = wire.result(method, params.clone()).await;
+        assert_eq!(
+            (&result["ttlMs"], &result["cacheScope"]),
+            (&json!(ttl), &json!(scope)),
+            "{method} {params}"
+        );
+    }
+    for revision in Revision::LEGACY {
+        let mut wire = Wire::at(&live, revision).await;
+        for uri in ["r://own", "r://read"] {
+            let read = wire.result("resources/read", json!({ "uri": uri })).await;
+            assert_eq!((read.get("ttlMs"), read.get("cacheScope")), (None, None));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_only_some_may_see_cannot_be_shared() {
+    let hidden = |scope| {
+        Resource::new("r://it", async || "")
+            .visible(|_| true)
+            .cache(Duration::MAX, scope)
+    };
+    let server = |scope| Server::new("s", "1").resource(hidden(scope)).build();
+    let error = server(CacheScope::Public).err().expect("a mistake");
+    assert!(error.to_string().contains("make it private"), "{error}");
+    let live = server(CacheScope::Private).expect("a server");
+    let read = Wire::open(&live)
+        .result("resources/read", json!({ "uri": "r://it" }))
+        .await;
+    // Nothing is fresh for more than a year.
+    assert_eq!(read["ttlMs"], 31_536_000_000_u64);
 }

@@ -22,6 +22,7 @@ mod mutations;
 mod outcomes;
 mod output_schemas;
 mod prompts;
+mod roots;
 mod sample;
 mod setup;
 mod slow_peer;

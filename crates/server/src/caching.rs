@@ -1,0 +1,79 @@
+//! How long clients may keep what they were given, and who may share it.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::{CacheHint, CacheScope};
+
+/// What a client may keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cached {
+    /// What `server/discover` says.
+    Discovery,
+    /// The list of tools.
+    Tools,
+    /// The list of prompts.
+    Prompts,
+    /// The list of resources.
+    Resources,
+    /// The list of resource templates.
+    Templates,
+    /// The contents of resources that do not say their own.
+    Reads,
+}
+
+/// The longest that anything is called fresh: a year, as HTTP has it. Beyond that clocks and
+/// integers of other languages end before the hint does.
+const MAX_FRESH: Duration = Duration::from_hours(365 * 24);
+
+/// A hint, kept within what clients can read.
+pub(crate) fn hint(fresh_for: Duration, scope: CacheScope) -> CacheHint {
+    let fresh_for = fresh_for.min(MAX_FRESH);
+    CacheHint {
+        ttl_ms: u64::try_from(fresh_for.as_millis()).unwrap_or(u64::MAX),
+        scope,
+    }
+}
+
+/// The hints of a server. Unless set, everything is stale at once, and private.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Caching {
+    all: CacheHint,
+    own: [Option<CacheHint>; 6],
+}
+
+impl Caching {
+    pub(crate) fn set_all(&mut self, hint: CacheHint) {
+        self.all = hint;
+    }
+
+    pub(crate) fn set(&mut self, what: Cached, hint: CacheHint) {
+        self.own[what as usize] = Some(hint);
+    }
+
+    pub(crate) fn of(&self, what: Cached) -> CacheHint {
+        self.own[what as usize].unwrap_or(self.all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_a_hint_of_its_own_has_it_whatever_the_rest_has() {
+        let mut caching = Caching::default();
+        assert_eq!(caching.of(Cached::Tools), CacheHint::default());
+        let (short, long) = (Duration::from_secs(1), Duration::from_mins(1));
+        caching.set(Cached::Tools, hint(long, CacheScope::Public));
+        caching.set_all(hint(short, CacheScope::Private));
+        assert_eq!(caching.of(Cached::Tools).ttl_ms, 60_000);
+        assert_eq!(caching.of(Cached::Reads).ttl_ms, 1_000);
+    }
+
+    #[test]
+    fn nothing_is_fresh_for_more_than_a_year() {
+        let hint = hint(Duration::MAX, CacheScope::Public);
+        assert_eq!(hint.ttl_ms, 365 * 24 * 3600 * 1000);
+    }
+}
