@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Annotations, Meta, Resource, ResourceContents,
+    Annotations, Meta, OtherContent, Resource, ResourceContents,
     envelope::write_string,
     tagged::{self, Tagged},
 };
@@ -22,6 +22,8 @@ pub enum ContentBlock {
     ResourceLink(Box<ResourceLink>),
     /// A resource with its contents.
     Resource(Box<EmbeddedResource>),
+    /// Something of a kind that this version does not know.
+    Other(Box<OtherContent>),
 }
 
 impl ContentBlock {
@@ -86,9 +88,10 @@ impl<'de> Tagged<'de> for ContentBlock {
             Some("audio") => Self::Audio(AudioContent::deserialize(rest)?),
             Some("resource_link") => Self::ResourceLink(Box::deserialize(rest)?),
             Some("resource") => Self::Resource(Box::deserialize(rest)?),
-            other => {
+            Some(other) => Self::Other(Box::new(OtherContent::read(other, rest)?)),
+            None => {
                 let known = "text, image, audio, resource_link, resource";
-                return Err(tagged::unknown(Self::TAG, other, known));
+                return Err(tagged::unknown(Self::TAG, None, known));
             }
         })
     }
@@ -318,9 +321,26 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_kind_is_kept_among_the_others_whatever_the_order_of_its_members() {
+        for video in [
+            r#"{"type":"video","data":{"n":1},"_meta":{"a":1}}"#,
+            r#"{"data":{"n":1},"type":"video","_meta":{"a":1}}"#,
+        ] {
+            let list = format!(r#"[{{"type":"text","text":"a"}},{video}]"#);
+            let mut blocks: Vec<ContentBlock> = serde_json::from_str(&list).unwrap();
+            assert_eq!(blocks[0], ContentBlock::text("a"));
+            for revision in crate::Revision::ALL {
+                crate::Lower::lower(&mut blocks[1], revision);
+                let back: Value = serde_json::to_value(&blocks[1]).unwrap();
+                let before: Value = serde_json::from_str(video).unwrap();
+                assert_eq!(back, before, "{revision}");
+            }
+        }
+    }
+
+    #[test]
     fn a_wrong_kind_is_named() {
         for (json, expected) in [
-            (json!({"type": "video", "data": ""}), "`type` is `video`"),
             (json!({"text": "hello"}), "`type` is missing"),
             (
                 json!({"text": "hello", "type": 3}),

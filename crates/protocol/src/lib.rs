@@ -25,6 +25,7 @@ mod json;
 pub mod logging;
 pub mod meta;
 pub mod method;
+pub mod other_content;
 pub mod outcome;
 pub mod page;
 pub mod progress;
@@ -65,6 +66,7 @@ pub use input::{InputRequest, InputRequests, InputRequiredResult, InputResponse,
 pub use json::JsonObject;
 pub use logging::{LoggingLevel, LoggingMessageNotificationParams, SetLevelRequestParams};
 pub use meta::Meta;
+pub use other_content::OtherContent;
 pub use outcome::{CallToolOutcome, Complete, Outcome, ResultType};
 pub use page::{Cursor, PaginatedRequestParams};
 pub use progress::{ProgressNotificationParams, ProgressToken};

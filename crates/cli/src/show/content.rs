@@ -61,6 +61,7 @@ pub(crate) fn block(block: &ContentBlock) -> String {
             format!("[link {} ({})]", link.resource.uri, link.resource.name)
         }
         ContentBlock::Resource(embedded) => contents(&embedded.resource),
+        ContentBlock::Other(other) => format!("[{}]", other.kind),
     }
 }
 

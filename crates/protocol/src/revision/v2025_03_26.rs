@@ -68,6 +68,7 @@ pub(super) fn content(block: &mut ContentBlock) {
         ContentBlock::Audio(content) => content.meta = None,
         ContentBlock::Resource(content) => content.meta = None,
         ContentBlock::ResourceLink(link) => *block = ContentBlock::Text(link_as_text(link)),
+        ContentBlock::Other(_) => {}
     }
 }
 
