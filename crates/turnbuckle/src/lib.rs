@@ -37,6 +37,8 @@ pub use turnbuckle_server::{Choice, Filled, Form, FormField, Misfit, Question};
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
 #[cfg(feature = "server")]
 pub use turnbuckle_store as store;
+#[cfg(feature = "skills")]
+pub use turnbuckle_skills as skills;
 pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
 pub use turnbuckle_transport::Command;

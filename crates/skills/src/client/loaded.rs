@@ -1,0 +1,98 @@
+//! A skill in use.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use turnbuckle_client::Connection;
+use turnbuckle_protocol::ResourceContents;
+
+use super::{SkillError, verify};
+use crate::{Frontmatter, SkillEntry, uri};
+
+/// A skill whose `SKILL.md` was read and verified.
+#[derive(Debug)]
+pub struct LoadedSkill<'a> {
+    server: &'a Connection,
+    entry: SkillEntry,
+    text: String,
+}
+
+impl<'a> LoadedSkill<'a> {
+    pub(super) async fn load(
+        server: &'a Connection,
+        entry: SkillEntry,
+    ) -> Result<Self, SkillError> {
+        let bytes = read(server, &entry, &entry.uri).await?;
+        let text = String::from_utf8(bytes).map_err(|_| SkillError::BadFile {
+            uri: entry.uri.as_str().into(),
+            problem: "it is no UTF-8",
+        })?;
+        verify::frontmatter(&entry, &text)?;
+        Ok(Self {
+            server,
+            entry,
+            text,
+        })
+    }
+
+    /// What the server said of it.
+    pub fn entry(&self) -> &SkillEntry {
+        &self.entry
+    }
+
+    /// The whole `SKILL.md`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The `SKILL.md` without its frontmatter: what the model reads.
+    pub fn instructions(&self) -> &str {
+        Frontmatter::parse(&self.text).map_or(&self.text, |parsed| parsed.body)
+    }
+
+    /// Reads a file that the skill refers to, by its path from the skill's directory, and verifies
+    /// it. A `SKILL.md` of a skill inside of this one comes as plain text: loading that skill takes
+    /// an entry, and a user, of its own.
+    ///
+    /// # Errors
+    /// [`SkillError`] says what is not as promised. The content must not be used then.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives the reading up.
+    pub async fn read(&self, path: &str) -> Result<Vec<u8>, SkillError> {
+        let outside = || SkillError::Outside { path: path.into() };
+        let root = uri::root_of(&self.entry.uri).ok_or_else(outside)?;
+        let inner = uri::within(path).ok_or_else(outside)?;
+        read(
+            self.server,
+            &self.entry,
+            &format!("{root}/{}", uri::encode(&inner)),
+        )
+        .await
+    }
+}
+
+/// Reads one file. One that is not listed is not even asked for.
+async fn read(server: &Connection, entry: &SkillEntry, uri: &str) -> Result<Vec<u8>, SkillError> {
+    let listed = verify::listed(entry, uri)?;
+    let bytes = bytes(uri, server.read(uri).await?.contents)?;
+    if let Some(file) = listed {
+        verify::content(file, &bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn bytes(uri: &str, contents: Vec<ResourceContents>) -> Result<Vec<u8>, SkillError> {
+    let bad = |problem| SkillError::BadFile {
+        uri: uri.into(),
+        problem,
+    };
+    let [contents]: [ResourceContents; 1] = contents
+        .try_into()
+        .map_err(|_| bad("a file is one content"))?;
+    match contents {
+        ResourceContents::Text(text) => Ok(text.text.into_bytes()),
+        ResourceContents::Blob(blob) => {
+            let decoded = BASE64_STANDARD.decode(blob.blob);
+            decoded.map_err(|_| bad("its bytes are no base64"))
+        }
+    }
+}

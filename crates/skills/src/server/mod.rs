@@ -1,0 +1,12 @@
+//! Skills as a server serves them.
+
+mod fault;
+mod library;
+mod media;
+mod open;
+mod skill;
+mod skills;
+
+pub use fault::SkillFault;
+pub use skill::Skill;
+pub use skills::Skills;
