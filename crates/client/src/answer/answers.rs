@@ -37,6 +37,20 @@ pub struct Answers {
     sample: Option<Handler<CreateMessageRequestParams, CreateMessageResult>>,
     sampling: Sampling,
     roots: Option<Roots>,
+    by_hand: ByHand,
+}
+
+/// What is offered although no handler answers it.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a set of what can be offered, each with a name of its own"
+)]
+struct ByHand {
+    forms: bool,
+    urls: bool,
+    sampling: bool,
+    roots: bool,
 }
 
 /// Whether the model that is asked may call tools.
@@ -112,13 +126,39 @@ impl Answers {
         }
     }
 
+    /// Offers to fill in forms without a handler: they come to calls
+    /// [by hand](crate::Connection::by_hand).
+    pub fn forms_by_hand(mut self) -> Self {
+        self.by_hand.forms = true;
+        self
+    }
+
+    /// Offers visits to URLs without a handler: they come to calls by hand.
+    pub fn urls_by_hand(mut self) -> Self {
+        self.by_hand.urls = true;
+        self
+    }
+
+    /// Offers to ask a model, which may call tools, without a handler: the questions come to calls by
+    /// hand.
+    pub fn samples_by_hand(mut self) -> Self {
+        self.by_hand.sampling = true;
+        self
+    }
+
+    /// Offers to list roots without a handler: the questions come to calls by hand.
+    pub fn roots_by_hand(mut self) -> Self {
+        self.by_hand.roots = true;
+        self
+    }
+
     /// What may be offered because of these answers, in the words of the newest revision.
     pub fn capabilities(&self) -> ClientCapabilities {
         let mut offered = ClientCapabilities::new();
-        if self.form.is_some() {
+        if self.form.is_some() || self.by_hand.forms {
             offered = offered.with_form_elicitation();
         }
-        if self.url.is_some() {
+        if self.url.is_some() || self.by_hand.urls {
             offered = offered.with_url_elicitation();
         }
         if self.sample.is_some() {
@@ -127,10 +167,21 @@ impl Answers {
                 Sampling::WithTools => offered.with_sampling_tools(),
             };
         }
+        if self.by_hand.sampling {
+            offered = offered.with_sampling_tools();
+        }
+        if self.by_hand.roots {
+            offered = offered.with_roots();
+        }
         if self.roots.is_some() {
             offered.roots.get_or_insert_default().list_changed = Some(true);
         }
         offered
+    }
+
+    /// Whether there is anything that a server could ask for.
+    pub(crate) fn has_any(&self) -> bool {
+        self.capabilities() != ClientCapabilities::default()
     }
 
     /// Tells of changed roots, if there are any.
@@ -161,7 +212,7 @@ impl Answers {
                 let roots = self
                     .roots
                     .as_ref()
-                    .ok_or(Unanswered::NotOffered("roots/list"))?;
+                    .ok_or(unanswered(self.by_hand.roots, "roots/list"))?;
                 Ok(ListRootsResult::new(roots.list()).into())
             }
         }
@@ -173,7 +224,8 @@ impl Answers {
         request: ElicitRequestParams,
     ) -> Result<ElicitResult, Unanswered> {
         if self.form.is_none() && self.url.is_none() {
-            return Err(Unanswered::NotOffered("elicitation/create"));
+            let is_by_hand = self.by_hand.forms || self.by_hand.urls;
+            return Err(unanswered(is_by_hand, "elicitation/create"));
         }
         // elicitation: a mode that was not declared is answered as wrong params.
         match request {
@@ -200,7 +252,8 @@ impl Answers {
         request: CreateMessageRequestParams,
     ) -> Result<CreateMessageResult, Unanswered> {
         let method = "sampling/createMessage";
-        let handler = self.sample.as_ref().ok_or(Unanswered::NotOffered(method))?;
+        let missing = unanswered(self.by_hand.sampling, method);
+        let handler = self.sample.as_ref().ok_or(missing)?;
         // sampling: tools that were not declared MUST be answered with an error.
         let has_tools = request.tools.is_some() || request.tool_choice.is_some();
         if has_tools && self.sampling == Sampling::Plain {
@@ -209,6 +262,14 @@ impl Answers {
         handler(Ask::new(server, request))
             .await
             .map_err(Unanswered::Refused)
+    }
+}
+
+fn unanswered(is_by_hand: bool, method: &'static str) -> Unanswered {
+    if is_by_hand {
+        Unanswered::ByHand
+    } else {
+        Unanswered::NotOffered(method)
     }
 }
 

@@ -2,20 +2,24 @@
 
 use std::{future::pending, sync::Arc, time::Duration};
 
-use bytes::Bytes;
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
+use turnbuckle_transport::http::client::StatusCode;
 
-use super::{Http, exchange::is_message, head, position::Position, session::Session};
+use super::{
+    Http,
+    exchange::is_message,
+    head,
+    position::Position,
+    refusal::{is_gone, is_passing},
+    session::Session,
+};
 use crate::link::{Link, Opened, race};
-
-/// What ends a handshake.
-pub(super) const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-
-/// How long a server may take to accept that.
-const INITIALIZED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A stream that lasted this long was one, also if nothing was said on it.
 const QUIET_STREAM: Duration = Duration::from_secs(10);
+/// How long the first call waits for the stream, by which it may be asked. Servers that have one
+/// open it at once; some say so with the first event only, and must not hold up everything.
+const STREAM_OPENS: Duration = Duration::from_secs(1);
 
 impl Opened {
     /// Says that the handshake is over, and listens to what the server says by itself.
@@ -23,34 +27,29 @@ impl Opened {
         let Some(http) = self.link.wire.http().cloned() else {
             return self.link.notify("notifications/initialized", &());
         };
-        // Before anything else is sent: two requests may overtake each other.
-        let telling = http.tell(&self.link, Bytes::from_static(INITIALIZED));
-        match self.link.pending.within(INITIALIZED_TIMEOUT, telling).await {
-            Some(Ok(())) => {}
-            Some(Err(fault)) => {
-                let error =
-                    fault.into_error(self.link.server().clone(), "notifications/initialized");
-                tracing::warn!(%error, "the handshake did not end as it should");
-            }
-            None => tracing::warn!(
-                server = &**self.link.server(),
-                "did not take the end of the handshake"
-            ),
+        http.end_handshake(&self.link).await;
+        if http.is_answered_by_events() {
+            return;
         }
-        if !http.is_answered_by_events() {
-            self.spawn(listen(self.link.clone(), http));
+        let (opens, opened) = oneshot::channel();
+        self.spawn(listen(self.link.clone(), http, opens));
+        // Servers that ask by this stream lose what they ask before it is there.
+        if self.link.profile.answers.has_any() {
+            let _ = tokio::time::timeout(STREAM_OPENS, opened).await;
         }
     }
 }
 
-/// Listens for as long as the connection is open, to one session after the other.
-async fn listen(link: Arc<Link>, http: Arc<Http>) {
+/// Listens for as long as the connection is open, to one session after the other. `opens` is
+/// dropped once it is known whether there is a stream.
+async fn listen(link: Arc<Link>, http: Arc<Http>, opens: oneshot::Sender<()>) {
+    let mut opens = Some(opens);
     let mut sessions = http.sessions.subscribe();
     let sessions = async {
         loop {
             let session = sessions.borrow_and_update().clone();
             let follow = async {
-                follow(&link, &http, &session).await;
+                follow(&link, &http, &session, &mut opens).await;
                 pending::<()>().await;
             };
             race(follow, sessions.changed()).await;
@@ -60,14 +59,21 @@ async fn listen(link: Arc<Link>, http: Arc<Http>) {
 }
 
 /// Reads the stream of one session, and comes back when it breaks, until the server has none.
-async fn follow(link: &Link, http: &Http, session: &Session) {
+async fn follow(
+    link: &Link,
+    http: &Http,
+    session: &Session,
+    opens: &mut Option<oneshot::Sender<()>>,
+) {
     let mut position = Position::default();
     let mut has_gap = false;
     loop {
         let begun = Instant::now();
         let mut headers = head::of_session(link, session);
         position.add_to(&mut headers);
-        match http.agent.events(&http.address, headers).await {
+        let reply = http.agent.events(&http.address, headers).await;
+        drop(opens.take());
+        match reply {
             Ok(reply) if reply.status().is_success() && reply.is_events() => {
                 if std::mem::replace(&mut has_gap, true) && !position.is_known() {
                     link.stream_reopened();
@@ -88,18 +94,10 @@ async fn follow(link: &Link, http: &Http, session: &Session) {
                     continue;
                 }
             }
-            // transports: 405 says that there is none. A 404 may say the same, or that the session
-            // is over, which the next call will find out and mend.
-            Ok(reply) if !reply.status().is_server_error() => {
-                tracing::debug!(server = &**link.server(), status = %reply.status(), "has no stream of its own");
-                if reply.status().as_u16() == 404 && session.can_expire() {
-                    link.standing.doubt();
-                } else {
-                    link.stream_gone("the server has no stream to tell of changes by");
-                }
-                return;
+            Ok(reply) if can_come_back(reply.status(), has_gap) => {
+                tracing::debug!(status = %reply.status(), "no stream for now");
             }
-            Ok(reply) => tracing::debug!(status = %reply.status(), "no stream for now"),
+            Ok(reply) => return leave(link, http, session, reply.status(), has_gap).await,
             Err(error) => tracing::debug!(%error, "no stream for now"),
         }
         if !position.has_failed() {
@@ -111,5 +109,28 @@ async fn follow(link: &Link, http: &Http, session: &Session) {
             return;
         }
         tokio::time::sleep(position.wait()).await;
+    }
+}
+
+/// Whether a refusal of the stream may be another answer in a while. Where there was a stream before,
+/// that is likely: servers refuse a second one until they have noticed that the first is gone.
+fn can_come_back(status: StatusCode, had_stream: bool) -> bool {
+    let is_final = is_gone(status) || status == StatusCode::METHOD_NOT_ALLOWED;
+    is_passing(status) || (had_stream && !is_final)
+}
+
+/// There is no stream. transports: 405 says so. A 404 may say the same, or that the session is over;
+/// where there was a stream before, it is the session.
+async fn leave(link: &Link, http: &Http, session: &Session, status: StatusCode, had_stream: bool) {
+    tracing::debug!(server = &**link.server(), %status, "has no stream of its own");
+    if !is_gone(status) || !session.can_expire() {
+        link.stream_gone("the server has no stream to tell of changes by");
+    } else if !had_stream {
+        // The next call finds out and mends it.
+        link.standing.doubt();
+    } else if let Err(fault) = Box::pin(http.reopen(link, session)).await {
+        let error = fault.into_error(link.server().clone(), "initialize");
+        tracing::warn!(%error, "the session is over, and no other could be opened");
+        link.standing.doubt();
     }
 }

@@ -360,3 +360,27 @@ async fn a_session_that_cannot_be_opened_anew_is_told() {
     );
     assert!(error.to_string().contains("503"), "{error}");
 }
+
+#[tokio::test]
+async fn a_client_that_can_be_asked_listens_before_it_calls() {
+    let site = legacy(Revision::V2025_11_25, |heard, answer| {
+        Box::pin(async move {
+            if heard.line() == "GET" {
+                // The call would overtake it.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                answer.events().await;
+                return answer.hung_up().await;
+            }
+            usual(heard, answer).await;
+        })
+    })
+    .await;
+    let client = plain().roots(vec![turnbuckle_client::protocol::Root::new("file:///a")]);
+    let begun = Instant::now();
+    let server = client.connect(site.url()).await.unwrap();
+    assert!(begun.elapsed() >= Duration::from_millis(100));
+    assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
+    let lines = site.lines();
+    let place = |wanted: &str| lines.iter().position(|line| line == wanted).unwrap();
+    assert!(place("GET") < place("POST tools/call"), "{lines:?}");
+}
