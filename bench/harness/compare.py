@@ -42,7 +42,7 @@ ap.add_argument("extra", nargs="*", help="NAME=http://host:port/path:PID | NAME=
 ap.add_argument("--rounds", type=int, default=3)
 ap.add_argument("--secs", type=float, default=1.5)
 ap.add_argument("--only", default="rmcp,turnbuckle", help="comma list of built-in servers to run (the control always runs; also control-raw, control-value, control-tokio, rmcp-sse)")
-ap.add_argument("--parts", default="http,stdio,sessions,cold,callgrind", help="also callgrind-stdio, callgrind-http")
+ap.add_argument("--parts", default="http,stdio,sessions,listen,cold,callgrind", help="also callgrind-stdio, callgrind-http")
 ap.add_argument("--server-cpu", default="0")
 ap.add_argument("--gen-cpu", default="1")
 ap.add_argument("--client", default="raw", choices=["raw", "hyper"])
@@ -99,7 +99,7 @@ for e in A.extra:
     elif "{PORT}" in spec: http[name] = shlex.split(spec)
     else: stdio[name] = shlex.split(spec)
 
-R = {"http": {}, "stdio": {}, "sessions": {}, "cold": {}, "callgrind": {}, "callgrind_http": {}, "rss": {}, "size": {}, "errors": []}
+R = {"http": {}, "stdio": {}, "sessions": {}, "listen": {}, "cold": {}, "callgrind": {}, "callgrind_http": {}, "rss": {}, "size": {}, "errors": []}
 def add(part, name, key, d):
     if "error" in d: R["errors"].append([part, name, key, d["error"][:300]]); note("  error:", part, name, key, d["error"][:200]); return
     R[part].setdefault(name, {}).setdefault(key, []).append(d)
@@ -144,6 +144,17 @@ def run_sessions():
     for n, (url, pid) in given.items():
         add("sessions", n, "s", lg("sessions", "--cpu", A.gen_cpu, "--url", url, "--pid", pid, "--base", 200, "--n", 1000))
     note("sessions done")
+
+def run_listen():
+    # Only ours has a tool that publishes; each process needs a file for each listener, so the limit is raised as far as it goes.
+    import resource
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    n = min(10_000, hard - 200)
+    for _ in range(A.rounds):
+        url, p = start_http(HTTP["turnbuckle"])
+        add("listen", "turnbuckle", "l", lg("listen", "--cpu", A.gen_cpu, "--url", url, "--pid", p.pid, "--n", n, timeout=180)); stop(p)
+    note("listen done")
 
 def run_cold():
     for n, c in stdio.items():
@@ -219,6 +230,10 @@ def tables():
                         "MB per 1,000 sessions": g("sessions", "s", "mb_per_1000"), "peak RSS stdio MB": max((d["peak_rss_mb"] for v in R["stdio"].get(n, {}).values() for d in v), default=None),
                         "cold start ms": g("cold", "c", "cold_ms"), "stripped binary MB": R["size"].get(n)}[k])
         o.append(table("Footprint", names, ["peak RSS http MB", "idle RSS http MB", "MB per 1,000 sessions", "peak RSS stdio MB", "cold start ms", "stripped binary MB"], foot))
+    if R["listen"]:
+        cols = {"listeners": "listeners", "RSS idle MB": "rss_idle_mb", "KB per listener": "kb_per_listener", "CPU ms a second while idle": "idle_cpu_ms_per_s",
+                "CPU ms to tell all of one change": "publish_cpu_ms", "ms until all have heard": "publish_wall_ms"}
+        o.append(table("Open subscriptions/listen streams over HTTP", list(R["listen"]), list(cols), lambda n, k: fmt(med([d[cols[k]] for d in R["listen"][n]["l"]]))))
     if R["errors"]: o.append("Errors:\n" + "\n".join(f"- {' '.join(map(str, e))}" for e in R["errors"]) + "\n")
     return "\n".join(o)
 
@@ -228,7 +243,7 @@ def save():
     open(A.out + ".md", "w").write(tables())
 
 try:
-    for part, f in (("http", run_http), ("stdio", run_stdio), ("sessions", run_sessions), ("cold", run_cold), ("callgrind", run_callgrind)):
+    for part, f in (("http", run_http), ("stdio", run_stdio), ("sessions", run_sessions), ("listen", run_listen), ("cold", run_cold), ("callgrind", run_callgrind)):
         if any(q.split("-")[0] == part for q in PARTS): f(); save()
 except KeyboardInterrupt: note("interrupted")
 finally:

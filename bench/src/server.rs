@@ -1,13 +1,17 @@
 //! The server under measurement: `bench-server stdio`, `bench-server http PORT` (at `/mcp`).
 //!
-//! It has what the harness expects: `echo{text}`, `add{a, b}` with structured output, and
-//! a hundred others that give `tools/list` a realistic size.
+//! It has what the harness expects: `echo{text}`, `add{a, b}` with structured output, `touch` that
+//! says that `bench://clock` has changed, and a hundred others that give `tools/list` a realistic
+//! size.
 
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use turnbuckle::{Args, Http, Json, ServeError, Server, Stdio, Tool, tool};
+use turnbuckle::{
+    Args, Changes, Http, Json, Resource, ServeError, Server, Stdio, Tool, tool,
+    transport::http::Settings,
+};
 
 /// Returns its text argument.
 #[tool]
@@ -26,6 +30,18 @@ async fn add(a: i64, b: i64) -> Json<Sum> {
     Json(Sum {
         sum: a.wrapping_add(b),
     })
+}
+
+/// The resource whose listeners are counted.
+const CLOCK: &str = "bench://clock";
+
+/// Connections that the server takes: ten thousand listeners, and those who publish.
+const MAX_CONNECTIONS: usize = 16_000;
+
+/// Says that the clock has changed.
+async fn touch(changes: Changes) -> &'static str {
+    changes.resource(CLOCK);
+    "told"
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -51,7 +67,10 @@ fn server() -> Server {
             format!("Dummy tool number {number:03}, which gives tools/list a realistic payload.");
         server = server.tool(Tool::new(format!("dummy_{number:03}"), search).about(about));
     }
-    server.tool(echo)
+    server
+        .tool(Tool::new("touch", touch))
+        .resource(Resource::new(CLOCK, async || "noon"))
+        .tool(echo)
 }
 
 fn main() -> ExitCode {
@@ -60,7 +79,12 @@ fn main() -> ExitCode {
     let server = server();
     let outcome = match (mode.as_deref(), port) {
         (Some("stdio"), None) => run(server.serve(Stdio)),
-        (Some("http"), Some(port)) => run(server.serve(Http::bind(format!("127.0.0.1:{port}")))),
+        (Some("http"), Some(port)) => {
+            let mut connections = Settings::default();
+            connections.max_connections = MAX_CONNECTIONS;
+            let http = Http::bind(format!("127.0.0.1:{port}"));
+            run(server.serve(http.connections(connections)))
+        }
         _ => {
             eprintln!("usage: bench-server stdio | bench-server http PORT");
             return ExitCode::from(2);

@@ -27,3 +27,4 @@ mod shutdown;
 mod site;
 mod standing;
 mod subscriptions;
+mod utilities;
