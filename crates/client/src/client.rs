@@ -15,6 +15,7 @@ use turnbuckle_transport::Limits;
 use crate::{
     Answers, Ask, Cache, Connect, News, Refusal, Roots, Target,
     settings::{OutputCheck, Settings},
+    task,
 };
 
 /// A client for any server.
@@ -258,6 +259,7 @@ impl Profile {
             capabilities.extensions = Some(self.extensions.clone());
         }
         capabilities.lower(revision);
+        task::declare(&mut capabilities, revision);
         capabilities
     }
 

@@ -42,6 +42,7 @@ mod logs;
 mod news;
 mod peer;
 mod settings;
+mod task;
 
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_transport as transport;
@@ -61,4 +62,5 @@ pub use listen::{Change, Changes, Listen, Missed};
 pub use logs::{Log, LogStream};
 pub use news::{News, NewsStream};
 pub use peer::Peer;
+pub use task::{StartTask, Started, TaskHandle, TaskStatuses, TaskTicket};
 pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};

@@ -7,7 +7,7 @@ use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams};
 
 use super::exchange::{Exchange, Read};
-use crate::{CallError, cache::Freshness, connect::BoxFuture, link::Link};
+use crate::{CallError, Connection, cache::Freshness, connect::BoxFuture, link::Link};
 
 /// Something asked of a server, sent when it is awaited.
 ///
@@ -30,6 +30,8 @@ use crate::{CallError, cache::Freshness, connect::BoxFuture, link::Link};
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Call<'a, R> {
     pub(super) link: &'a Link,
+    /// Set where a call can become a task, which outlives it.
+    pub(super) connection: Option<&'a Connection>,
     pub(super) method: Cow<'static, str>,
     /// An error waits until the call is awaited, where all the others are met too.
     pub(super) body: Result<Body, CallError>,
@@ -93,6 +95,7 @@ impl<'a, R> Call<'a, R> {
         let check = Check::Offered;
         Self {
             link,
+            connection: None,
             method,
             body,
             read,

@@ -2,10 +2,13 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{Complete, InputRequiredResult, InputResponses, Outcome};
+use turnbuckle_protocol::{
+    Complete, CreateTaskResult, InputRequiredResult, InputResponses, Outcome, TaskMetadata,
+};
 use turnbuckle_session::requests::Deadline;
 
 use super::{
+    begun::Begun,
     builder::{Body, Call, Check, Subject},
     input_required::{self, Retry},
 };
@@ -33,6 +36,8 @@ pub(super) enum Read<R> {
     Done(R),
     /// The server wants something first.
     Asked(InputRequiredResult),
+    /// The result comes later.
+    Task(CreateTaskResult),
 }
 
 /// The params of a request in whose middle the server may ask.
@@ -49,6 +54,9 @@ struct Params<'a> {
     input_responses: Option<&'a InputResponses>,
     #[serde(skip_serializing_if = "Option::is_none")]
     request_state: Option<&'a str>,
+    /// Only in sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'a TaskMetadata>,
 }
 
 impl<'a, R> Call<'a, R> {
@@ -62,7 +70,7 @@ impl<'a, R> Call<'a, R> {
         let body = std::mem::replace(&mut self.body, Ok(Body::Plain(None)))?;
         match body {
             Body::Plain(params) => self.run_once(params.as_deref()).await,
-            Body::Subject(subject) => self.run_rounds(&subject).await,
+            Body::Subject(subject) => self.run_to_the_end(&subject).await,
         }
     }
 
@@ -78,17 +86,30 @@ impl<'a, R> Call<'a, R> {
         };
         match (self.read)(&exchange, raw)? {
             Read::Done(result) => Ok(result),
-            Read::Asked(_) => Err(exchange.malformed("nothing can be asked here")),
+            Read::Asked(_) | Read::Task(_) => {
+                Err(exchange.malformed("nothing can be asked or put off here"))
+            }
         }
     }
 
-    async fn run_rounds(mut self, subject: &Subject) -> Result<R, CallError> {
+    /// Sends, and answers what is asked, until there is a result or a task.
+    pub(super) async fn run_rounds(
+        &mut self,
+        subject: &Subject,
+        mut task: Option<TaskMetadata>,
+    ) -> Result<Begun<R>, CallError> {
         let mut retry = Retry::default();
         for round in 0..MAX_ROUNDS {
-            let params = Params::new(subject, &retry);
+            let params = Params::new(subject, &retry, task.as_ref());
             // caching: what came of a retry depends on more than the request.
             let raw = match self.lookup(subject.text()).filter(|_| round == 0) {
-                None => self.send(&params).await?,
+                None => match self.send(&params).await {
+                    Err(error) if task.is_none() && self.is_only_a_task(&error) => {
+                        task = Some(TaskMetadata::default());
+                        continue;
+                    }
+                    sent => sent?,
+                },
                 Some(lookup) => self.send_or_find(&params, lookup).await?,
             };
             let exchange = Exchange {
@@ -97,7 +118,11 @@ impl<'a, R> Call<'a, R> {
                 subject: subject.text(),
             };
             match (self.read)(&exchange, raw)? {
-                Read::Done(result) => return Ok(result),
+                Read::Done(result) => return Ok(Begun::Done(result)),
+                Read::Task(task) => {
+                    let tool = subject.text().to_owned();
+                    return Ok(Begun::Task(tool, Box::new(task)));
+                }
                 Read::Asked(asked) => {
                     retry = input_required::answer(&exchange, asked, round).await?;
                 }
@@ -177,13 +202,14 @@ impl<'a, R> Call<'a, R> {
 }
 
 impl<'a> Params<'a> {
-    fn new(subject: &'a Subject, retry: &'a Retry) -> Self {
+    fn new(subject: &'a Subject, retry: &'a Retry, task: Option<&'a TaskMetadata>) -> Self {
         Self {
             name: subject.name.as_deref(),
             uri: subject.uri.as_deref(),
             arguments: subject.arguments.as_deref(),
             input_responses: retry.responses.as_ref(),
             request_state: retry.state.as_deref(),
+            task,
         }
     }
 }

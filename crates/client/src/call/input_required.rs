@@ -6,7 +6,7 @@ use std::time::Duration;
 use turnbuckle_protocol::{InputRequests, InputRequiredResult, InputResponses, Lower};
 
 use super::{exchange::Exchange, join::join_all};
-use crate::CallError;
+use crate::{CallError, link::Link};
 
 /// How long to wait before a call is repeated that the server only put off: doubled each time, up
 /// to the longest.
@@ -38,7 +38,7 @@ pub(super) async fn answer(
             state: asked.request_state,
         });
     };
-    match answer_all(exchange, requests).await {
+    match answer_asks(exchange.link, requests).await {
         Ok(responses) => Ok(Retry {
             responses: Some(responses),
             state: asked.request_state,
@@ -53,11 +53,10 @@ pub(super) async fn answer(
 }
 
 /// mrtr: there is no way to say in an answer that there is none; the call is not sent again then.
-async fn answer_all(
-    exchange: &Exchange<'_>,
+pub(crate) async fn answer_asks(
+    link: &Link,
     requests: &InputRequests,
 ) -> Result<InputResponses, String> {
-    let link = exchange.link;
     let Some(server) = link.peer() else {
         return Err("the server is not known yet".to_owned());
     };

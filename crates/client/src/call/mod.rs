@@ -1,6 +1,7 @@
 //! What a client asks of a server: each kind of question, its answer, and what both share.
 
 mod any;
+mod begun;
 mod builder;
 mod completion_complete;
 mod exchange;
@@ -19,9 +20,12 @@ mod server_discover;
 mod tools_call;
 mod traced;
 
+pub(crate) use begun::Begun;
 pub use builder::Call;
 pub(crate) use extension::{extension_call, not_offered};
+pub(crate) use input_required::answer_asks;
 pub(crate) use join::join_all;
 pub use list::{List, ListStream, Listed};
 pub(crate) use output_schema::OutputSchemas;
 pub use tool_output::ToolOutput;
+pub(crate) use tools_call::read_output;

@@ -9,7 +9,7 @@ use super::{
     builder::{Body, Subject, object},
     exchange::{Exchange, Read},
 };
-use crate::{CallError, Connection, settings::OutputCheck};
+use crate::{CallError, Connection, link::Link, settings::OutputCheck};
 
 const METHOD: &str = "tools/call";
 
@@ -27,26 +27,49 @@ impl Connection {
                 ..Subject::default()
             })
         });
-        Call::new(self.link(), METHOD, body, |exchange, raw| {
+        let call = Call::new(self.link(), METHOD, body, |exchange, raw| {
             read(exchange, &raw)
-        })
+        });
+        Call {
+            connection: Some(self),
+            ..call
+        }
+    }
+}
+
+/// Reads the result of a call that was a task.
+pub(crate) fn read_output(
+    link: &Link,
+    tool: &str,
+    raw: &RawValue,
+) -> Result<ToolOutput, CallError> {
+    let exchange = Exchange {
+        link,
+        method: METHOD,
+        subject: tool,
+    };
+    match read(&exchange, raw)? {
+        Read::Done(output) => Ok(output),
+        Read::Asked(_) | Read::Task(_) => Err(exchange.malformed("a task returned no result")),
     }
 }
 
 fn read(exchange: &Exchange<'_>, raw: &RawValue) -> Result<Read<ToolOutput>, CallError> {
-    let result: CallToolResult = if exchange.link.revision().is_modern() {
-        match exchange.parse(raw)? {
-            CallToolOutcome::Complete(result) => result,
-            CallToolOutcome::InputRequired(asked) => return Ok(Read::Asked(asked)),
-            // tasks: a server MUST NOT make a task for a client that did not declare them.
-            CallToolOutcome::Task(_) => {
-                return Err(exchange.malformed("the call became a task, which nobody asked for"));
+    let revision = exchange.link.revision();
+    let result: CallToolResult = match exchange.parse(raw)? {
+        CallToolOutcome::Complete(mut result) => {
+            if !revision.is_modern() {
+                result.raise(revision);
             }
+            result
         }
-    } else {
-        let mut result: CallToolResult = exchange.parse(raw)?;
-        result.raise(exchange.link.revision());
-        result
+        CallToolOutcome::InputRequired(asked) if revision.is_modern() => {
+            return Ok(Read::Asked(asked));
+        }
+        CallToolOutcome::InputRequired(_) => {
+            return Err(exchange.malformed("a session is asked by requests"));
+        }
+        CallToolOutcome::Task(task) => return Ok(Read::Task(task)),
     };
     if exchange.link.profile.settings.output == OutputCheck::Known {
         exchange.link.schemas.check(exchange.subject, &result)?;

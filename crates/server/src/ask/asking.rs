@@ -269,6 +269,7 @@ impl Asking {
                 let asking = Arc::clone(self);
                 match (&self.way, self.board.get()) {
                     (_, Some(board)) => {
+                        books.wake_driver();
                         let (board, key) = (Arc::clone(board), key.to_owned());
                         Stand::Send(Box::pin(async move {
                             board.answer(&key, || asking.is_answered(&key)).await

@@ -27,4 +27,6 @@ pub(crate) use launch::{Wish, declares_tasks, launch, undeclared};
 pub(crate) use news::{TaskNews, listened};
 pub use settings::TaskSettings;
 pub(crate) use wire::{detailed, legacy, legacy_page};
-pub(crate) use workshop::{Anybody, Workshop, capability, is_identified};
+#[cfg(feature = "http")]
+pub(crate) use workshop::Anybody;
+pub(crate) use workshop::{Workshop, capability, is_identified};

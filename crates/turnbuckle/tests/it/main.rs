@@ -5,5 +5,6 @@ mod asks;
 mod forms;
 mod functions;
 mod methods;
+mod tasks;
 mod ui;
 mod wire;

@@ -1,0 +1,114 @@
+//! Calls that become tasks.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::{
+    CreateTaskResult, TaskMetadata,
+    error::code,
+    method::{Direction, available},
+};
+
+use super::{
+    Call,
+    builder::{Body, Check, Subject},
+    exchange::{Exchange, Read},
+};
+use crate::{CallError, Connection, link::Link, task};
+
+/// What came of a call.
+pub(crate) enum Begun<R> {
+    /// The result.
+    Done(R),
+    /// A task of this tool.
+    Task(String, Box<CreateTaskResult>),
+}
+
+impl<'a, R> Call<'a, R> {
+    /// Runs the call, and waits for its task if it becomes one. A call that is dropped, or not
+    /// done in its time, gives its task up.
+    pub(super) async fn run_to_the_end(mut self, subject: &Subject) -> Result<R, CallError> {
+        let (tool, begun) = match self.run_rounds(subject, None).await? {
+            Begun::Done(result) => return Ok(result),
+            Begun::Task(tool, begun) => (tool, begun),
+        };
+        let exchange = Exchange {
+            link: self.link,
+            method: &self.method,
+            subject: subject.text(),
+        };
+        // tasks: nothing but a tool's call can become one.
+        let Some(connection) = self.connection else {
+            return Err(exchange.malformed("this cannot become a task"));
+        };
+        let raw = task::wait(connection, &tool, &begun, self.deadline).await?;
+        match (self.read)(&exchange, raw)? {
+            Read::Done(result) => Ok(result),
+            Read::Asked(_) | Read::Task(_) => Err(exchange.malformed("a task returned no result")),
+        }
+    }
+
+    /// Starts the call, as a task where the server has them.
+    pub(crate) async fn begin_as_task(
+        mut self,
+        ttl: Option<Duration>,
+    ) -> Result<Begun<R>, CallError> {
+        if self.check == Check::Offered {
+            self.link.check_offered(&self.method)?;
+        }
+        let whole = |ttl: Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        let task = has_tasks(self.link).then(|| TaskMetadata {
+            ttl: ttl.map(whole),
+        });
+        let body = std::mem::replace(&mut self.body, Ok(Body::Plain(None)))?;
+        match body {
+            Body::Subject(subject) => self.begin_or_call(&subject, task).await,
+            Body::Plain(_) => unreachable_plain(self.link, &self.method),
+        }
+    }
+
+    /// A session that asks for a task of a tool that has none is told so; then it is called as
+    /// usual.
+    async fn begin_or_call(
+        mut self,
+        subject: &Subject,
+        task: Option<TaskMetadata>,
+    ) -> Result<Begun<R>, CallError> {
+        let is_asked = task.is_some();
+        match self.run_rounds(subject, task).await {
+            Err(error) if is_asked && is_not_found(&error) => self.run_rounds(subject, None).await,
+            begun => begun,
+        }
+    }
+
+    /// Whether a session was told that the tool runs only as a task.
+    pub(super) fn is_only_a_task(&self, error: &CallError) -> bool {
+        self.connection.is_some() && is_not_found(error) && has_tasks(self.link)
+    }
+
+    /// The connection that the call was made of.
+    pub(crate) fn connection(&self) -> Option<&'a Connection> {
+        self.connection
+    }
+}
+
+fn unreachable_plain<R>(link: &Link, method: &str) -> Result<R, CallError> {
+    Err(link.not_offered(method, "it cannot become a task"))
+}
+
+/// tasks: -32601 is the answer where tool and call do not agree on tasks.
+fn is_not_found(error: &CallError) -> bool {
+    error
+        .rejection()
+        .is_some_and(|error| error.code == code::METHOD_NOT_FOUND)
+}
+
+/// Whether a session may ask this server for tasks of its tools.
+fn has_tasks(link: &Link) -> bool {
+    let Some(peer) = link.peer() else {
+        return false;
+    };
+    let tasks = peer.capabilities().and_then(|server| server.tasks.as_ref());
+    let tools = tasks.and_then(|tasks| tasks.requests.as_ref()?.tools.as_ref());
+    available("tasks/result", peer.revision(), Direction::ToServer)
+        && tools.is_some_and(|tools| tools.call.is_some())
+}

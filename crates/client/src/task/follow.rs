@@ -1,0 +1,178 @@
+//! Waiting for a task to come to its end, and answering what it asks meanwhile.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{ErrorObject, InputRequests, InputRequiredResult, Task, error::code};
+
+use super::{
+    TaskTicket,
+    poll::{self, Standing},
+};
+use crate::{CallError, Connection, Overdue, call::answer_asks};
+
+/// How often a task may ask. A form with a page for each question stays below it; a server that
+/// asks in a circle is stopped.
+const MAX_ROUNDS: usize = 100;
+
+const CALL: &str = "tools/call";
+
+/// The result of a task, when it has one: as its call would have returned it.
+///
+/// # Cancel safety
+/// Dropping the future leaves the task alone.
+pub(super) async fn follow(
+    connection: &Connection,
+    ticket: &mut TaskTicket,
+) -> Result<Box<RawValue>, CallError> {
+    let mut rounds = 0;
+    let is_session = !connection.server().revision().is_modern();
+    loop {
+        // In a session the server keeps `tasks/result` open until there is one.
+        if is_session && let Some(result) = fetch(connection, ticket).await? {
+            return Ok(result);
+        }
+        let look = poll::look_patiently(connection, ticket).await?;
+        match look.state {
+            Standing::Done(result) => return Ok(result),
+            Standing::Failed(error) => return Err(rejected(connection, error)),
+            Standing::Cancelled => {
+                let message = look.task.status_message;
+                let message = message.unwrap_or_else(|| "the task was cancelled".to_owned());
+                let error = ErrorObject::new(code::INTERNAL_ERROR, message);
+                return Err(rejected(connection, error));
+            }
+            Standing::Asks(asked) => {
+                if answer(connection, ticket, asked).await? {
+                    rounds += 1;
+                    if rounds == MAX_ROUNDS {
+                        return Err(too_many(connection));
+                    }
+                    // It may go on at once, and so do we.
+                    continue;
+                }
+            }
+            Standing::Waiting | Standing::Fetch => {}
+        }
+        tokio::time::sleep(ticket.poll_interval()).await;
+    }
+}
+
+/// Follows the task of a call that is awaited: when the call is given up, so is the task.
+pub(crate) async fn wait(
+    connection: &Connection,
+    tool: &str,
+    task: &Task,
+    deadline: Option<Duration>,
+) -> Result<Box<RawValue>, CallError> {
+    let mut ticket = TaskTicket::new(tool, task);
+    let mut guard = GiveUp(Some((connection.clone(), task.task_id.clone())));
+    let following = async {
+        if connection.server().revision().is_modern() {
+            // It was seen working a moment ago.
+            tokio::time::sleep(ticket.poll_interval()).await;
+        }
+        follow(connection, &mut ticket).await
+    };
+    let followed = match deadline {
+        None => following.await,
+        Some(limit) => tokio::time::timeout(limit, following)
+            .await
+            .unwrap_or_else(|_| Err(overdue(connection, limit))),
+    };
+    match &followed {
+        // Nobody will answer, so the task need not wait.
+        Err(
+            CallError::Deadline { .. }
+            | CallError::InputRequired { .. }
+            | CallError::TooManyRounds { .. },
+        ) => {}
+        _ => guard.0 = None,
+    }
+    followed
+}
+
+/// Cancels a task when it is dropped.
+struct GiveUp(Option<(Connection, String)>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        let Some((connection, task)) = self.0.take() else {
+            return;
+        };
+        // Where there is no runtime any more, there is no connection either.
+        if tokio::runtime::Handle::try_current().is_err() {
+            return;
+        }
+        let owner = connection.clone();
+        owner.run(async move {
+            // It is given up, whatever the server makes of that.
+            let _ = poll::ask(&connection, "tasks/cancel", &task, None).await;
+        });
+    }
+}
+
+fn overdue(connection: &Connection, limit: Duration) -> CallError {
+    CallError::Deadline {
+        server: connection.link().server().clone(),
+        method: CALL.into(),
+        overdue: Overdue::Total(limit),
+    }
+}
+
+/// Fetches the result in a session: the server asks what it wants to know before it answers.
+async fn fetch(
+    connection: &Connection,
+    ticket: &TaskTicket,
+) -> Result<Option<Box<RawValue>>, CallError> {
+    let method = "tasks/result";
+    match poll::ask(connection, method, &ticket.task_id, None).await {
+        Ok(result) => Ok(Some(result)),
+        // The task is looked at again, which tells a server that is away from one that is gone.
+        Err(error @ CallError::Rejected { .. }) => Err(error),
+        Err(error) if error.is_passing() && !connection.is_closed() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Answers what was not answered before; whether there was anything.
+async fn answer(
+    connection: &Connection,
+    ticket: &mut TaskTicket,
+    mut asked: InputRequests,
+) -> Result<bool, CallError> {
+    // The extension: clients SHOULD tell questions they have seen by their keys.
+    asked.retain(|key, _| !ticket.answered.contains(key));
+    if asked.is_empty() {
+        return Ok(false);
+    }
+    let link = connection.link();
+    match answer_asks(link, &asked).await {
+        Ok(responses) => {
+            poll::update(connection, ticket, responses).await?;
+            Ok(true)
+        }
+        Err(reason) => Err(CallError::InputRequired {
+            server: link.server().clone(),
+            method: CALL.into(),
+            reason,
+            asked: Box::new(InputRequiredResult::new(asked)),
+        }),
+    }
+}
+
+fn rejected(connection: &Connection, error: ErrorObject) -> CallError {
+    CallError::Rejected {
+        server: connection.link().server().clone(),
+        method: CALL.into(),
+        error: Box::new(error),
+    }
+}
+
+fn too_many(connection: &Connection) -> CallError {
+    CallError::TooManyRounds {
+        server: connection.link().server().clone(),
+        method: CALL.into(),
+        rounds: MAX_ROUNDS,
+    }
+}

@@ -1,0 +1,156 @@
+//! Looking at a task, by the words of either revision that has them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use turnbuckle_protocol::{
+    Complete, DetailedTask, ErrorObject, InputRequests, InputResponses, LegacyTask, Lower as _,
+    Task, TaskState, TaskStatus,
+};
+
+use super::TaskTicket;
+use crate::{CallError, Connection, connect::BoxFuture};
+
+/// How often in a row a look may fail before it counts. A server that is restarted is back by
+/// then; with the usual interval it is some seconds.
+const MAX_FAILURES: u32 = 5;
+
+/// How a task stands.
+pub(super) struct Look {
+    pub(super) task: Task,
+    pub(super) state: Standing,
+}
+
+/// What goes with it.
+pub(super) enum Standing {
+    /// Nothing yet.
+    Waiting,
+    /// It wants to know these.
+    Asks(InputRequests),
+    /// The result, as its call would have returned it.
+    Done(Box<RawValue>),
+    /// The error, as its call would have returned it.
+    Failed(ErrorObject),
+    /// It was given up.
+    Cancelled,
+    /// There is more to be had by `tasks/result`, in sessions.
+    Fetch,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    task_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_responses: Option<&'a InputResponses>,
+}
+
+/// Asks the server something about a task.
+pub(super) fn ask<'a>(
+    connection: &'a Connection,
+    method: &'static str,
+    task_id: &str,
+    input_responses: Option<&InputResponses>,
+) -> BoxFuture<'a, Result<Box<RawValue>, CallError>> {
+    let params = to_raw_value(&Params {
+        task_id,
+        input_responses,
+    });
+    Box::pin(async move {
+        let params = params.map_err(|source| CallError::unwritable(method, source))?;
+        connection.request_raw(method, Some(params)).await
+    })
+}
+
+/// Looks once.
+pub(super) async fn look(
+    connection: &Connection,
+    ticket: &mut TaskTicket,
+) -> Result<Look, CallError> {
+    let method = "tasks/get";
+    let raw = ask(connection, method, &ticket.task_id, None).await?;
+    let look = if connection.server().revision().is_modern() {
+        let Complete(task): Complete<DetailedTask> = read(connection, method, &raw)?;
+        modern(task)
+    } else {
+        let task: LegacyTask = read(connection, method, &raw)?;
+        legacy(task.into())
+    };
+    if let Some(interval) = look.task.poll_interval_ms {
+        ticket.poll_interval_ms = Some(interval);
+    }
+    Ok(look)
+}
+
+/// Looks, and again if that fails for a reason that may pass.
+pub(super) async fn look_patiently(
+    connection: &Connection,
+    ticket: &mut TaskTicket,
+) -> Result<Look, CallError> {
+    let mut failures = 0;
+    loop {
+        match look(connection, ticket).await {
+            Err(error) if error.is_passing() && !connection.is_closed() => {
+                failures += 1;
+                if failures == MAX_FAILURES {
+                    return Err(error);
+                }
+            }
+            looked => return looked,
+        }
+        tokio::time::sleep(ticket.poll_interval()).await;
+    }
+}
+
+fn modern(task: DetailedTask) -> Look {
+    let summary = task.summary();
+    let state = match task.state {
+        TaskState::Working => Standing::Waiting,
+        TaskState::InputRequired(asked) => Standing::Asks(asked),
+        TaskState::Completed(result) => Standing::Done(result),
+        TaskState::Failed(error) => Standing::Failed(error),
+        TaskState::Cancelled => Standing::Cancelled,
+    };
+    Look {
+        task: summary,
+        state,
+    }
+}
+
+fn legacy(task: Task) -> Look {
+    let state = match task.status {
+        TaskStatus::Working => Standing::Waiting,
+        TaskStatus::Cancelled => Standing::Cancelled,
+        // tasks: the requestor SHOULD call `tasks/result`, to be asked or to be answered.
+        TaskStatus::InputRequired | TaskStatus::Completed | TaskStatus::Failed => Standing::Fetch,
+    };
+    Look { task, state }
+}
+
+/// Answers what a modern task asked.
+pub(super) async fn update(
+    connection: &Connection,
+    ticket: &mut TaskTicket,
+    mut responses: InputResponses,
+) -> Result<(), CallError> {
+    for response in responses.values_mut() {
+        response.lower(connection.server().revision());
+    }
+    ask(
+        connection,
+        "tasks/update",
+        &ticket.task_id,
+        Some(&responses),
+    )
+    .await?;
+    ticket.answered.extend(responses.into_keys());
+    Ok(())
+}
+
+fn read<'a, T: Deserialize<'a>>(
+    connection: &Connection,
+    method: &str,
+    raw: &'a RawValue,
+) -> Result<T, CallError> {
+    serde_json::from_str(raw.get())
+        .map_err(|source| CallError::malformed(connection.link().server().clone(), method, source))
+}

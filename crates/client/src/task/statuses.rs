@@ -1,0 +1,95 @@
+//! How a task stands, as a stream.
+
+use std::{
+    fmt,
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::Stream;
+use turnbuckle_protocol::Task;
+
+use super::{TaskTicket, poll};
+use crate::{CallError, Connection, connect::BoxFuture};
+
+/// How a task stands, now and whenever that changes, at the pace that the server asks for.
+///
+/// Ends after the status that the task ended with, or after an error.
+///
+/// # Cancel safety
+/// Dropping it leaves the task alone.
+#[must_use = "nothing is looked at before it is polled"]
+pub struct TaskStatuses {
+    next: Option<BoxFuture<'static, (Watch, Result<Task, CallError>)>>,
+}
+
+struct Watch {
+    connection: Connection,
+    ticket: TaskTicket,
+    last: Option<Task>,
+}
+
+impl TaskStatuses {
+    pub(super) fn new(connection: Connection, ticket: TaskTicket) -> Self {
+        let watch = Watch {
+            connection,
+            ticket,
+            last: None,
+        };
+        Self {
+            next: Some(Box::pin(watch.next())),
+        }
+    }
+
+    /// The next status; `None` when the task has ended.
+    pub async fn next(&mut self) -> Option<Result<Task, CallError>> {
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
+}
+
+impl Watch {
+    /// Looks until there is something new.
+    async fn next(mut self) -> (Self, Result<Task, CallError>) {
+        loop {
+            if self.last.is_some() {
+                tokio::time::sleep(self.ticket.poll_interval()).await;
+            }
+            let look = poll::look_patiently(&self.connection, &mut self.ticket).await;
+            match look {
+                Err(error) => return (self, Err(error)),
+                Ok(look) if self.is_news(&look.task) => {
+                    self.last = Some(look.task.clone());
+                    return (self, Ok(look.task));
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn is_news(&self, task: &Task) -> bool {
+        self.last.as_ref().is_none_or(|last| {
+            last.status != task.status || last.status_message != task.status_message
+        })
+    }
+}
+
+impl Stream for TaskStatuses {
+    type Item = Result<Task, CallError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(next) = &mut self.next else {
+            return Poll::Ready(None);
+        };
+        let (watch, item) = ready!(next.as_mut().poll(context));
+        let is_over = item.as_ref().map_or(true, |task| task.status.is_terminal());
+        self.next = (!is_over).then(|| -> BoxFuture<'static, _> { Box::pin(watch.next()) });
+        Poll::Ready(Some(item))
+    }
+}
+
+impl fmt::Debug for TaskStatuses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskStatuses").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,51 @@
+//! A task as something to keep.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use turnbuckle_protocol::Task;
+
+/// How long to wait between two looks where the server does not say.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The bounds of what a server may ask for: it must neither make us spin nor forget the task.
+const SHORTEST_POLL: Duration = Duration::from_millis(5);
+const LONGEST_POLL: Duration = Duration::from_mins(1);
+
+/// All that is needed to come back to a task: keep it in a file or a database, and give it to
+/// [`Connection::task`](crate::Connection::task) on a connection to the same server, also in
+/// another process.
+///
+/// Whoever has it may be able to read the result, so treat it as a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskTicket {
+    /// The id that the server gave it.
+    pub task_id: String,
+    /// The tool that was called.
+    pub tool: String,
+    /// How many milliseconds the server wants between two looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll_interval_ms: Option<u64>,
+    /// The keys of the questions that were answered, so that nobody is asked twice.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub answered: BTreeSet<String>,
+}
+
+impl TaskTicket {
+    pub(super) fn new(tool: &str, task: &Task) -> Self {
+        Self {
+            task_id: task.task_id.clone(),
+            tool: tool.to_owned(),
+            poll_interval_ms: task.poll_interval_ms,
+            answered: BTreeSet::new(),
+        }
+    }
+
+    /// tasks: requestors SHOULD respect the interval.
+    pub(super) fn poll_interval(&self) -> Duration {
+        let wanted = self.poll_interval_ms.map(Duration::from_millis);
+        let wanted = wanted.unwrap_or(POLL_INTERVAL);
+        wanted.clamp(SHORTEST_POLL, LONGEST_POLL)
+    }
+}
