@@ -127,7 +127,8 @@ impl Work {
 }
 
 async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
-    let telling = http.tell(&link, message);
+    let session = http.session();
+    let telling = http.tell(&link, &session, message);
     let problem = match link.pending.within(TELL_TIMEOUT, telling).await {
         Some(Ok(())) => return,
         Some(Err(fault)) => fault
@@ -156,7 +157,7 @@ async fn finish(http: Arc<Http>, mut events: Box<Events>) {
 
 /// transports: a client that is done with a session SHOULD say so. The server may not care.
 async fn end_session(link: &Link, http: &Http) {
-    let session = http.session();
+    let session = http.last_session();
     if !session.can_expire() {
         return;
     }

@@ -127,19 +127,17 @@ impl Http {
         reply: Reply,
     ) -> Result<Answered, Trouble> {
         let status = reply.status();
-        if post.method == "initialize" && !self.is_answered_by_events() {
-            self.begin(reply.headers().get(header::SESSION_ID).cloned());
-        }
+        let is_first = post.method == "initialize" && !self.is_answered_by_events();
+        let begun = is_first.then(|| {
+            let id = reply.headers().get(header::SESSION_ID);
+            self.begin(id.cloned())
+        });
         if self.is_answered_by_events() && !reply.is_json() {
             return Ok(Answered::Later);
         }
         if reply.is_events() {
-            let session = if post.method == "initialize" {
-                self.session()
-            } else {
-                session.clone()
-            };
-            return self.read_events(link, post, &session, reply).await;
+            let session = begun.as_ref().unwrap_or(session);
+            return self.read_events(link, post, session, reply).await;
         }
         let kind = kind(&reply);
         let body = reply.bytes(self.limit).await.map_err(Fault::from)?;

@@ -22,6 +22,8 @@ pub(crate) struct Http {
     /// The longest message taken, in bytes.
     pub(super) limit: usize,
     pub(super) sessions: watch::Sender<Session>,
+    /// The session that `initialize` has opened, while the handshake is not over.
+    pub(super) begun: Mutex<Option<Session>>,
     /// Held while a session is opened in place of one that is over.
     pub(super) reopening: tokio::sync::Mutex<()>,
     /// Streams that have said what they were for. They are read to their end, so that their
@@ -48,6 +50,7 @@ impl Http {
             address,
             limit,
             sessions: watch::Sender::new(Session::default()),
+            begun: Mutex::new(None),
             reopening: tokio::sync::Mutex::new(()),
             leftovers,
             post_to: RwLock::new(None),
@@ -113,8 +116,13 @@ impl Http {
     }
 
     /// Says something that wants no answer, and waits until the server has it.
-    pub(crate) async fn tell(&self, link: &Link, message: Bytes) -> Result<(), Fault> {
-        let headers = head::of_session(link, &self.session());
+    pub(super) async fn tell(
+        &self,
+        link: &Link,
+        session: &Session,
+        message: Bytes,
+    ) -> Result<(), Fault> {
+        let headers = head::of_session(link, session);
         let reply = self.agent.post(&self.post_to(), headers, message).await?;
         if reply.status().is_success() {
             return Ok(());

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -14,7 +14,10 @@ use tokio::{
     net::TcpListener,
     time::Instant,
 };
-use turnbuckle_client::{CallError, ConnectError, HttpTarget, News, protocol::Revision};
+use turnbuckle_client::{
+    CallError, HttpTarget, News,
+    protocol::{ContentBlock, Revision},
+};
 
 use crate::http_site::{Site, chain, discovered, initialized, modern, plain, text};
 
@@ -196,6 +199,26 @@ async fn a_compressed_answer_is_named_as_such() {
 }
 
 #[tokio::test]
+async fn content_of_a_kind_to_come_does_not_hide_the_rest() {
+    let site = modern(|heard, answer| {
+        Box::pin(async move {
+            let mut result = text("hello");
+            let video = json!({"type": "video", "data": "AA=="});
+            result["content"].as_array_mut().unwrap().push(video);
+            answer.json(200, &heard.result(result)).await;
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let output = server.call("t", ()).await.unwrap();
+    assert_eq!(output.text(), "hello");
+    let ContentBlock::Other(other) = &output.content[1] else {
+        panic!("{:?}", output.content)
+    };
+    assert_eq!(other.kind, "video");
+}
+
+#[tokio::test]
 async fn a_server_that_stops_in_the_middle_does_not_outlast_the_deadline() {
     let parts: [&[u8]; 4] = [
         b"",
@@ -349,189 +372,6 @@ async fn streams_that_stay_open_after_their_answers_hold_up_nobody() {
 }
 
 #[tokio::test]
-async fn a_403_without_a_challenge_is_told_as_what_it_is() {
-    let site = modern(|heard, answer| {
-        Box::pin(async move {
-            if heard.body["params"]["name"] == "origin" {
-                let mut error = heard.error(-32000, "origin `http://x` is not allowed");
-                error["id"] = Value::Null;
-                return answer.json(403, &error).await;
-            }
-            answer.full(403, &[], "blocked by rule 7").await;
-        })
-    })
-    .await;
-    let server = plain().connect(site.url()).await.unwrap();
-    let error = server.call("origin", ()).await.unwrap_err();
-    assert!(error.to_string().contains("is not allowed"), "{error}");
-    let error = server.call("wall", ()).await.unwrap_err();
-    assert!(
-        matches!(error, CallError::Status { status: 403, .. }),
-        "{error:?}"
-    );
-    assert!(error.to_string().contains("rule 7"), "{error}");
-    assert!(!error.to_string().contains("authorization"), "{error}");
-}
-
-#[tokio::test]
-async fn a_401_says_what_the_server_said() {
-    let site = Site::start(|_, answer| {
-        Box::pin(async move { answer.full(401, &[], "{\"error\":\"key expired\"}").await })
-    })
-    .await;
-    let error = plain().connect(site.url()).await.unwrap_err();
-    assert!(
-        matches!(error, ConnectError::Unauthorized { status: 401, .. }),
-        "{error:?}"
-    );
-    assert!(error.to_string().contains("key expired"), "{error}");
-}
-
-/// Statuses by which servers, and what stands before them, say that they do not take something.
-pub(crate) const ERRORS: [u16; 15] = [
-    400, 402, 403, 404, 405, 406, 408, 409, 410, 415, 422, 429, 500, 502, 503,
-];
-
-#[tokio::test]
-async fn whatever_status_a_legacy_server_has_for_the_probe_it_gets_its_handshake() {
-    for status in ERRORS {
-        let site = Site::start(move |heard, answer| {
-            Box::pin(async move {
-                match heard.line().as_str() {
-                    "POST server/discover" => answer.full(status, &[], "no").await,
-                    "POST initialize" => {
-                        let result = initialized(Revision::V2025_11_25);
-                        answer.json(200, &heard.result(result)).await;
-                    }
-                    "GET" => answer.status(405).await,
-                    _ => answer.status(202).await,
-                }
-            })
-        })
-        .await;
-        let server = plain().connect(site.url()).await;
-        let server = server.unwrap_or_else(|error| panic!("{status}: {}", chain(&error)));
-        assert_eq!(
-            server.server().revision(),
-            Revision::V2025_11_25,
-            "{status}"
-        );
-    }
-}
-
-#[tokio::test]
-async fn whatever_status_everything_has_the_error_names_it_soon() {
-    for status in ERRORS {
-        let site = Site::start(move |_, answer| {
-            Box::pin(async move { answer.full(status, &[], "go away").await })
-        })
-        .await;
-        let error = plain().connect(site.url()).await.unwrap_err();
-        let text = chain(&error);
-        assert!(matches!(error, ConnectError::Refused { .. }), "{text}");
-        assert!(
-            text.contains(&format!("HTTP status {status} go away")),
-            "{text}"
-        );
-        assert_eq!(site.heard().len(), 3, "{:?}", site.lines());
-    }
-}
-
-/// A server with sessions, the first of which it does not know any more, as this answer says.
-async fn restarted(status: u16, body: &'static str) -> Site {
-    let sessions = AtomicUsize::new(0);
-    Site::start(move |heard, answer| {
-        let number = match heard.method() {
-            "initialize" => sessions.fetch_add(1, Ordering::Relaxed) + 1,
-            _ => 0,
-        };
-        Box::pin(async move {
-            let is_old = heard.header("mcp-session-id") == Some("s1");
-            match heard.line().as_str() {
-                "POST server/discover" => answer.status(404).await,
-                "POST initialize" => {
-                    let body = heard.result(initialized(Revision::V2025_06_18)).to_string();
-                    let id = format!("s{number}");
-                    let kind = ("content-type", "application/json");
-                    answer
-                        .full(200, &[kind, ("mcp-session-id", &id)], &body)
-                        .await;
-                }
-                "POST notifications/initialized" => answer.status(202).await,
-                "GET" => answer.status(405).await,
-                "DELETE" => answer.status(200).await,
-                _ if is_old => {
-                    let id = heard.body["id"].to_string();
-                    answer.full(status, &[], &body.replace("THIS", &id)).await;
-                }
-                _ => {
-                    let result = json!({"contents": []});
-                    answer.json(200, &heard.result(result)).await;
-                }
-            }
-        })
-    })
-    .await
-}
-
-#[tokio::test]
-async fn a_server_that_says_otherwise_that_a_session_is_over_gets_another() {
-    for (status, body) in [
-        (404, ""),
-        (410, "Gone"),
-        (
-            400,
-            r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#,
-        ),
-        (
-            400,
-            r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Bad Request: Server not initialized"},"id":"server-error"}"#,
-        ),
-        (400, "Invalid session ID"),
-    ] {
-        let site = restarted(status, body).await;
-        let server = plain().connect(site.url()).await.unwrap();
-        server
-            .read("a:b")
-            .await
-            .unwrap_or_else(|error| panic!("{status} {body}: {error}"));
-        assert_eq!(site.count("POST initialize"), 2, "{status} {body}");
-        assert_eq!(
-            site.last("resources/read").header("mcp-session-id"),
-            Some("s2")
-        );
-    }
-}
-
-#[tokio::test]
-async fn a_refusal_of_the_request_itself_says_nothing_about_the_session() {
-    for body in [
-        r#"{"jsonrpc":"2.0","error":{"code":-32602,"message":"no such session"},"id":THIS}"#,
-        "the arguments are wrong",
-    ] {
-        let site = restarted(400, body).await;
-        let server = plain().connect(site.url()).await.unwrap();
-        server.read("a:b").await.unwrap_err();
-        assert_eq!(site.count("POST initialize"), 1, "{body}");
-    }
-}
-
-#[tokio::test]
-async fn fifty_calls_that_find_their_session_gone_open_one_and_all_succeed() {
-    let site = restarted(404, "").await;
-    let server = plain().connect(site.url()).await.unwrap();
-    let mut calls = tokio::task::JoinSet::new();
-    for _ in 0..50 {
-        let server = server.clone();
-        calls.spawn(async move { server.read("a:b").await.map(drop) });
-    }
-    while let Some(done) = calls.join_next().await {
-        done.unwrap().unwrap();
-    }
-    assert_eq!(site.count("POST initialize"), 2);
-}
-
-#[tokio::test]
 async fn an_address_may_be_of_ipv6_with_a_query_and_in_capitals() {
     let Ok(listener) = TcpListener::bind("[::1]:0").await else {
         // There is no IPv6 on this machine.
@@ -566,31 +406,4 @@ async fn an_address_may_be_of_ipv6_with_a_query_and_in_capitals() {
         // The id of the answer was guessed.
         assert!(!chain(&error).contains("sesame"), "{}", chain(&error));
     }
-}
-
-#[tokio::test]
-async fn what_servers_with_other_queries_speak_is_remembered_apart() {
-    let site = Site::start(|heard, answer| {
-        Box::pin(async move {
-            match (heard.path.as_str(), heard.line().as_str()) {
-                ("/mcp?new", "POST server/discover") => {
-                    answer.json(200, &heard.result(discovered())).await;
-                }
-                ("/mcp?old", "POST initialize") => {
-                    let result = initialized(Revision::V2025_06_18);
-                    answer.json(200, &heard.result(result)).await;
-                }
-                ("/mcp?old", "POST notifications/initialized") => answer.status(202).await,
-                _ => answer.status(404).await,
-            }
-        })
-    })
-    .await;
-    for query in ["old", "new", "old", "new"] {
-        let url = format!("{}?{query}", site.url());
-        plain().connect(url).await.unwrap();
-    }
-    // Each was probed once, and then greeted as it wants to be.
-    assert_eq!(site.count("POST server/discover"), 3);
-    assert_eq!(site.count("POST initialize"), 2);
 }

@@ -7,8 +7,8 @@ use tokio::sync::{Mutex, mpsc};
 use turnbuckle_client::{CallError, ConnectError, News, protocol::Revision};
 
 use crate::{
-    http_hostile::ERRORS,
     http_site::{Heard, Site, chain, initialized, plain, text},
+    http_statuses::ERRORS,
 };
 
 /// What the stream of the session is to say next; `None` ends it.

@@ -10,6 +10,8 @@ mod http_authorize;
 #[cfg(feature = "http")]
 mod http_caching;
 #[cfg(feature = "http")]
+mod http_forgotten;
+#[cfg(feature = "http")]
 mod http_headers;
 #[cfg(feature = "http")]
 mod http_hostile;
@@ -27,6 +29,8 @@ mod http_proxy;
 mod http_sessions;
 #[cfg(feature = "http")]
 mod http_site;
+#[cfg(feature = "http")]
+mod http_statuses;
 #[cfg(feature = "tls")]
 mod http_tls;
 mod listening;
