@@ -45,8 +45,8 @@ pub(crate) struct Profile {
     pub(crate) client: Implementation,
     pub(crate) answers: Answers,
     pub(crate) settings: Settings,
-    pub(crate) listener: Option<Listener>,
     pub(crate) cache: Option<Cache>,
+    pub(crate) listener: Option<Listener>,
     pub(crate) log_listener: Option<LogListener>,
     extensions: Map<String, Value>,
 }
@@ -114,7 +114,6 @@ impl Client {
         self.with(|profile| profile.listener = Some(Arc::new(listener)))
     }
 
-    /// Asks every server for log messages of this severity and above: sessions when they are
     /// Keeps results in this cache in place of the client's own. See [`Cache`].
     pub fn cache(self, cache: Cache) -> Self {
         self.with(|profile| profile.cache = Some(cache))
@@ -125,6 +124,7 @@ impl Client {
         self.with(|profile| profile.cache = None)
     }
 
+    /// Asks every server for log messages of this severity and above: sessions when they are
     /// opened, modern servers with each request. Servers that keep no log for clients are not asked.
     pub fn log_level(self, level: LoggingLevel) -> Self {
         self.with(|profile| profile.settings.log_level = Some(level))
@@ -189,6 +189,13 @@ impl Client {
         self.with(|profile| profile.settings.longest = longest)
     }
 
+    /// Lets a server ask this often in the middle of one call, in place of 32 times. One that asks
+    /// once more gets no answer, and the call ends with
+    /// [`CallError::TooManyRounds`](crate::CallError::TooManyRounds).
+    pub fn max_rounds(self, rounds: usize) -> Self {
+        self.with(|profile| profile.settings.max_rounds = rounds)
+    }
+
     /// Gives a server this long to answer the probe before it is also tried with a handshake.
     pub fn probe_timeout(self, timeout: Duration) -> Self {
         self.with(|profile| profile.settings.probe_timeout = timeout)
@@ -240,8 +247,8 @@ impl From<Implementation> for Client {
             client,
             answers: Answers::new(),
             settings: Settings::default(),
-            listener: None,
             cache: Some(Cache::new()),
+            listener: None,
             log_listener: None,
             extensions: Map::new(),
         };

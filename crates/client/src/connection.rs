@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use tokio::task::AbortHandle;
 use turnbuckle_session::Verdict;
 use turnbuckle_transport::StderrLog;
 
@@ -100,8 +101,8 @@ impl Connection {
     }
 
     /// Lets something run for as long as the connection is there.
-    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.opened.spawn_later(task);
+    pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        self.opened.spawn_later(task)
     }
 }
 

@@ -16,6 +16,7 @@
 //! | hear of everything said unasked | [`Connection::news`], [`Client::on_news`] |
 //! | keep results for a while | [`Cache`] |
 //! | answer what servers ask | [`Answers`] |
+//! | answer it by hand, later, in another process | [`Connection::by_hand`], [`Connection::resume`] |
 //!
 //! With feature `http` a server may be at a URL: `client.connect("https://host/mcp")`, or an
 //! `HttpTarget` with headers, credentials, a proxy or certificates. Which transport and which era it
@@ -24,6 +25,7 @@
 //! Dropping the future of a call cancels the call, and says so to the server.
 
 mod answer;
+mod by_hand;
 mod cache;
 mod call;
 mod client;
@@ -48,8 +50,9 @@ pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_transport as transport;
 
 pub use answer::{Answers, Ask, Refusal, Roots};
-pub use call::{Call, List, ListStream, Listed, ToolOutput};
+pub use by_hand::{Answerable, ByHand, Pending, Round};
 pub use cache::Cache;
+pub use call::{Call, List, ListStream, Listed, ToolOutput};
 pub use client::Client;
 pub use connect::{Connect, Dial, DialError, Pipe, Target};
 pub use connection::Connection;

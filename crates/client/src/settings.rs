@@ -14,6 +14,10 @@ use turnbuckle_transport::{DEFAULT_GRACE, Limits};
 /// no more, because its process is given a grace of its own after that.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// How often a server may ask in the middle of one call. A form with a page for each question
+/// stays below it; a server that asks in a circle is stopped.
+const MAX_ROUNDS: usize = 32;
+
 /// Whether results are checked against what the tool promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputCheck {
@@ -34,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) grace: Duration,
     pub(crate) limits: Limits,
     pub(crate) output: OutputCheck,
+    /// How often a server may ask in the middle of one call.
+    pub(crate) max_rounds: usize,
     /// The least severe log message to ask every server for.
     pub(crate) log_level: Option<LoggingLevel>,
 }
@@ -49,6 +55,7 @@ impl Default for Settings {
             grace: DEFAULT_GRACE,
             limits: Limits::default().with_linger(LINGER),
             output: OutputCheck::Known,
+            max_rounds: MAX_ROUNDS,
             log_level: None,
         }
     }

@@ -74,6 +74,9 @@ pub(crate) enum Unanswered {
     /// The handler gave none.
     #[error("{0}")]
     Refused(Refusal),
+    /// It is answered by hand, and nobody does.
+    #[error("it is answered by hand here, with `Connection::by_hand`")]
+    ByHand,
 }
 
 impl Unanswered {
@@ -83,7 +86,7 @@ impl Unanswered {
             Self::NotOffered(method) => ErrorObject::method_not_found(method),
             Self::NotThisWay(_) => ErrorObject::invalid_params(self.to_string()),
             // sampling: a client SHOULD answer with this code when the user says no.
-            Self::Refused(Refusal::Declined) => {
+            Self::Refused(Refusal::Declined) | Self::ByHand => {
                 ErrorObject::new(code::USER_REJECTED, "the user declined")
             }
             // The reason is ours to log; it may name what is none of the server's business.

@@ -7,7 +7,7 @@ use super::Refusal;
 
 /// elicitation: clients SHOULD validate what they send against the schema they were given. A
 /// schema that cannot be used checks nothing; the server will.
-pub(super) fn check(schema: &ElicitSchema, answer: ElicitResult) -> Result<ElicitResult, Refusal> {
+pub(crate) fn check(schema: &ElicitSchema, answer: ElicitResult) -> Result<ElicitResult, Refusal> {
     let compiled = serde_json::to_value(schema)
         .ok()
         .and_then(|schema| Schema::compile(&schema).ok());

@@ -6,6 +6,8 @@ mod ask;
 mod form;
 mod roots;
 
+pub(crate) use form::check as check_form;
+
 pub use answers::Answers;
 pub(crate) use ask::Unanswered;
 pub use ask::{Ask, Refusal};

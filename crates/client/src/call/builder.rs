@@ -67,11 +67,21 @@ pub(super) enum Body {
 }
 
 /// What a request in whose middle the server may ask is about.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Subject {
     pub(super) name: Option<String>,
     pub(super) uri: Option<String>,
     pub(super) arguments: Option<Box<RawValue>>,
+}
+
+impl Body {
+    /// What it is about; empty for a request that is about nothing.
+    pub(super) fn into_subject(self) -> Subject {
+        match self {
+            Self::Subject(subject) => subject,
+            Self::Plain(_) => Subject::default(),
+        }
+    }
 }
 
 impl Subject {

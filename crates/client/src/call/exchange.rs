@@ -18,10 +18,6 @@ use crate::{
     link::{Link, OnDrop, Outgoing, Progress},
 };
 
-/// How often a server may ask in the middle of one call. A form with a page for each question
-/// stays below it; a server that asks in a circle is stopped.
-const MAX_ROUNDS: usize = 32;
-
 /// What a call is about, for reading its answer.
 pub(super) struct Exchange<'a> {
     pub(super) link: &'a Link,
@@ -43,7 +39,7 @@ pub(super) enum Read<R> {
 /// The params of a request in whose middle the server may ask.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+pub(super) struct Params<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +95,8 @@ impl<'a, R> Call<'a, R> {
         mut task: Option<TaskMetadata>,
     ) -> Result<Begun<R>, CallError> {
         let mut retry = Retry::default();
-        for round in 0..MAX_ROUNDS {
+        let max_rounds = self.link.profile.settings.max_rounds;
+        for round in 0..max_rounds {
             let params = Params::new(subject, &retry, task.as_ref());
             // caching: what came of a retry depends on more than the request.
             let raw = match self.lookup(subject.text()).filter(|_| round == 0) {
@@ -131,7 +128,7 @@ impl<'a, R> Call<'a, R> {
         Err(CallError::TooManyRounds {
             server: self.link.server().clone(),
             method: self.method.as_ref().into(),
-            rounds: MAX_ROUNDS,
+            rounds: max_rounds,
         })
     }
 
@@ -164,7 +161,7 @@ impl<'a, R> Call<'a, R> {
         }
     }
 
-    async fn send<P: Serialize + ?Sized>(
+    pub(super) async fn send<P: Serialize + ?Sized>(
         &mut self,
         params: &P,
     ) -> Result<Box<RawValue>, CallError> {
@@ -202,7 +199,11 @@ impl<'a, R> Call<'a, R> {
 }
 
 impl<'a> Params<'a> {
-    fn new(subject: &'a Subject, retry: &'a Retry, task: Option<&'a TaskMetadata>) -> Self {
+    pub(super) fn new(
+        subject: &'a Subject,
+        retry: &'a Retry,
+        task: Option<&'a TaskMetadata>,
+    ) -> Self {
         Self {
             name: subject.name.as_deref(),
             uri: subject.uri.as_deref(),

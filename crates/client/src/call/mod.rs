@@ -3,6 +3,7 @@
 mod any;
 mod begun;
 mod builder;
+mod by_hand;
 mod completion_complete;
 mod exchange;
 mod extension;
@@ -15,8 +16,8 @@ mod output_schema;
 mod ping;
 mod prompts_get;
 mod resources_read;
-mod tool_output;
 mod server_discover;
+mod tool_output;
 mod tools_call;
 mod traced;
 

@@ -122,6 +122,16 @@ pub enum CallError {
         /// How often it asked.
         rounds: usize,
     },
+    /// A call that was asked something cannot be gone on with here: call again.
+    #[error("the call of `{method}` cannot be gone on with on server `{server}`: {reason}")]
+    NotResumable {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// Why, and where it could be.
+        reason: Box<str>,
+    },
     /// The server does not offer this, by its revision or its capabilities; nothing was sent.
     #[error("server `{server}` does not offer `{method}`: {reason}")]
     NotOffered {

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use turnbuckle_transport::{Child, StderrLog, TransportError, run};
 
 use super::{Ending, Link, inbound::Inbound, race::race};
@@ -76,10 +76,13 @@ impl Opened {
     }
 
     /// The same, for a connection that is in use already.
-    pub(crate) fn spawn_later(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn_later(
+        &self,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> AbortHandle {
         let mut later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
         while later.try_join_next().is_some() {}
-        later.spawn(task);
+        later.spawn(task)
     }
 
     /// Says what is still to be said, closes the connection and waits for the server to end.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::task::{AbortHandle, JoinSet};
 use turnbuckle_protocol::{
-    ElicitRequestParams, EmptyResult, ErrorObject, Id, InputRequest, InputResponse, Lower,
+    ElicitRequestParams, ElicitResult, EmptyResult, ErrorObject, Id, InputRequest, InputResponse, Lower,
     Revision,
     envelope::{self, IdRef, Members, Request},
     revision::Raise,
@@ -16,7 +16,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::{InFlight, in_flight::Ticket};
 
 use super::Link;
-use crate::Peer;
+use crate::{Peer, answer::Unanswered};
 
 /// How many questions of one server may be open at once. Each may be a dialogue with a person or a
 /// bill from a model; a server that has more open than this has lost count.
@@ -107,7 +107,16 @@ async fn answer(link: Arc<Link>, asked: InputRequest, reply: Reply) {
         .unwrap_or_else(|| Arc::new(Peer::new(link.server(), link.revision())));
     // While the server waits for us it cannot get on with what we asked it.
     let _held = link.pending.hold();
-    let answered = link.profile.answers.answer(server, asked).await;
+    let is_form = matches!(asked, InputRequest::Elicit(_));
+    let answered = match link.desk.ask(&asked) {
+        Some(answer) => answer.await.map_err(|_| Unanswered::ByHand),
+        None => link.profile.answers.answer(server, asked).await,
+    };
+    let answered = match answered {
+        // elicitation: what was neither filled in nor declined was cancelled.
+        Err(Unanswered::ByHand) if is_form => Ok(ElicitResult::cancel().into()),
+        answered => answered,
+    };
     match answered {
         Ok(mut answer) => {
             answer.lower(link.revision());

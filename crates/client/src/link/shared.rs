@@ -10,6 +10,7 @@ use super::{Ending, Stamp, pending::Pending, wire::Wire};
 use crate::http::{Http, KnownTools};
 use crate::{
     CallError, Peer,
+    by_hand::{Desk, Parking},
     cache::Scoped,
     call::OutputSchemas,
     client::Profile,
@@ -31,6 +32,10 @@ pub(crate) struct Link {
     pub(crate) listeners: Listeners,
     /// What a session is to keep.
     pub(crate) standing: Standing,
+    /// Where questions wait for answers by hand.
+    pub(crate) desk: Desk,
+    /// The calls that wait for them.
+    pub(crate) parking: Parking,
     /// For whom results of this connection are kept.
     pub(crate) scoped: Scoped,
     pub(crate) schemas: OutputSchemas,
@@ -79,6 +84,8 @@ impl Link {
             feed: Feed::default(),
             listeners: Listeners::default(),
             standing: Standing::default(),
+            desk: Desk::default(),
+            parking: Parking::default(),
             scoped: Scoped::default(),
             schemas: OutputSchemas::default(),
             #[cfg(feature = "http")]
@@ -180,6 +187,7 @@ impl Link {
         self.pending.close();
         self.feed.close();
         self.listeners.close();
+        self.parking.clear();
     }
 
     /// Waits until all is over.

@@ -3,6 +3,7 @@
 
 mod asks_in_results;
 mod asks_in_sessions;
+mod by_hand;
 mod caching;
 mod calls;
 #[cfg(feature = "http")]

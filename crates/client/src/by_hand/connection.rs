@@ -1,0 +1,168 @@
+//! Calling by hand, and going on.
+
+use std::future::IntoFuture;
+
+use turnbuckle_protocol::{
+    ElicitRequestParams, InputRequest, InputResponse, InputResponses, Lower,
+};
+
+use super::{Answerable, Pending, Round};
+use crate::{Call, CallError, Connection, answer::check_form, connect::BoxFuture};
+
+/// A call, or the rest of one, whose questions are answered by hand; made when it is awaited.
+///
+/// # Cancel safety
+/// Dropping the future gives the call up, and the server is told so.
+#[must_use = "nothing is sent before it is awaited"]
+pub struct ByHand<'a, R> {
+    connection: &'a Connection,
+    start: Start<'a, R>,
+}
+
+enum Start<'a, R> {
+    Call(Call<'a, R>),
+    Resume(Box<Pending<R>>, InputResponses),
+}
+
+impl Connection {
+    /// Makes a call whose questions are not answered by the client's [`Answers`](crate::Answers):
+    /// they come back as data, to be answered whenever and wherever that is possible.
+    ///
+    /// ```no_run
+    /// use turnbuckle_client::{Answers, Client, Round, protocol::ElicitResult};
+    /// # async fn run(target: turnbuckle_client::Target) -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = Client::new("my-app", "0.3.0").answering(Answers::new().forms_by_hand());
+    /// let server = client.connect(target).await?;
+    /// let mut round = server.by_hand(server.call("book", ())).await?;
+    /// while let Round::Asked(pending) = round {
+    ///     // As text it can wait in a database until somebody has answered.
+    ///     println!("{}", serde_json::to_string(&pending)?);
+    ///     let keys = pending.asks().keys();
+    ///     let answers = keys.map(|key| (key.clone(), ElicitResult::decline().into())).collect();
+    ///     round = server.resume(pending, answers).await?;
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// In 2026-07-28 a call that was asked is over on the wire, and any process can go on with it. In
+    /// a session it stays open for as long as this connection, for an hour at the most, and every
+    /// question goes to the call by hand that was made first, because nothing says whose it is.
+    ///
+    /// What is offered to servers has to be said with [`Answers`](crate::Answers), as in the
+    /// example.
+    pub fn by_hand<'a, R: Answerable>(&'a self, call: Call<'a, R>) -> ByHand<'a, R> {
+        ByHand {
+            connection: self,
+            start: Start::Call(call),
+        }
+    }
+
+    /// Goes on with a call that was asked something. A question without an answer is asked again, an
+    /// answer to nothing is ignored.
+    ///
+    /// # Errors
+    /// [`CallError::NotResumable`] for a call of a session that is not on this connection, and
+    /// [`CallError::TooManyRounds`] if the server asks without end.
+    pub fn resume<R: Answerable>(
+        &self,
+        pending: Pending<R>,
+        answers: InputResponses,
+    ) -> ByHand<'_, R> {
+        ByHand {
+            connection: self,
+            start: Start::Resume(Box::new(pending), answers),
+        }
+    }
+
+    /// Gives up a call that was asked something. A call of a session ends; of a modern one nothing is
+    /// left on the wire, and nothing is to be said.
+    pub fn give_up<R>(&self, pending: &Pending<R>) {
+        if let Some(ticket) = &pending.parked {
+            drop(self.link().parking.fetch(ticket));
+        }
+    }
+}
+
+impl<R: Answerable> ByHand<'_, R> {
+    async fn run(self) -> Result<Round<R>, CallError> {
+        let Self { connection, start } = self;
+        let is_modern = connection.link().revision().is_modern();
+        match start {
+            Start::Call(call) if is_modern => call.run_by_hand(None, None, 0).await,
+            Start::Call(call) => call.run_in_session(connection).await,
+            Start::Resume(pending, answers) => connection.go_on(*pending, answers).await,
+        }
+    }
+}
+
+impl Connection {
+    async fn go_on<R: Answerable>(
+        &self,
+        pending: Pending<R>,
+        answers: InputResponses,
+    ) -> Result<Round<R>, CallError> {
+        let link = self.link();
+        let mut answers = pending.only_asked(answers);
+        for (key, answer) in &mut answers {
+            check(&pending, key, answer)?;
+            answer.lower(link.revision());
+        }
+        let call = R::again(self, &pending);
+        match &pending.parked {
+            None if link.revision().is_modern() => {
+                let Pending {
+                    request_state,
+                    rounds,
+                    ..
+                } = pending;
+                call.run_by_hand(Some(answers), request_state, rounds).await
+            }
+            Some(ticket) if !link.revision().is_modern() => {
+                let parked = link.parking.fetch(ticket);
+                let parked = parked.ok_or_else(|| self.not_resumable(&pending))?;
+                parked.seat.answer(answers);
+                call.go_on(parked, pending.rounds).await
+            }
+            _ => Err(self.not_resumable(&pending)),
+        }
+    }
+
+    fn not_resumable<R>(&self, pending: &Pending<R>) -> CallError {
+        let reason = if pending.is_portable() {
+            "it was paused by a server of 2026-07-28, and this one does not go on with calls"
+        } else {
+            "it was made in a session, and goes on in that alone, for an hour at the most"
+        };
+        CallError::NotResumable {
+            server: self.link().server().clone(),
+            method: pending.method.as_str().into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl<'a, R: Answerable> IntoFuture for ByHand<'a, R> {
+    type Output = Result<Round<R>, CallError>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+/// elicitation: clients SHOULD validate what they send against the schema they were given.
+fn check<R>(pending: &Pending<R>, key: &str, answer: &InputResponse) -> Result<(), CallError> {
+    let Some(InputRequest::Elicit(asked)) = pending.input_requests.get(key) else {
+        return Ok(());
+    };
+    let (ElicitRequestParams::Form(form), Some(filled)) = (&**asked, answer.as_elicitation())
+    else {
+        return Ok(());
+    };
+    check_form(&form.requested_schema, filled.clone())
+        .map(drop)
+        .map_err(|refusal| {
+            let source = serde::ser::Error::custom(format_args!("`{key}`: {refusal}"));
+            CallError::unwritable(&pending.method, source)
+        })
+}

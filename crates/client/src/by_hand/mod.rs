@@ -1,0 +1,18 @@
+//! Calls whose questions are answered by hand: what a server asks comes back as plain data, and the
+//! call goes on when the answers are there.
+//!
+//! A modern call is paused on the server's side, so what is [`Pending`] is all there is to it: it can
+//! be written down and gone on with by another process. A session asks in the middle of a call that
+//! stays open ([`desk`]), so its call is [`parked`] and can be gone on with for as long as the
+//! connection is there.
+
+mod connection;
+mod desk;
+mod parked;
+mod pending;
+
+pub use connection::ByHand;
+pub use pending::{Answerable, Pending, Round};
+
+pub(crate) use desk::{Desk, MAX_WAIT, Seat};
+pub(crate) use parked::{Parked, Parking};

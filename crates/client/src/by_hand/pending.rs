@@ -1,0 +1,218 @@
+//! A call that waits for answers, as data.
+
+use std::marker::PhantomData;
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadResourceResult};
+
+use crate::{Call, Connection, ToolOutput};
+
+/// What came of a call, or of going on with one.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for a call, taken apart where it is made"
+)]
+pub enum Round<R> {
+    /// The result.
+    Done(R),
+    /// The server wants answers first.
+    Asked(Pending<R>),
+}
+
+/// A call that waits for answers, to be given to [`Connection::resume`].
+///
+/// It is plain data: what was called with which arguments, what the server asks, and the state that
+/// the server wants back, which is its own to read. Written down as JSON, a call to a modern server
+/// can be gone on with by another process. A call in a session lives with its connection and can be
+/// gone on with on that alone; [`is_portable`](Self::is_portable) tells the two apart.
+///
+/// The state and the arguments may be secrets: keep it as you would keep those.
+///
+/// [`Connection::resume`]: crate::Connection::resume
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pending<R> {
+    pub(crate) method: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<Box<RawValue>>,
+    pub(crate) input_requests: InputRequests,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) request_state: Option<String>,
+    /// How often the server has asked so far.
+    pub(crate) rounds: usize,
+    /// The call of a session that is parked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parked: Option<String>,
+    #[serde(skip)]
+    pub(crate) result: PhantomData<fn() -> R>,
+}
+
+/// What a call in whose middle a server may ask results in: what a tool returned, a prompt, the
+/// contents of a resource.
+pub trait Answerable: sealed::Sealed + Send + 'static {
+    /// The method of the call.
+    const METHOD: &'static str;
+
+    /// The same call once more.
+    #[doc(hidden)]
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self>
+    where
+        Self: Sized;
+}
+
+impl Answerable for ToolOutput {
+    const METHOD: &'static str = "tools/call";
+
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
+        connection.call(pending.subject(), &pending.arguments)
+    }
+}
+
+impl Answerable for GetPromptResult {
+    const METHOD: &'static str = "prompts/get";
+
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
+        connection.get(pending.subject(), &pending.arguments)
+    }
+}
+
+impl Answerable for ReadResourceResult {
+    const METHOD: &'static str = "resources/read";
+
+    fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
+        connection.read(pending.subject())
+    }
+}
+
+impl<R> Pending<R> {
+    /// What the server asks, each under the key that its answer goes under.
+    pub fn asks(&self) -> &InputRequests {
+        &self.input_requests
+    }
+
+    /// The tool, the prompt or the resource that was called.
+    pub fn subject(&self) -> &str {
+        self.name
+            .as_deref()
+            .or(self.uri.as_deref())
+            .unwrap_or_default()
+    }
+
+    /// How often the server has asked so far, this time included.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Whether another process can go on with it. Calls in sessions live with their connection.
+    pub fn is_portable(&self) -> bool {
+        self.parked.is_none()
+    }
+
+    /// The answers that something was asked for; mrtr: servers ignore the rest.
+    pub(crate) fn only_asked(&self, mut answers: InputResponses) -> InputResponses {
+        answers.retain(|key, _| self.input_requests.contains_key(key));
+        answers
+    }
+}
+
+impl<R> Clone for Pending<R> {
+    fn clone(&self) -> Self {
+        Self {
+            method: self.method.clone(),
+            name: self.name.clone(),
+            uri: self.uri.clone(),
+            arguments: self.arguments.clone(),
+            input_requests: self.input_requests.clone(),
+            request_state: self.request_state.clone(),
+            rounds: self.rounds,
+            parked: self.parked.clone(),
+            result: PhantomData,
+        }
+    }
+}
+
+impl<R> std::fmt::Debug for Pending<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pending")
+            .field("method", &self.method)
+            .field("subject", &self.subject())
+            .field("asks", &self.input_requests.keys().collect::<Vec<_>>())
+            .field("rounds", &self.rounds)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'de, R: Answerable> Deserialize<'de> for Pending<R> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Written {
+            method: String,
+            name: Option<String>,
+            uri: Option<String>,
+            arguments: Option<Box<RawValue>>,
+            input_requests: InputRequests,
+            request_state: Option<String>,
+            rounds: usize,
+            parked: Option<String>,
+        }
+
+        let written = Written::deserialize(deserializer)?;
+        if written.method != R::METHOD {
+            let (found, wanted) = (written.method, R::METHOD);
+            return Err(D::Error::custom(format_args!(
+                "this is a call of `{found}`, not of `{wanted}`"
+            )));
+        }
+        Ok(Self {
+            method: written.method,
+            name: written.name,
+            uri: written.uri,
+            arguments: written.arguments,
+            input_requests: written.input_requests,
+            request_state: written.request_state,
+            rounds: written.rounds,
+            parked: written.parked,
+            result: PhantomData,
+        })
+    }
+}
+
+mod sealed {
+    //! Keeps the results to those of the three methods in whose middle a server may ask.
+
+    pub trait Sealed {}
+    impl Sealed for super::ToolOutput {}
+    impl Sealed for super::GetPromptResult {}
+    impl Sealed for super::ReadResourceResult {}
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_down_is_read_again_and_only_as_what_it_is() {
+        let written = json!({
+            "method": "tools/call", "name": "book", "arguments": {"row": 1.50},
+            "inputRequests": {"dirs": {"method": "roots/list"}},
+            "requestState": "s", "rounds": 2,
+        });
+        let pending: Pending<ToolOutput> = serde_json::from_value(written.clone()).unwrap();
+        assert!(pending.is_portable());
+        assert_eq!((pending.subject(), pending.rounds()), ("book", 2));
+        assert_eq!(serde_json::to_value(pending.clone()).unwrap(), written);
+        let text = serde_json::to_string(&pending).unwrap();
+        assert!(serde_json::from_str::<Pending<ToolOutput>>(&text).is_ok());
+        let other = serde_json::from_value::<Pending<GetPromptResult>>(written).unwrap_err();
+        assert!(other.to_string().contains("`tools/call`"), "{other}");
+    }
+}
