@@ -68,7 +68,7 @@ impl Session {
     pub(crate) fn usable(&self) -> Option<Current> {
         let state = lock(&self.state);
         let current = state.current.as_ref()?;
-        (!current.tokens.is_expired(Timestamp::now())).then(|| current.clone())
+        current.is_usable(Timestamp::now()).then(|| current.clone())
     }
 
     pub(crate) fn current(&self) -> Option<Current> {
@@ -79,7 +79,7 @@ impl Session {
     pub(crate) async fn ready(&self) -> Option<Current> {
         self.load().await;
         if let Some(current) = self.current()
-            && current.tokens.is_expired(Timestamp::now())
+            && !current.is_usable(Timestamp::now())
             && self.is_renewable(&current.tokens)
         {
             let wanted = lock(&self.state).wanted.clone();
@@ -178,6 +178,11 @@ impl Current {
             tokens: Arc::new(tokens),
             standing,
         })
+    }
+
+    /// What was just got is tried once, however short its life: others would live no longer.
+    fn is_usable(&self, now: Timestamp) -> bool {
+        self.standing != Standing::Tried || !self.tokens.is_expired(now)
     }
 
     pub(crate) fn were_sent(&self, sent: &HeaderMap) -> bool {

@@ -1,0 +1,6 @@
+//! Authorization, seen from outside.
+
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "server")]
+mod server;
