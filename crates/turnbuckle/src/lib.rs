@@ -8,8 +8,11 @@ pub use turnbuckle_auth as auth;
 pub use turnbuckle_client as client;
 #[cfg(feature = "client")]
 pub use turnbuckle_client::{
-    Answers, CallError, Client, ConnectError, Connection, News, Target, ToolOutput,
+    Answers, Cache, CallError, Change, Client, ConnectError, Connection, Listen, Missed, News,
+    Pending, Round, Target, ToolOutput,
 };
+#[cfg(all(feature = "client", feature = "http"))]
+pub use turnbuckle_client::HttpTarget;
 pub use turnbuckle_macros::{Choice, Form, handlers, prompt, resource, tool};
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_protocol::{
@@ -46,7 +49,7 @@ pub use turnbuckle_transport::Command;
 /// What most servers and clients need: `use turnbuckle::prelude::*`.
 pub mod prelude {
     #[cfg(feature = "client")]
-    pub use turnbuckle_client::{Answers, Client, Connection};
+    pub use turnbuckle_client::{Answers, Change, Client, Connection, Listen, Round};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
         Answer, Args, Ask, Audio, Cancelled, Changes, Image, Json, Log, Progress, Prompt, Resource, Server,
@@ -90,3 +93,8 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// So does that in the page on servers at a URL.
+#[cfg(all(doctest, feature = "client", feature = "http"))]
+#[doc = include_str!("../../../docs/http-client.md")]
+struct HttpClient;
