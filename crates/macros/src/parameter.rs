@@ -17,7 +17,7 @@ const OURS: [&str; 5] = ["extract", "arg", "complete", "serde", "schemars"];
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 /// The facade's own extractors. A plain parameter of such a type is a forgotten `#[extract]`.
-const EXTRACTORS: [&str; 14] = [
+const EXTRACTORS: [&str; 16] = [
     "Args",
     "Ask",
     "Background",
@@ -25,12 +25,14 @@ const EXTRACTORS: [&str; 14] = [
     "Cancelled",
     "Catalog",
     "Changes",
+    "Declared",
     "Introduction",
     "Log",
     "MetaOf",
     "Progress",
     "RawArgs",
     "State",
+    "TraceContext",
     "Uri",
 ];
 

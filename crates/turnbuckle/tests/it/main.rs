@@ -2,9 +2,12 @@
 
 mod arguments;
 mod asks;
+mod extensions;
 mod forms;
 mod functions;
 mod methods;
+mod spans;
+mod traces;
 mod tasks;
 mod ui;
 mod wire;
