@@ -61,8 +61,8 @@ pub use extension::Extended;
 #[cfg(feature = "http")]
 pub use http::{ExcludedTool, HttpTarget};
 pub use link::Ending;
-pub use listen::{Change, Changes, Listen, Missed};
-pub use logs::{Log, LogStream};
+pub use listen::{Change, ChangeStream, Listen, Missed};
+pub use logs::{LogStream, Logged};
 pub use news::{News, NewsStream};
 pub use peer::Peer;
 pub use task::{StartTask, Started, TaskHandle, TaskStatuses, TaskTicket};

@@ -17,7 +17,7 @@ use crate::{
 /// Something from the log of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Log {
+pub enum Logged {
     /// A message.
     Message(Arc<LoggingMessageNotificationParams>),
     /// So many were lost, because this stream was not read.
@@ -40,15 +40,15 @@ impl LogStream {
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
-    pub async fn next(&mut self) -> Option<Log> {
+    pub async fn next(&mut self) -> Option<Logged> {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Log>> {
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Logged>> {
         loop {
             return Poll::Ready(match ready!(self.0.poll(context)) {
-                Some(News::Log(message)) => Some(Log::Message(message)),
-                Some(News::Missed(count)) => Some(Log::Missed(count)),
+                Some(News::Log(message)) => Some(Logged::Message(message)),
+                Some(News::Missed(count)) => Some(Logged::Missed(count)),
                 // Nothing else is told to this one.
                 Some(_) => continue,
                 None => None,
@@ -58,9 +58,9 @@ impl LogStream {
 }
 
 impl Stream for LogStream {
-    type Item = Log;
+    type Item = Logged;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Log>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Logged>> {
         self.get_mut().poll(context)
     }
 }

@@ -22,7 +22,7 @@ pub enum Change {
         /// Which.
         uri: Arc<str>,
     },
-    /// Changes may have passed unheard: look again at whatever must be up to date.
+    /// ChangeStream may have passed unheard: look again at whatever must be up to date.
     Missed(Missed),
     /// Something else that came on this subscription, such as what an extension tells.
     Other {

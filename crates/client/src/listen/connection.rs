@@ -6,8 +6,8 @@ use tokio::sync::oneshot;
 use turnbuckle_protocol::SubscriptionFilter;
 
 use super::{
-    Changes, Listen,
-    changes::Hold,
+    ChangeStream, Listen,
+    change_stream::Hold,
     keeper,
     listener::Listener,
     subscriptions_listen::{self, METHOD},
@@ -34,7 +34,7 @@ impl Connection {
     /// ```
     ///
     /// A server that offers only a part of what is asked for tells that part:
-    /// [`Changes::acknowledged`] says which.
+    /// [`ChangeStream::acknowledged`] says which.
     ///
     /// # Errors
     /// [`CallError::NotOffered`] if the server offers nothing of it. A resource that it refuses is an
@@ -42,7 +42,7 @@ impl Connection {
     ///
     /// # Cancel safety
     /// Dropping the future ends the listening before it has begun, and the server is told.
-    pub async fn listen(&self, listen: impl Into<Listen>) -> Result<Changes, CallError> {
+    pub async fn listen(&self, listen: impl Into<Listen>) -> Result<ChangeStream, CallError> {
         let wish = listen.into().filter().clone();
         if wish.is_empty() {
             let source = serde::ser::Error::custom("nothing to listen to was named");
@@ -55,13 +55,13 @@ impl Connection {
         }
     }
 
-    async fn listen_modern(&self, wish: SubscriptionFilter) -> Result<Changes, CallError> {
+    async fn listen_modern(&self, wish: SubscriptionFilter) -> Result<ChangeStream, CallError> {
         let link = self.shared_link();
         let listener = Arc::new(Listener::default());
         link.listeners.enter(&listener);
         let (begun, opened) = oneshot::channel();
         let keep = subscriptions_listen::keep(link.clone(), listener.clone(), wish.clone(), begun);
-        let changes = Changes {
+        let changes = ChangeStream {
             _hold: Hold::Task(tokio::spawn(keep).abort_handle()),
             link,
             listener,
@@ -73,7 +73,7 @@ impl Connection {
         changes.unless_empty()
     }
 
-    async fn listen_in_session(&self, wish: SubscriptionFilter) -> Result<Changes, CallError> {
+    async fn listen_in_session(&self, wish: SubscriptionFilter) -> Result<ChangeStream, CallError> {
         let link = self.shared_link();
         let capabilities = self.server().capabilities();
         if link.standing.is_silent() {
@@ -96,7 +96,7 @@ impl Connection {
             .iter()
             .map(|uri| link.standing.want(uri, number))
             .collect();
-        let changes = Changes {
+        let changes = ChangeStream {
             _hold: Hold::Resources(link.clone(), number, resources.clone()),
             link,
             listener,
@@ -130,7 +130,7 @@ impl Connection {
     }
 }
 
-impl Changes {
+impl ChangeStream {
     fn unless_empty(self) -> Result<Self, CallError> {
         if self.acknowledged().is_empty() {
             let reason = "it tells of none of the changes that were asked for";

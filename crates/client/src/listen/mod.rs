@@ -8,7 +8,7 @@
 
 mod backoff;
 mod change;
-mod changes;
+mod change_stream;
 mod connection;
 mod keeper;
 mod listener;
@@ -19,7 +19,7 @@ mod subscriptions_listen;
 mod wish;
 
 pub use change::{Change, Missed};
-pub use changes::Changes;
+pub use change_stream::ChangeStream;
 pub use wish::Listen;
 
 pub(crate) use listeners::Listeners;

@@ -7,7 +7,7 @@ use std::sync::{
 
 use serde_json::{Value, json};
 use turnbuckle_client::{
-    CallError, Change, Changes, Listen, Missed,
+    CallError, Change, ChangeStream, Listen, Missed,
     protocol::{LoggingLevel, Revision},
 };
 
@@ -15,7 +15,7 @@ use crate::http_site::{Answer, Site, modern, plain};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-async fn change(changes: &mut Changes) -> Change {
+async fn change(changes: &mut ChangeStream) -> Change {
     changes.next().await.expect("it goes on").expect("a change")
 }
 

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 
 use serde_json::{Value, json};
 use turnbuckle_client::{
-    CallError, Change, Changes, Connection, Listen, Missed, protocol::Revision,
+    CallError, Change, ChangeStream, Connection, Listen, Missed, protocol::Revision,
 };
 
 use crate::script::{Server, plain};
@@ -61,11 +61,11 @@ async fn accept(server: &mut Server) -> Value {
     asked["id"].clone()
 }
 
-async fn change(changes: &mut Changes) -> Change {
+async fn change(changes: &mut ChangeStream) -> Change {
     changes.next().await.expect("it goes on").expect("a change")
 }
 
-async fn updated_uri(changes: &mut Changes) -> String {
+async fn updated_uri(changes: &mut ChangeStream) -> String {
     match change(changes).await {
         Change::ResourceUpdated { uri } => uri.to_string(),
         other => panic!("{other:?}"),

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 use turnbuckle_client::{
-    Client, Connection, Log,
+    Client, Connection, Logged,
     protocol::{
         LoggingLevel::{Debug, Error, Info, Warning},
         Revision,
@@ -70,7 +70,7 @@ async fn a_client_asks_every_server_in_the_way_of_its_revision() {
                 .await;
         });
         called.unwrap();
-        let Some(Log::Message(message)) = logs.next().await else {
+        let Some(Logged::Message(message)) = logs.next().await else {
             panic!("a message")
         };
         assert_eq!(

@@ -25,12 +25,12 @@ use crate::{CallError, link::Link};
 /// [`Change::Missed`] says so. It ends when the server or the connection is gone for good; the last
 /// item is the error that says why.
 ///
-/// Changes wait for a reader that is busy, those that say the same once. One that lets more of them
+/// ChangeStream wait for a reader that is busy, those that say the same once. One that lets more of them
 /// wait than there is room for is told how many it lost.
 ///
 /// Dropping it ends the listening, and the server is told. It does not keep the connection open.
 #[must_use = "dropping it ends the listening"]
-pub struct Changes {
+pub struct ChangeStream {
     pub(super) link: Arc<Link>,
     pub(super) listener: Arc<Listener>,
     pub(super) wish: SubscriptionFilter,
@@ -46,7 +46,7 @@ pub(super) enum Hold {
     Resources(Arc<Link>, u64, Vec<Arc<str>>),
 }
 
-impl Changes {
+impl ChangeStream {
     /// The next change; an error is the last item.
     ///
     /// # Cancel safety
@@ -76,7 +76,7 @@ impl Changes {
     }
 }
 
-impl Stream for Changes {
+impl Stream for ChangeStream {
     type Item = Result<Change, CallError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -97,9 +97,9 @@ impl Drop for Hold {
     }
 }
 
-impl fmt::Debug for Changes {
+impl fmt::Debug for ChangeStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Changes")
+        f.debug_struct("ChangeStream")
             .field("server", self.link.server())
             .field("acknowledged", &self.acknowledged())
             .finish_non_exhaustive()
