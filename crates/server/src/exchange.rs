@@ -72,11 +72,11 @@ fn prepare<C: Callable>(entry: &Arc<C>, call: Call<'_>) -> Result<Running<C::Out
         if log::is_forwarding() {
             future = log::scoped(Log::of(&call), future);
         }
-        let asking = AskSlot::Now(call.asking.into_inner());
+        let asking = call.asking.into_inner();
         return Ok(Running {
-            future,
+            future: admitted(asking.as_ref(), future),
             cancel: call.cancel.into_inner(),
-            asking,
+            asking: AskSlot::Now(asking),
         });
     }
     let cancel = CancelFlag::default();
@@ -94,7 +94,10 @@ fn prepare<C: Callable>(entry: &Arc<C>, call: Call<'_>) -> Result<Running<C::Out
     let log = log::is_forwarding().then(|| Log::of(&call));
     let entry = Arc::clone(entry);
     let endpoint = Box::new(move |call: Call<'static>| -> BoxFuture<_> {
-        Box::pin(async move { Ok(C::wrap((entry.handler())(&call)?.await?)) })
+        Box::pin(async move {
+            let future = (entry.handler())(&call)?;
+            Ok(C::wrap(admitted(call.asking.get(), future).await?))
+        })
     });
     let mut future: BoxFuture<_> = Box::pin(async move {
         let reply = Next::new(layers, endpoint).run(call).await?;
@@ -109,6 +112,20 @@ fn prepare<C: Callable>(entry: &Arc<C>, call: Call<'_>) -> Result<Running<C::Out
         cancel: Some(cancel),
         asking: AskSlot::Later(slot),
     })
+}
+
+/// The call, behind what has to be found out before it runs.
+fn admitted<T: 'static>(
+    asking: Option<&Arc<Asking>>,
+    future: BoxFuture<Result<T, Failure>>,
+) -> BoxFuture<Result<T, Failure>> {
+    match asking.and_then(|asking| asking.admission()) {
+        None => future,
+        Some(admission) => Box::pin(async move {
+            admission.await?;
+            future.await
+        }),
+    }
 }
 
 /// Polls the call once, here and now. Most handlers are done by then: their response is written

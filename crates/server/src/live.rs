@@ -82,7 +82,7 @@ impl LiveServer {
         Changes::of(&self.0)
     }
 
-    #[cfg(feature = "http")]
+    #[cfg(any(test, feature = "http"))]
     pub(crate) fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.0)
     }

@@ -3,9 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use turnbuckle_protocol::{CacheScope, Icon, Implementation};
-use turnbuckle_session::round::{Key, KeyRing, seal::WeakSecret};
+use turnbuckle_session::round::{
+    Key, KeyRing,
+    seal::{MAX_KEYS, MAX_STATE_BYTES, WeakSecret},
+};
 use turnbuckle_store::{
-    Fanout,
+    Fanout, SpentStates,
     task::{MemoryTasks, Tasks},
 };
 use turnbuckle_transport::Limits;
@@ -186,8 +189,51 @@ impl Server {
     /// Seals what a handler knows between rounds with keys made of this secret, of at least 16
     /// random bytes. Unless set, keys are random: a retry that lands on another process, or on this
     /// one after a restart, is refused. Give all replicas the same.
-    pub fn secret(mut self, secret: &[u8]) -> Self {
-        self.keys = Some(KeyRing::from_secret(secret));
+    pub fn secret(self, secret: &[u8]) -> Self {
+        self.secrets([secret])
+    }
+
+    /// Like [`secret`](Self::secret), with a secret that is being changed: the first seals, all
+    /// of them open. To lose no call, give every replica the new one at the end, then to every
+    /// replica in front, and leave the old one out when the last state it sealed has expired. Those
+    /// after the eighth are passed over.
+    ///
+    /// ```
+    /// # let (new, old) = ([1; 32], [2; 32]);
+    /// let server = turnbuckle_server::Server::new("booking", "1.0.0").secrets([new, old]);
+    /// # server.build().unwrap();
+    /// ```
+    pub fn secrets(mut self, secrets: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        self.keys = key_ring(secrets).transpose();
+        self
+    }
+
+    /// How long a client may take to answer what it was asked; an hour unless set. A retry that
+    /// comes later is refused, and the client starts over.
+    pub fn answer_within(mut self, limit: Duration) -> Self {
+        self.settings.rounds.answer_within = limit;
+        self
+    }
+
+    /// How long a `requestState` may be, in bytes; 1.4 MB unless set. A call that must remember
+    /// more fails, and its log entry says what to do.
+    pub fn max_state(mut self, bytes: usize) -> Self {
+        self.settings.rounds.max_state_bytes = bytes.min(MAX_STATE_BYTES);
+        self
+    }
+
+    /// Takes each `requestState` once. Without this a client may send a retry again while its state
+    /// lasts, as it must when an answer was lost on the way; with it, such a call starts over.
+    ///
+    /// ```
+    /// use turnbuckle_store::MemorySpent;
+    ///
+    /// let server = turnbuckle_server::Server::new("payments", "1.0.0")
+    ///     .single_use(MemorySpent::default());
+    /// # server.build().unwrap();
+    /// ```
+    pub fn single_use(mut self, spent: impl SpentStates) -> Self {
+        self.settings.rounds.spent = Some(Arc::new(spent));
         self
     }
 
@@ -303,6 +349,21 @@ impl Server {
         server.shutdown().await;
         served
     }
+}
+
+/// The keys made of these secrets, the first of which seals.
+fn key_ring(
+    secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
+) -> Result<Option<KeyRing>, WeakSecret> {
+    let keys = secrets.into_iter().take(MAX_KEYS);
+    let keys: Vec<Key> = keys
+        .map(|secret| Key::from_secret(secret.as_ref()))
+        .collect::<Result<_, _>>()?;
+    let mut keys = keys.into_iter();
+    Ok(keys.next().map(|current| {
+        keys.rev()
+            .fold(KeyRing::new(current), KeyRing::with_older_key)
+    }))
 }
 
 /// Keys that nobody else has.

@@ -11,12 +11,14 @@ mod changes;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
+mod spent;
 pub mod task;
 
 use std::{future::Future, pin::Pin};
 
 pub use changes::{Change, Fanout, Hear, Joined, LocalFanout};
 pub use error::StoreError;
+pub use spent::{MAX_SPENT, MemorySpent, Spend, SpentStates};
 
 /// What a store's method gives: a future that may borrow the store.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

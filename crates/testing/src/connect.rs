@@ -1,8 +1,10 @@
-//! A client and a server in one process.
+//! A client and a server in one process, with every handler that asks [run again](crate::reenter).
 
 use turnbuckle_client::{Client, ConnectError, Connection};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::LiveServer;
+
+use crate::reenter;
 
 /// Connects a plain client to a server; the revision is found out as it would be over a pipe.
 ///
@@ -24,8 +26,7 @@ pub async fn connect_at(
     server: &LiveServer,
     revision: Revision,
 ) -> Result<Connection, ConnectError> {
-    let client = Client::new("turnbuckle-testing", env!("CARGO_PKG_VERSION")).only(revision);
-    connect_with(server, &client).await
+    connect_with(server, &plain_client(revision)).await
 }
 
 /// Connects a client of yours, with its answers and settings.
@@ -36,5 +37,10 @@ pub async fn connect_with(
     server: &LiveServer,
     client: &Client,
 ) -> Result<Connection, ConnectError> {
-    client.connect(server.connect()).await
+    client.connect(reenter(server).0).await
+}
+
+/// A client that speaks this revision and no other, and answers nothing.
+pub fn plain_client(revision: Revision) -> Client {
+    Client::new("turnbuckle-testing", env!("CARGO_PKG_VERSION")).only(revision)
 }

@@ -2,14 +2,18 @@
 
 use std::future::Future;
 
-use turnbuckle_client::Connection;
+use turnbuckle_client::{Client, Connection};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::Server;
+
+use crate::plain_client;
 
 /// Declares tests that run at every revision: one body, five `#[test]`s.
 ///
 /// The body gets a client that speaks the revision, connected to the server that the expression
 /// gives. Each test is a module with a test for each revision, so a failure names its revision.
+/// Handlers that ask are [run again](crate::reenter()) at each pause; one that asks something else
+/// then fails the test.
 ///
 /// ```
 /// use turnbuckle_server::{Server, Tool};
@@ -27,11 +31,14 @@ use turnbuckle_server::Server;
 /// }
 /// # fn main() {}
 /// ```
+///
+/// A client that is to answer what handlers ask is given `Answers`:
+/// `async fn books(client = booking(), answering = helpful())`.
 #[macro_export]
 macro_rules! every_revision {
     ($(
         $(#[$attribute:meta])*
-        async fn $name:ident($client:ident = $server:expr) $body:block
+        async fn $name:ident($client:ident = $server:expr $(, answering = $answers:expr)?) $body:block
     )*) => {
         $(
             $(#[$attribute])*
@@ -40,7 +47,10 @@ macro_rules! every_revision {
                 use super::*;
 
                 fn run(revision: $crate::protocol::Revision) {
-                    $crate::run_at(revision, $server, async move |$client| $body);
+                    #[allow(unused_mut, reason = "not every client answers")]
+                    let mut client = $crate::plain_client(revision);
+                    $(client = client.answering($answers);)?
+                    $crate::run_as(&client, revision, $server, async move |$client| $body);
                 }
 
                 #[test]
@@ -82,13 +92,30 @@ pub fn run_at<F: Future<Output = ()>>(
     server: Server,
     body: impl FnOnce(Connection) -> F,
 ) {
+    run_as(&plain_client(revision), revision, server, body);
+}
+
+/// Runs a test body with this client, which speaks this revision and no other, connected to this
+/// server.
+///
+/// # Panics
+/// If the server cannot be set up or does not answer, and if a handler asks something else when it
+/// is run again: it is a test.
+pub fn run_as<F: Future<Output = ()>>(
+    client: &Client,
+    revision: Revision,
+    server: Server,
+    body: impl FnOnce(Connection) -> F,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a test can have a runtime");
     runtime.block_on(async {
         let server = server.build().expect("the server under test is set up");
-        let client = crate::connect_at(&server, revision)
+        let (end, differences) = crate::reenter(&server);
+        let client = client
+            .connect(end)
             .await
             .expect("the server under test answers its client");
         assert_eq!(
@@ -97,5 +124,6 @@ pub fn run_at<F: Future<Output = ()>>(
             "the revision asked for is spoken"
         );
         body(client).await;
+        differences.assert_none();
     });
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | run one test body at all five revisions | [`every_revision!`] |
 //! | connect a client to a server in memory | [`connect`], [`connect_at`] |
+//! | prove that handlers ask the same when they run again | all of these; [`reenter`] by itself |
 //! | see every message that passed | [`Recorded`] |
 //! | hold a server to a transcript | [`Transcript`] |
 //! | test against an authorization server that can be told to fail | `authorization`, with the feature of that name |
@@ -14,12 +15,15 @@
 pub mod authorization;
 mod connect;
 mod every_revision;
+mod flight;
 mod record;
+mod reenter;
 mod transcript;
 
-pub use connect::{connect, connect_at, connect_with};
-pub use every_revision::run_at;
+pub use connect::{connect, connect_at, connect_with, plain_client};
+pub use every_revision::{run_as, run_at};
 pub use record::{Line, Recorded, Side, record};
+pub use reenter::{Differences, reenter};
 pub use transcript::{Mismatch, Transcript, TranscriptError};
 pub use turnbuckle_client as client;
 pub use turnbuckle_protocol as protocol;

@@ -1,23 +1,17 @@
 //! The asks of one call: what is known, what is open, and how the client is reached.
 
 use std::{
-    borrow::Cow,
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     task::{Context, Waker},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
-use serde_json::{Map, Value, value::RawValue};
-use turnbuckle_protocol::{InputRequest, InputRequiredResult, InputResponse, envelope::Members};
-use turnbuckle_session::round::{
-    AskError, Asked, BadState, Binding, Fingerprint, Impossible, Opened, Pause, Round,
-    params_digest,
-    seal::{NONCE_BYTES, ParamsDigest},
-};
+use serde_json::{Map, Value};
+use turnbuckle_protocol::{InputRequest, InputRequiredResult, InputResponse};
+use turnbuckle_session::round::{AskError, Asked, Fingerprint, Impossible, Round};
 
-use super::AskFailed;
-use crate::{BoxFuture, Call, Failure, Fault, Reject, peer::Peer, shared::Shared, task::Board};
+use super::{AskFailed, request_state::Return};
+use crate::{BoxFuture, Call, Failure, Fault, Reject, peer::Peer, task::Board};
 
 /// The asks of one call.
 pub(crate) struct Asking {
@@ -38,16 +32,19 @@ pub(super) struct Books {
     ended: Option<Failure>,
     /// Who drives the call, and has to look again when a question is asked from another task.
     driver: Option<Waker>,
+    /// What has to be found out before the handler runs.
+    admission: Option<BoxFuture<Result<(), Failure>>>,
 }
 
 impl Books {
-    fn new(round: Round) -> Mutex<Self> {
+    fn new(round: Round, admission: Option<BoxFuture<Result<(), Failure>>>) -> Mutex<Self> {
         Mutex::new(Self {
             round,
             waiting: BTreeMap::new(),
             memos: 0,
             ended: None,
             driver: None,
+            admission,
         })
     }
 
@@ -82,96 +79,6 @@ enum Way {
     Requests(Arc<Peer>),
 }
 
-/// What the retry must be: the same request of the same caller.
-struct Return {
-    shared: Arc<Shared>,
-    caller: Option<String>,
-    method: &'static str,
-    target: String,
-    params: ParamsDigest,
-}
-
-impl Return {
-    fn binding(&self) -> Binding<'_> {
-        let binding = Binding::new(self.method)
-            .with_target(&self.target)
-            .with_params(self.params);
-        match &self.caller {
-            Some(caller) => binding.with_caller(caller),
-            None => binding,
-        }
-    }
-
-    fn open(&self, state: &str) -> Result<Opened, Failure> {
-        let opened = if state.len() > self.shared.settings.rounds.max_state_bytes {
-            Err(BadState::TooLarge(state.len()))
-        } else {
-            self.shared.keys.open(state, &self.binding(), now())
-        };
-        opened.map_err(|bad| {
-            // The log may know what was wrong with it; the client may not.
-            tracing::warn!(%bad, "a requestState was refused");
-            Failure::Reject(Reject::of(bad.to_error()))
-        })
-    }
-}
-
-/// What a request brought of earlier rounds.
-pub(crate) enum Rounds<'a> {
-    /// Still in the message.
-    Params(&'static str, &'a Members<'a>),
-    /// Taken out of it.
-    Taken(
-        &'static str,
-        ParamsDigest,
-        Option<Box<RawValue>>,
-        Option<String>,
-    ),
-}
-
-impl Rounds<'_> {
-    /// The method of the request.
-    pub(crate) fn method(&self) -> &'static str {
-        match self {
-            Self::Params(method, ..) | Self::Taken(method, ..) => method,
-        }
-    }
-
-    pub(crate) fn into_owned(self) -> Rounds<'static> {
-        let (method, digest, responses, state) = self.take();
-        Rounds::Taken(
-            method,
-            digest,
-            responses.map(Cow::into_owned),
-            state.map(Cow::into_owned),
-        )
-    }
-
-    fn take(
-        &self,
-    ) -> (
-        &'static str,
-        ParamsDigest,
-        Option<Cow<'_, RawValue>>,
-        Option<Cow<'_, str>>,
-    ) {
-        match self {
-            Self::Params(method, params) => (
-                method,
-                params_digest(params),
-                params.get("inputResponses").map(Cow::Borrowed),
-                params.text("requestState"),
-            ),
-            Self::Taken(method, digest, responses, state) => (
-                method,
-                *digest,
-                responses.as_deref().map(Cow::Borrowed),
-                state.as_deref().map(Cow::Borrowed),
-            ),
-        }
-    }
-}
-
 impl Asking {
     /// The asks of a call, begun by whoever extracts them first.
     pub(crate) fn of(call: &Call<'_>) -> Result<Arc<Self>, Failure> {
@@ -196,7 +103,7 @@ impl Asking {
     fn in_session(call: &Call<'_>) -> Self {
         let capabilities = call.peer.client().unwrap_or_default().capabilities;
         Self {
-            books: Books::new(Round::new(call.revision, capabilities)),
+            books: Books::new(Round::new(call.revision, capabilities), None),
             way: Way::Requests(Arc::clone(&call.peer)),
             board: OnceLock::new(),
         }
@@ -221,10 +128,12 @@ impl Asking {
             .client_capabilities
             .and_then(|raw| serde_json::from_str(raw.get()).ok())
             .unwrap_or_default();
+        let mut admission = None;
         let mut round = match state {
             None => Round::new(call.revision, capabilities),
             Some(state) => {
                 let opened = back.open(&state)?;
+                admission = back.admission(&opened);
                 Round::resume(call.revision, capabilities, opened.journal)
             }
         };
@@ -236,7 +145,7 @@ impl Asking {
                 .map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;
         }
         Ok(Self {
-            books: Books::new(round),
+            books: Books::new(round, admission),
             way: Way::Rounds(back),
             board: OnceLock::new(),
         })
@@ -363,41 +272,15 @@ impl Asking {
         None
     }
 
+    /// What has to be found out before the handler runs, to be asked once.
+    pub(crate) fn admission(&self) -> Option<BoxFuture<Result<(), Failure>>> {
+        self.books().admission.take()
+    }
+
     /// What the call ends with although its handler came to an end.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.books().ended.take()
     }
-}
-
-impl Return {
-    /// The reply that says what is missing.
-    fn seal(&self, pause: Pause) -> Result<InputRequiredResult, Fault> {
-        let mut nonce = [0; NONCE_BYTES];
-        getrandom::fill(&mut nonce)
-            .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
-        let settings = &self.shared.settings.rounds;
-        let expires = now().saturating_add(settings.answer_within.as_secs());
-        let result = pause.seal(&self.shared.keys, &self.binding(), expires, nonce);
-        let bytes = result.request_state.as_ref().map_or(0, String::len);
-        if bytes > settings.max_state_bytes {
-            return Err(Fault::new(TooLarge {
-                bytes,
-                limit: settings.max_state_bytes,
-            }));
-        }
-        Ok(result)
-    }
-}
-
-/// A call that knows more than its client may be given to carry.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "what the call must remember takes {bytes} bytes of `requestState`, more than the {limit} allowed: \
-     keep a name in the memo and the thing itself elsewhere, or raise `Server::max_state`"
-)]
-struct TooLarge {
-    bytes: usize,
-    limit: usize,
 }
 
 /// Keeps the handler from being dropped for as long as it lives.
@@ -409,26 +292,4 @@ impl Drop for MemoRunning {
         books.memos -= 1;
         books.wake_driver();
     }
-}
-
-/// Where the driver of a call finds its asks, if there come to be any.
-pub(crate) enum AskSlot {
-    Now(Option<Arc<Asking>>),
-    Later(Arc<OnceLock<Arc<Asking>>>),
-}
-
-impl AskSlot {
-    pub(crate) fn get(&self) -> Option<&Arc<Asking>> {
-        match self {
-            Self::Now(asking) => asking.as_ref(),
-            Self::Later(slot) => slot.get(),
-        }
-    }
-}
-
-/// Seconds since 1970.
-fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }

@@ -10,6 +10,8 @@
 //! # });
 //! ```
 
+mod spent;
 mod tasks;
 
+pub use spent::spent;
 pub use tasks::tasks;

@@ -114,7 +114,7 @@ fn every_kind_of_field_is_said_in_the_words_of_the_specification() {
     assert_eq!(order[..3], ["seatRow", "name", "mail"], "shown in order");
 }
 
-fn filled(content: Value) -> Result<Everything, turnbuckle::Misfit> {
+fn filled(content: &Value) -> Result<Everything, turnbuckle::Misfit> {
     let result = json!({"action": "accept", "content": content});
     let result: ElicitResult = serde_json::from_value(result).unwrap();
     Everything::read(&mut Filled::from(result))
@@ -123,7 +123,7 @@ fn filled(content: Value) -> Result<Everything, turnbuckle::Misfit> {
 #[test]
 fn what_is_left_empty_is_the_default_and_an_option_is_none() {
     let least = json!({"name": "Ada", "luggage": 1, "vip": false, "place": "in-the-aisle"});
-    let read = filled(least).unwrap();
+    let read = filled(&least).unwrap();
     let expected = Everything {
         seat_row: 7,
         name: "Ada".into(),
@@ -147,7 +147,7 @@ fn what_is_left_empty_is_the_default_and_an_option_is_none() {
 
 #[test]
 fn what_is_filled_in_is_read() {
-    let read = filled(json!({
+    let read = filled(&json!({
         "seatRow": 3, "name": "Ada", "mail": "a@b.example", "luggage": 1.5, "vip": true,
         "insured": false, "place": "window", "meal": "any", "places": ["in-the-aisle", "window"],
         "meals": ["Nothing", "vegan", "vegan"], "tip": -2, "note": "none", "leaves": "later",

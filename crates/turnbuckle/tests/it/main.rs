@@ -2,6 +2,10 @@
 
 mod arguments;
 mod asks;
+mod asks_again;
+mod asks_everywhere;
+mod asks_otherwise;
+mod asks_states;
 mod extensions;
 mod forms;
 mod functions;

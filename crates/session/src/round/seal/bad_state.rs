@@ -2,7 +2,7 @@
 
 use turnbuckle_protocol::ErrorObject;
 
-use super::{KeyId, MAX_STATE_BYTES};
+use super::KeyId;
 
 /// Why a `requestState` is refused.
 ///
@@ -12,7 +12,7 @@ use super::{KeyId, MAX_STATE_BYTES};
 #[non_exhaustive]
 pub enum BadState {
     /// It is longer than any box made here.
-    #[error("the request state has {0} bytes; none made here has more than {MAX_STATE_BYTES}")]
+    #[error("the request state has {0} bytes, more than any made here")]
     TooLarge(usize),
     /// It is not in the form of a box made here.
     #[error("the request state was not made by this version of this server")]
@@ -37,6 +37,9 @@ pub enum BadState {
     /// It was made for something else.
     #[error("the request state was made for another request")]
     OtherRequest,
+    /// It was used before, where each is used once.
+    #[error("the request state was used before")]
+    Spent,
     /// It is authentic but what is in it cannot be read, as after a change of version.
     #[error("the journal in the request state cannot be read")]
     Unreadable(#[source] serde_json::Error),

@@ -1,0 +1,83 @@
+//! What a request brought of earlier rounds, and where its driver finds the asks.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::envelope::Members;
+use turnbuckle_session::round::{params_digest, seal::ParamsDigest};
+
+use super::Asking;
+
+/// What a request brought of earlier rounds.
+pub(crate) enum Rounds<'a> {
+    /// Still in the message.
+    Params(&'static str, &'a Members<'a>),
+    /// Taken out of it.
+    Taken(
+        &'static str,
+        ParamsDigest,
+        Option<Box<RawValue>>,
+        Option<String>,
+    ),
+}
+
+impl Rounds<'_> {
+    /// The method of the request.
+    pub(crate) fn method(&self) -> &'static str {
+        match self {
+            Self::Params(method, ..) | Self::Taken(method, ..) => method,
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> Rounds<'static> {
+        let (method, digest, responses, state) = self.take();
+        Rounds::Taken(
+            method,
+            digest,
+            responses.map(Cow::into_owned),
+            state.map(Cow::into_owned),
+        )
+    }
+
+    pub(super) fn take(
+        &self,
+    ) -> (
+        &'static str,
+        ParamsDigest,
+        Option<Cow<'_, RawValue>>,
+        Option<Cow<'_, str>>,
+    ) {
+        match self {
+            Self::Params(method, params) => (
+                method,
+                params_digest(params),
+                params.get("inputResponses").map(Cow::Borrowed),
+                params.text("requestState"),
+            ),
+            Self::Taken(method, digest, responses, state) => (
+                method,
+                *digest,
+                responses.as_deref().map(Cow::Borrowed),
+                state.as_deref().map(Cow::Borrowed),
+            ),
+        }
+    }
+}
+
+/// Where the driver of a call finds its asks, if there come to be any.
+pub(crate) enum AskSlot {
+    Now(Option<Arc<Asking>>),
+    Later(Arc<OnceLock<Arc<Asking>>>),
+}
+
+impl AskSlot {
+    pub(crate) fn get(&self) -> Option<&Arc<Asking>> {
+        match self {
+            Self::Now(asking) => asking.as_ref(),
+            Self::Later(slot) => slot.get(),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What every store of spent states must do.
+
+use std::sync::Arc;
+
+use crate::{Spend, SpentStates};
+
+/// How many use one state at the same time.
+const AT_ONCE: usize = 32;
+
+/// Claims that a store of spent states keeps its word. `open` gives an empty one.
+///
+/// # Panics
+/// Where it does not: this is a test.
+pub async fn spent<S: SpentStates>(open: impl AsyncFn() -> S) {
+    a_state_is_used_once(&open().await).await;
+    of_many_at_once_one_wins(open().await).await;
+}
+
+async fn a_state_is_used_once(store: &impl SpentStates) {
+    let spend = async |id: &[u8], now| store.spend(id, 1_000, now).await.expect("it answers");
+    assert_eq!(spend(b"a", 0).await, Spend::Now);
+    assert_eq!(spend(b"a", 0).await, Spend::Before);
+    assert_eq!(spend(b"b", 0).await, Spend::Now, "another is another");
+    assert_eq!(spend(b"", 0).await, Spend::Now, "any bytes are an id");
+    assert_eq!(
+        spend(b"a", 1_000).await,
+        Spend::Before,
+        "until the second in which it expires"
+    );
+}
+
+async fn of_many_at_once_one_wins(store: impl SpentStates) {
+    let store = Arc::new(store);
+    let uses: Vec<_> = (0..AT_ONCE)
+        .map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.spend(b"one", 1_000, 0).await.expect("it answers") })
+        })
+        .collect();
+    let mut first = 0;
+    for used in uses {
+        first += usize::from(used.await.expect("it does not panic") == Spend::Now);
+    }
+    assert_eq!(first, 1, "one state was used by {first}");
+}

@@ -1,0 +1,152 @@
+//! `requestState`: who may open it, how often, until when, and how much is in it.
+
+use serde_json::{Value, json};
+use turnbuckle::{
+    Ask, Client, Connection, Form, LiveServer, Revision, Server, ToolError, client::Answers,
+    protocol::ElicitResult, store::MemorySpent, tool,
+};
+
+#[derive(Form)]
+struct Name {
+    name: String,
+}
+
+#[tool]
+async fn polite(Ask(ask): Ask) -> Result<String, ToolError> {
+    Ok(ask
+        .form::<Name>("name", "Your name?")
+        .await?
+        .accepted()?
+        .name)
+}
+
+/// Has much to remember.
+#[tool]
+async fn learned(Ask(ask): Ask, bytes: usize) -> Result<String, ToolError> {
+    let book = ask
+        .memo("book", async { Ok::<_, ToolError>("x".repeat(bytes)) })
+        .await?;
+    let name = ask
+        .form::<Name>("name", "Your name?")
+        .await?
+        .accepted()?
+        .name;
+    Ok(format!("{name} knows {} bytes", book.len()))
+}
+
+fn server() -> Server {
+    Server::new("asks", "1.0.0").tool(polite).tool(learned)
+}
+
+/// Straight to the server: what is measured here is each state, and who re-enters spends some.
+async fn connect(server: &LiveServer) -> Connection {
+    let answers = Answers::new().on_form(|_| async { Ok(ElicitResult::decline()) });
+    let client = Client::new("test", "1.0.0").answering(answers);
+    let client = client.only(Revision::V2026_07_28);
+    client.connect(server.connect()).await.unwrap()
+}
+
+async fn send(client: &Connection, params: Value) -> Result<Value, i64> {
+    let raw = serde_json::value::to_raw_value(&params).unwrap();
+    match client.request_raw("tools/call", Some(raw)).await {
+        Ok(raw) => Ok(serde_json::from_str(raw.get()).unwrap()),
+        Err(error) => Err(error.rejection().unwrap_or_else(|| panic!("{error}")).code),
+    }
+}
+
+async fn pause(client: &Connection) -> String {
+    let paused = send(client, json!({"name": "polite"})).await.unwrap();
+    paused["requestState"].as_str().unwrap().to_owned()
+}
+
+async fn retry(client: &Connection, state: &str) -> Result<Value, i64> {
+    let answer = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
+    let params = json!({"name": "polite", "requestState": state, "inputResponses": answer});
+    send(client, params)
+        .await
+        .map(|result| result["content"][0]["text"].clone())
+}
+
+const OLD: [u8; 32] = [1; 32];
+const NEW: [u8; 32] = [2; 32];
+
+#[tokio::test]
+async fn secrets_change_without_losing_a_call() {
+    let replica = |secrets: Vec<[u8; 32]>| server().secrets(secrets).build().unwrap();
+    let before = connect(&replica(vec![OLD])).await;
+    let learning = connect(&replica(vec![OLD, NEW])).await;
+    let changed = connect(&replica(vec![NEW, OLD])).await;
+    let after = connect(&replica(vec![NEW])).await;
+
+    let sealed_with_old = pause(&before).await;
+    assert_eq!(retry(&learning, &sealed_with_old).await, Ok("Ada".into()));
+    assert_eq!(retry(&changed, &sealed_with_old).await, Ok("Ada".into()));
+    assert_eq!(retry(&after, &sealed_with_old).await, Err(-32602));
+
+    let sealed_with_new = pause(&changed).await;
+    assert_eq!(retry(&learning, &sealed_with_new).await, Ok("Ada".into()));
+    assert_eq!(retry(&after, &sealed_with_new).await, Ok("Ada".into()));
+    assert_eq!(retry(&before, &sealed_with_new).await, Err(-32602));
+}
+
+#[tokio::test]
+async fn a_process_without_a_secret_opens_only_its_own() {
+    let one = connect(&server().build().unwrap()).await;
+    let other = connect(&server().build().unwrap()).await;
+    let state = pause(&one).await;
+    assert_eq!(retry(&other, &state).await, Err(-32602));
+    assert_eq!(retry(&one, &state).await, Ok("Ada".into()));
+}
+
+#[test]
+fn a_secret_that_is_none_is_found_at_start_up() {
+    for secrets in [vec![&b"hunter2"[..]], vec![&NEW[..], b"hunter2"]] {
+        let refused = server().secrets(secrets).build().err().unwrap();
+        assert!(refused.to_string().contains("7 bytes"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_state_is_used_again_unless_it_counts_once() {
+    let often = connect(&server().build().unwrap()).await;
+    let state = pause(&often).await;
+    assert_eq!(retry(&often, &state).await, Ok("Ada".into()));
+    assert_eq!(retry(&often, &state).await, Ok("Ada".into()));
+
+    let once = server().single_use(MemorySpent::default()).build().unwrap();
+    let once = connect(&once).await;
+    let state = pause(&once).await;
+    // What cannot be used does not use it up.
+    let wrong = json!({"name": {"action": "shrug"}});
+    let params = json!({"name": "polite", "requestState": state, "inputResponses": wrong});
+    assert_eq!(send(&once, params).await, Err(-32602));
+    assert_eq!(retry(&once, &state).await, Ok("Ada".into()));
+    assert_eq!(retry(&once, &state).await, Err(-32602));
+    assert_eq!(retry(&once, &pause(&once).await).await, Ok("Ada".into()));
+}
+
+#[tokio::test]
+async fn a_store_of_spent_states_that_is_full_takes_none() {
+    let full = server()
+        .single_use(MemorySpent::with_limit(1))
+        .build()
+        .unwrap();
+    let full = connect(&full).await;
+    assert_eq!(retry(&full, &pause(&full).await).await, Ok("Ada".into()));
+    assert_eq!(retry(&full, &pause(&full).await).await, Err(-32603));
+}
+
+#[tokio::test]
+async fn a_call_that_remembers_too_much_fails_and_so_does_a_state_that_is_too_long() {
+    let small = server().max_state(2_000).build().unwrap();
+    let client = connect(&small).await;
+    let learn = |bytes: usize| json!({"name": "learned", "arguments": {"bytes": bytes}});
+    let paused = send(&client, learn(100)).await.unwrap();
+    assert_eq!(paused["resultType"], "input_required");
+    assert_eq!(send(&client, learn(2_000)).await, Err(-32603));
+    assert_eq!(retry(&client, &"A".repeat(2_001)).await, Err(-32602));
+    // What was sealed by a replica with more room is refused here too.
+    let large = connect(&server().secret(&OLD).build().unwrap()).await;
+    let paused = send(&large, learn(2_000)).await.unwrap();
+    assert!(paused["requestState"].as_str().unwrap().len() > 2_000);
+}
