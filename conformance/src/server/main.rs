@@ -12,6 +12,7 @@ mod content;
 mod prompts;
 mod resources;
 mod schema;
+mod skills;
 mod tasks;
 mod utilities;
 
@@ -57,6 +58,7 @@ fn server() -> Server {
         .tool(tasks::confirm_delete)
         .tool(tasks::multi_input)
         .tool(tasks::test_tool_with_task)
+        .extension(skills::skills())
         .prompt(prompts::test_simple_prompt)
         .prompt(prompts::test_prompt_with_arguments)
         .prompt(prompts::test_prompt_with_embedded_resource)
