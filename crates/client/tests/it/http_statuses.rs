@@ -83,7 +83,9 @@ async fn whatever_status_everything_has_the_error_names_it_soon() {
             Box::pin(async move { answer.full(status, &[], "go away").await })
         })
         .await;
-        let error = plain().connect(site.url()).await.unwrap_err();
+        // Ports are used again, and what was at one is remembered by its URL.
+        let url = format!("{}?nothing-here", site.url());
+        let error = plain().connect(url).await.unwrap_err();
         let text = chain(&error);
         assert!(matches!(error, ConnectError::Refused { .. }), "{text}");
         assert!(
