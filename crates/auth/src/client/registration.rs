@@ -10,7 +10,7 @@ use super::identity::{Identity, Method, Proof};
 use super::metadata::AuthorizationServer;
 use super::reach::is_loopback;
 use super::token_answer::refusal;
-use super::{AuthError, Problem, Scopes, Step};
+use super::{AuthError, Problem, Step};
 use crate::Secret;
 
 /// A registration that an authorization server has made.
@@ -67,7 +67,6 @@ impl Registration {
 pub(crate) struct Introduction<'a> {
     pub(crate) name: &'a str,
     pub(crate) redirect_uri: &'a str,
-    pub(crate) scopes: &'a Scopes,
     pub(crate) is_bound: bool,
 }
 
@@ -81,10 +80,9 @@ impl Introduction<'_> {
             "response_types": ["code"],
             "token_endpoint_auth_method": method(server).name(),
             "application_type": application_type(self.redirect_uri),
+            // No `scope`: a client that lists some is held to them, and what a server wants later is
+            // not known yet.
         });
-        if !self.scopes.is_empty() {
-            body["scope"] = json!(self.scopes.to_string());
-        }
         if self.is_bound {
             body["dpop_bound_access_tokens"] = json!(true);
         }
@@ -160,7 +158,6 @@ mod tests {
         let introduction = Introduction {
             name: "my-app",
             redirect_uri,
-            scopes: &Scopes::default(),
             is_bound: false,
         };
         introduction.body(&server)

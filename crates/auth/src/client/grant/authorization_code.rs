@@ -116,7 +116,6 @@ impl Engine {
         let introduction = Introduction {
             name: &self.settings.name,
             redirect_uri,
-            scopes: asked.scopes,
             is_bound: asked.key.is_some(),
         };
         let made = register(&self.fetcher, server, &endpoint, &introduction).await?;

@@ -46,8 +46,13 @@ impl Engine {
             let form = form.finish();
             let answer = self.fetcher.form(STEP, &endpoint, headers, form).await?;
             if !answer.status.is_success() {
-                return Err(refusal(STEP, &endpoint, &answer)
-                    .hint("the tokens are forgotten here; they expire by themselves"));
+                let error = refusal(STEP, &endpoint, &answer);
+                // RFC 7009, 2.2.1: some tokens mean what they say wherever they are, and cannot be
+                // taken back.
+                if error.oauth_error() == Some("unsupported_token_type") {
+                    continue;
+                }
+                return Err(error.hint("the tokens are forgotten here; they expire by themselves"));
             }
         }
         Ok(())
