@@ -194,7 +194,9 @@ impl Peer {
     /// False if there is no session.
     pub(crate) fn set_log_level(&self, level: LoggingLevel) -> bool {
         let session = self.session.as_ref();
-        session.inspect(|session| session.log_level.set(level)).is_some()
+        session
+            .inspect(|session| session.log_level.set(level))
+            .is_some()
     }
 
     /// Who looks at the roots of a legacy client.
@@ -228,18 +230,37 @@ impl Peer {
     /// # Cancel safety
     /// Dropping the future tells the client that nobody waits any more.
     pub(crate) async fn request(&self, question: &InputRequest) -> Option<Answered> {
+        let method = question.method();
+        match question {
+            InputRequest::CreateMessage(params) => self.ask(method, params).await,
+            InputRequest::ListRoots(params) => self.ask(method, params).await,
+            InputRequest::Elicit(params) => self.ask(method, params).await,
+        }
+    }
+
+    /// Sends a request to a legacy client without a wish for its answer, and without waiting.
+    pub(crate) fn ask_and_forget<P: Serialize>(&self, method: &str, params: &P) {
+        let entered = self
+            .session
+            .as_ref()
+            .map(|session| session.requests.enter());
+        if let Some(Ok((waiting, _))) = entered {
+            let mut message = Vec::new();
+            if write_request(&mut message, &waiting.id.as_ref(), method, params).is_ok() {
+                self.outbox.push(&message);
+            }
+        }
+    }
+
+    /// Sends a request to a legacy client, and waits for its answer; `None` if it went away.
+    ///
+    /// # Cancel safety
+    /// Dropping the future tells the client that nobody waits any more.
+    pub(crate) async fn ask<P: Serialize>(&self, method: &str, params: &P) -> Option<Answered> {
         let session = self.session.as_ref()?;
         let (waiting, answer) = session.requests.enter().ok()?;
         let mut message = Vec::new();
-        let (id, method) = (waiting.id.as_ref(), question.method());
-        let written = match question {
-            InputRequest::CreateMessage(params) => {
-                write_request(&mut message, &id, method, params)
-            }
-            InputRequest::ListRoots(params) => write_request(&mut message, &id, method, params),
-            InputRequest::Elicit(params) => write_request(&mut message, &id, method, params),
-        };
-        written.ok()?;
+        write_request(&mut message, &waiting.id.as_ref(), method, params).ok()?;
         let unasked = Unasked {
             waiting,
             outbox: &self.outbox,

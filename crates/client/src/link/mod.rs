@@ -5,6 +5,7 @@ mod driver;
 mod ending;
 mod inbound;
 mod outgoing;
+mod own_tasks;
 mod oversized;
 mod pending;
 #[cfg(feature = "http")]

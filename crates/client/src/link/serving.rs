@@ -15,7 +15,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::{InFlight, in_flight::Ticket};
 
-use super::Link;
+use super::{Link, own_tasks::OwnTasks};
 use crate::{Peer, answer::Unanswered};
 
 /// How many questions of one server may be open at once. Each may be a dialogue with a person or a
@@ -28,6 +28,8 @@ type Handle = Arc<OnceLock<AbortHandle>>;
 /// The questions of one server that are being answered.
 pub(super) struct Serving {
     link: Arc<Link>,
+    /// What is asked as a task.
+    own: OwnTasks,
     open: Arc<Mutex<InFlight<Handle>>>,
     /// Held for its drop: it ends what is being answered.
     tasks: JoinSet<()>,
@@ -37,6 +39,7 @@ impl Serving {
     pub(super) fn new(link: Arc<Link>) -> Self {
         let open = Arc::new(Mutex::new(InFlight::new().with_limit(MAX_OPEN_ASKS)));
         Self {
+            own: OwnTasks::new(link.clone()),
             link,
             open,
             tasks: JoinSet::new(),
@@ -61,8 +64,15 @@ impl Serving {
         if request.method == "ping" {
             return respond(&self.link, &request.id, Ok(&EmptyResult::default()));
         }
+        if self.own.serve(request) {
+            return;
+        }
         match read(&request.method, &request.params, self.link.revision()) {
-            Ok(asked) => self.begin(&request.id, asked),
+            Ok(asked) => {
+                if let Some(asked) = self.own.take(&request.id, asked) {
+                    self.begin(&request.id, asked);
+                }
+            }
             Err(error) => respond::<()>(&self.link, &request.id, Err(&error)),
         }
     }
@@ -179,7 +189,7 @@ fn read(
     }
 }
 
-fn respond<R: Serialize>(link: &Link, id: &IdRef<'_>, answer: Result<&R, &ErrorObject>) {
+pub(super) fn respond<R: Serialize>(link: &Link, id: &IdRef<'_>, answer: Result<&R, &ErrorObject>) {
     link.wire.push(|out| match answer {
         Ok(result) => envelope::write_result(out, id, |out| serde_json::to_writer(out, result)),
         Err(error) => envelope::write_error(out, Ok(id), error),

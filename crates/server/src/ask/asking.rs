@@ -11,7 +11,11 @@ use turnbuckle_protocol::{InputRequest, InputRequiredResult, InputResponse};
 use turnbuckle_session::round::{AskError, Asked, Fingerprint, Impossible, Round};
 
 use super::{AskFailed, request_state::Return};
-use crate::{BoxFuture, Call, Failure, Fault, Reject, peer::Peer, task::Board};
+use crate::{
+    BoxFuture, Call, Failure, Fault, Reject,
+    peer::Peer,
+    task::{self, Board},
+};
 
 /// The asks of one call.
 pub(crate) struct Asking {
@@ -19,6 +23,8 @@ pub(crate) struct Asking {
     way: Way,
     /// Where questions are written down once the call is a task.
     pub(super) board: OnceLock<Arc<Board>>,
+    /// Whether a session is asked by tasks of its own, where it has them.
+    asks_by_tasks: bool,
 }
 
 /// What is known of the asks of one call.
@@ -106,6 +112,7 @@ impl Asking {
             books: Books::new(Round::new(call.revision, capabilities), None),
             way: Way::Requests(Arc::clone(&call.peer)),
             board: OnceLock::new(),
+            asks_by_tasks: call.shared.workshop.settings.asks_by_tasks,
         }
     }
 
@@ -148,6 +155,7 @@ impl Asking {
             books: Books::new(round, admission),
             way: Way::Rounds(back),
             board: OnceLock::new(),
+            asks_by_tasks: false,
         })
     }
 
@@ -231,7 +239,12 @@ impl Asking {
         let Some(question) = self.books().round.open().get(&key).cloned() else {
             return Ok(());
         };
-        match peer.request(&question).await {
+        let answered = if self.asks_by_tasks {
+            task::request(&peer, &question).await
+        } else {
+            peer.request(&question).await
+        };
+        match answered {
             Some(Ok(result)) => {
                 let merged = self.books().round.merge([(&key, result)]);
                 merged.map_err(|bad| AskFailed::Wrong(bad.into()))

@@ -9,6 +9,7 @@
 //! A call becomes a task in `launch`; `work` runs it; `workshop` is the place of all that run. What
 //! each revision sees of a task is in `wire`.
 
+mod ask_client;
 mod background;
 mod board;
 mod deliver;
@@ -20,6 +21,7 @@ mod wire;
 mod work;
 mod workshop;
 
+pub(crate) use ask_client::request;
 pub use background::Background;
 pub(crate) use board::Board;
 pub(crate) use deliver::{result, unknown};

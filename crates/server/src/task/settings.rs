@@ -43,6 +43,8 @@ pub struct TaskSettings {
     pub max_running: usize,
     /// Tasks of one caller that run at once, on this process.
     pub max_running_per_caller: usize,
+    /// Whether sessions of 2025-11-25 are asked by tasks of their own, where they have them.
+    pub asks_by_tasks: bool,
 }
 
 impl Default for TaskSettings {
@@ -53,6 +55,7 @@ impl Default for TaskSettings {
             poll_interval: POLL_INTERVAL,
             max_running: MAX_RUNNING,
             max_running_per_caller: MAX_RUNNING_PER_CALLER,
+            asks_by_tasks: false,
         }
     }
 }
@@ -88,6 +91,14 @@ impl TaskSettings {
     /// Tasks of one caller that run at once; a hundred unless set.
     pub fn max_running_per_caller(mut self, tasks: usize) -> Self {
         self.max_running_per_caller = tasks;
+        self
+    }
+
+    /// Asks clients by tasks of theirs, in sessions of 2025-11-25 with clients that can. A question
+    /// is then answered at once with a promise, and no request hangs while a person thinks. Off
+    /// unless set, because it takes a request more.
+    pub fn asks_by_tasks(mut self) -> Self {
+        self.asks_by_tasks = true;
         self
     }
 

@@ -694,3 +694,63 @@ async fn a_task_is_gone_and_its_work_stopped_when_its_time_is_over() {
     let gone = error(&mut wire, "tasks/get", json!({ "taskId": id })).await;
     assert_eq!(gone["code"], -32_602);
 }
+
+#[tokio::test]
+async fn a_session_with_tasks_of_its_own_is_asked_by_them_if_the_server_wants_it() {
+    let server = Server::new("asker", "1")
+        .tasks(TaskSettings::default().asks_by_tasks())
+        .tool(Tool::new("curious", async |Ask(ask): Ask| {
+            let answer = ask.form_of("name", form("Name?")).await?;
+            let name = serde_json::to_value(answer.content).expect("plain JSON")["name"].clone();
+            Ok::<_, ToolError>(name.to_string())
+        }))
+        .build()
+        .expect("in order");
+    let mut wire = Wire::open(&server);
+    let create = json!({ "elicitation": { "create": {} } });
+    let params = json!({
+        "protocolVersion": "2025-11-25", "clientInfo": { "name": "wire", "version": "1" },
+        "capabilities": { "elicitation": { "form": {} }, "tasks": { "requests": create } },
+    });
+    wire.speak(Revision::V2025_11_25);
+    wire.result("initialize", params).await;
+    wire.notify("notifications/initialized", Value::Null).await;
+
+    let call = wire.ask_tool("curious", json!({})).await;
+    let asked = next(&mut wire).await;
+    assert_eq!(asked["method"], "elicitation/create");
+    assert_eq!(asked["params"]["task"], json!({ "ttl": 3_600_000 }));
+    let now = "2025-11-25T00:00:00Z";
+    let task = json!({
+        "taskId": "t1", "status": "working", "ttl": 60_000, "createdAt": now, "lastUpdatedAt": now,
+    });
+    wire.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "task": task } }))
+        .await;
+    let fetched = next(&mut wire).await;
+    assert_eq!(fetched["method"], "tasks/result", "{fetched}");
+    assert_eq!(fetched["params"]["taskId"], "t1");
+    let answer = json!({
+        "action": "accept", "content": { "name": "Ada" },
+        "_meta": { "io.modelcontextprotocol/related-task": { "taskId": "t1" } },
+    });
+    wire.send(&json!({ "jsonrpc": "2.0", "id": fetched["id"], "result": answer }))
+        .await;
+    let done = next(&mut wire).await;
+    assert_eq!(done["id"], call);
+    assert_eq!(done["result"]["content"][0]["text"], "\"Ada\"");
+
+    // Giving the call up gives the client's task up.
+    let call = wire.ask_tool("curious", json!({})).await;
+    let asked = next(&mut wire).await;
+    let mut task = task;
+    task["taskId"] = json!("t2");
+    wire.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "task": task } }))
+        .await;
+    assert_eq!(next(&mut wire).await["method"], "tasks/result");
+    wire.cancel(&json!(call)).await;
+    let mut said = vec![next(&mut wire).await, next(&mut wire).await];
+    said.sort_by_key(|message| message["method"].to_string());
+    assert_eq!(said[0]["method"], "notifications/cancelled");
+    assert_eq!(said[1]["method"], "tasks/cancel");
+    assert_eq!(said[1]["params"]["taskId"], "t2");
+}

@@ -17,7 +17,7 @@ use turnbuckle::{
     protocol::{ElicitResult, TaskStatus},
     tool,
 };
-use turnbuckle_testing::{connect_at, connect_with, every_revision};
+use turnbuckle_testing::{connect_at, connect_with, every_revision, record};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -288,4 +288,40 @@ async fn questions_can_be_answered_by_hand() {
             .unwrap();
     }
     assert_eq!(task.result().await.unwrap().text(), "red and blue");
+}
+
+/// Asks, and is no task itself.
+#[tool]
+async fn quiz(Ask(ask): Ask) -> Result<String, ToolError> {
+    let color = ask
+        .form::<Color>("color", "Which color?")
+        .await?
+        .accepted()?;
+    Ok(color.color)
+}
+
+#[tokio::test]
+async fn a_client_is_asked_by_tasks_of_its_own_where_it_has_them() {
+    for revision in Revision::ALL.into_iter().skip(2) {
+        let server = Server::new("quiz", "1")
+            .tasks(TaskSettings::default().asks_by_tasks())
+            .tool(quiz)
+            .build()
+            .expect("the quiz is in order");
+        let answers = Answers::new().on_form(async |_| {
+            tokio::task::yield_now().await;
+            Ok(ElicitResult::accept([("color", "red")]))
+        });
+        let client = Client::new("player", "1").only(revision).answering(answers);
+        let (duplex, transcript) = record(&server);
+        let client = client.connect(duplex).await.unwrap();
+        assert_eq!(client.call("quiz", ()).await.unwrap().text(), "red");
+        let said = transcript.to_string();
+        let is_asked_by_task = said.contains(r#""method":"tasks/result""#);
+        assert_eq!(
+            is_asked_by_task,
+            revision == Revision::V2025_11_25,
+            "{said}"
+        );
+    }
 }

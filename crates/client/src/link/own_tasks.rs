@@ -1,0 +1,345 @@
+//! Tasks of our own, in sessions of 2025-11-25: what a server asks may be asked as a task, which it
+//! looks at, waits for, lists and cancels.
+//!
+//! They belong to the connection: nobody else sees them, and they end with it.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
+use tokio::task::{AbortHandle, JoinSet};
+use turnbuckle_protocol::{
+    ErrorObject, Id, InputRequest, LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask,
+    Lower as _, Meta, RelatedTask, TaskMetadata, TaskState,
+    envelope::{Members, Request},
+    method::{Direction, available},
+};
+use turnbuckle_store::task::{
+    Changed, MemoryLimits, MemoryTasks, NewTask, TaskChange, TaskEnd, TaskKey, TaskRecord, Tasks,
+    TasksError,
+};
+
+use super::{Link, serving::respond};
+use crate::Peer;
+
+/// How much of what a server asked is kept for it.
+const MAX_TASKS: usize = 64;
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long: a person may take a while, a server that never comes back must not be remembered.
+const TTL: Duration = Duration::from_mins(10);
+const LONGEST_TTL: Duration = Duration::from_hours(1);
+const SHORTEST_TTL: Duration = Duration::from_secs(1);
+
+/// How long the server is asked to wait between two looks.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Requests about tasks that may wait for their answers at once.
+const MAX_WAITING: usize = 256;
+
+/// Whose they are: there is one server at the other end.
+const OWNER: &str = "server";
+
+/// Tasks of our own.
+pub(super) struct OwnTasks {
+    shelf: Arc<Shelf>,
+    waiting: JoinSet<()>,
+}
+
+struct Shelf {
+    link: Arc<Link>,
+    store: MemoryTasks,
+    count: AtomicU64,
+    running: Mutex<HashMap<String, AbortHandle>>,
+}
+
+impl OwnTasks {
+    pub(super) fn new(link: Arc<Link>) -> Self {
+        let mut limits = MemoryLimits::default();
+        limits.per_owner = MAX_TASKS;
+        limits.tasks = MAX_TASKS;
+        limits.bytes = MAX_BYTES;
+        let shelf = Shelf {
+            link,
+            store: MemoryTasks::new(limits),
+            count: AtomicU64::new(0),
+            running: Mutex::default(),
+        };
+        Self {
+            shelf: Arc::new(shelf),
+            waiting: JoinSet::new(),
+        }
+    }
+
+    /// Whether a request is about tasks; then it is taken.
+    pub(super) fn serve(&mut self, request: &Request<'_>) -> bool {
+        let is_about_tasks = matches!(
+            &*request.method,
+            "tasks/get" | "tasks/result" | "tasks/list" | "tasks/cancel"
+        );
+        if !is_about_tasks || !self.shelf.is_declared() {
+            return false;
+        }
+        let id = request.id.clone().into_owned();
+        let method = request.method.clone().into_owned();
+        let asked = About::read(&request.params);
+        let shelf = Arc::clone(&self.shelf);
+        self.spawn(id, move |id| async move {
+            match asked {
+                Ok(about) => shelf.tell(&method, about, &id).await,
+                Err(error) => shelf.refuse(&id, &error),
+            }
+        });
+        true
+    }
+
+    /// Takes a question that is asked as a task; gives it back if it is not.
+    pub(super) fn take(
+        &mut self,
+        id: &turnbuckle_protocol::IdRef<'_>,
+        asked: InputRequest,
+    ) -> Option<InputRequest> {
+        let Some(wish) = wish(&asked).filter(|_| self.shelf.takes(&asked)) else {
+            return Some(asked);
+        };
+        let shelf = Arc::clone(&self.shelf);
+        self.spawn(id.clone().into_owned(), move |id| async move {
+            shelf.begin(&id, asked, &wish).await;
+        });
+        None
+    }
+
+    fn spawn<F: Future<Output = ()> + Send + 'static>(
+        &mut self,
+        id: Id,
+        work: impl FnOnce(Id) -> F,
+    ) {
+        while self.waiting.try_join_next().is_some() {}
+        if self.waiting.len() >= MAX_WAITING {
+            let message = format!("{MAX_WAITING} requests about tasks wait already");
+            return self.shelf.refuse(&id, &ErrorObject::internal(message));
+        }
+        self.waiting.spawn(work(id));
+    }
+}
+
+/// The wish for a task, if there is one.
+fn wish(asked: &InputRequest) -> Option<TaskMetadata> {
+    use turnbuckle_protocol::ElicitRequestParams::{Form, Url};
+    match asked {
+        InputRequest::CreateMessage(params) => params.task.clone(),
+        InputRequest::Elicit(params) => match &**params {
+            Form(form) => form.task.clone(),
+            Url(url) => url.task.clone(),
+        },
+        InputRequest::ListRoots(_) => None,
+    }
+}
+
+/// What a request about tasks names.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct About {
+    #[serde(default)]
+    task_id: String,
+    cursor: Option<String>,
+}
+
+impl About {
+    fn read(params: &Members<'_>) -> Result<Self, ErrorObject> {
+        serde_json::from_str(params.to_raw().get())
+            .map_err(|error| ErrorObject::invalid_params(error.to_string()))
+    }
+
+    fn key(&self) -> TaskKey {
+        TaskKey::new(OWNER, &self.task_id)
+    }
+}
+
+impl Shelf {
+    /// Whether this session has tasks of ours.
+    fn is_declared(&self) -> bool {
+        let revision = self.link.revision();
+        available("tasks/result", revision, Direction::ToClient)
+            && self.link.profile.capabilities(revision).tasks.is_some()
+    }
+
+    /// tasks: who does not declare the capability MUST process the request as usual.
+    fn takes(&self, asked: &InputRequest) -> bool {
+        let revision = self.link.revision();
+        let tasks = self.link.profile.capabilities(revision).tasks;
+        let requests = tasks.and_then(|tasks| tasks.requests);
+        available("tasks/result", revision, Direction::ToClient)
+            && requests.is_some_and(|requests| match asked {
+                InputRequest::CreateMessage(_) => requests.sampling.is_some(),
+                InputRequest::Elicit(_) => requests.elicitation.is_some(),
+                InputRequest::ListRoots(_) => false,
+            })
+    }
+
+    /// Answers with a task, and then sees to the question.
+    async fn begin(self: Arc<Self>, id: &Id, asked: InputRequest, wish: &TaskMetadata) {
+        let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        let ttl = wish.ttl.map_or(TTL, Duration::from_millis);
+        let new = NewTask {
+            key: TaskKey::new(OWNER, format!("ask-{number}")),
+            ttl: Some(ttl.clamp(SHORTEST_TTL, LONGEST_TTL)),
+            poll_interval: Some(POLL_INTERVAL),
+        };
+        let record = match self.store.create(new, SystemTime::now()).await {
+            Ok(record) => record,
+            Err(full) => return self.refuse(id, &failed(&full)),
+        };
+        let created = LegacyCreateTaskResult::from(record.task.summary());
+        self.answer(id, &created);
+        let key = record.key();
+        let work = tokio::spawn(Arc::clone(&self).work(key.clone(), asked));
+        self.running().insert(key.id.clone(), work.abort_handle());
+        // Ends with whoever waits here: with the connection, or when it is done or cancelled.
+        let _ending = AbortOnDrop(work.abort_handle());
+        let _ = work.await;
+        self.running().remove(&key.id);
+    }
+
+    async fn work(self: Arc<Self>, key: TaskKey, asked: InputRequest) {
+        let link = &self.link;
+        let peer = || Arc::new(Peer::new(link.server(), link.revision()));
+        let server = link.peer().cloned().unwrap_or_else(peer);
+        let answered = link.profile.answers.answer(server, asked).await;
+        let end = match answered {
+            Ok(mut answer) => {
+                answer.lower(link.revision());
+                match to_raw_value(&answer) {
+                    Ok(result) => TaskEnd::Completed {
+                        result,
+                        is_error: false,
+                        message: None,
+                    },
+                    Err(error) => TaskEnd::Failed(ErrorObject::internal(error.to_string())),
+                }
+            }
+            Err(unanswered) => TaskEnd::Failed(unanswered.to_error()),
+        };
+        let ended = self
+            .store
+            .change(&key, TaskChange::End(end), SystemTime::now())
+            .await;
+        if let Err(full) = ended {
+            let end = TaskChange::End(TaskEnd::Failed(failed(&full)));
+            let _ = self.store.change(&key, end, SystemTime::now()).await;
+        }
+    }
+
+    async fn tell(&self, method: &str, about: About, id: &Id) {
+        let told = match method {
+            "tasks/list" => self.list(&about).await.map(|list| self.answer(id, &list)),
+            "tasks/cancel" => self.cancel(&about).await.map(|task| self.answer(id, &task)),
+            "tasks/get" => self.find(&about).await.map(|record| {
+                self.answer(id, &LegacyTask::from(record.task.summary()));
+            }),
+            _ => self.result(&about, id).await,
+        };
+        if let Err(error) = told {
+            self.refuse(id, &error);
+        }
+    }
+
+    async fn find(&self, about: &About) -> Result<Arc<TaskRecord>, ErrorObject> {
+        let found = self.store.get(&about.key(), SystemTime::now()).await;
+        found
+            .map_err(|error| failed(&error))?
+            .ok_or_else(|| ErrorObject::invalid_params("there is no such task, or it is over"))
+    }
+
+    async fn list(&self, about: &About) -> Result<LegacyListTasksResult, ErrorObject> {
+        let cursor = about.cursor.as_deref();
+        let page = self.store.list(OWNER, cursor, MAX_TASKS, SystemTime::now());
+        let page = page.await.map_err(|error| failed(&error))?;
+        let tasks = page.tasks.iter().map(|record| record.task.summary().into());
+        Ok(LegacyListTasksResult {
+            tasks: tasks.collect(),
+            next_cursor: page.next.map(Into::into),
+            meta: None,
+        })
+    }
+
+    async fn cancel(&self, about: &About) -> Result<LegacyTask, ErrorObject> {
+        let end = TaskChange::End(TaskEnd::Cancelled { reason: None });
+        let changed = self
+            .store
+            .change(&about.key(), end, SystemTime::now())
+            .await;
+        match changed.map_err(|error| failed(&error))? {
+            Changed::Now(record) => {
+                if let Some(work) = self.running().remove(&about.task_id) {
+                    work.abort();
+                }
+                Ok(record.task.summary().into())
+            }
+            Changed::Over(_) => Err(ErrorObject::invalid_params("the task has ended already")),
+            Changed::Unknown => Err(ErrorObject::invalid_params("there is no such task")),
+        }
+    }
+
+    /// tasks: blocks until the task has ended, and then gives what the request itself would have.
+    async fn result(&self, about: &About, id: &Id) -> Result<(), ErrorObject> {
+        loop {
+            let record = self.find(about).await?;
+            match &record.task.state {
+                TaskState::Completed(result) => {
+                    let task_id = about.task_id.clone();
+                    let meta = Meta::new().with_related_task(&RelatedTask { task_id });
+                    let mut object: turnbuckle_protocol::JsonObject =
+                        serde_json::from_str(result.get())
+                            .map_err(|error| ErrorObject::internal(error.to_string()))?;
+                    object.insert("_meta".to_owned(), meta.0.into());
+                    self.answer(id, &object);
+                    return Ok(());
+                }
+                TaskState::Failed(error) => return Err(error.clone()),
+                TaskState::Cancelled => {
+                    return Err(ErrorObject::internal("the task was cancelled"));
+                }
+                TaskState::Working | TaskState::InputRequired(_) => {}
+            }
+            // It is looked at now and then, because nobody is woken when its time is over.
+            let key = about.key();
+            let changed = self.store.changed(&key, record.version);
+            let _ = tokio::time::timeout(POLL_INTERVAL, changed).await;
+        }
+    }
+
+    fn answer<R: Serialize>(&self, id: &Id, result: &R) {
+        respond(&self.link, &id.as_ref(), Ok(result));
+    }
+
+    fn refuse(&self, id: &Id, error: &ErrorObject) {
+        respond::<()>(&self.link, &id.as_ref(), Err(error));
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn failed(error: &TasksError) -> ErrorObject {
+    match error {
+        TasksError::BadCursor => ErrorObject::invalid_params(error.to_string()),
+        other => ErrorObject::internal(other.to_string()),
+    }
+}
