@@ -7,6 +7,7 @@ mod asks_everywhere;
 mod asks_otherwise;
 mod asks_states;
 mod extensions;
+mod changes;
 mod forms;
 mod functions;
 mod methods;
