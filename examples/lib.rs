@@ -10,6 +10,9 @@
 //! | methods of one type as handlers | `methods` |
 //! | an extractor of your own | `extractor` |
 //! | progress, cancellation, blocking work | `progress` |
+//! | asking for forms, with effects that happen once; several processes | `booking` |
+//! | sending people to a page | `payment` |
+//! | borrowing the client's model | `summariser` |
 //! | resources and URI templates | `resources` |
 //! | prompts and completion | `prompts` |
 //! | code around calls | `layers` |

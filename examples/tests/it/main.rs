@@ -1,6 +1,7 @@
 //! Every example is run: servers by our client, clients and whole programs by looking at what they
 //! print.
 
+mod asking;
 mod clients;
 mod program;
 mod programs;
@@ -9,8 +10,9 @@ mod servers;
 use std::collections::BTreeSet;
 
 /// The examples that are servers on stdio.
-const SERVERS: [&str; 13] = [
+const SERVERS: [&str; 16] = [
     "arguments",
+    "booking",
     "by_hand",
     "dynamic_tools",
     "errors",
@@ -18,11 +20,13 @@ const SERVERS: [&str; 13] = [
     "hello",
     "layers",
     "methods",
+    "payment",
     "progress",
     "prompts",
     "resources",
     "state",
     "structured",
+    "summariser",
 ];
 
 /// The examples that are clients of a server to be named.

@@ -1,0 +1,110 @@
+//! A tool that asks in the middle of its work: two forms, and effects that must happen once.
+//!
+//! ```text
+//! cargo run -p examples --example booking                      # on stdio
+//! cargo run -p examples --example booking -- 127.0.0.1:8080    # at http://127.0.0.1:8080/mcp
+//! ```
+//!
+//! The source knows nothing of revisions. A client of 2025-06-18 or 2025-11-25 is asked while the
+//! tool waits; one of 2026-07-28 is told what is missing and calls again. It may then reach
+//! another process: all that have the same `BOOKING_SECRET` go on with each other's calls.
+
+use std::time::SystemTime;
+
+use turnbuckle::{Http, prelude::*};
+
+/// Where to sit.
+#[derive(Form)]
+struct Seat {
+    /// Counted from the front.
+    #[form(title = "Row", min = 1, max = 30)]
+    row: u8,
+    #[form(title = "Place", default = Place::Aisle)]
+    place: Place,
+}
+
+#[derive(Choice, Debug)]
+#[form(rename_all = "lowercase")]
+enum Place {
+    /// At the window
+    Window,
+    /// On the aisle
+    Aisle,
+}
+
+/// Who flies.
+#[derive(Form)]
+struct Passenger {
+    #[form(title = "Name", min_length = 2)]
+    name: String,
+    /// Where the ticket goes.
+    #[form(title = "E-mail", format = "email")]
+    mail: Option<String>,
+}
+
+/// Books a seat on a flight.
+#[tool(destructive)]
+async fn book(
+    Ask(ask): Ask,
+    /** The number of the flight. */
+    flight: String,
+) -> Result<String, ToolError> {
+    // Code above an ask may run again. The price must not change then, so it is kept.
+    let price = ask.memo("price", async { quote() }).await?;
+    let question = format!("{flight} costs {price} €. Where do you want to sit?");
+    let seat = ask
+        .form::<Seat>("seat", question)
+        // Some clients cannot be asked. They get a seat all the same.
+        .or(Answer::Accepted(Seat {
+            row: 30,
+            place: Place::Aisle,
+        }));
+    let Answer::Accepted(seat) = seat.await? else {
+        return Ok("Nothing was booked.".into());
+    };
+    let passenger = ask.form::<Passenger>("passenger", "Who flies?").await?;
+    let passenger = passenger.accepted()?;
+    let receipt = ask
+        .memo("receipt", async { Ok::<_, ToolError>(charge(price)) })
+        .await?;
+    let sent = passenger
+        .mail
+        .map(|mail| format!(" The ticket goes to {mail}."));
+    Ok(format!(
+        "{} sits in row {} ({:?}) on {flight}, for {price} €, receipt {receipt}.{}",
+        passenger.name,
+        seat.row,
+        seat.place,
+        sent.unwrap_or_default()
+    ))
+}
+
+/// A price that is another one a moment later.
+fn quote() -> Result<u32, ToolError> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    Ok(80 + now.subsec_micros() % 1_000)
+}
+
+/// Takes the money; its receipt.
+fn charge(price: u32) -> String {
+    format!("R-{price}-{}", std::process::id())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), turnbuckle::ServeError> {
+    let mut server = turnbuckle::server!().tool(book);
+    if let Ok(secret) = std::env::var("BOOKING_SECRET") {
+        server = server.secret(secret.as_bytes());
+    }
+    match std::env::args().nth(1) {
+        None => server.serve(Stdio).await,
+        Some(address) => {
+            let http = Http::bind(address).announce(|address| {
+                if let Some(address) = address {
+                    println!("listening on http://{address}/mcp");
+                }
+            });
+            server.serve(http).await
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A tool that sends its user to a page: what is typed there passes neither the client nor the
+//! model.
+//!
+//! ```text
+//! cargo run -p examples --example payment
+//! ```
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use turnbuckle::prelude::*;
+
+/// What a payment service would be.
+#[derive(Clone, Default)]
+struct Till(Arc<Mutex<HashSet<u32>>>);
+
+impl Till {
+    /// Opens an order; its number.
+    fn open(&self) -> u32 {
+        let mut orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = 1 + u32::try_from(orders.len()).unwrap_or_default();
+        orders.insert(order);
+        order
+    }
+
+    /// Whether an order is paid. Here somebody always pays; a real one asks the service.
+    fn is_paid(&self, order: u32) -> bool {
+        let orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        orders.contains(&order)
+    }
+}
+
+/// Sells a book.
+#[tool]
+async fn buy(
+    State(till): State<Till>,
+    Ask(ask): Ask,
+    /** Which book. */
+    title: String,
+) -> Result<String, ToolError> {
+    // One order for one call, however often this runs.
+    let order = ask
+        .memo("order", async { Ok::<_, ToolError>(till.open()) })
+        .await?;
+    let page = format!("https://pay.example/orders/{order}");
+    let visit = ask
+        .url("pay", format!("Please pay for \"{title}\"."), &*page)
+        // Before 2025-11-25 nobody can be sent anywhere: the model passes the address on.
+        .or(Answer::Cancelled);
+    match visit.await? {
+        // They agreed to go there. Whether they paid, the till knows.
+        Answer::Accepted(()) if till.is_paid(order) => Ok(format!("Order {order} is paid.")),
+        Answer::Declined => Ok(format!("Order {order} is cancelled.")),
+        Answer::Accepted(()) | Answer::Cancelled => {
+            Ok(format!("Order {order} can be paid at {page}"))
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), turnbuckle::ServeError> {
+    let server = turnbuckle::server!().state(Till::default()).tool(buy);
+    server.serve(Stdio).await
+}
