@@ -23,6 +23,7 @@
 //! | a client: progress, deadline, cancelling | `call_options` |
 //! | a client: answering what servers ask | `answering` |
 //! | server and client in one process | `in_process` |
+//! | a resource that changes, and a log for who asks | `live_resource` |
 //! | a socket, or any other byte stream | `socket` |
 //!
 //! Each of them is run by `tests/it`, so what stands there works.

@@ -33,7 +33,7 @@ const SERVERS: [&str; 16] = [
 const CLIENTS: [&str; 3] = ["answering", "call_options", "list_and_call"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 3] = ["in_process", "socket", "visibility"];
+const PROGRAMS: [&str; 4] = ["in_process", "live_resource", "socket", "visibility"];
 
 #[test]
 fn no_example_is_left_out() {

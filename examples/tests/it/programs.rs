@@ -17,6 +17,16 @@ async fn in_process_serves_itself() {
 }
 
 #[tokio::test]
+async fn a_live_resource_is_heard_of() {
+    let text = printed("live_resource", &[]).await;
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].contains("door://count"), "{text}");
+    assert!(lines[1].contains("\"1\""), "{text}");
+    assert!(lines[2].contains("times"), "{text}");
+    assert_eq!(lines[3], "true");
+}
+
+#[tokio::test]
 async fn visibility_depends_on_the_caller() {
     let text = printed("visibility", &[]).await;
     let lines: Vec<_> = text.lines().collect();

@@ -31,6 +31,7 @@ pub(crate) struct Subscription {
     tasks: Option<TaskNews>,
     /// Done when one side says that no more will come.
     ended: BoxFuture<()>,
+    #[cfg(feature = "http")]
     is_over: bool,
 }
 
@@ -60,6 +61,7 @@ impl Subscription {
             acknowledgement: Some(acknowledgement),
             tasks: None,
             ended: Box::pin(async move { ended.wait().await }),
+            #[cfg(feature = "http")]
             is_over: false,
         })
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-    task::{Context, Waker},
+    task::Waker,
 };
 
 use tokio::runtime::Handle;
@@ -128,7 +128,8 @@ impl Listener {
 
     /// Takes the notifications that are due, one at a time, for a stream of one's own; whoever
     /// takes is woken when there are more.
-    pub(crate) fn take_news(&self, context: &Context<'_>, mut take: impl FnMut(&[u8])) {
+    #[cfg(feature = "http")]
+    pub(crate) fn take_news(&self, context: &std::task::Context<'_>, mut take: impl FnMut(&[u8])) {
         let mut state = self.slot.state();
         let mut message = Vec::new();
         while let Some(topic) = state.untold.pop_front() {

@@ -15,4 +15,5 @@ mod spans;
 mod traces;
 mod tasks;
 mod ui;
+mod utilities;
 mod wire;
