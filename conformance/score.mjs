@@ -1,0 +1,143 @@
+// Runs the suite leg by leg and holds each leg to what it must reach: every scenario, without a
+// failure or a warning, with at least one check of its own that succeeded.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const suite = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const programs = resolve(here, '../target/debug');
+const work = mkdtempSync(join(tmpdir(), 'conformance-'));
+const only = process.argv[2] ?? '';
+
+// Milliseconds for one scenario. The slowest needs four seconds on an idle machine.
+const PATIENCE = '60000';
+// The suite itself leaves this one to be written: it skips every check.
+const EMPTY = new Set(['tasks-status-notifications']);
+// The name of a folder of results ends in the time of its run.
+const TIMESTAMP = /-\d{4}-\d\d-\d\dT[\d-]+Z$/;
+
+const client = ['client', '--command', join(programs, 'conformance-client'), '--timeout', PATIENCE];
+const server = (url) => ['server', '--url', url, '--timeout', PATIENCE];
+
+/// Every leg with the number of its scenarios.
+const legs = (url) => [
+  ['server at 2025-11-25', 33, [...server(url), '--requirements', '2025-11-25']],
+  ['server at 2026-07-28', 50, [...server(url), '--requirements', '2026-07-28']],
+  ['server at 2025-06-18', 27, [...server(url), '--suite', 'all', '--spec-version', '2025-06-18']],
+  ['server, every scenario', 65, [...server(url), '--suite', 'all']],
+  ['client at 2025-11-25', 25, [...client, '--requirements', '2025-11-25']],
+  ['client at 2026-07-28', 39, [...client, '--requirements', '2026-07-28']],
+  ['client, every scenario', 48, [...client, '--suite', 'all']],
+];
+
+function run(program, args, env = {}) {
+  return new Promise((done) => {
+    const child = spawn(program, args, { cwd: work, env: { ...process.env, ...env } });
+    let output = '';
+    child.stdout.on('data', (part) => (output += part));
+    child.stderr.on('data', (part) => (output += part));
+    child.on('close', (code) => done({ code, output }));
+  });
+}
+
+/// The checks of each scenario that left results in a folder.
+function scenarios(folder, prefix = '') {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    const checks = join(path, 'checks.json');
+    if (!entry.isDirectory()) return [];
+    if (!existsSync(checks)) return scenarios(path, `${prefix}${entry.name}/`);
+    const name = prefix + entry.name.replace(TIMESTAMP, '').replace(/^server-(?!initialize|stateless|session|sse)/, '');
+    return [{ name, checks: JSON.parse(readFileSync(checks, 'utf8')) }];
+  });
+}
+
+/// What is wrong with a scenario; nothing if it passed.
+function faults({ name, checks }) {
+  const bad = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+  const said = bad.map((check) => `${name}: ${check.status} ${check.id}: ${check.errorMessage ?? check.description}`);
+  const proved = checks.some(({ status, id }) => status === 'SUCCESS' && id !== 'wire-schema-valid');
+  if (!said.length && !proved && !EMPTY.has(name.replace(/^server-/, ''))) said.push(`${name}: nothing was proved`);
+  return said;
+}
+
+let failed = 0;
+function report(leg, passed, wanted, checks, seconds, said) {
+  const isGood = passed === wanted && !said.length;
+  if (!isGood) failed += 1;
+  console.log(`${isGood ? 'ok  ' : 'FAIL'} ${leg}: ${passed}/${wanted} scenarios, ${checks} checks, ${seconds} s`);
+  for (const line of said) console.log(`       ${line}`);
+}
+
+async function suiteLeg([leg, wanted, args]) {
+  const folder = join(work, leg.replace(/\W+/g, '-'));
+  const begun = Date.now();
+  const { output } = await run(process.execPath, [suite, ...args, '-o', folder]);
+  const all = scenarios(folder);
+  const said = all.flatMap(faults);
+  const bad = new Set(said.map((line) => line.split(':')[0]));
+  if (!all.length) said.push(output.slice(-2000));
+  const checks = all.reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === 'SUCCESS').length, 0);
+  report(leg, all.length - bad.size, wanted, checks, Math.round((Date.now() - begun) / 1000), said);
+}
+
+/// Each scenario that a revision requires of a client by itself: only so does the suite look at the
+/// client's exit code, at time-outs and at warnings.
+async function strictLeg(revision, wanted) {
+  const leg = `client alone at ${revision}`;
+  const begun = Date.now();
+  const { output } = await run(process.execPath, [suite, 'list', '--requirements', revision]);
+  const section = output.split(/^Client scenarios.*$/m)[1]?.split(/^Run and reported/m)[0] ?? '';
+  const names = [...section.matchAll(/^ {2}- (\S+)/gm)].map((match) => match[1]);
+  const said = [];
+  let passed = 0;
+  const next = async () => {
+    for (let name; (name = names.pop()); ) {
+      const args = [...client, '--scenario', name, '--spec-version', revision, '-o', join(work, 'alone')];
+      const { code, output } = await run(process.execPath, [suite, ...args]);
+      if (code === 0) passed += 1;
+      else said.push(`${name}: ${output.trim().split('\n').slice(-12).join('\n         ')}`);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, next));
+  report(leg, passed, wanted, passed, Math.round((Date.now() - begun) / 1000), said);
+}
+
+function freePort() {
+  return new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => done(port));
+    });
+  });
+}
+
+async function listening(url) {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const answer = await fetch(url).catch(() => null);
+    if (answer?.ok) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`nothing answers at ${url}`);
+}
+
+const port = await freePort();
+const ours = spawn(join(programs, 'conformance-server'), ['--port', `${port}`], { stdio: 'inherit' });
+try {
+  await listening(`http://127.0.0.1:${port}/healthz`);
+  for (const leg of legs(`http://127.0.0.1:${port}/mcp`)) if (leg[0].includes(only)) await suiteLeg(leg);
+  if ('client alone at 2025-11-25'.includes(only)) await strictLeg('2025-11-25', 18);
+  if ('client alone at 2026-07-28'.includes(only)) await strictLeg('2026-07-28', 32);
+  if (ours.exitCode !== null) throw new Error('our server ended before the suite did');
+} finally {
+  ours.kill();
+  rmSync(work, { recursive: true, force: true });
+}
+console.log(failed ? `${failed} legs failed` : 'every scenario passed');
+process.exit(failed ? 1 : 0);
