@@ -10,6 +10,7 @@
 //! | methods of one type as handlers | `methods` |
 //! | an extractor of your own | `extractor` |
 //! | progress, cancellation, blocking work | `progress` |
+//! | work that takes long, as a task | `long_build` |
 //! | asking for forms, with effects that happen once; several processes | `booking` |
 //! | sending people to a page | `payment` |
 //! | borrowing the client's model | `summariser` |

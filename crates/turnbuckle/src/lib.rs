@@ -98,3 +98,8 @@ struct Readme;
 #[cfg(all(doctest, feature = "client", feature = "http"))]
 #[doc = include_str!("../../../docs/http-client.md")]
 struct HttpClient;
+
+/// The code in the page on tasks compiles.
+#[cfg(all(doctest, feature = "server", feature = "client"))]
+#[doc = include_str!("../../../docs/tasks.md")]
+struct Tasks;

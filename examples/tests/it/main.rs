@@ -10,7 +10,7 @@ mod servers;
 use std::collections::BTreeSet;
 
 /// The examples that are servers on stdio.
-const SERVERS: [&str; 16] = [
+const SERVERS: [&str; 17] = [
     "arguments",
     "booking",
     "by_hand",
@@ -19,6 +19,7 @@ const SERVERS: [&str; 16] = [
     "extractor",
     "hello",
     "layers",
+    "long_build",
     "methods",
     "payment",
     "progress",

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    client::{CallError, Client, Connection, Era, News},
+    client::{CallError, Client, Connection, Era, News, Started},
     protocol::{CompleteRequestParams, ErrorObject, Reference, ResourceContents},
 };
 
@@ -300,4 +300,30 @@ async fn by_hand_serves_the_same() {
         .await
         .unwrap();
     assert_eq!(cities.values, ["Lima", "Lisbon"]);
+}
+
+#[tokio::test]
+async fn a_long_build_is_a_task() {
+    let server = connect("long_build").await;
+    assert_eq!(
+        text(&server, "build", json!({ "part": "parser" })).await,
+        "built parser"
+    );
+    let refused = server.call("build", json!({ "part": "roof" })).task().await;
+    let Started::Done(refused) = refused.expect("it is answered") else {
+        panic!("a mistake is answered at once")
+    };
+    assert_eq!(refused.text(), "there is no part `roof`");
+    let started = server.call("build", ()).task().await.expect("it starts");
+    let Started::Task(mut task) = started else {
+        panic!("a build is a task")
+    };
+    let mut statuses = task.statuses();
+    let mut said = Vec::new();
+    while let Some(status) = statuses.next().await {
+        said.extend(status.expect("it is there").status_message);
+    }
+    assert!(said.iter().any(|said| said.starts_with("built ")), "{said:?}");
+    let output = task.result().await.expect("it is built");
+    assert_eq!(output.text(), "built parser, planner, printer");
 }

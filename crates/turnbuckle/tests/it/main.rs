@@ -14,6 +14,7 @@ mod methods;
 mod spans;
 mod traces;
 mod tasks;
+mod tasks_http;
 mod ui;
 mod utilities;
 mod wire;
