@@ -24,10 +24,15 @@ use crate::jose::SigningKey;
 ///
 /// ```no_run
 /// use turnbuckle_auth::client::OAuth;
-/// # fn client(target: impl Sized) {}
+/// use turnbuckle_client::{Client, HttpTarget};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let oauth = OAuth::new("my-app").remember()?;
-/// // HttpTarget::new("https://example.com/mcp").authorize(oauth)
-/// # Ok::<(), turnbuckle_auth::client::StoreError>(())
+/// let target = HttpTarget::new("https://example.com/mcp").authorize(oauth.clone());
+/// let server = Client::new("my-app", "0.3.0").connect(target).await?;
+/// // …
+/// oauth.sign_out("https://example.com/mcp").await?;
+/// # Ok(()) }
 /// ```
 ///
 /// It is for one server: the first that it is used with. Clones share its tokens;

@@ -1,5 +1,7 @@
 //! Authorization, seen from outside.
 
+#[cfg(all(feature = "client", feature = "server"))]
+mod both;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "server")]

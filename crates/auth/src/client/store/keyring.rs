@@ -2,6 +2,9 @@
 //!
 //! Only a key is kept there: some keyrings take no more than a few kilobytes, and tokens are longer.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -12,20 +15,35 @@ use super::seal::{KEY_BYTES, Seal};
 /// The name of our entries in the keyring.
 const SERVICE: &str = "turnbuckle";
 
+/// 1 min for the keyring to answer: it may ask the person to unlock it.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
 /// The seal of an application, if this machine has a keyring that can be used now.
+///
+/// It is asked on a thread of its own: some keyrings block, and some run a loop of their own, which
+/// must not be inside another.
 pub(super) fn seal(application: &str) -> Option<Seal> {
-    match key(application) {
-        Ok(key) => Some(Seal::new(&key)),
-        Err(error) => {
-            // Machines without a person have none; files with owner-only permissions remain.
-            tracing::info!(%error, "there is no keyring; tokens are kept in files of their owner");
-            None
-        }
-    }
+    let application = application.to_owned();
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || tell.send(key(&application)));
+    let reason = match told.recv_timeout(TIMEOUT) {
+        Ok(Ok(key)) => return Some(Seal::new(&key)),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("it did not answer within {TIMEOUT:?}"),
+    };
+    // Machines without a person have none; files with owner-only permissions remain.
+    tracing::info!(
+        reason,
+        "there is no keyring; tokens are kept in files of their owner"
+    );
+    None
 }
 
 fn key(application: &str) -> keyring::Result<Zeroizing<[u8; KEY_BYTES]>> {
-    let entry = keyring::Entry::new(SERVICE, application)?;
+    key_of(&keyring::Entry::new(SERVICE, application)?)
+}
+
+fn key_of(entry: &keyring::Entry) -> keyring::Result<Zeroizing<[u8; KEY_BYTES]>> {
     match entry.get_password() {
         Ok(text) => {
             if let Some(key) = parse(&Zeroizing::new(text)) {
@@ -50,4 +68,22 @@ fn parse(text: &str) -> Option<Zeroizing<[u8; KEY_BYTES]>> {
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     (bytes.len() == KEY_BYTES).then(|| key.copy_from_slice(&bytes))?;
     Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyring_gives_a_key_that_it_keeps() {
+        keyring::set_default_credential_builder(keyring::mock::default_credential_builder());
+        assert!(seal("my-app").is_some());
+        let entry = keyring::Entry::new(SERVICE, "kept").unwrap();
+        let made = key_of(&entry).unwrap();
+        assert_ne!(*made, [0; KEY_BYTES]);
+        assert_eq!(key_of(&entry).unwrap(), made);
+        // What is no key is replaced by one.
+        entry.set_password("nonsense").unwrap();
+        assert_ne!(key_of(&entry).unwrap(), made);
+    }
 }

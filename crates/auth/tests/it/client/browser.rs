@@ -2,24 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use turnbuckle_auth::client::{Loopback, OAuth, Paste, Step};
 use turnbuckle_transport::http::client::Address;
 
-use super::world::{World, visit};
-
-async fn get(url: &str) -> String {
-    let address = Address::parse(url).unwrap();
-    let authority = address.uri().authority().unwrap().as_str();
-    let mut stream = TcpStream::connect(authority).await.unwrap();
-    let path = address.uri().path_and_query().unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: {authority}\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).await.unwrap();
-    text
-}
+use super::world::{World, get, visit};
 
 /// A browser opens connections ahead, asks for an icon, and strangers knock too.
 #[tokio::test]

@@ -9,4 +9,4 @@ mod response;
 mod safety;
 mod scope;
 mod secrecy;
-mod world;
+pub(crate) mod world;

@@ -393,6 +393,19 @@ pub(crate) async fn visit(url: &str) -> Result<Secret, BoxError> {
     Ok(Secret::new(location.to_str()?))
 }
 
+/// What a page says.
+pub(crate) async fn get(url: &str) -> String {
+    let address = Address::parse(url).unwrap();
+    let authority = address.uri().authority().unwrap().as_str();
+    let mut stream = TcpStream::connect(authority).await.unwrap();
+    let path = address.uri().path_and_query().unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {authority}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
+}
+
 /// A client whose person says yes at once.
 pub(crate) fn oauth() -> OAuth {
     OAuth::new("my-app").browser(Straight)

@@ -6,5 +6,5 @@ mod introspection;
 mod keys;
 mod scopes;
 mod sessions;
-mod site;
+pub(crate) mod site;
 mod tokens;
