@@ -13,8 +13,9 @@ use turnbuckle_session::{Era, probe::Aim};
 use turnbuckle_transport::Limits;
 
 use crate::{
-    Answers, Ask, Cache, Connect, News, Refusal, Roots, Target,
+    Answers, Ask, Cache, Connect, News, Passing, Refusal, Roots, Target,
     settings::{OutputCheck, Settings},
+    tap::Tap,
     task,
 };
 
@@ -48,6 +49,7 @@ pub(crate) struct Profile {
     pub(crate) cache: Option<Cache>,
     pub(crate) listener: Option<Listener>,
     pub(crate) log_listener: Option<LogListener>,
+    pub(crate) tap: Option<Tap>,
     extensions: Map<String, Value>,
 }
 
@@ -64,6 +66,24 @@ impl Client {
     /// Answers what servers ask with these, in place of what was set before.
     pub fn answering(self, answers: impl Into<Answers>) -> Self {
         self.with(|profile| profile.answers = answers.into())
+    }
+
+    /// Shows every message that goes over the wire, either way: for logs, recordings and tests.
+    ///
+    /// The listener is called where the message is sent or was read, and must not block. What goes
+    /// by is not masked; headers of HTTP are not part of it.
+    ///
+    /// ```
+    /// use turnbuckle_client::{Client, Direction};
+    ///
+    /// let client = Client::new("my-app", "1.0.0").on_wire(|passing| {
+    ///     let arrow = if passing.direction == Direction::Out { "->" } else { "<-" };
+    ///     eprintln!("{arrow} {}", String::from_utf8_lossy(passing.message));
+    /// });
+    /// # let _ = client;
+    /// ```
+    pub fn on_wire(self, show: impl Fn(Passing<'_>) + Send + Sync + 'static) -> Self {
+        self.with(|profile| profile.tap = Some(Tap::new(show)))
     }
 
     /// Shows people the forms that servers ask them to fill in. See [`Answers::on_form`].
@@ -250,6 +270,7 @@ impl From<Implementation> for Client {
             cache: Some(Cache::new()),
             listener: None,
             log_listener: None,
+            tap: None,
             extensions: Map::new(),
         };
         Self {

@@ -112,7 +112,7 @@ impl<'a, E: ExtensionSpec> Extended<'a, E> {
         let mut message = Vec::new();
         envelope::write_notification(&mut message, N::NAME, params)
             .map_err(|source| CallError::unwritable(N::NAME, source))?;
-        let sent = link.wire.send(&message).await;
+        let sent = link.send(&message).await;
         sent.map_err(|_| link.closed(N::NAME))
     }
 }

@@ -44,6 +44,7 @@ mod logs;
 mod news;
 mod peer;
 mod settings;
+mod tap;
 mod task;
 
 pub use turnbuckle_protocol as protocol;
@@ -65,5 +66,6 @@ pub use listen::{Change, ChangeStream, Listen, Missed};
 pub use logs::{LogStream, Logged};
 pub use news::{News, NewsStream};
 pub use peer::Peer;
+pub use tap::{Direction, Passing};
 pub use task::{StartTask, Started, TaskHandle, TaskStatuses, TaskTicket};
 pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};

@@ -21,6 +21,7 @@ use super::{
     session::Session,
 };
 use crate::link::{Link, Slot};
+use crate::tap::Direction;
 
 /// A request on its way.
 pub(crate) struct Post<'a> {
@@ -107,6 +108,7 @@ impl Http {
     ) -> Result<Answered, Trouble> {
         let headers = head::of_request(link, post, session)?;
         let message = post.message.clone();
+        link.show(Direction::Out, &message);
         let reply = match self.agent.post(&self.post_to(), headers, message).await {
             Ok(reply) => reply,
             Err(error) if error.is_unanswered() => return Err(Trouble::Unanswered(error.into())),

@@ -14,6 +14,7 @@ use turnbuckle_transport::{
 
 use super::{Fault, head, refusal::Refusal, session::Session};
 use crate::link::{Inbound, Link};
+use crate::tap::Direction;
 
 /// A connection over HTTP, as its calls and its tasks see it.
 pub(crate) struct Http {
@@ -123,6 +124,7 @@ impl Http {
         message: Bytes,
     ) -> Result<(), Fault> {
         let headers = head::of_session(link, session);
+        link.show(Direction::Out, &message);
         let reply = self.agent.post(&self.post_to(), headers, message).await?;
         if reply.status().is_success() {
             return Ok(());

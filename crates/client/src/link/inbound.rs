@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 use turnbuckle_transport::{LineFault, Receive};
 
 use super::{Link, oversized, serving::Serving, slot::Outcome};
-use crate::news::News;
+use crate::{news::News, tap::Direction};
 
 /// How much of a line that is no message goes to the log, in bytes.
 const LOGGED_NOISE_BYTES: usize = 200;
@@ -104,6 +104,7 @@ impl Inbound {
 
 impl Receive for Inbound {
     fn receive(&mut self, message: &[u8]) {
+        self.link.show(Direction::In, message);
         match envelope::parse(message) {
             Ok(Frame::One(one)) => self.take(one),
             Ok(Frame::Batch(members)) => {

@@ -90,8 +90,7 @@ impl Link {
 
     /// Says something to the server that wants no answer.
     pub(crate) fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) {
-        self.wire
-            .push(|out| envelope::write_notification(out, method, &params));
+        self.push(|out| envelope::write_notification(out, method, &params));
     }
 }
 
@@ -131,7 +130,7 @@ impl Request<'_> {
     async fn send(&mut self) -> Option<Outcome> {
         let message = std::mem::take(&mut self.message);
         loop {
-            match race(self.link.wire.send(&message), self.slot.landed()).await {
+            match race(self.link.send(&message), self.slot.landed()).await {
                 First::Left(Ok(())) => {
                     self.state = State::Sent;
                     return None;

@@ -190,7 +190,7 @@ fn read(
 }
 
 pub(super) fn respond<R: Serialize>(link: &Link, id: &IdRef<'_>, answer: Result<&R, &ErrorObject>) {
-    link.wire.push(|out| match answer {
+    link.push(|out| match answer {
         Ok(result) => envelope::write_result(out, id, |out| serde_json::to_writer(out, result)),
         Err(error) => envelope::write_error(out, Ok(id), error),
     });

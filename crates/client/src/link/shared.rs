@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use tokio::sync::{Notify, watch};
 use turnbuckle_protocol::{LoggingLevel, Revision};
+use turnbuckle_transport::Closed;
 
 use super::{Ending, Stamp, pending::Pending, wire::Wire};
 #[cfg(feature = "http")]
@@ -17,6 +18,7 @@ use crate::{
     extension::Names,
     listen::{Listeners, Standing},
     news::Feed,
+    tap::{Direction, Passing},
 };
 
 /// One connection, as its calls and its driver see it.
@@ -49,6 +51,47 @@ pub(crate) struct Link {
     peer: OnceLock<Arc<Peer>>,
     stamp: RwLock<Stamp>,
     stage: watch::Sender<Stage>,
+}
+
+impl Link {
+    /// Sends a message that may have to wait. See [`Wire::send`].
+    pub(crate) async fn send(&self, message: &[u8]) -> Result<(), Closed> {
+        self.wire.send(message).await?;
+        self.show_line(message);
+        Ok(())
+    }
+
+    /// Sends something that must not wait. See [`Wire::push`].
+    pub(super) fn push(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>) {
+        if self.profile.tap.is_none() {
+            return self.wire.push(write);
+        }
+        let mut message = Vec::new();
+        self.wire.push(|out| {
+            write(&mut message)?;
+            out.extend_from_slice(&message);
+            Ok(())
+        });
+        self.show_line(&message);
+    }
+
+    /// Over HTTP a message is shown when it is posted.
+    fn show_line(&self, message: &[u8]) {
+        if !self.wire.is_http() {
+            self.show(Direction::Out, message);
+        }
+    }
+
+    /// Shows a message to whoever looks on.
+    pub(crate) fn show(&self, direction: Direction, message: &[u8]) {
+        if let Some(tap) = &self.profile.tap {
+            tap.show(Passing {
+                direction,
+                server: self.server(),
+                message,
+            });
+        }
+    }
 }
 
 /// How far a connection is from its end.

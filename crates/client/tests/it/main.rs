@@ -43,4 +43,6 @@ mod opening;
 mod output;
 mod patience;
 mod script;
+#[cfg(feature = "http")]
+mod tap;
 mod targets;

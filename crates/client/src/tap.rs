@@ -1,0 +1,43 @@
+//! Seeing what goes over the wire.
+
+use std::{fmt, sync::Arc};
+
+/// Which way a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// To the server.
+    Out,
+    /// From the server.
+    In,
+}
+
+/// A message that is sent, or that came.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing<'a> {
+    /// Which way it goes.
+    pub direction: Direction,
+    /// What the server is called.
+    pub server: &'a str,
+    /// The message as it is on the wire, without what frames it. What came need not be JSON.
+    pub message: &'a [u8],
+}
+
+/// Is shown every message of a connection.
+#[derive(Clone)]
+pub(crate) struct Tap(Arc<dyn Fn(Passing<'_>) + Send + Sync>);
+
+impl Tap {
+    pub(crate) fn new(show: impl Fn(Passing<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(show))
+    }
+
+    pub(crate) fn show(&self, passing: Passing<'_>) {
+        (self.0)(passing);
+    }
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tap")
+    }
+}
