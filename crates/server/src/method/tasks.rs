@@ -1,6 +1,7 @@
 //! What the methods of tasks have in common: who may call them, and how they are answered.
 
 use std::{
+    borrow::Cow,
     pin::Pin,
     task::{Context, Poll, Waker},
 };
@@ -28,7 +29,7 @@ use crate::{
 /// that it knows tasks.
 pub(super) fn named(incoming: &Incoming<'_>, method: &str) -> Result<String, Reject> {
     admit(incoming, method)?;
-    incoming.text("taskId").map(|id| id.into_owned())
+    incoming.text("taskId").map(Cow::into_owned)
 }
 
 /// Whether a method of tasks may be called at all.

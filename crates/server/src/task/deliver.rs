@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     future::{Future as _, poll_fn},
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
     task::Poll,
     time::{Duration, SystemTime},
@@ -12,6 +12,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::futures::Notified;
 use turnbuckle_protocol::{
     ElicitRequestParams, ErrorObject, IdRef, InputRequest, Meta, RelatedTask, Revision, TaskState,
     envelope,
@@ -58,7 +59,7 @@ struct Asks<'a> {
 
 struct Sent {
     key: String,
-    answer: BoxFuture<Option<Result<Box<RawValue>, ErrorObject>>>,
+    answer: BoxFuture<Answer>,
     _taken_on: TakenOn,
 }
 
@@ -124,12 +125,29 @@ async fn wait(
             return Ok(record);
         }
         asks.follow(&record);
+        if let Some((index, answer)) = asks.next(&record, handed_back).await? {
+            asks.answered(task, index, answer).await?;
+        }
+    }
+}
+
+/// What a client answered; `None` if it went away.
+type Answer = Option<Result<Box<RawValue>, ErrorObject>>;
+
+impl Asks<'_> {
+    /// Waits for the first answer, and which of the questions it is to; `None` if the task should
+    /// be looked at first.
+    async fn next(
+        &mut self,
+        record: &TaskRecord,
+        mut handed_back: Pin<&mut Notified<'_>>,
+    ) -> Result<Option<(usize, Answer)>, Reject> {
         let key = record.key();
-        let mut changed = pin!(workshop.store.changed(&key, record.version));
-        let mut expired = pin!(tokio::time::sleep(time_left(&record)));
-        let answer = poll_fn(|context| {
-            for index in 0..asks.sent.len() {
-                if let Poll::Ready(answer) = asks.sent[index].answer.as_mut().poll(context) {
+        let mut changed = pin!(self.workshop.store.changed(&key, record.version));
+        let mut expired = pin!(tokio::time::sleep(time_left(record)));
+        poll_fn(|context| {
+            for (index, sent) in self.sent.iter_mut().enumerate() {
+                if let Poll::Ready(answer) = sent.answer.as_mut().poll(context) {
                     return Poll::Ready(Ok(Some((index, answer))));
                 }
             }
@@ -144,14 +162,9 @@ async fn wait(
             Poll::Pending
         })
         .await
-        .map_err(|error| failed(error.into()))?;
-        if let Some((index, answer)) = answer {
-            asks.answered(task, index, answer).await?;
-        }
+        .map_err(|error| failed(error.into()))
     }
-}
 
-impl Asks<'_> {
     /// Sends what is open and nobody else has sent, and takes back what is not open any more.
     fn follow(&mut self, record: &TaskRecord) {
         let open = record.open();
@@ -191,12 +204,7 @@ impl Asks<'_> {
     }
 
     /// Writes an answer down. A client that went away has not answered, and others may be asked.
-    async fn answered(
-        &mut self,
-        task: &str,
-        index: usize,
-        answer: Option<Result<Box<RawValue>, ErrorObject>>,
-    ) -> Result<(), Reject> {
+    async fn answered(&mut self, task: &str, index: usize, answer: Answer) -> Result<(), Reject> {
         let sent = self.sent.swap_remove(index);
         let answer = match answer {
             None => {

@@ -115,9 +115,8 @@ pub(crate) fn declares_tasks(incoming: &Incoming<'_>) -> bool {
     let meta = meta
         .and_then(envelope::RequestMeta::from_raw)
         .unwrap_or_default();
-    let capabilities = meta.client_capabilities.map(|raw| raw.get());
-    capabilities
-        .and_then(|raw| serde_json::from_str::<ClientCapabilities>(raw).ok())
+    meta.client_capabilities
+        .and_then(|raw| serde_json::from_str::<ClientCapabilities>(raw.get()).ok())
         .is_some_and(|client| client.extension(TASKS_EXTENSION).is_some())
 }
 
@@ -156,17 +155,14 @@ pub(crate) fn launch(
         Wish::WhenSaid | Wish::Never => Board::later(),
         Wish::UnlessDone(_) | Wish::AtOnce(_) => Board::immediate(),
     });
-    let running = match start(&incoming, Arc::clone(&board)) {
+    let running = match begun(incoming.revision, start(&incoming, Arc::clone(&board))) {
         Ok(running) => running,
-        // A session gets a task whatever becomes of it; everybody else hears of mistakes at once.
-        Err(failure) if incoming.revision.is_modern() => {
+        Err(failure) => {
             let (shared, revision) = (incoming.shared, incoming.revision);
             let outcome = Err::<CallToolResult, _>(failure);
             out.put(|out| answer::write(shared, revision, &incoming.id, outcome, out));
             return Step::Done;
         }
-        Err(Failure::Reject(reject)) => return incoming.refuse(reject, out),
-        Err(failure) => Running::failed(failure),
     };
     let (round, cancel) = running.into_round();
     let mut launch = Launch {
@@ -190,12 +186,26 @@ pub(crate) fn launch(
         let mut response = Response::default();
         match wish {
             Wish::UnlessDone(ttl) | Wish::AtOnce(ttl) => {
-                launch.begin(ttl, &id, &mut response).await
+                launch.begin(ttl, &id, &mut response).await;
             }
             Wish::WhenSaid | Wish::Never => launch.wait(&id, &mut response).await,
         }
         response
     }))
+}
+
+/// A session gets a task for what it was promised one, also if the arguments do not fit; everybody
+/// else hears of mistakes at once, and so does a session of those that are no result.
+fn begun(
+    revision: Revision,
+    started: Result<Running<CallToolResult>, Failure>,
+) -> Result<Running<CallToolResult>, Failure> {
+    match started {
+        Err(failure) if !revision.is_modern() && !matches!(failure, Failure::Reject(_)) => {
+            Ok(Running::failed(failure))
+        }
+        started => started,
+    }
 }
 
 impl Launch {
