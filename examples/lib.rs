@@ -23,6 +23,7 @@
 //! | a client: list and call | `list_and_call` |
 //! | a client: progress, deadline, cancelling | `call_options` |
 //! | a client: answering what servers ask | `answering` |
+//! | a client: answering later, in another process | `answer_later` |
 //! | server and client in one process | `in_process` |
 //! | a resource that changes, and a log for who asks | `live_resource` |
 //! | a socket, or any other byte stream | `socket` |

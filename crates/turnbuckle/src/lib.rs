@@ -103,3 +103,8 @@ struct HttpClient;
 #[cfg(all(doctest, feature = "server", feature = "client"))]
 #[doc = include_str!("../../../docs/tasks.md")]
 struct Tasks;
+
+/// So does that in the page on what a client does beside calling.
+#[cfg(all(doctest, feature = "client"))]
+#[doc = include_str!("../../../docs/client.md")]
+struct ClientPage;

@@ -59,3 +59,14 @@ async fn answering_samples_and_lists_roots() {
     let roots = printed("answering", &["roots", ASKING]).await;
     assert!(roots.contains("file:///home/ada"), "{roots}");
 }
+
+#[tokio::test]
+async fn answer_later_goes_on_in_another_process() {
+    let file = std::env::temp_dir().join(format!("answer-later-{}.json", std::process::id()));
+    let file = file.to_string_lossy();
+    let asked = printed("answer_later", &["ask", &file]).await;
+    assert!(asked.starts_with("greet asks"), "{asked}");
+    let answered = printed("answer_later", &["answer", &file, "Ada"]).await;
+    assert_eq!(answered, "Hello, Ada!\n");
+    std::fs::remove_file(&*file).expect("it was written");
+}

@@ -34,7 +34,13 @@ const SERVERS: [&str; 17] = [
 const CLIENTS: [&str; 3] = ["answering", "call_options", "list_and_call"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 4] = ["in_process", "live_resource", "socket", "visibility"];
+const PROGRAMS: [&str; 5] = [
+    "answer_later",
+    "in_process",
+    "live_resource",
+    "socket",
+    "visibility",
+];
 
 #[test]
 fn no_example_is_left_out() {
