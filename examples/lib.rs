@@ -27,5 +27,8 @@
 //! | server and client in one process | `in_process` |
 //! | a resource that changes, and a log for who asks | `live_resource` |
 //! | a socket, or any other byte stream | `socket` |
+//! | a tool with a page (MCP Apps) | `app` |
+//! | skills, and a host that verifies them | `skills` |
+//! | one trace through two servers, in OpenTelemetry | `traces` |
 //!
 //! Each of them is run by `tests/it`, so what stands there works.

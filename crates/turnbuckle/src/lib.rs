@@ -89,6 +89,11 @@ pub mod __private {
     };
 }
 
+/// The code in the page on extensions compiles.
+#[cfg(all(doctest, feature = "server", feature = "client"))]
+#[doc = include_str!("../../../docs/extensions.md")]
+struct Extensions;
+
 /// The code in the README compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

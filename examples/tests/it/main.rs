@@ -10,7 +10,8 @@ mod servers;
 use std::collections::BTreeSet;
 
 /// The examples that are servers on stdio.
-const SERVERS: [&str; 17] = [
+const SERVERS: [&str; 18] = [
+    "app",
     "arguments",
     "booking",
     "by_hand",
@@ -34,11 +35,13 @@ const SERVERS: [&str; 17] = [
 const CLIENTS: [&str; 3] = ["answering", "call_options", "list_and_call"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 7] = [
     "answer_later",
     "in_process",
     "live_resource",
+    "skills",
     "socket",
+    "traces",
     "visibility",
 ];
 

@@ -27,6 +27,32 @@ async fn a_live_resource_is_heard_of() {
 }
 
 #[tokio::test]
+async fn skills_are_found_loaded_and_verified() {
+    let text = printed("skills", &[]).await;
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].starts_with("code-review: How this team"), "{text}");
+    assert_eq!(lines.last(), Some(&"1. Does it have a test?"));
+}
+
+#[tokio::test]
+async fn traces_go_through_both_servers() {
+    let text = printed("traces", &[]).await;
+    let mut lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.remove(0), "we offer tea: 7 (part of a trace: true)");
+    assert_eq!(lines.pop(), Some("1 trace"));
+    lines.sort_unstable();
+    assert_eq!(
+        lines,
+        [
+            "Client tools/call offer",
+            "Client tools/call price",
+            "Server tools/call offer",
+            "Server tools/call price",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn visibility_depends_on_the_caller() {
     let text = printed("visibility", &[]).await;
     let lines: Vec<_> = text.lines().collect();

@@ -22,6 +22,25 @@ async fn text(server: &Connection, tool: &str, arguments: Value) -> String {
 }
 
 #[tokio::test]
+async fn app_has_a_page_for_hosts_and_text_for_all() {
+    use turnbuckle::apps::{Ui, UiClient, host};
+
+    let plain = connect("app").await;
+    let said = text(&plain, "sky", json!({ "city": "Bath" })).await;
+    assert_eq!(said, "The sky over Bath is grey, with a little sun to come.");
+    let client = Client::new("host", "1.0.0").declare::<Ui>(&UiClient::default());
+    let server = connect_as(&client, "app").await;
+    assert_eq!(text(&server, "sky", json!({ "city": "Bath" })).await, "☁ Bath");
+    let tools = server.tools().await.expect("tools are listed");
+    let for_model: Vec<_> = tools.iter().filter(|tool| host::is_for_model(tool)).collect();
+    assert_eq!(for_model.len(), 1);
+    let view = host::open(&server, for_model[0]).await.expect("the page is good");
+    let view = view.expect("the tool has a page");
+    assert!(view.html().contains("ui/initialize"));
+    assert!(view.policy().to_string().contains("connect-src 'none'"));
+}
+
+#[tokio::test]
 async fn every_server_answers_in_both_eras() {
     for era in [Era::Legacy, Era::Modern] {
         let client = Client::new("test", "1.0.0").only_era(era);
