@@ -28,7 +28,7 @@ fn assert_stamp(request: &Value, revision: Revision) {
         );
         assert_eq!(
             meta["io.modelcontextprotocol/clientCapabilities"],
-            json!({})
+            json!({"extensions": {"io.modelcontextprotocol/tasks": {}}})
         );
         assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "app");
     } else {

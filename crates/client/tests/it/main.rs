@@ -41,6 +41,7 @@ mod news;
 mod oddities;
 mod opening;
 mod output;
+mod own_tasks;
 mod patience;
 mod script;
 #[cfg(feature = "http")]

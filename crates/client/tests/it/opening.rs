@@ -21,7 +21,8 @@ async fn every_revision_is_found_out() {
     }
 }
 
-// A client that asks for nothing offers nothing.
+// A client that asks for nothing offers nothing, but to wait for tasks where the revision wants
+// that said.
 #[tokio::test(start_paused = true)]
 async fn a_client_without_handlers_offers_nothing() {
     for revision in Revision::ALL {
@@ -32,11 +33,14 @@ async fn a_client_without_handlers_offers_nothing() {
             server.open_with(revision, everything())
         );
         connection.unwrap();
-        let capabilities = match revision {
-            Revision::V2026_07_28 => &said["io.modelcontextprotocol/clientCapabilities"],
-            _ => &said["capabilities"],
+        let (capabilities, expected) = match revision {
+            Revision::V2026_07_28 => (
+                &said["io.modelcontextprotocol/clientCapabilities"],
+                json!({"extensions": {"io.modelcontextprotocol/tasks": {}}}),
+            ),
+            _ => (&said["capabilities"], json!({})),
         };
-        assert_eq!(capabilities, &json!({}), "{revision}");
+        assert_eq!(capabilities, &expected, "{revision}");
     }
 }
 
@@ -59,8 +63,21 @@ async fn what_is_offered_is_what_the_revision_can_say_of_it() {
             "roots": {"listChanged": true},
             "sampling": {"tools": {}},
             "elicitation": {"form": {}, "url": {}},
+            "tasks": {
+                "list": {},
+                "cancel": {},
+                "requests": {
+                    "sampling": {"createMessage": {}},
+                    "elicitation": {"create": {}},
+                },
+            },
         }),
-        json!({"roots": {}, "sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}}}),
+        json!({
+            "roots": {},
+            "sampling": {"tools": {}},
+            "elicitation": {"form": {}, "url": {}},
+            "extensions": {"io.modelcontextprotocol/tasks": {}},
+        }),
     ];
     for (revision, expected) in Revision::ALL.into_iter().zip(expected) {
         let (mut server, end) = Server::new();
