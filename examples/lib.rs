@@ -30,5 +30,7 @@
 //! | a tool with a page (MCP Apps) | `app` |
 //! | skills, and a host that verifies them | `skills` |
 //! | one trace through two servers, in OpenTelemetry | `traces` |
+//! | a server that wants tokens, and a client that gets them | `protected` |
+//! | an authorization server for tests and demos | `authorization_server` |
 //!
 //! Each of them is run by `tests/it`, so what stands there works.

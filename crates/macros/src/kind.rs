@@ -19,6 +19,8 @@ pub(crate) enum Form {
     Text,
     /// `size = 4096`
     Number,
+    /// `scopes = ["…"]`, or any expression that gives several texts
+    List,
     /// `output = Type`
     Type,
     /// `name = "…"`: a literal, since it is checked here
@@ -39,6 +41,7 @@ const TOOL: &[(&str, Form)] = &[
     ("open_world", Form::Flag),
     ("closed_world", Form::Flag),
     ("strict", Form::Flag),
+    ("scopes", Form::List),
     ("task", Form::Flag),
     ("task_only", Form::Flag),
     ("output", Form::Type),

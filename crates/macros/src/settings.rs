@@ -121,7 +121,7 @@ impl Settings {
             Form::Name => self.name = Some(name(input)?),
             Form::Crate => self.root = Some(crate_path(input)?),
             Form::Type => self.output = Some(input.parse()?),
-            Form::Flag | Form::Text | Form::Number => {
+            Form::Flag | Form::Text | Form::Number | Form::List => {
                 let value: Expr = input.parse()?;
                 check_literal(&value, form, mistakes);
                 if option == "about" {
@@ -233,6 +233,7 @@ fn unknown(kind: Kind, option: &Ident) -> String {
 fn needs_value(option: &Ident, form: Form) -> String {
     let example = match form {
         Form::Number => "4096",
+        Form::List => "[\"…\"]",
         Form::Type => "Type",
         Form::Crate => "path",
         Form::Flag | Form::Text | Form::Name => "\"…\"",
@@ -274,6 +275,7 @@ fn check_literal(value: &Expr, form: Form, mistakes: &mut Mistakes) {
     match (form, lit) {
         (Form::Text, Lit::Str(_)) | (Form::Number, Lit::Int(_)) => {}
         (Form::Number, _) => mistakes.at(lit, "expected a whole number"),
+        (Form::List, _) => mistakes.at(lit, "expected a list: `[\"…\"]`"),
         _ => mistakes.at(lit, "expected text in quotes"),
     }
 }
@@ -297,6 +299,7 @@ mod tests {
     fn options_become_calls_in_the_order_written() {
         let options = quote!(open_world, title = TITLE, idempotent,);
         said(Kind::Tool, options).has(&quote!(.open_world().title(TITLE).idempotent()));
+        said(Kind::Tool, quote!(scopes = ["a", "b"])).has(&quote!(.scopes(["a", "b"])));
         let output = quote!(.output_schema(::turnbuckle::schema::output_schema::<Vec<u8> >()));
         said(Kind::Tool, quote!(output = Vec<u8>)).has(&output);
     }
@@ -366,6 +369,8 @@ mod tests {
                 "only adds destroys nothing",
             ),
             (Kind::Tool, quote!(output), "`output = Type`"),
+            (Kind::Tool, quote!(scopes = "a"), "expected a list"),
+            (Kind::Tool, quote!(scopes), "`scopes = ["),
             (Kind::Resource, quote!(), "which resource is this?"),
             (
                 Kind::Resource,

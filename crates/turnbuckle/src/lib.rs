@@ -21,7 +21,9 @@ pub use turnbuckle_protocol::{
 };
 pub use turnbuckle_schema as schema;
 #[cfg(all(feature = "server", feature = "http"))]
-pub use turnbuckle_server::{Allowed, Cors, Http, HttpBody, HttpService, HttpSettings};
+pub use turnbuckle_server::{
+    Admission, Admitted, Allowed, Cors, Http, HttpBody, HttpService, HttpSettings, Protect, Refusal,
+};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
     Answer, Args, Ask, AskFailed, Asker, Audio, Background, Call, Caller, Cancelled, Catalog,

@@ -35,10 +35,12 @@ const SERVERS: [&str; 18] = [
 const CLIENTS: [&str; 3] = ["answering", "call_options", "list_and_call"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 9] = [
     "answer_later",
+    "authorization_server",
     "in_process",
     "live_resource",
+    "protected",
     "skills",
     "socket",
     "traces",

@@ -94,3 +94,23 @@ async fn socket_serves_each_connection() {
         assert_eq!(output.text(), own);
     }
 }
+
+#[tokio::test]
+async fn protected_lets_in_whoever_has_a_token() {
+    let expected = "stranger: refused\nrobot\nrobot noted: buy milk\n";
+    assert_eq!(printed("protected", &[]).await, expected);
+}
+
+#[tokio::test]
+async fn authorization_server_says_where_it_is() {
+    let mut program = Command::new(example("authorization_server"))
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the example starts");
+    let mut lines = BufReader::new(program.stdout.take().expect("it is piped")).lines();
+    let line = lines.next_line().await.expect("it prints").expect("a line");
+    let url = line.strip_prefix("listening at ").expect("the issuer");
+    let address = url.strip_prefix("http://").expect("plain HTTP");
+    TcpStream::connect(address).await.expect("it listens");
+}
