@@ -157,7 +157,7 @@ async fn sessions_are_kept_nothing_of_unless_a_time_is_set() {
 
 #[tokio::test(start_paused = true)]
 async fn an_old_result_serves_when_the_server_does_not_and_was_asked_to() {
-    let cache = Cache::new().stale_on_error(Duration::from_secs(60));
+    let cache = Cache::new().stale_on_error(Duration::from_mins(1));
     let (connection, mut server) = meet(&plain().cache(cache), Revision::LATEST).await;
     asked(&connection, &mut server, &["a"]).await;
     tokio::time::advance(Duration::from_secs(10)).await;
@@ -180,7 +180,7 @@ async fn an_old_result_serves_when_the_server_does_not_and_was_asked_to() {
         .stale_on_error(Duration::from_secs(1))
         .await;
     assert!(matches!(impatient, Err(CallError::Closed { .. })));
-    tokio::time::advance(Duration::from_secs(60)).await;
+    tokio::time::advance(Duration::from_mins(1)).await;
     assert!(connection.tools().await.is_err());
 }
 

@@ -150,7 +150,7 @@ async fn a_call_is_answered_by_hand_at_every_revision_that_has_forms() {
 
 #[tokio::test]
 async fn what_the_server_allows_is_asked_for_once() {
-    let minute = Duration::from_secs(60);
+    let minute = Duration::from_mins(1);
     let server = server()
         .tool(Tool::new("late", async || "x"))
         .cache(minute, CacheScope::Private)
