@@ -10,9 +10,10 @@
 //! use turnbuckle_server::Server;
 //! use turnbuckle_skills::{Skill, Skills};
 //!
+//! # const REFUNDS: &str = "---\nname: refunds\ndescription: Give money back\n---\n";
 //! let skills = Skills::new()
 //!     .open("./skills")?                                       // each directory with a SKILL.md
-//!     .skill(Skill::embedded(include_str!("docs/example.md")).under("acme/support"))
+//!     .skill(Skill::embedded(REFUNDS).under("acme/billing"))
 //!     .directories();                                          // and `resources/directory/read`
 //! let server = Server::new("acme", "1.0.0").extension(skills);
 //! # Ok(()) }
