@@ -93,8 +93,8 @@ impl Fetcher {
         Err(AuthError::new(step, problem).at(address))
     }
 
-    /// How the server refuses a request without credentials.
-    pub(crate) async fn refusal(&self) -> Result<HeaderMap, AuthError> {
+    /// How the server refuses a request without credentials; `None` if it does not.
+    pub(crate) async fn refusal(&self) -> Result<Option<HeaderMap>, AuthError> {
         const STEP: Step = Step::ResourceMetadata;
         self.reach.check(STEP, &self.server)?;
         let agent = self.agent(&self.server);
@@ -102,7 +102,8 @@ impl Fetcher {
         // Its body may be a stream without an end, and is not read.
         let asked = agent.events(&self.server, HeaderMap::new());
         match tokio::time::timeout(REQUEST_TIMEOUT, asked).await {
-            Ok(Ok(reply)) => Ok(reply.headers().clone()),
+            Ok(Ok(reply)) if reply.status().is_success() => Ok(None),
+            Ok(Ok(reply)) => Ok(Some(reply.headers().clone())),
             Ok(Err(error)) => Err(failed(STEP, &self.server, error)),
             Err(_) => Err(AuthError::new(STEP, Problem::Unreachable).at(&self.server)),
         }

@@ -166,10 +166,11 @@ impl OAuth {
         }
     }
 
-    /// Gets tokens for a server ahead of the first request. It does nothing if there are any.
+    /// Gets tokens for a server ahead of the first request. It does nothing if there are any, or if
+    /// the server lets everybody in.
     ///
     /// # Errors
-    /// If there are none to be had, or the server wants none.
+    /// If there are none to be had.
     ///
     /// # Cancel safety
     /// Dropping the future does not end the sign-in; dropping the last clone of this does.
@@ -178,7 +179,9 @@ impl OAuth {
         if session.ready().await.is_some() {
             return Ok(());
         }
-        let headers = session.engine.fetcher.refusal().await?;
+        let Some(headers) = session.engine.fetcher.refusal().await? else {
+            return Ok(());
+        };
         let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
         let wanted = Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()));
         session.get(Cause::Refused, wanted).await
@@ -194,6 +197,19 @@ impl OAuth {
         match session.drop_tokens().await {
             Some(tokens) => session.engine.revoke(&tokens).await,
             None => Ok(()),
+        }
+    }
+
+    /// The extension of the protocol that this way of getting tokens belongs to, for clients that
+    /// declare what they can do.
+    pub fn extension(&self) -> Option<&'static str> {
+        match self.settings.grant {
+            Grant::ClientCredentials => Some("io.modelcontextprotocol/oauth-client-credentials"),
+            Grant::Enterprise(_) => {
+                Some("io.modelcontextprotocol/enterprise-managed-authorization")
+            }
+            // Drafts have not settled on names for the others.
+            Grant::Code | Grant::Workload(_) => None,
         }
     }
 

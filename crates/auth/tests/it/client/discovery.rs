@@ -1,5 +1,8 @@
 //! Who gives tokens is found by the rules, and by nothing else.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::json;
 use turnbuckle_auth::client::{Problem, Step};
 
@@ -174,8 +177,21 @@ async fn metadata_without_authorization_servers_is_told_of() {
 #[tokio::test]
 async fn signing_in_ahead_needs_no_request_and_happens_once() {
     let world = World::new().await;
+    let open = Arc::new(AtomicBool::new(true));
+    let is_open = open.clone();
+    world.rule(move |seen| {
+        let is_let_in = seen.path == "/mcp" && is_open.load(Ordering::SeqCst);
+        is_let_in.then(|| Answer::empty(200))
+    });
     let oauth = oauth();
     let server = world.mcp().to_string();
+    oauth.sign_in(&server).await.unwrap();
+    assert_eq!(
+        world.log().len(),
+        1,
+        "whoever lets everybody in is asked for nothing more"
+    );
+    open.store(false, Ordering::SeqCst);
     for _ in 0..2 {
         oauth.sign_in(&server).await.unwrap();
     }
