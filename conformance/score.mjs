@@ -35,11 +35,11 @@ const legs = (url) => [
   ['client, every scenario', 48, [...client, '--suite', 'all']],
 ];
 
-function run(program, args, env = {}) {
+function run(program, args, env = {}, heard = () => {}) {
   return new Promise((done) => {
     const child = spawn(program, args, { cwd: work, env: { ...process.env, ...env } });
     let output = '';
-    child.stdout.on('data', (part) => (output += part));
+    child.stdout.on('data', (part) => heard((output += part)));
     child.stderr.on('data', (part) => (output += part));
     child.on('close', (code) => done({ code, output }));
   });
@@ -75,10 +75,10 @@ function report(leg, passed, wanted, checks, seconds, said) {
   for (const line of said) console.log(`       ${line}`);
 }
 
-async function suiteLeg([leg, wanted, args]) {
+async function suiteLeg([leg, wanted, args], heard) {
   const folder = join(work, leg.replace(/\W+/g, '-'));
   const begun = Date.now();
-  const { output } = await run(process.execPath, [suite, ...args, '-o', folder]);
+  const { output } = await run(process.execPath, [suite, ...args, '-o', folder], {}, heard);
   const all = scenarios(folder);
   const said = all.flatMap(faults);
   const bad = new Set(said.map((line) => line.split(':')[0]));
@@ -109,6 +109,26 @@ async function strictLeg(revision, wanted) {
   report(leg, passed, wanted, passed, Math.round((Date.now() - begun) / 1000), said);
 }
 
+/// The authorization server for tests and demos. The suite prints a URL for a person to open.
+async function authorizationLeg(leg) {
+  const [at, back] = [await freePort(), await freePort()];
+  const issuer = `http://127.0.0.1:${at}`;
+  const theirs = spawn(join(programs, 'examples/authorization_server'), [`127.0.0.1:${at}`], { stdio: 'ignore' });
+  let opened = false;
+  const open = (output) => {
+    const url = output.match(/^http:\S+\/authorize\?\S+$/m)?.[0];
+    if (!url || opened || !output.includes('Callback server started')) return;
+    opened = true;
+    fetch(url).catch((error) => console.error(`${leg}: ${error}`));
+  };
+  try {
+    await listening(`${issuer}/.well-known/oauth-authorization-server`);
+    await suiteLeg([leg, 2, ['authorization', '--url', issuer, '--client-id', 'app', '-p', `${back}`]], open);
+  } finally {
+    theirs.kill();
+  }
+}
+
 function freePort() {
   return new Promise((done) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
@@ -134,6 +154,7 @@ try {
   for (const leg of legs(`http://127.0.0.1:${port}/mcp`)) if (leg[0].includes(only)) await suiteLeg(leg);
   if ('client alone at 2025-11-25'.includes(only)) await strictLeg('2025-11-25', 18);
   if ('client alone at 2026-07-28'.includes(only)) await strictLeg('2026-07-28', 32);
+  if ('authorization server'.includes(only)) await authorizationLeg('authorization server');
   if (ours.exitCode !== null) throw new Error('our server ended before the suite did');
 } finally {
   ours.kill();
