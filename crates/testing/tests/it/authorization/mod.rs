@@ -2,6 +2,7 @@
 
 mod assertions;
 mod browser;
+mod client_documents;
 mod codes;
 mod documents;
 mod faults;
