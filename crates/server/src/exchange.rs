@@ -21,8 +21,8 @@ use crate::{
     peer::Peer,
     shared::Shared,
     sink::{Response, Sink, Wrote},
-    trace::Trace,
     subscription::Subscription,
+    trace::Trace,
 };
 
 /// How far a request has come after it was taken in.

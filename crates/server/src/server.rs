@@ -330,8 +330,8 @@ impl Server {
             self.states,
             keys,
             catalog,
-            extensions,
         );
+        shared.extensions = extensions;
         shared.office = self.office;
         shared.on_roots_changed = self.on_roots_changed;
         let tasks = self.tasks.unwrap_or_else(|| Arc::new(MemoryTasks::default()));

@@ -80,7 +80,6 @@ impl Shared {
         states: StateMap,
         keys: KeyRing,
         catalog: Snapshot,
-        extensions: Registry,
     ) -> Self {
         let modern_tail = tail("complete", &info);
         let paused_tail = tail("input_required", &info);
@@ -93,7 +92,7 @@ impl Shared {
             modern_tail,
             paused_tail,
             keys,
-            extensions,
+            extensions: Registry::default(),
             catalog: RwLock::new(Arc::new(catalog)),
             on_roots_changed: None,
             office: Office::default(),

@@ -223,13 +223,13 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         "initialize" if !is_modern => initialize::serve(incoming, out),
         "logging/setLevel" if !is_modern => logging_set_level::serve(incoming, out),
         "ping" if !is_modern => ping::serve(&incoming, out),
-        _ => match incoming.shared.extensions.method(method) {
-            Some(entry) => extension::serve(incoming, entry, out),
-            None => {
-                let reject = Reject::method_not_found(method);
-                incoming.refuse(reject, out)
+        _ => {
+            if let Some(entry) = incoming.shared.extensions.method(method) {
+                return extension::serve(incoming, entry, out);
             }
-        },
+            let reject = Reject::method_not_found(method);
+            incoming.refuse(reject, out)
+        }
     }
 }
 

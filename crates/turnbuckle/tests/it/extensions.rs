@@ -71,6 +71,7 @@ macro_rules! method {
 method!(AlmanacRead = "almanac/read", "day");
 method!(AlmanacPublic = "almanac/public");
 method!(AlmanacAsk = "almanac/ask");
+method!(Core = "tools/call");
 
 struct Looked;
 
@@ -321,13 +322,6 @@ fn mistakes_are_found_at_start_up() {
     assert!(problem(Extension::new("almanac")).contains("needs a prefix"));
     let stateless = Extension::new("a/b").method(ExtensionMethod::new::<AlmanacRead, _>(read));
     assert!(problem(stateless).contains("State<f64>"));
-    struct Core;
-    impl Method for Core {
-        const NAME: &'static str = "tools/call";
-        type Params = Day;
-        type Result = Weather;
-        type Outcome = Weather;
-    }
     let core = Extension::new("a/b").method(ExtensionMethod::new::<Core, _>(public));
     assert!(problem(core).contains("belongs to the core"));
     let twice = || ExtensionMethod::new::<AlmanacPublic, _>(public);
