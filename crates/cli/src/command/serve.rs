@@ -13,7 +13,8 @@ use crate::{
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
 ///
 /// Point a client at it to see what the client can do: every content kind, progress, cancellation,
-/// structured results, errors, templates, completion, and a list that changes. One address serves
+/// structured results, errors, templates, completion, questions in the middle of a call, log messages, a
+/// task, and a list and a resource that change. One address serves
 /// every revision; which one a client speaks is read off each of its requests.
 #[derive(Args)]
 pub(crate) struct Serve {

@@ -1,5 +1,7 @@
 //! The demo server: one example of everything a client may meet.
 
+mod asks;
+mod live;
 mod prompts;
 mod resources;
 mod tools;
@@ -13,8 +15,11 @@ pub(crate) fn server() -> Server {
         .about("One example of everything that a client may meet.")
         .instructions(
             "Every tool here shows one feature of the protocol. `echo` and `add` are the simplest; \
-             `count` reports progress and can be cancelled; `grow` changes the list of tools.",
+             `count` reports progress and can be cancelled; `grow` changes the list of tools; `greet`, \
+             `visit`, `write` and `roots` ask the client; `tick` changes a resource that can be \
+             subscribed to; `log` writes to the client's log; `bake` can run as a task.",
         )
+        .state(live::Ticks::default())
         .tool(tools::echo)
         .tool(tools::add)
         .tool(tools::weather)
@@ -31,8 +36,16 @@ pub(crate) fn server() -> Server {
         .tool(tools::order)
         .tool(tools::grow)
         .tool(tools::shrink)
+        .tool(asks::greet)
+        .tool(asks::visit)
+        .tool(asks::write)
+        .tool(asks::roots)
+        .tool(live::tick)
+        .tool(live::log)
+        .tool(live::bake)
         .resource(resources::readme)
         .resource(resources::logo)
+        .resource(live::ticks)
         .resource(resources::station)
         .resource(resources::table)
         .resource(resources::document)

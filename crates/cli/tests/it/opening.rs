@@ -31,6 +31,7 @@ fn golden(revision: &str, capabilities: &Value, server: &Value) -> Value {
 fn capabilities() -> Value {
     json!({
         "completions": {},
+        "logging": {},
         "prompts": { "listChanged": true },
         "resources": { "subscribe": true, "listChanged": true },
         "tools": { "listChanged": true },
@@ -44,6 +45,12 @@ fn server() -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "description": "One example of everything that a client may meet.",
     })
+}
+
+/// The value with one more member.
+fn with(mut value: Value, member: &str, what: Value) -> Value {
+    value[member] = what;
+    value
 }
 
 /// The value without these members.
@@ -60,7 +67,9 @@ fn without(mut value: Value, members: &[&str]) -> Value {
 
 #[test]
 fn the_words_of_2025_11_25() {
-    let wanted = golden("2025-11-25", &capabilities(), &server());
+    let tasks = json!({ "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } } });
+    let capabilities = with(capabilities(), "tasks", tasks);
+    let wanted = golden("2025-11-25", &capabilities, &server());
     assert_eq!(greeted("2025-11-25"), wanted);
 }
 
@@ -117,9 +126,10 @@ fn discovery_without_a_handshake() {
         "2025-03-26",
         "2024-11-05",
     ];
+    let extensions = json!({ "io.modelcontextprotocol/tasks": {} });
     let wanted = json!({
         "supportedVersions": revisions,
-        "capabilities": capabilities(),
+        "capabilities": with(capabilities(), "extensions", extensions),
         "instructions": null,
         "ttlMs": 0,
         "cacheScope": "private",
