@@ -10,6 +10,9 @@ A peer gives plain dictionaries, as on the wire:
     longest                              how many letters it takes in one message
     read(uri), get(name, arguments), complete(ref, argument, settled)
     tools_changed()                      a context whose value is an event: the server has told
+    resource_updated(uri)                the same for a resource
+    hear_logs(level), logged             asks for messages of this severity; those that came
+    answers                              which asks it answers: form, url, sampling, roots
 """
 
 import json
@@ -18,6 +21,7 @@ import time
 
 import anyio
 
+from over_http import until
 from report import check, code_of, holds, same, unguarded
 
 PNG = "iVBORw0KGgo"
@@ -40,7 +44,7 @@ async def demo(peer):
 
     async def resources_list():
         uris = sorted(resource["uri"] for resource in await peer.resources())
-        same(uris, ["demo://logo.png", "demo://readme"], "the list")
+        same(uris, ["demo://logo.png", "demo://readme", "demo://ticks"], "the list")
 
     async def templates_list():
         templates = [template["uriTemplate"] for template in await peer.templates()]
@@ -163,7 +167,7 @@ async def demo(peer):
         async def report(progress, total, message):
             seen.append((progress, total))
 
-        same(text(await peer.call("count", {"to": 3, "pause": 50}, report)), "counted to 3")
+        same(text(await peer.call("count", {"to": 3, "pause": 200}, report)), "counted to 3")
         # A report that arrives together with the result may be lost inside the SDK.
         same(seen[:2], [(1, 3), (2, 3)], "the reports")
         holds(peer.reports >= 2, "the peer does not count reports")
@@ -213,6 +217,52 @@ async def demo(peer):
         holds(name not in names, "the tool is still listed")
 
     await check("list_changed", list_changed)
+    await asks(peer, text)
+
+    async def logging():
+        await peer.hear_logs("error")
+        said = text(await peer.call("log", {"text": "careful"}))
+        same(said, "said 4 times", "what the tool says")
+        await until(lambda: len(peer.logged) == 4, "the messages did not come")
+        levels = [message["level"] for message in peer.logged]
+        same(levels, ["error", "critical", "alert", "emergency"], "the levels")
+        same((peer.logged[0]["logger"], peer.logged[0]["data"]), ("demo", "careful"))
+
+    async def subscribe():
+        async with peer.resource_updated("demo://ticks") as told:
+            tick = int(text(await peer.call("tick", {})))
+            await told.wait()
+        contents = (await peer.read("demo://ticks"))["contents"][0]
+        # Over HTTP others tick at the same server.
+        holds(int(contents["text"]) >= tick, f"{contents['text']} is before {tick}")
+
+    await check("logging", logging)
+    await check("resources/subscribe", subscribe)
+
+
+async def asks(peer, text):
+    """What the demo server asks in the middle of a call, where it can be asked."""
+
+    async def form():
+        same(text(await peer.call("greet", {})), "A very good day to you, Ada.")
+
+    async def url():
+        same(text(await peer.call("visit", {})), "The page may be opened.")
+
+    async def sampling():
+        same(text(await peer.call("write", {"about": "rope"})), "About rope. (interop)")
+
+    async def roots():
+        same(text(await peer.call("roots", {})), "file:///interop")
+
+    if "form" in peer.answers and peer.revision >= "2025-06-18":
+        await check("elicitation", form)
+    if "url" in peer.answers and peer.revision >= "2025-11-25":
+        await check("elicitation by URL", url)
+    if "sampling" in peer.answers:
+        await check("sampling", sampling)
+    if "roots" in peer.answers:
+        await check("roots", roots)
 
 
 async def closing(close):

@@ -15,6 +15,25 @@ def listen(path, app):
     uvicorn.Server(config).run(sockets=[place])
 
 
+def http_sse(server):
+    """HTTP+SSE of the versions that keep it to themselves."""
+    from mcp.server.sse import SseServerTransport
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Mount, Route
+
+    transport = SseServerTransport("/messages/")
+
+    async def session(request):
+        scope = request.scope, request.receive, request._send
+        async with transport.connect_sse(*scope) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+        return Response()
+
+    messages = Mount("/messages/", app=transport.handle_post_message)
+    return Starlette(routes=[Route("/sse", endpoint=session), messages])
+
+
 def event_store(interface, event_message):
     """All events, in order, so that streams can be resumed."""
 

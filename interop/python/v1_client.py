@@ -4,6 +4,7 @@
     python v1_client.py COMMAND [ARGUMENT…]
 """
 
+import inspect
 import sys
 import warnings
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,13 +13,16 @@ import anyio
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamablehttp_client
 from pydantic import AnyUrl
 
+from answers import Answers
 from demo import closing, demo
 from over_http import Session, broken_streams, transport_of
 from relay import Relay
 from report import check, same, unguarded
+
+ACCEPTED = inspect.signature(ClientSession.__init__).parameters
+CAN_REPORT = "progress_callback" in inspect.signature(ClientSession.call_tool).parameters
 
 
 def plain(model):
@@ -31,22 +35,58 @@ class Peer:
         self.reports = 0
         self.longest = 1_000_000
         self.told = anyio.Event()
+        self.updated = anyio.Event()
+        self.logged = []
+        self.listeners = {}
+        # URLs are visited since the revision that knows them.
+        can_visit = types.LATEST_PROTOCOL_VERSION >= "2025-11-25"
+        self.answers = {"roots"}
+        if "sampling_callback" in ACCEPTED:
+            self.answers.add("sampling")
+        if "elicitation_callback" in ACCEPTED:
+            self.answers |= {"form", "url"} if can_visit else {"form"}
 
     async def open(self, stack, streams):
         read, write, *_ = await stack.enter_async_context(streams)
-        session = ClientSession(read, write, message_handler=self.heard)
-        self.session = await stack.enter_async_context(session)
+        answers = Answers(types)
+        callbacks = {
+            "message_handler": self.heard,
+            "sampling_callback": answers.sampled,
+            "elicitation_callback": answers.elicited,
+            "list_roots_callback": answers.rooted,
+        }
+        known = {name: call for name, call in callbacks.items() if name in ACCEPTED}
+        self.session = await stack.enter_async_context(ClientSession(read, write, **known))
+        if not known:
+            # The first versions have a queue instead, that somebody has to empty.
+            tasks = await stack.enter_async_context(anyio.create_task_group())
+            tasks.start_soon(self.read_queue, answers)
+            stack.callback(tasks.cancel_scope.cancel)
         result = await self.session.initialize()
         self.revision = result.protocolVersion
         same(self.revision, types.LATEST_PROTOCOL_VERSION, "the revision")
         same(result.serverInfo.name, "turnbuckle-demo", "the name")
 
+    async def read_queue(self, answers):
+        async for message in self.session.incoming_messages:
+            request = getattr(getattr(message, "request", None), "root", None)
+            if isinstance(request, types.ListRootsRequest):
+                await message.respond(types.ClientResult(await answers.rooted(None)))
+            else:
+                await self.heard(message)
+
     async def heard(self, message):
         root = getattr(message, "root", None)
         if isinstance(root, types.ToolListChangedNotification):
             self.told.set()
+        if isinstance(root, types.ResourceUpdatedNotification):
+            self.updated.set()
+        if isinstance(root, types.LoggingMessageNotification):
+            self.logged.append(plain(root.params))
         if isinstance(root, types.ProgressNotification):
             self.reports += 1
+            if listener := self.listeners.get(root.params.progressToken):
+                await listener(root.params.progress, root.params.total, None)
 
     async def tools(self):
         return plain(await self.session.list_tools())["tools"]
@@ -55,13 +95,30 @@ class Peer:
         return plain(await self.session.list_resources())["resources"]
 
     async def templates(self):
-        return plain(await self.session.list_resource_templates())["resourceTemplates"]
+        if hasattr(self.session, "list_resource_templates"):
+            return plain(await self.session.list_resource_templates())["resourceTemplates"]
+        request = types.ListResourceTemplatesRequest(method="resources/templates/list")
+        kind = types.ListResourceTemplatesResult
+        # The first versions left it out of the list of what clients may send.
+        request = types.ClientRequest.model_construct(root=request)
+        return plain(await self.session.send_request(request, kind))["resourceTemplates"]
 
     async def prompts(self):
         return plain(await self.session.list_prompts())["prompts"]
 
-    async def call(self, name, arguments, progress=None):
-        return plain(await self.session.call_tool(name, arguments, progress_callback=progress))
+    async def call(self, name, arguments, progress=None, meta=None):
+        if progress is None:
+            return plain(await self.session.call_tool(name, arguments))
+        if CAN_REPORT:
+            return plain(await self.session.call_tool(name, arguments, progress_callback=progress))
+        # Older versions leave it to the caller to ask for reports.
+        token = self.session._request_id
+        self.listeners[token] = progress
+        meta = types.RequestParams.Meta(progressToken=token)
+        params = types.CallToolRequestParams(name=name, arguments=arguments, _meta=meta)
+        request = types.CallToolRequest(method="tools/call", params=params)
+        result = await self.session.send_request(types.ClientRequest(request), types.CallToolResult)
+        return plain(result)
 
     async def cancelled(self, name, arguments, count):
         seen = 0
@@ -78,11 +135,13 @@ class Peer:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.call, name, arguments, report)
             await enough.wait()
-            cancelled = types.CancelledNotification(
-                method="notifications/cancelled",
-                params=types.CancelledNotificationParams(requestId=request),
-            )
-            await self.session.send_notification(types.ClientNotification(cancelled))
+            cancelled = {"method": "notifications/cancelled", "params": {"requestId": request}}
+            kind = getattr(types, "CancelledNotification", None)
+            if kind:
+                notification = types.ClientNotification(kind(**cancelled))
+            else:
+                notification = Unknown(cancelled)
+            await self.session.send_notification(notification)
             tasks.cancel_scope.cancel()
 
     async def read(self, uri):
@@ -106,6 +165,33 @@ class Peer:
         self.told = anyio.Event()
         yield self.told
 
+    @asynccontextmanager
+    async def resource_updated(self, uri):
+        self.updated = anyio.Event()
+        await self.session.subscribe_resource(AnyUrl(uri))
+        yield self.updated
+        await self.session.unsubscribe_resource(AnyUrl(uri))
+
+    async def hear_logs(self, level):
+        await self.session.set_logging_level(level)
+
+
+class Unknown:
+    """A message that the SDK has no words for."""
+
+    def __init__(self, message):
+        self.message = message
+
+    def model_dump(self, **_):
+        return self.message
+
+
+def streamable_http(url):
+    # Versions before 1.8 have none.
+    from mcp.client.streamable_http import streamablehttp_client
+
+    return streamablehttp_client(url)
+
 
 async def main(place, *args):
     kind = transport_of(place)
@@ -115,11 +201,12 @@ async def main(place, *args):
     transports = {
         "stdio": lambda: stdio_client(StdioServerParameters(command=place, args=args)),
         "sse": lambda: sse_client(relay.url),
-        "http": lambda: streamablehttp_client(relay.url),
+        "http": lambda: streamable_http(relay.url),
     }
     peer = Peer()
     async with AsyncExitStack() as stack:
         await unguarded("connect", lambda: peer.open(stack, transports[kind]()))
+        print(f"revision\t{peer.revision}", flush=True)
 
         async def ping():
             await peer.session.send_ping()

@@ -4,23 +4,32 @@
 """
 
 import sys
+from functools import partial
 
 import anyio
 from mcp import types
 from mcp.server.fastmcp import Context, FastMCP
-from mcp.server.streamable_http import EventMessage, EventStore
-from pydantic import BaseModel
+from mcp.server.lowlevel import NotificationOptions
+from pydantic import AnyUrl, BaseModel
 
-from listen import event_store, listen
+from listen import event_store, http_sse, listen
 
 kind = sys.argv[1]
 # What is new in 2025-11-25: a server may close a stream, and the client comes back to it.
 can_hide = kind == "http" and hasattr(Context, "close_sse_stream")
-settings = {"event_store": event_store(EventStore, EventMessage)}
+settings = {}
+if kind == "http":
+    from mcp.server.streamable_http import EventMessage, EventStore
+
+    settings["event_store"] = event_store(EventStore, EventMessage)
 if can_hide:
     # Clients come back after some milliseconds.
     settings["retry_interval"] = 50
 server = FastMCP("peer", **settings)
+# What the high level does not say of itself: the list of tools changes.
+server._mcp_server.create_initialization_options = partial(
+    server._mcp_server.create_initialization_options, NotificationOptions(tools_changed=True)
+)
 stopped = 0
 
 
@@ -60,12 +69,12 @@ async def slow(steps: int, context: Context) -> str:
     return "done"
 
 
-if hasattr(Context, "elicit"):
+@server.tool(name="stopped")
+def how_many_stopped() -> str:
+    return str(stopped)
 
-    # Older servers end when a call is cancelled, so clients cannot ask them this.
-    @server.tool(name="stopped")
-    def how_many_stopped() -> str:
-        return str(stopped)
+
+if hasattr(Context, "elicit"):
 
     @server.tool()
     async def ask(context: Context) -> str:
@@ -105,6 +114,34 @@ async def grow(context: Context) -> str:
     return "told"
 
 
+@server.tool()
+async def log(context: Context) -> str:
+    await context.session.send_log_message(level="warning", data="careful", logger="peer")
+    return "logged"
+
+
+@server.tool()
+async def touch(context: Context) -> str:
+    await context.session.send_resource_updated(AnyUrl("peer://readme"))
+    return "told"
+
+
+# What the high level has no words for.
+@server._mcp_server.set_logging_level()
+async def set_level(level):
+    pass
+
+
+@server._mcp_server.subscribe_resource()
+async def subscribe(uri):
+    pass
+
+
+@server._mcp_server.unsubscribe_resource()
+async def unsubscribe(uri):
+    pass
+
+
 @server.resource("peer://readme", mime_type="text/plain")
 def readme() -> str:
     return "Read me."
@@ -134,6 +171,7 @@ match kind:
     case "http":
         listen("/mcp", server.streamable_http_app())
     case "sse":
-        listen("/sse", server.sse_app())
+        has_app = hasattr(server, "sse_app")
+        listen("/sse", server.sse_app() if has_app else http_sse(server._mcp_server))
     case _:
         server.run("stdio")

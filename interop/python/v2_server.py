@@ -4,9 +4,11 @@
 """
 
 import sys
+from functools import partial
 
 import anyio
 import mcp_types as types
+from mcp.server.lowlevel import NotificationOptions
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel
@@ -19,6 +21,10 @@ stopped = 0
 
 class Sum(BaseModel):
     sum: float
+
+
+class Person(BaseModel):
+    name: str
 
 
 FORM = types.ElicitRequest(
@@ -80,31 +86,82 @@ def asking(context, key, request, use):
     answer = (context.input_responses or {}).get(key)
     if answer is None:
         return types.InputRequiredResult(input_requests={key: request})
-    return types.CallToolResult(content=[types.TextContent(text=use(answer))])
+    return said(use(answer))
+
+
+def said(text):
+    return types.CallToolResult(content=[types.TextContent(text=text)])
+
+
+def is_modern(context):
+    """Sessions are asked by requests of the server, and told by notifications."""
+    return context.protocol_version >= "2026-07-28"
 
 
 @server.tool()
 async def ask(context: Context) -> types.CallToolResult | types.InputRequiredResult:
-    return asking(context, "name", FORM, lambda it: f"{it.action}: {it.content['name']}")
+    if is_modern(context):
+        return asking(context, "name", FORM, lambda it: f"{it.action}: {it.content['name']}")
+    answer = await context.elicit("Who are you?", Person)
+    return said(f"{answer.action}: {answer.data.name}")
 
 
 @server.tool()
 async def sample(context: Context) -> types.CallToolResult | types.InputRequiredResult:
-    return asking(context, "model", SAMPLE, lambda it: it.content.text)
+    if is_modern(context):
+        return asking(context, "model", SAMPLE, lambda it: it.content.text)
+    messages = SAMPLE.params.messages
+    result = await context.session.create_message(messages, max_tokens=10)
+    return said(result.content.text)
+
+
+def uris(result):
+    return " ".join(str(root.uri) for root in result.roots)
 
 
 @server.tool()
 async def places(context: Context) -> types.CallToolResult | types.InputRequiredResult:
-    request = types.ListRootsRequest()
-    return asking(
-        context, "roots", request, lambda it: " ".join(str(root.uri) for root in it.roots)
-    )
+    if is_modern(context):
+        return asking(context, "roots", types.ListRootsRequest(), uris)
+    return said(uris(await context.session.list_roots()))
 
 
 @server.tool()
 async def grow(context: Context) -> str:
-    await context.notify_tools_changed()
+    if is_modern(context):
+        await context.notify_tools_changed()
+    else:
+        await context.session.send_tool_list_changed()
     return "told"
+
+
+@server.tool()
+async def log(context: Context) -> str:
+    await context.log("warning", "careful", logger_name="peer")
+    return "logged"
+
+
+@server.tool()
+async def touch(context: Context) -> str:
+    if is_modern(context):
+        await context.notify_resource_updated("peer://readme")
+    else:
+        await context.session.send_resource_updated("peer://readme")
+    return "told"
+
+
+async def accept(context, params):
+    return types.EmptyResult()
+
+
+# What sessions need, and the high level has no words for.
+low_level = server._lowlevel_server
+low_level.create_initialization_options = partial(
+    low_level.create_initialization_options, NotificationOptions(tools_changed=True)
+)
+low_level.add_request_handler("logging/setLevel", types.SetLevelRequestParams, accept)
+low_level.add_request_handler("resources/subscribe", types.SubscribeRequestParams, accept)
+low_level.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, accept)
 
 
 @server.resource("peer://readme", mime_type="text/plain")

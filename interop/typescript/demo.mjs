@@ -6,8 +6,12 @@
 //   call(name, args, options)   a tool call; options: onprogress, signal
 //   strays()                    how many messages the SDK could not place, such as late reports
 //   onToolsChanged(listener)    resolves when the server will tell
+//   onUpdated(uri, listener)    the same for a resource
+//   logged(level, listener)     the same for its log; resolves to what calls have to say in `_meta`
+//   answers                     which asks the client answers: form, url, sampling, roots
 //   close()
 
+import { until } from "./over-http.mjs";
 import { check, holds, rejected, same } from "./report.mjs";
 
 const PNG = "iVBORw0KGgo";
@@ -30,7 +34,7 @@ export async function demo(peer, client) {
   await check("resources/list", async () => {
     const { resources } = await client.listResources();
     const uris = resources.map((resource) => resource.uri).sort();
-    same(uris, ["demo://logo.png", "demo://readme"], "the list");
+    same(uris, ["demo://logo.png", "demo://readme", "demo://ticks"], "the list");
   });
   await check("resources/templates/list", async () => {
     const { resourceTemplates } = await client.listResourceTemplates();
@@ -144,7 +148,7 @@ export async function demo(peer, client) {
   await check("progress", async () => {
     const seen = [];
     const onprogress = (report) => seen.push([report.progress, report.total]);
-    same(text(await peer.call("count", { to: 3, pause: 50 }, { onprogress })), "counted to 3");
+    same(text(await peer.call("count", { to: 3, pause: 200 }, { onprogress })), "counted to 3");
     // A report that arrives together with the result may be lost inside the SDK.
     same(seen.slice(0, 2), [[1, 3], [2, 3]], "the reports");
   });
@@ -191,6 +195,26 @@ export async function demo(peer, client) {
     const after = (await client.listTools()).tools.map((tool) => tool.name);
     holds(!after.includes(name), "the tool is still listed");
   });
+  await asks(peer, text);
+  await check("logging", async () => {
+    const heard = [];
+    const meta = await peer.logged("error", (message) => heard.push(message));
+    const said = text(await peer.call("log", { text: "careful" }, {}, meta));
+    same(said, "said 4 times", "what the tool says");
+    await until(() => heard.length === 4, "the messages did not come");
+    same(heard.map(({ level }) => level), ["error", "critical", "alert", "emergency"], "the levels");
+    same([heard[0].logger, heard[0].data], ["demo", "careful"], "the message");
+  });
+  await check("resources/subscribe", async () => {
+    let told;
+    const updated = new Promise((resolve) => (told = resolve));
+    await peer.onUpdated("demo://ticks", told);
+    const tick = Number(text(await peer.call("tick", {})));
+    same(await updated, "demo://ticks", "the resource");
+    const { contents } = await client.readResource({ uri: "demo://ticks" });
+    // Over HTTP others tick at the same server.
+    holds(Number(contents[0].text) >= tick, `${contents[0].text} is before ${tick}`);
+  });
   await check("close", async () => {
     // A call under way does not keep the server from ending.
     peer.call("count", { to: 1000, pause: 1000 }).catch(() => {});
@@ -198,4 +222,28 @@ export async function demo(peer, client) {
     await peer.close();
     holds(Date.now() - start < 4_000, `closing took ${Date.now() - start} ms`);
   });
+}
+
+/** What the demo server asks in the middle of a call, where the revision and the SDK can be asked. */
+async function asks(peer, text) {
+  if (peer.answers.form && peer.revision >= "2025-06-18") {
+    await check("elicitation", async () => {
+      same(text(await peer.call("greet", {})), "A very good day to you, Ada.");
+    });
+  }
+  if (peer.answers.url && peer.revision >= "2025-11-25") {
+    await check("elicitation by URL", async () => {
+      same(text(await peer.call("visit", {})), "The page may be opened.");
+    });
+  }
+  if (peer.answers.sampling) {
+    await check("sampling", async () => {
+      same(text(await peer.call("write", { about: "rope" })), "About rope. (interop)");
+    });
+  }
+  if (peer.answers.roots) {
+    await check("roots", async () => {
+      same(text(await peer.call("roots", {})), "file:///interop");
+    });
+  }
 }

@@ -27,16 +27,23 @@ export async function brokenStreams(peer, relay, { resumesCalls }) {
       same(seen.slice(0, 9), [1, 2, 3, 4, 5, 6, 7, 8, 9], "the reports");
     });
   } else {
+    // Some come back only to a stream that had an event.
+    await changed(peer, "before");
     relay.cut();
   }
   await check("a standing stream that breaks", async () => {
     await until(() => relay.reads() === (resumesCalls ? 3 : 2), "the SDK did not come back");
-    const name = `back-${process.pid}`;
-    const changed = new Promise((resolve) => peer.onToolsChanged(resolve));
-    await peer.call("grow", { name });
-    await changed;
-    await peer.call("shrink", { name });
+    await changed(peer, "back");
   });
+}
+
+/** Has the list of tools changed, and waits until the client is told. */
+async function changed(peer, word) {
+  const name = `${word}-${process.pid}`;
+  const told = new Promise((resolve) => peer.onToolsChanged(resolve));
+  await peer.call("grow", { name });
+  await told;
+  await peer.call("shrink", { name });
 }
 
 /** The status of a notification that the SDK has no part in: whether the server knows a session. */

@@ -23,6 +23,8 @@ export const TOOLS = [
   { name: "sample", description: "Asks a model.", inputSchema: object({}) },
   { name: "places", description: "Asks for the roots.", inputSchema: object({}) },
   { name: "grow", description: "Says that the list of tools changed.", inputSchema: object({}) },
+  { name: "log", description: "Says something to the log of the client.", inputSchema: object({}) },
+  { name: "touch", description: "Says that the readme changed.", inputSchema: object({}) },
 ];
 
 export const FORM = {
@@ -40,6 +42,9 @@ export const TEMPLATES = [{ uriTemplate: "peer://greeting/{name}", name: "greeti
 export const PROMPTS = [
   { name: "greet", description: "Greets.", arguments: [{ name: "name", required: true }] },
 ];
+
+export const LOGGED = { level: "warning", logger: "peer", data: "careful" };
+export const TOUCHED = { uri: "peer://readme" };
 
 export const said = (text) => ({ content: [{ type: "text", text }] });
 

@@ -5,6 +5,7 @@
 
 import { EventSource } from "eventsource";
 
+import { elicited, rooted, sampled } from "./answers.mjs";
 import { demo } from "./demo.mjs";
 import { brokenStreams, notified, transportOf, until } from "./over-http.mjs";
 import { relay } from "./relay.mjs";
@@ -34,7 +35,19 @@ async function transportTo() {
 }
 
 const transport = await transportTo();
-const client = new Client({ name: "interop", version: "1.0.0" }, { capabilities: {} });
+// Forms came with 2025-06-18, URLs with 2025-11-25.
+const answers = {
+  form: types.LATEST_PROTOCOL_VERSION >= "2025-06-18",
+  url: types.LATEST_PROTOCOL_VERSION >= "2025-11-25",
+  sampling: true,
+  roots: true,
+};
+const capabilities = { sampling: {}, roots: {} };
+if (answers.form) capabilities.elicitation = answers.url ? { form: {}, url: {} } : {};
+const client = new Client({ name: "interop", version: "1.0.0" }, { capabilities });
+client.setRequestHandler(types.CreateMessageRequestSchema, sampled);
+client.setRequestHandler(types.ListRootsRequestSchema, rooted);
+if (answers.form) client.setRequestHandler(types.ElicitRequestSchema, elicited);
 
 // The SDK keeps the negotiated revision to itself.
 let revision;
@@ -53,6 +66,7 @@ await check("connect", async () => {
   same(revision, types.LATEST_PROTOCOL_VERSION, "the revision");
   same(client.getServerVersion().name, "turnbuckle-demo", "the name");
 });
+console.log(`revision\t${revision}`);
 await check("ping", () => client.ping());
 
 const peer = {
@@ -63,6 +77,17 @@ const peer = {
   strays: () => strays,
   onToolsChanged: (listener) =>
     client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
+  onUpdated: async (uri, listener) => {
+    const handler = ({ params }) => listener(params.uri);
+    client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, handler);
+    await client.subscribeResource({ uri });
+  },
+  logged: async (level, listener) => {
+    const handler = ({ params }) => listener(params);
+    client.setNotificationHandler(types.LoggingMessageNotificationSchema, handler);
+    await client.setLoggingLevel(level);
+  },
+  answers,
   close: async () => {
     if (kind === "http") await transport.terminateSession();
     await client.close();

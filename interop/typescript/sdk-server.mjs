@@ -3,7 +3,7 @@
 //   node sdk-server.mjs PACKAGE stdio|http|sse
 
 import { httpSse, listen, streamableHttp } from "./listen.mjs";
-import { FORM, PLAIN, PROMPTS, RESOURCES, SAMPLE, TEMPLATES, TOOLS } from "./peer.mjs";
+import { FORM, LOGGED, PLAIN, PROMPTS, RESOURCES, SAMPLE, TEMPLATES, TOOLS, TOUCHED } from "./peer.mjs";
 import { complete, greet, read, said, slow } from "./peer.mjs";
 
 const [package_, kind] = process.argv.slice(2);
@@ -13,7 +13,13 @@ const types = await import(`${package_}/types.js`);
 // Over stdio a line that is no message: clients must live with it.
 console.log("starting up");
 
-const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {}, completions: {} };
+const capabilities = {
+  tools: { listChanged: true },
+  resources: { subscribe: true },
+  prompts: {},
+  completions: {},
+  logging: {},
+};
 
 /** Each session has a server of its own. */
 function connect(transport) {
@@ -33,6 +39,10 @@ function connect(transport) {
     if (!contents) throw new types.McpError(-32002, "not found", { uri: params.uri });
     return contents;
   });
+  // Older versions do not keep the level themselves.
+  server.setRequestHandler(types.SetLevelRequestSchema, () => ({}));
+  server.setRequestHandler(types.SubscribeRequestSchema, () => ({}));
+  server.setRequestHandler(types.UnsubscribeRequestSchema, () => ({}));
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
     const { name, arguments: args, _meta } = params;
     // Where the SDK can tell, a report goes along with the call.
@@ -60,6 +70,12 @@ function connect(transport) {
         return said((await server.listRoots()).roots.map((root) => root.uri).join(" "));
       case "grow":
         await server.sendToolListChanged();
+        return said("told");
+      case "log":
+        await notify({ method: "notifications/message", params: LOGGED });
+        return said("logged");
+      case "touch":
+        await server.sendResourceUpdated(TOUCHED);
         return said("told");
       default:
         if (!PLAIN[name]) throw new types.McpError(-32602, `no tool ${name}`);

@@ -3,6 +3,7 @@
 //   node v2-client.mjs PACKAGE auto|legacy URL
 //   node v2-client.mjs PACKAGE auto|legacy COMMAND [ARGUMENT…]
 
+import { elicited, rooted, sampled } from "./answers.mjs";
 import { demo } from "./demo.mjs";
 import { brokenStreams, notified, transportOf, until } from "./over-http.mjs";
 import { relay } from "./relay.mjs";
@@ -23,8 +24,14 @@ const transports = {
 const transport = transports[kind]();
 const client = new Client(
   { name: "interop", version: "1.0.0" },
-  { capabilities: {}, versionNegotiation: { mode } },
+  {
+    capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+    versionNegotiation: { mode },
+  },
 );
+client.setRequestHandler("elicitation/create", elicited);
+client.setRequestHandler("sampling/createMessage", sampled);
+client.setRequestHandler("roots/list", rooted);
 const wanted = mode === "legacy" ? LATEST_PROTOCOL_VERSION : "2026-07-28";
 const hasSession = kind === "http" && mode === "legacy";
 
@@ -37,16 +44,29 @@ await check("connect", async () => {
   same(client.getServerVersion().name, "turnbuckle-demo", "the name");
 });
 
+console.log(`revision\t${client.getNegotiatedProtocolVersion()}`);
 const peer = {
   revision: client.getNegotiatedProtocolVersion(),
   // The SDK gives every revision's error this code.
   notFound: -32602,
-  call: (name, args, options) => client.callTool({ name, arguments: args }, options),
+  call: (name, args, options, _meta) => client.callTool({ name, arguments: args, _meta }, options),
   strays: () => strays,
   onToolsChanged: async (listener) => {
     client.setNotificationHandler("notifications/tools/list_changed", listener);
     if (mode !== "legacy") await client.listen({ toolsListChanged: true });
   },
+  onUpdated: async (uri, listener) => {
+    const handler = ({ params }) => listener(params.uri);
+    client.setNotificationHandler("notifications/resources/updated", handler);
+    if (mode === "legacy") await client.subscribeResource({ uri });
+    else await client.listen({ resourceSubscriptions: [uri] });
+  },
+  logged: async (level, listener) => {
+    client.setNotificationHandler("notifications/message", ({ params }) => listener(params));
+    if (mode !== "legacy") return { "io.modelcontextprotocol/logLevel": level };
+    await client.setLoggingLevel(level);
+  },
+  answers: { form: true, url: true, sampling: true, roots: true },
   close: async () => {
     if (hasSession) await transport.terminateSession();
     await client.close();

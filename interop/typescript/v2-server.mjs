@@ -3,7 +3,7 @@
 //   node v2-server.mjs PACKAGE stdio|http
 
 import { listen, web } from "./listen.mjs";
-import { FORM, PLAIN, PROMPTS, RESOURCES, SAMPLE, TEMPLATES, TOOLS } from "./peer.mjs";
+import { FORM, LOGGED, PLAIN, PROMPTS, RESOURCES, SAMPLE, TEMPLATES, TOOLS, TOUCHED } from "./peer.mjs";
 import { complete, greet, read, said, slow } from "./peer.mjs";
 
 const [package_, kind] = process.argv.slice(2);
@@ -34,7 +34,13 @@ const tools = TOOLS.filter((tool) => tool.name !== "hide");
 
 /** Over HTTP each request has a server of its own. */
 function peer() {
-  const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {}, completions: {} };
+  const capabilities = {
+    tools: { listChanged: true },
+    resources: { subscribe: true },
+    prompts: {},
+    completions: {},
+    logging: {},
+  };
   const server = new Server({ name: "peer", version: "2.0.0" }, { capabilities });
   server.setRequestHandler("tools/list", () => ({ tools }));
   server.setRequestHandler("resources/list", () => ({ resources: RESOURCES }));
@@ -61,6 +67,14 @@ function peer() {
       await toolsChanged(server);
       return said("told");
     }
+    if (name === "log") {
+      await context.mcpReq.log(LOGGED.level, LOGGED.data, LOGGED.logger);
+      return said("logged");
+    }
+    if (name === "touch") {
+      await readmeChanged(server);
+      return said("told");
+    }
     if (ASKING[name]) return ASKING[name](context);
     if (!PLAIN[name]) throw new ProtocolError(-32602, `no tool ${name}`);
     return PLAIN[name](args);
@@ -70,9 +84,11 @@ function peer() {
 
 // What a server of one request cannot tell the others.
 let toolsChanged = (server) => server.sendToolListChanged();
+let readmeChanged = (server) => server.sendResourceUpdated(TOUCHED);
 if (kind === "http") {
   const handler = createMcpHandler(peer);
   toolsChanged = () => handler.notify.toolsChanged();
+  readmeChanged = () => handler.notify.resourceUpdated(TOUCHED.uri);
   await listen("/mcp", web(handler.fetch));
 } else {
   serveStdio(peer);

@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    client::{CallError, Connection},
-    protocol::{ContentBlock, Reference, ResourceContents},
+    client::{CallError, Change, Connection, Listen},
+    protocol::{ContentBlock, LoggingLevel, Reference, ResourceContents},
 };
 
-use crate::report::{Checked, Report, chain, same};
+use crate::{
+    claim::holds,
+    live::{heard, listening, logged},
+    report::{Checked, Report, chain, same},
+};
 
 pub(crate) async fn check(report: &mut Report, server: &Connection) {
     report.check("tools/list", tools_list(server)).await;
@@ -29,16 +33,21 @@ pub(crate) async fn check(report: &mut Report, server: &Connection) {
     report.check("prompts/get", prompts_get(server)).await;
     report.check("completion/complete", complete(server)).await;
     report.check("progress", progress(server)).await;
+    report
+        .check("a call that is dropped", cancellation(server))
+        .await;
     report.check("sampling", sampling(server)).await;
+    report.check("elicitation", elicitation(server)).await;
+    report.check("elicitation by URL", visit(server)).await;
+    report.check("roots", roots(server)).await;
+    report.check("logging", logging(server)).await;
+    report.check("list_changed", list_changed(server)).await;
+    report.check("resources/subscribe", subscribe(server)).await;
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 fn text(error: CallError) -> String {
     chain(&error)
-}
-
-fn holds(claim: bool, what: &str) -> Checked {
-    if claim { Ok(()) } else { Err(what.to_owned()) }
 }
 
 async fn tools_list(server: &Connection) -> Checked {
@@ -145,6 +154,89 @@ async fn progress(server: &Connection) -> Checked {
     );
     call.progress(|_| count += 1).await.map_err(text)?;
     same(&count, &4)
+}
+
+/// The server goes on, and nothing of the call comes after.
+async fn cancellation(server: &Connection) -> Checked {
+    let (send, mut first) = tokio::sync::mpsc::channel(1);
+    let arguments = json!({ "duration": 20, "steps": 200 });
+    let call = server
+        .call("trigger-long-running-operation", arguments)
+        .progress(move |_| {
+            let _ = send.try_send(());
+        });
+    tokio::select! {
+        output = call => return Err(format!("it gave {output:?}")),
+        _ = first.recv() => {}
+    }
+    sum(server).await
+}
+
+async fn elicitation(server: &Connection) -> Checked {
+    let output = server
+        .call("trigger-elicitation-request", json!({}))
+        .await
+        .map_err(text)?;
+    holds(output.text().contains("Name: Ada"), &output.text())
+}
+
+async fn visit(server: &Connection) -> Checked {
+    let arguments = json!({ "url": "https://example.com/", "message": "Look." });
+    let output = server
+        .call("trigger-url-elicitation", arguments)
+        .await
+        .map_err(text)?;
+    holds(output.text().contains("accept"), &output.text())
+}
+
+async fn roots(server: &Connection) -> Checked {
+    let output = server
+        .call("get-roots-list", json!({}))
+        .await
+        .map_err(text)?;
+    holds(output.text().contains("file:///interop"), &output.text())
+}
+
+/// Every subscription is noted in the log.
+async fn logging(server: &Connection) -> Checked {
+    let mut logs = server.logs();
+    server
+        .set_log_level(LoggingLevel::Info)
+        .await
+        .map_err(text)?;
+    let uri = "demo://resource/dynamic/text/2";
+    let _changes = listening(server, Listen::new().resource(uri)).await?;
+    let (_, said) = logged(&mut logs).await?;
+    holds(said.contains(uri), &said)
+}
+
+/// A file that was packed is a new resource.
+async fn list_changed(server: &Connection) -> Checked {
+    let mut changes = listening(server, Listen::new().resources()).await?;
+    let arguments = json!({ "name": "packed.gz", "data": "data:text/plain,hello" });
+    let output = server
+        .call("gzip-file-as-resource", arguments)
+        .await
+        .map_err(text)?;
+    holds(!output.is_error(), &output.text())?;
+    heard(&mut changes, |change| {
+        matches!(change, Change::ResourcesChanged)
+    })
+    .await
+}
+
+async fn subscribe(server: &Connection) -> Checked {
+    let wanted = "demo://resource/dynamic/text/1";
+    let mut changes = listening(server, Listen::new().resource(wanted)).await?;
+    server
+        .call("toggle-subscriber-updates", json!({}))
+        .await
+        .map_err(text)?;
+    heard(
+        &mut changes,
+        |change| matches!(change, Change::ResourceUpdated { uri } if &**uri == wanted),
+    )
+    .await
 }
 
 async fn sampling(server: &Connection) -> Checked {

@@ -2,25 +2,30 @@
 //! that `interop/run` reads.
 //!
 //! ```text
-//! interop-client peer|one-way|everything REVISION URL
-//! interop-client peer|one-way|everything REVISION COMMAND [ARGUMENT…]
+//! interop-client KIND REVISION URL
+//! interop-client KIND REVISION COMMAND [ARGUMENT…]
 //! ```
 //!
 //! The revision is the one to end up with, or `only:` and the one to insist on.
 //! `peer` is the small server that `interop/typescript` and `interop/python` have in each SDK, and
 //! `one-way` the same where the server cannot ask or tell the client anything by itself;
-//! `everything` is `@modelcontextprotocol/server-everything`.
+//! `everything`, `filesystem` and `memory` are the reference servers of the npm packages
+//! `@modelcontextprotocol/server-…`.
 
 mod answers;
+mod claim;
 mod everything;
+mod files;
+mod live;
+mod memory;
 mod peer;
 mod report;
 
 use std::process::ExitCode;
 
 use turnbuckle::{
-    client::{Client, Connection, Target},
-    protocol::Revision,
+    client::{Client, Connection, Roots, Target},
+    protocol::{Revision, Root},
     transport::Command,
 };
 
@@ -35,12 +40,16 @@ async fn main() -> ExitCode {
     let (Some(kind), Some(revision), Some(place)) =
         (arguments.next(), arguments.next(), arguments.next())
     else {
-        eprintln!("usage: interop-client peer|one-way|everything REVISION URL|COMMAND [ARGUMENT…]");
+        eprintln!(
+            "usage: interop-client peer|one-way|everything|filesystem|memory REVISION \
+             URL|COMMAND [ARGUMENT…]"
+        );
         return ExitCode::from(2);
     };
     let target = target(place, arguments);
     let only = revision.strip_prefix("only:");
-    let client = match client(only) {
+    let roots = Roots::from(vec![Root::new("file:///interop")]);
+    let client = match client(only, roots.clone()) {
         Ok(client) => client,
         Err(reason) => {
             eprintln!("{reason}");
@@ -57,12 +66,15 @@ async fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    println!("revision\t{}", connection.server().revision());
     report
         .check("connect", connected(&connection, only.unwrap_or(&revision)))
         .await;
     match kind.as_str() {
         "peer" => peer::check(&mut report, &connection, Reach::BothWays).await,
         "one-way" => peer::check(&mut report, &connection, Reach::OneWay).await,
+        "filesystem" => files::check(&mut report, &connection, &roots).await,
+        "memory" => memory::check(&mut report, &connection).await,
         _ => everything::check(&mut report, &connection).await,
     }
     report.check("close", closed(&connection)).await;
@@ -78,8 +90,8 @@ fn target(place: String, arguments: impl Iterator<Item = String>) -> Target {
 }
 
 /// Our client, which insists on a revision if it is told to.
-fn client(only: Option<&str>) -> Result<Client, String> {
-    let client = Client::new("interop", "1.0.0").answering(answers::answers());
+fn client(only: Option<&str>, roots: Roots) -> Result<Client, String> {
+    let client = Client::new("interop", "1.0.0").answering(answers::answers(roots));
     match only {
         None => Ok(client),
         Some(only) => match only.parse::<Revision>() {

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    client::{CallError, Connection, News, NewsStream},
+    client::{CallError, Connection},
     protocol::{Reference, ResourceContents, Revision},
 };
 
-use crate::report::{Checked, Report, chain, same};
+use crate::{
+    live,
+    report::{Checked, Report, chain, same},
+};
 
 /// Whether the server can reach its client other than by answering.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,16 +50,14 @@ pub(crate) async fn check(report: &mut Report, server: &Connection, reach: Reach
     if revision >= Revision::V2025_11_25 && tools.iter().any(|listed| listed == "hide") {
         report.check("a stream that ends", hide(server)).await;
     }
-    // Some servers do not survive a cancellation.
-    if tools.iter().any(|listed| listed == "stopped") {
-        report.check("cancellation", cancellation(server)).await;
-        report.check("deadline", deadline(server)).await;
-    }
     report.check("many calls at once", many_calls(server)).await;
     if reach == Reach::BothWays {
         check_asks(report, server, &tools).await;
-        report.check("list_changed", list_changed(server)).await;
+        live::check(report, server, &tools).await;
     }
+    // Some servers do not survive it, so it comes last.
+    report.check("cancellation", cancellation(server)).await;
+    report.check("deadline", deadline(server)).await;
 }
 
 async fn check_asks(report: &mut Report, server: &Connection, tools: &[String]) {
@@ -299,42 +300,4 @@ async fn many_calls(server: &Connection) -> Checked {
 async fn ask(server: &Connection, tool: &str, answer: &str) -> Checked {
     let output = server.call(tool, json!({})).await.map_err(text)?;
     same(&output.text().as_str(), &answer)
-}
-
-async fn list_changed(server: &Connection) -> Checked {
-    let news = server.news();
-    if !server.server().revision().is_modern() {
-        return grown(server, news).await;
-    }
-    // Modern servers tell of changes only for as long as a request for them is open.
-    let listen = json!({ "notifications": { "toolsListChanged": true } });
-    let listen = serde_json::value::to_raw_value(&listen).map_err(|error| error.to_string())?;
-    tokio::select! {
-        end = server.request_raw("subscriptions/listen", Some(listen)) => {
-            Err(format!("the subscription ended: {end:?}"))
-        }
-        checked = acknowledged_and_grown(server, news) => checked,
-    }
-}
-
-async fn acknowledged_and_grown(server: &Connection, mut news: NewsStream) -> Checked {
-    let acknowledged = "notifications/subscriptions/acknowledged";
-    let is_acknowledged =
-        |heard: &News| matches!(heard, News::Other { method, .. } if &**method == acknowledged);
-    heard(&mut news, is_acknowledged).await?;
-    grown(server, news).await
-}
-
-async fn grown(server: &Connection, mut news: NewsStream) -> Checked {
-    server.call("grow", json!({})).await.map_err(text)?;
-    heard(&mut news, |heard| matches!(heard, News::ToolsChanged)).await
-}
-
-async fn heard(news: &mut NewsStream, is_it: impl Fn(&News) -> bool) -> Checked {
-    while let Some(heard) = news.next().await {
-        if is_it(&heard) {
-            return Ok(());
-        }
-    }
-    Err("the connection ended".to_owned())
 }
