@@ -48,7 +48,7 @@ async fn a_good_token_says_who_calls() {
 async fn a_token_that_is_not_for_us_is_refused() {
     let site = Site::start().await;
     let stranger = AuthorizationServer::new().start().await.expect("it starts");
-    let soon = Duration::from_secs(600);
+    let soon = Duration::from_mins(10);
     let table = [
         ("expired", site.token().expired().mint()),
         (

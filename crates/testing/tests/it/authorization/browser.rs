@@ -144,7 +144,7 @@ pub(crate) fn claims(token: &str) -> Value {
 }
 
 /// A proof for the token endpoint.
-pub(crate) fn proof(server: &LiveAuthorizationServer, key: &SigningKey, more: Value) -> String {
+pub(crate) fn proof(server: &LiveAuthorizationServer, key: &SigningKey, more: &Value) -> String {
     let header = json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": key.public_jwk() });
     let mut claims = json!({
         "htm": "POST", "htu": format!("{}/token", server.url()), "iat": now(),

@@ -82,7 +82,7 @@ async fn a_token_is_bound_to_the_key_that_is_proved() {
         ("client_secret", "s3cret"),
     ];
     let with = async |proof: &str| post(&server, "/token", &[("dpop", proof)], &fields).await;
-    let good = proof(&server, &key, json!({}));
+    let good = proof(&server, &key, &json!({}));
     let answer = with(&good).await.json();
     assert_eq!(answer["token_type"], "DPoP");
     let said = claims(answer["access_token"].as_str().expect("a token"));
@@ -98,17 +98,17 @@ async fn a_token_is_bound_to_the_key_that_is_proved() {
         json!({ "iat": now() - 3600 }),
         json!({ "jti": "" }),
     ] {
-        let answer = with(&proof(&server, &key, more.clone())).await;
+        let answer = with(&proof(&server, &key, &more)).await;
         assert_eq!(answer.error(), "invalid_dpop_proof", "{more}");
     }
     server.order(Fault::DemandNonce);
-    let answer = with(&proof(&server, &key, json!({}))).await;
+    let answer = with(&proof(&server, &key, &json!({}))).await;
     assert_eq!(
         (answer.status.as_u16(), answer.error()),
         (400, "use_dpop_nonce".into())
     );
     let nonce = answer.header("dpop-nonce").to_owned();
-    let answer = with(&proof(&server, &key, json!({ "nonce": nonce }))).await;
+    let answer = with(&proof(&server, &key, &json!({ "nonce": nonce }))).await;
     assert_eq!(answer.status, 200);
     let answer = with(&proof(
         &server,
