@@ -113,7 +113,7 @@ async fn a_token_is_bound_to_the_key_that_is_proved() {
     let answer = with(&proof(
         &server,
         &key,
-        json!({ "nonce": "of somebody else" }),
+        &json!({ "nonce": "of somebody else" }),
     ))
     .await;
     assert_eq!(answer.error(), "use_dpop_nonce");
