@@ -4,10 +4,11 @@ use std::future::IntoFuture;
 
 use turnbuckle_protocol::{
     ElicitRequestParams, InputRequest, InputResponse, InputResponses, Lower,
+    ProgressNotificationParams,
 };
 
 use super::{Answerable, Pending, Round};
-use crate::{Call, CallError, Connection, answer::check_form, connect::BoxFuture};
+use crate::{Call, CallError, Connection, answer::check_form, call::Listener, connect::BoxFuture};
 
 /// A call, or the rest of one, whose questions are answered by hand; made when it is awaited.
 ///
@@ -17,6 +18,7 @@ use crate::{Call, CallError, Connection, answer::check_form, connect::BoxFuture}
 pub struct ByHand<'a, R> {
     connection: &'a Connection,
     start: Start<'a, R>,
+    progress: Option<Listener<'a>>,
 }
 
 enum Start<'a, R> {
@@ -54,6 +56,7 @@ impl Connection {
         ByHand {
             connection: self,
             start: Start::Call(call),
+            progress: None,
         }
     }
 
@@ -71,6 +74,7 @@ impl Connection {
         ByHand {
             connection: self,
             start: Start::Resume(Box::new(pending), answers),
+            progress: None,
         }
     }
 
@@ -83,23 +87,46 @@ impl Connection {
     }
 }
 
-impl<R: Answerable> ByHand<'_, R> {
+impl<'a, R: Answerable> ByHand<'a, R> {
+    /// Asks for progress also after the call is gone on with, as [`Call::progress`] does at its
+    /// beginning. In a session only a call that asked at its beginning reports.
+    pub fn progress(
+        self,
+        listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
+    ) -> Self {
+        Self {
+            progress: Some(Box::new(listener)),
+            ..self
+        }
+    }
+
     async fn run(self) -> Result<Round<R>, CallError> {
-        let Self { connection, start } = self;
+        let Self {
+            connection,
+            start,
+            progress,
+        } = self;
         let is_modern = connection.link().revision().is_modern();
         match start {
-            Start::Call(call) if is_modern => call.run_by_hand(None, None, 0).await,
-            Start::Call(call) => call.run_in_session(connection).await,
-            Start::Resume(pending, answers) => connection.go_on(*pending, answers).await,
+            Start::Call(mut call) => {
+                call.progress = progress.or(call.progress);
+                if is_modern {
+                    call.run_by_hand(None, None, 0).await
+                } else {
+                    call.run_in_session(connection).await
+                }
+            }
+            Start::Resume(pending, answers) => connection.go_on(*pending, answers, progress).await,
         }
     }
 }
 
 impl Connection {
-    async fn go_on<R: Answerable>(
-        &self,
+    async fn go_on<'a, R: Answerable>(
+        &'a self,
         pending: Pending<R>,
         answers: InputResponses,
+        progress: Option<Listener<'a>>,
     ) -> Result<Round<R>, CallError> {
         let link = self.link();
         let mut answers = pending.only_asked(answers);
@@ -107,7 +134,8 @@ impl Connection {
             check(&pending, key, answer)?;
             answer.lower(link.revision());
         }
-        let call = R::again(self, &pending);
+        let mut call = R::again(self, &pending);
+        call.progress = progress;
         match &pending.parked {
             None if link.revision().is_modern() => {
                 let Pending {

@@ -38,7 +38,7 @@ pub struct Call<'a, R> {
     pub(super) read: Reader<R>,
     pub(super) check: Check,
     pub(super) deadline: Option<Duration>,
-    pub(super) progress: Option<Listener<'a>>,
+    pub(crate) progress: Option<Listener<'a>>,
     pub(super) meta: Option<Meta>,
     pub(super) log_level: Option<LoggingLevel>,
     pub(super) freshness: Freshness,
@@ -47,7 +47,7 @@ pub struct Call<'a, R> {
 /// How an answer becomes a value.
 pub(super) type Reader<R> = fn(&Exchange<'_>, Box<RawValue>) -> Result<Read<R>, CallError>;
 
-pub(super) type Listener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
+pub(crate) type Listener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
 
 /// What is looked at before anything is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

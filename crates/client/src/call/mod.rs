@@ -23,6 +23,7 @@ mod traced;
 
 pub(crate) use begun::Begun;
 pub use builder::Call;
+pub(crate) use builder::Listener;
 pub(crate) use extension::{extension_call, not_offered};
 pub(crate) use input_required::answer_asks;
 pub(crate) use join::join_all;
