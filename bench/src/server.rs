@@ -1,16 +1,16 @@
 //! The server under measurement: `bench-server stdio`, `bench-server http PORT` (at `/mcp`).
 //!
 //! It has what the harness expects: `echo{text}`, `add{a, b}` with structured output, `touch` that
-//! says that `bench://clock` has changed, and a hundred others that give `tools/list` a realistic
-//! size.
+//! says that `bench://clock` has changed, `ask{text}` that asks once before it returns its text, and
+//! a hundred others that give `tools/list` a realistic size.
 
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{
-    Args, Changes, Http, Json, Resource, ServeError, Server, Stdio, Tool, tool,
-    transport::http::Settings,
+    Args, Ask, Changes, Form, Http, Json, Resource, ServeError, Server, Stdio, Tool, ToolError,
+    tool, transport::http::Settings,
 };
 
 /// Returns its text argument.
@@ -30,6 +30,22 @@ async fn add(a: i64, b: i64) -> Json<Sum> {
     Json(Sum {
         sum: a.wrapping_add(b),
     })
+}
+
+#[derive(Form)]
+struct Seat {
+    /// Counted from the front.
+    #[form(min = 1, max = 40)]
+    row: u8,
+}
+
+/// Asks once, and returns its text argument.
+#[tool]
+async fn ask(Ask(ask): Ask, text: String) -> Result<String, ToolError> {
+    let seat = ask.form::<Seat>("seat", "Which seat?").await?;
+    let row = seat.accepted()?.row;
+    debug_assert!(row > 0, "the form says so");
+    Ok(text)
 }
 
 /// The resource whose listeners are counted.
@@ -70,6 +86,7 @@ fn server() -> Server {
     server
         .tool(Tool::new("touch", touch))
         .resource(Resource::new(CLOCK, async || "noon"))
+        .tool(ask)
         .tool(echo)
 }
 

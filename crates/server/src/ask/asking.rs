@@ -1,14 +1,15 @@
 //! The asks of one call: what is known, what is open, and how the client is reached.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     task::{Context, Waker},
 };
 
-use serde_json::{Map, Value};
-use turnbuckle_protocol::{InputRequest, InputRequiredResult, InputResponse};
-use turnbuckle_session::round::{AskError, Asked, Fingerprint, Impossible, Round};
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{ClientCapabilities, InputRequest, InputRequiredResult, InputResponse};
+use turnbuckle_session::round::{AskError, Asked, Declared, Fingerprint, Impossible, Round};
 
 use super::{AskFailed, request_state::Return};
 use crate::{
@@ -130,11 +131,10 @@ impl Asking {
             target: call.name().to_owned(),
             params,
         };
-        let capabilities = call
-            .request_meta()
-            .client_capabilities
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .unwrap_or_default();
+        let capabilities = match call.request_meta().client_capabilities {
+            Some(text) => Declared::from(text),
+            None => Declared::from(ClientCapabilities::default()),
+        };
         let mut admission = None;
         let mut round = match state {
             None => Round::new(call.revision, capabilities),
@@ -145,8 +145,10 @@ impl Asking {
             }
         };
         if let Some(responses) = responses {
-            let responses: Map<String, Value> = serde_json::from_str(responses.get())
-                .map_err(|_| Reject::invalid_params("`params.inputResponses` must be an object"))?;
+            let responses: BTreeMap<Cow<'_, str>, &RawValue> =
+                serde_json::from_str(responses.get()).map_err(|_| {
+                    Reject::invalid_params("`params.inputResponses` must be an object")
+                })?;
             round
                 .merge(responses)
                 .map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;

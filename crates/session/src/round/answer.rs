@@ -56,11 +56,30 @@ struct Elicited {
     meta: Option<Meta>,
 }
 
+/// The same, with the content as it came.
+#[derive(Deserialize)]
+struct Sketch<'a> {
+    action: ElicitAction,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl Sketch<'_> {
+    fn check(&self) -> Result<(), String> {
+        match (self.action, self.content) {
+            (ElicitAction::Accept, Some(content)) if !content.get().starts_with('{') => {
+                Err("`content` must be an object".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Whether an answer is of the kind that was asked for. Used while the question itself is not at
 /// hand; [`check`] follows when the handler asks it again.
 pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
     match kind {
-        Kind::Form => elicited(answer)?.content().map(drop),
+        Kind::Form => read::<Sketch<'_>>(answer)?.check(),
         Kind::Url => elicited(answer).map(drop),
         Kind::Message => read::<CreateMessageResult>(answer).map(drop),
         Kind::Roots => read::<ListRootsResult>(answer).map(drop),

@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, mem};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use turnbuckle_protocol::{
-    ClientCapabilities, InputRequest, InputRequests, InputRequiredResult, InputResponse, Revision,
+    InputRequest, InputRequests, InputRequiredResult, InputResponse, Revision,
 };
 
 use super::{
-    BadAnswer, Binding, Fingerprint, Impossible, Journal, JournalError, KeyRing,
+    BadAnswer, Binding, Declared, Fingerprint, Impossible, Journal, JournalError, KeyRing,
     MAX_JOURNAL_ENTRIES, answer, impossible, question, seal::Nonce,
 };
 
@@ -27,7 +27,7 @@ pub const MAX_OPEN_ASKS: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Round {
     revision: Revision,
-    capabilities: ClientCapabilities,
+    capabilities: Declared,
     journal: Journal,
     open: InputRequests,
     /// Answers that came before any question was known.
@@ -73,15 +73,15 @@ pub enum AskError {
 
 impl Round {
     /// The first round of a call.
-    pub fn new(revision: Revision, capabilities: ClientCapabilities) -> Self {
+    pub fn new(revision: Revision, capabilities: impl Into<Declared>) -> Self {
         Self::resume(revision, capabilities, Journal::new())
     }
 
     /// A round that knows what those before it learnt.
-    pub fn resume(revision: Revision, capabilities: ClientCapabilities, journal: Journal) -> Self {
+    pub fn resume(revision: Revision, capabilities: impl Into<Declared>, journal: Journal) -> Self {
         Self {
             revision,
-            capabilities,
+            capabilities: capabilities.into(),
             journal,
             open: InputRequests::new(),
             offered: BTreeMap::new(),
@@ -161,7 +161,7 @@ impl Round {
         V: Serialize,
     {
         let is_blank = self.journal.is_empty();
-        let mut taken = self.journal.clone();
+        let mut taken = Vec::new();
         for (key, response) in responses {
             let key = key.as_ref();
             let bad = |reason: String| BadAnswer::new(key, reason);
@@ -180,13 +180,25 @@ impl Round {
                 Some(question) => answer::check(question, &answer).map(drop).map_err(bad)?,
                 None => answer::check_kind(asked.kind(), &answer).map_err(bad)?,
             }
-            taken
-                .record_answer(key, answer)
-                .map_err(|full| bad(full.to_string()))?;
+            taken.push((key.to_owned(), answer));
         }
-        self.journal = taken;
-        self.open
-            .retain(|key, _| self.journal.answer(key).is_none());
+        self.record(taken)
+    }
+
+    /// Writes down answers: either all of them or none.
+    fn record(&mut self, answers: Vec<(String, Box<RawValue>)>) -> Result<(), BadAnswer> {
+        let bytes: usize = answers.iter().map(|(_, answer)| answer.get().len()).sum();
+        if let Some((key, _)) = answers.first()
+            && bytes > self.journal.left()
+        {
+            let reason = format!("{bytes} bytes of answers are more than there is room for");
+            return Err(BadAnswer::new(key, reason));
+        }
+        for (key, answer) in answers {
+            self.open.shift_remove(&key);
+            let recorded = self.journal.record_answer(&key, answer);
+            recorded.map_err(|full| BadAnswer::new(&key, full.to_string()))?;
+        }
         Ok(())
     }
 
@@ -224,7 +236,8 @@ impl Round {
             let key = key.to_owned();
             return Err(AskError::BadQuestion { key, reason });
         }
-        let request = match impossible::fit(request, &self.capabilities, self.revision) {
+        let capabilities = self.capabilities.read();
+        let request = match impossible::fit(request, capabilities, self.revision) {
             Ok(request) => request,
             Err(impossible) => return Ok(Asked::Impossible(impossible)),
         };

@@ -1,11 +1,15 @@
 //! A digest of JSON by meaning: the order of members, spacing, escapes and `1.0` for `1` make no
 //! difference, so a client or a proxy that writes its values anew does not change it.
 
+use serde::Serialize;
 use serde_json::{Number, Value, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
 /// The length of a digest.
 pub(super) const DIGEST_BYTES: usize = 32;
+
+/// Room for a form of a few fields, so that it is written without growing.
+const WRITTEN_BYTES: usize = 512;
 
 /// The magnitude from which a float no longer tells neighbouring whole numbers apart.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -40,6 +44,16 @@ impl Hasher {
             Ok(value) => self.value(&value),
             // Deeper than the parser goes: then the text itself is what counts.
             Err(_) => self.tagged(b'r', raw.get().as_bytes()),
+        }
+    }
+
+    /// A value of ours, which is written the same way each time.
+    pub(super) fn written<T: Serialize>(&mut self, value: &T) {
+        let mut text = Vec::with_capacity(WRITTEN_BYTES);
+        match serde_json::to_writer(&mut text, value) {
+            Ok(()) => self.tagged(b'w', &text),
+            // What cannot be written cannot be sent either, so it need not be told apart.
+            Err(_) => self.absent(),
         }
     }
 

@@ -36,7 +36,9 @@ pub(super) fn accept(schema: &ElicitSchema, content: &JsonObject) -> Result<Elic
             Err(expected) => Err(format!("field `{name:.64}` must {expected}")),
         })
     });
-    fields.collect::<Result<Vec<_>, _>>().map(ElicitResult::accept)
+    fields
+        .collect::<Result<Vec<_>, _>>()
+        .map(ElicitResult::accept)
 }
 
 fn check(field: &PrimitiveSchema, value: &Value) -> Result<ElicitValue, String> {

@@ -81,6 +81,11 @@ impl Journal {
         self.bytes
     }
 
+    /// How many bytes there is room for.
+    pub(super) const fn left(&self) -> usize {
+        MAX_JOURNAL_BYTES - self.bytes
+    }
+
     /// The question that was asked under a key.
     pub fn question(&self, key: &str) -> Option<Fingerprint> {
         self.asks.get(key).map(|ask| ask.question)

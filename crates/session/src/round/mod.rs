@@ -39,6 +39,7 @@
 mod answer;
 mod asks;
 mod canonical;
+mod declared;
 mod form;
 mod format;
 mod impossible;
@@ -50,6 +51,7 @@ pub mod seal;
 
 pub use answer::{BadAnswer, check_answer};
 pub use asks::{AskError, Asked, MAX_OPEN_ASKS, Pause, Round};
+pub use declared::Declared;
 pub use impossible::{Impossible, Need};
 pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
 pub use journal_error::{Entry, JournalError};

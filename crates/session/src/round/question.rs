@@ -71,11 +71,27 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// Of a question.
     pub fn of(request: &InputRequest) -> Self {
-        let neutral = request.clone().lower_to(Revision::LATEST);
-        let request = neutral.as_ref().unwrap_or(request);
         let mut hasher = Hasher::new("turnbuckle question");
-        // What cannot be written cannot be asked either, so it need not be told apart.
-        hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
+        match request {
+            InputRequest::Elicit(params) => match &**params {
+                ElicitRequestParams::Form(form) => {
+                    hasher.text(&form.message);
+                    // The order of fields is a part of what people see.
+                    hasher.written(&form.requested_schema);
+                }
+                ElicitRequestParams::Url(url) => {
+                    hasher.text(&url.message);
+                    hasher.text(&url.url);
+                }
+            },
+            InputRequest::ListRoots(_) => {}
+            InputRequest::CreateMessage(_) => {
+                let neutral = request.clone().lower_to(Revision::LATEST);
+                let request = neutral.as_ref().unwrap_or(request);
+                // What cannot be written cannot be asked either, so it need not be told apart.
+                hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
+            }
+        }
         let mut digest = [0; FINGERPRINT_BYTES];
         digest.copy_from_slice(&hasher.finish()[..FINGERPRINT_BYTES]);
         Self {

@@ -11,6 +11,7 @@ mod changes;
 mod forms;
 mod functions;
 mod methods;
+mod one_handler;
 mod spans;
 mod traces;
 mod tasks;
