@@ -3,7 +3,7 @@
 use serde_json::json;
 use turnbuckle::{
     client::{CallError, Change, ChangeStream, Connection, Listen, LogStream, Logged},
-    protocol::LoggingLevel,
+    protocol::{LoggingLevel, SubscriptionFilter},
 };
 
 use crate::report::{Checked, Report, chain, same};
@@ -47,7 +47,7 @@ async fn subscribe(server: &Connection) -> Checked {
 pub(crate) async fn listening(server: &Connection, listen: Listen) -> Result<ChangeStream, String> {
     let changes = server.listen(listen).await.map_err(text)?;
     let refused = changes.refused();
-    if refused == Default::default() {
+    if refused == SubscriptionFilter::default() {
         return Ok(changes);
     }
     Err(format!("the server does not offer {refused:?}"))

@@ -11,7 +11,7 @@ pub(super) fn schemas_at<'a>(root: &'a Value, path: &[&str]) -> Vec<&'a Value> {
     for name in path {
         let next: Vec<&Value> = here
             .into_iter()
-            .flat_map(|schema| children(schema, name))
+            .filter_map(|schema| children(schema, name))
             .collect();
         here = next
             .into_iter()

@@ -56,7 +56,7 @@ pub(super) async fn visit(Ask(ask): Ask) -> Result<String, ToolError> {
         )
         .await?;
     Ok(match answer {
-        Answer::Accepted(_) => "The page may be opened.",
+        Answer::Accepted(()) => "The page may be opened.",
         Answer::Declined => "The page stays closed.",
         Answer::Cancelled => "Nobody decided.",
     }

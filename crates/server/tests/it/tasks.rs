@@ -748,7 +748,7 @@ async fn a_session_with_tasks_of_its_own_is_asked_by_them_if_the_server_wants_it
         .await;
     assert_eq!(next(&mut wire).await["method"], "tasks/result");
     wire.cancel(&json!(call)).await;
-    let mut said = vec![next(&mut wire).await, next(&mut wire).await];
+    let mut said = [next(&mut wire).await, next(&mut wire).await];
     said.sort_by_key(|message| message["method"].to_string());
     assert_eq!(said[0]["method"], "notifications/cancelled");
     assert_eq!(said[1]["method"], "tasks/cancel");

@@ -47,7 +47,7 @@ impl Protect for Believing {
             ),
         };
         // Some guards know at once, some have to ask.
-        if asked % 2 == 0 {
+        if asked.is_multiple_of(2) {
             Admission::Now(verdict)
         } else {
             Admission::Later(Box::pin(async {
