@@ -6,7 +6,10 @@ use std::time::Duration;
 use turnbuckle_protocol::{InputRequests, InputRequiredResult, InputResponses, Lower};
 
 use super::{exchange::Exchange, join::join_all};
-use crate::{CallError, link::Link};
+use crate::{
+    CallError,
+    link::{Link, MAX_OPEN_ASKS},
+};
 
 /// How long to wait before a call is repeated that the server only put off: doubled each time, up
 /// to the longest.
@@ -60,6 +63,13 @@ pub(crate) async fn answer_asks(
     let Some(server) = link.peer() else {
         return Err("the server is not known yet".to_owned());
     };
+    // As many as may be open in a session: no form of the question is a way around the bound.
+    if requests.len() > MAX_OPEN_ASKS {
+        let count = requests.len();
+        return Err(format!(
+            "{count} things are asked at once, and no more than {MAX_OPEN_ASKS} are answered"
+        ));
+    }
     let answers = &link.profile.answers;
     let each = requests
         .values()

@@ -24,6 +24,7 @@ pub(crate) use inbound::Inbound;
 pub(crate) use outgoing::{Outgoing, Stamp, split_meta};
 pub(crate) use race::{First, race};
 pub(crate) use request::{OnDrop, Progress};
+pub(crate) use serving::MAX_OPEN_ASKS;
 pub(crate) use shared::Link;
 #[cfg(feature = "http")]
 pub(crate) use slot::Slot;

@@ -20,7 +20,7 @@ use crate::{Peer, answer::Unanswered};
 
 /// How many questions of one server may be open at once. Each may be a dialogue with a person or a
 /// bill from a model; a server that has more open than this has lost count.
-const MAX_OPEN_ASKS: usize = 64;
+pub(crate) const MAX_OPEN_ASKS: usize = 64;
 
 /// Set right after the work has begun, before anything else is read from the server.
 type Handle = Arc<OnceLock<AbortHandle>>;

@@ -127,6 +127,35 @@ async fn a_question_nobody_answers_is_an_error_with_the_question() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_asks_more_than_anybody_would_answer_gets_no_answer() {
+    let asked = |count: usize| -> Value {
+        let ask = |number| (format!("dirs-{number}"), json!({"method": "roots/list"}));
+        let requests: serde_json::Map<_, _> = (0..count).map(ask).collect();
+        json!({"resultType": "input_required", "inputRequests": requests})
+    };
+    let (connection, mut server) = meet(&answering(), Revision::LATEST).await;
+    let (error, ()) = tokio::join!(
+        async { connection.call("t", ()).await.unwrap_err() },
+        async {
+            server.hear().await;
+            server.answer(asked(64)).await;
+            let all = server.expect(json!({"method": "tools/call"})).await;
+            assert_eq!(
+                all["params"]["inputResponses"].as_object().unwrap().len(),
+                64
+            );
+            server.answer(asked(65)).await;
+        }
+    );
+    assert!(
+        error.to_string().contains("65 things are asked at once"),
+        "{error}"
+    );
+    drop(connection);
+    assert_eq!(server.hear().await, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_asks_in_a_circle_is_stopped() {
     let (connection, mut server) = meet(&answering(), Revision::LATEST).await;
     let (error, ()) = tokio::join!(
