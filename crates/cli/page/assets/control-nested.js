@@ -1,0 +1,134 @@
+// Controls that hold fields: objects, maps and arrays. What is inside is drawn when it is opened.
+
+import { button, h } from "./element.js";
+import { field } from "./field.js";
+import { isObject, put } from "./json.js";
+import { initial } from "./schema.js";
+import { pointer } from "./validate.js";
+
+/** Items drawn at once; more are a click away. */
+const BATCH = 50;
+
+/** The members that a schema names, and any others that the value has. */
+export function object({ form, kind: { schema }, value, path, emit }) {
+  let current = { ...value };
+  const box = h("div.fields");
+  const required = new Set(schema.required ?? []);
+  const names = Object.keys(schema.properties ?? {});
+  names.sort((one, other) => required.has(other) - required.has(one));
+  const change = (key, next) => {
+    const copy = {};
+    for (const known of new Set([...Object.keys(current), key])) {
+      const one = known === key ? next : current[known];
+      if (one !== undefined) put(copy, known, one);
+    }
+    current = copy;
+    emit(current);
+  };
+  for (const name of names) {
+    box.append(field({ form, name, schema: schema.properties[name], value: own(value, name), path: pointer(path, name), isRequired: required.has(name), emit: (next) => change(name, next) }));
+  }
+  const others = Object.keys(value ?? {}).filter((key) => !names.includes(key));
+  if (others.length || isObject(schema.additionalProperties) || schema.additionalProperties === true || schema.patternProperties) {
+    const rest = Object.fromEntries(others.map((key) => [key, value[key]]));
+    box.append(entries({ form, schema, value: rest, path, label: "more entries", emit: (next) => {
+      const kept = Object.fromEntries(names.filter((name) => own(current, name) !== undefined).map((name) => [name, current[name]]));
+      current = { ...kept, ...next };
+      emit(current);
+    } }));
+  }
+  return box;
+}
+
+const own = (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+
+export function map(of) {
+  return entries({ ...of, schema: of.kind.schema, label: of.name });
+}
+
+/** Rows of key and value. A key that is there twice is said, not merged. */
+function entries({ form, schema, value, path, label, emit }) {
+  const patterns = Object.values(schema.patternProperties ?? {});
+  const inner = isObject(schema.additionalProperties) ? schema.additionalProperties : (patterns[0] ?? {});
+  const rows = Object.entries(value ?? {});
+  const box = h("div.entries");
+  const note = h("div.note", { role: "status" });
+  const send = () => {
+    const next = {};
+    const keys = rows.map(([key]) => key);
+    for (const [key, one] of rows) if (one !== undefined) put(next, key, one);
+    const twice = keys.find((key, index) => keys.indexOf(key) !== index);
+    note.textContent = twice === undefined ? "" : `the key “${twice}” is there twice; the last one counts`;
+    emit(next);
+  };
+  const draw = () => {
+    box.replaceChildren(...rows.map((row, index) => h("div.entry", null,
+      h("input.key", { type: "text", value: row[0], "aria-label": `Key ${index + 1} of ${label}`, placeholder: "key", oninput: (event) => {
+        row[0] = event.target.value;
+        send();
+      } }),
+      field({ form, name: "value", schema: inner, value: row[1], path: pointer(path, row[0]), isRequired: true, emit: (next) => {
+        row[1] = next;
+        send();
+      } }),
+      button(`Remove entry ${index + 1}`, () => {
+        rows.splice(index, 1);
+        draw();
+        send();
+      }, { picture: "close", quiet: true, look: "bare" }))),
+    note, button("Add entry", () => {
+      rows.push(["", initial(inner, form.root) ?? ""]);
+      draw();
+      send();
+      box.querySelector(".entry:last-of-type input.key")?.focus();
+    }, { picture: "plus" }));
+  };
+  draw();
+  return box;
+}
+
+export function array({ form, kind: { schema }, value, path, name, emit }) {
+  let items = [...(value ?? [])];
+  let shown = BATCH;
+  const box = h("div.items");
+  const schemaOf = (index) => schema.prefixItems?.[index] ?? (isObject(schema.items) ? schema.items : {});
+  const change = (next) => {
+    items = next;
+    emit(items);
+    draw();
+  };
+  const swap = (one, other) => {
+    const next = [...items];
+    [next[one], next[other]] = [next[other], next[one]];
+    change(next);
+    box.children[other]?.querySelector("button")?.focus();
+  };
+  const draw = () => {
+    const rows = items.slice(0, shown).map((item, index) => h("div.item", null,
+      field({ form, name: String(index + 1), schema: schemaOf(index), value: item, path: pointer(path, index), isRequired: true, emit: (next) => {
+        items = items.with(index, next ?? null);
+        emit(items);
+      } }),
+      h("div.moves", null,
+        button(`Move item ${index + 1} up`, () => swap(index, index - 1), { picture: "up", quiet: true, look: "bare", disabled: index === 0 }),
+        button(`Move item ${index + 1} down`, () => swap(index, index + 1), { picture: "down", quiet: true, look: "bare", disabled: index === items.length - 1 }),
+        button(`Remove item ${index + 1}`, () => change(items.toSpliced(index, 1)), { picture: "close", quiet: true, look: "bare" }))));
+    box.replaceChildren(...rows);
+    if (items.length > shown) {
+      box.append(button(`${items.length - shown} more items`, () => {
+        shown += BATCH;
+        draw();
+      }));
+    }
+    box.append(button(`Add to ${name}`, () => {
+      shown = Math.max(shown, items.length + 1);
+      change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length))]);
+      const last = [...box.querySelectorAll(":scope > .item")].at(-1);
+      last?.querySelector("input, textarea")?.focus();
+    }, { picture: "plus" }));
+  };
+  draw();
+  return box;
+}
+
+const empty = (schema) => (schema.type === "string" ? "" : null);

@@ -1,0 +1,193 @@
+// The controls of a field, by the kind of value that its schema asks for.
+
+import { h } from "./element.js";
+import { array, map, object } from "./control-nested.js";
+import { isNumber, isObject, kindOf, numberFrom, parse, print, same } from "./json.js";
+import { fits, initial, shape } from "./schema.js";
+
+/** Choices up to this many are all in sight. */
+const RADIOS = 5;
+/** From this length on, a string is expected to have lines. */
+const LONG = 200;
+const INPUTS = { email: "email", uri: "url", date: "date", time: "text", password: "password" };
+
+const KINDS = { string, number, integer: number, boolean, enum: choice, const: constant, nullable, union, object, map, array, null: nothing, any: json };
+const ACCEPTS = {
+  string: (value) => typeof value === "string",
+  number: (value) => isNumber(value) || typeof value === "string",
+  integer: (value) => isNumber(value) || typeof value === "string",
+  boolean: (value) => typeof value === "boolean",
+  object: isObject,
+  map: isObject,
+  array: Array.isArray,
+};
+
+/** The element for a value; one that does not fit its kind is kept, and edited as JSON. */
+export function control(of) {
+  const accepts = ACCEPTS[of.kind.kind];
+  const isOdd = of.value !== undefined && accepts && !accepts(of.value);
+  return isOdd ? json(of) : (KINDS[of.kind.kind] ?? json)(of);
+}
+
+const describedBy = (id) => ({ id, "aria-describedby": `${id}-problem` });
+
+function string({ form, kind: { schema }, value, id, path, name, emit }) {
+  const type = schema.writeOnly ? "password" : INPUTS[schema.format];
+  const isDate = type === "date" && (value === undefined || /^\d{4}-\d\d-\d\d$/.test(value));
+  const attributes = { ...describedBy(id), value: value ?? "", placeholder: value === undefined ? "absent" : "", autocomplete: "off", spellcheck: "false" };
+  let input;
+  if (type && (type !== "date" || isDate)) {
+    input = h("input", { ...attributes, type });
+  } else {
+    const isLong = schema.maxLength > LONG || schema.contentMediaType || /\n/.test(value ?? "") || /textarea|multi-?line|markdown/.test(schema.format ?? "");
+    input = h(`textarea${isLong ? ".long" : ".short"}`, { ...attributes, rows: isLong ? 4 : 1 });
+    // Enter makes no line in a short text by accident; with Shift it does.
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !isLong && !input.value.includes("\n")) event.preventDefault();
+    });
+  }
+  input.addEventListener("input", () => {
+    input.placeholder = "";
+    emit(input.value);
+  });
+  if (!form.complete) return input;
+  const list = h("datalist", { id: `${id}-list` });
+  const completing = h("input", { ...attributes, type: "text", list: `${id}-list` });
+  completing.addEventListener("input", () => {
+    emit(completing.value);
+    suggest(form, name, completing, list);
+  });
+  completing.addEventListener("focus", () => suggest(form, name, completing, list));
+  return h("div.completing", { "data-path": path }, completing, list);
+}
+
+/** Asks the server how a value goes on; only the newest answer is shown. */
+async function suggest(form, name, input, list) {
+  const asked = input.value;
+  const values = await form.complete(name, asked);
+  if (input.value !== asked) return;
+  list.replaceChildren(...values.map((value) => h("option", { value })));
+}
+
+function number({ kind: { kind }, value, id, emit }) {
+  const input = h("input.number", {
+    ...describedBy(id), type: "text", inputmode: kind === "integer" ? "numeric" : "decimal", autocomplete: "off",
+    value: value === undefined ? "" : String(value), placeholder: value === undefined ? "absent" : "",
+  });
+  // What is no number is sent as the text it is, if somebody insists: nothing is rounded or dropped.
+  input.addEventListener("input", () => emit(numberFrom(input.value) ?? (input.value === "" ? undefined : input.value)));
+  return input;
+}
+
+function radios({ id, name }, options, chosen, choose) {
+  const group = h("div.radios", { role: "radiogroup", "aria-labelledby": `${id}-label`, "aria-describedby": `${id}-problem` });
+  options.forEach(({ label }, index) => {
+    const input = h("input", { type: "radio", name: `${id}-${name}`, checked: index === chosen, onchange: () => choose(index) });
+    group.append(h("label", null, input, h("span", null, label)));
+  });
+  return group;
+}
+
+function boolean(of) {
+  const options = [{ label: "true" }, { label: "false" }];
+  const chosen = of.value === undefined ? -1 : of.value ? 0 : 1;
+  return radios(of, options, chosen, (index) => of.emit(index === 0));
+}
+
+function choice(of) {
+  const { options } = of.kind;
+  const chosen = options.findIndex((option) => same(option.value, of.value));
+  const isOther = of.value !== undefined && chosen < 0;
+  if (options.length <= RADIOS && !isOther) return radios(of, options, chosen, (index) => of.emit(options[index].value));
+  const list = h("datalist", { id: `${of.id}-list` }, options.map((option) => h("option", { value: option.label })));
+  const shown = chosen >= 0 ? options[chosen].label : isOther ? (typeof of.value === "string" ? of.value : print(of.value)) : "";
+  const input = h("input", {
+    ...describedBy(of.id), type: "text", list: `${of.id}-list`, value: shown, placeholder: `one of ${options.length}`, autocomplete: "off", "aria-labelledby": `${of.id}-label`,
+  });
+  input.addEventListener("input", () => {
+    const found = options.find((option) => option.label === input.value);
+    of.emit(found ? found.value : input.value === "" ? undefined : input.value);
+  });
+  return h("div.completing", null, input, list);
+}
+
+function constant({ kind: { schema }, value, id, emit, isRequired }) {
+  if (isRequired && value === undefined) queueMicrotask(() => emit(schema.const));
+  return h("output.const", { id }, print(schema.const));
+}
+
+function nothing({ emit, value, id, isRequired }) {
+  if (isRequired && value === undefined) queueMicrotask(() => emit(null));
+  return h("output.const", { id }, "null");
+}
+
+function nullable(of) {
+  const { form, kind, value, isRequired, emit, path, id, name } = of;
+  const inner = shape(kind.inner, form.root);
+  const word = { string: "text", integer: "number", union: "value", enum: "choice", any: "value", boolean: "value" }[inner.kind] ?? inner.kind;
+  const options = [...(isRequired ? [] : [{ label: "absent", value: undefined }]), { label: "null", value: null }, { label: word }];
+  const chosen = value === undefined ? (isRequired ? -1 : 0) : value === null ? options.length - 2 : options.length - 1;
+  const place = h("div.inner");
+  let held = value ?? undefined;
+  const draw = () => place.replaceChildren(control({ form, kind: inner, value: held, path, id, name, isRequired: true, emit: (next) => emit((held = next)), reset: of.reset }));
+  if (chosen === options.length - 1) draw();
+  return h("div", null, radios(of, options, chosen, (index) => {
+    if (index < options.length - 1) {
+      place.replaceChildren();
+      emit(options[index].value);
+      return;
+    }
+    held ??= initial(kind.inner, form.root) ?? (inner.kind === "string" ? "" : undefined);
+    emit(held);
+    draw();
+  }), place);
+}
+
+function union(of) {
+  const { form, kind, value, path, id, name, emit } = of;
+  const { variants } = kind;
+  const held = new Map();
+  let chosen = value === undefined ? -1 : variants.findIndex((variant) => fits(value, variant.schema, form.root));
+  if (value !== undefined && chosen < 0) return json(of);
+  if (value !== undefined) held.set(chosen, value);
+  const place = h("div.inner");
+  const draw = () => {
+    const inner = shape(variants[chosen].schema, form.root);
+    const at = chosen;
+    place.replaceChildren(control({ form, kind: inner, value: held.get(at), path, id, name, isRequired: true, reset: of.reset, emit: (next) => {
+      held.set(at, next);
+      emit(next);
+    } }));
+  };
+  const choose = (index) => {
+    chosen = index;
+    if (!held.has(index)) held.set(index, initial(variants[index].schema, form.root));
+    emit(held.get(index));
+    draw();
+  };
+  if (chosen >= 0) draw();
+  if (variants.length <= RADIOS) return h("div", null, radios(of, variants, chosen, choose), place);
+  const select = h("select", { "aria-labelledby": `${id}-label`, onchange: () => choose(Number(select.value)) },
+    h("option", { value: "-1", disabled: true }, "choose a variant"), variants.map((variant, index) => h("option", { value: index }, variant.label)));
+  select.value = String(chosen);
+  return h("div", null, select, place);
+}
+
+/** Any value, as its JSON. Text that is not JSON stays in the box, and says where it breaks. */
+export function json({ value, id, emit, kind }) {
+  const note = h("div.note");
+  const isOdd = value !== undefined && ACCEPTS[kind?.kind];
+  if (isOdd) note.textContent = `this is ${kindOf(value)}, where ${kind.kind} is expected; shown as JSON`;
+  const area = h("textarea.code.short", { ...describedBy(id), "aria-labelledby": `${id}-label`, rows: 2, spellcheck: "false", value: value === undefined ? "" : print(value, 2), placeholder: "JSON" });
+  area.addEventListener("input", () => {
+    note.textContent = "";
+    if (!area.value.trim()) return emit(undefined);
+    try {
+      return emit(parse(area.value));
+    } catch (error) {
+      note.textContent = `not JSON: ${error.message}`;
+      return undefined;
+    }
+  });
+  return h("div", null, area, note);
+}

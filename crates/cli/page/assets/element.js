@@ -1,0 +1,114 @@
+// Elements from a few words, and elements of ours that stop listening when they leave the page.
+
+import { icon } from "./icon.js";
+import { on } from "./store.js";
+
+/** `h("button.plain", { onclick }, "Call")`: an element with classes, attributes and children. */
+export function h(name, attributes, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "value" || key === "checked" || key === "open") element[key] = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** A button with a picture; the words are its name. `quiet` hides the words. */
+export function button(words, onclick, { picture, look = "plain", quiet = false, ...rest } = {}) {
+  const attributes = { type: "button", onclick, ...rest };
+  if (quiet) Object.assign(attributes, { "aria-label": words, title: words });
+  return h(`button.${look}${quiet ? ".square" : ""}`, attributes, picture && icon(picture), quiet ? null : h("span", null, words));
+}
+
+/** A button that copies text, and says that it did. */
+export function copyButton(words, text, options = {}) {
+  const made = button(words, async () => {
+    const value = typeof text === "function" ? await text() : text;
+    await copy(value);
+    made.classList.add("did");
+    announce("copied");
+    setTimeout(() => made.classList.remove("did"), 1200);
+  }, { picture: "copy", ...options });
+  return made;
+}
+
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyByHand(text));
+  return copyByHand(text);
+}
+
+function copyByHand(text) {
+  const area = h("textarea.outside", { value: text, "aria-label": "copied text" });
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+/** Tells people who listen instead of looking. */
+export function announce(words) {
+  const region = document.getElementById("announce");
+  if (region) region.textContent = words;
+}
+
+/** Hands a file to the browser's downloads. */
+export function save(name, parts, type = "application/json") {
+  const url = URL.createObjectURL(parts instanceof Blob ? parts : new Blob([].concat(parts), { type }));
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** A row of tabs: `choices` are `[id, words]`. Arrow keys move between them. */
+export function tabs(label, choices, chosen, choose, extra) {
+  const buttons = choices.map(([id, words]) =>
+    h("button.tab", {
+      type: "button", role: "tab", "data-id": id, "aria-selected": String(id === chosen),
+      tabindex: id === chosen ? "0" : "-1", onclick: () => choose(id),
+    }, words));
+  const list = h("div.tablist", { role: "tablist", "aria-label": label, onkeydown: (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = buttons.indexOf(document.activeElement);
+    if (!step || at < 0) return;
+    event.preventDefault();
+    const next = (at + step + buttons.length) % buttons.length;
+    choose(choices[next][0]);
+    const again = list.isConnected ? list : document.querySelector(`[role=tablist][aria-label="${label}"]`);
+    again?.querySelectorAll("[role=tab]")[next]?.focus();
+  } }, buttons);
+  return h("div.tabs", null, list, extra);
+}
+
+/** An element of ours. `watch` listens to the store for as long as it is in the page. */
+export class View extends HTMLElement {
+  #stops = [];
+  connectedCallback() {
+    this.start();
+  }
+  disconnectedCallback() {
+    for (const stop of this.#stops.splice(0)) stop();
+    this.stopped?.();
+  }
+  watch(topic, react) {
+    this.#stops.push(on(topic, react));
+  }
+  listen(target, type, react, options) {
+    target.addEventListener(type, react, options);
+    this.#stops.push(() => target.removeEventListener(type, react, options));
+  }
+}
+
+export const bytes = (count) =>
+  count < 1000 ? `${count} B` : count < 1e6 ? `${(count / 1000).toFixed(1)} KB` : `${(count / 1e6).toFixed(1)} MB`;
+export const span = (ms) =>
+  ms < 10 ? `${Number(ms.toFixed(1))} ms` : ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+export const clock = (time) => {
+  const date = new Date(time);
+  const two = (value, size = 2) => String(value).padStart(size, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`;
+};
+export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;

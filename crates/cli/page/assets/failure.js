@@ -1,0 +1,25 @@
+// An error, said so that one knows whose it is and what to try.
+
+import { h } from "./element.js";
+
+const WHO = {
+  transport: "The connection failed",
+  protocol: "The server refused the request",
+  tool: "The tool says that it failed",
+  authorization: "The server wants you to be authorized",
+  validation: "Turnbuckle did not send this",
+};
+const CODES = new Map([
+  [-32700, "parse error"], [-32600, "invalid request"], [-32601, "method not found"], [-32602, "invalid params"],
+  [-32603, "internal error"], [-32002, "resource not found"], [-32042, "a URL has to be visited first"],
+  [-32020, "headers and body differ"], [-32021, "a client capability is missing"], [-32022, "revision not supported"],
+]);
+
+export function failure(error) {
+  const code = error.code === null || error.code === undefined ? null : `${error.code}${CODES.has(error.code) ? ` ${CODES.get(error.code)}` : ""}`;
+  return h("div.failure", { role: "group", "aria-label": "Error" },
+    h("p.who", null, WHO[error.who] ?? "It failed", code && h("span.code", null, ` · ${code}`)),
+    h("p.what", null, error.message),
+    error.causes?.length ? h("ul.causes", null, error.causes.map((cause) => h("li", null, cause))) : null,
+    error.hint ? h("p.hint", null, h("strong", null, "Try this: "), error.hint) : null);
+}

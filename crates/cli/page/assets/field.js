@@ -1,0 +1,114 @@
+// One field of a form: its label, its control, what is wrong with it, and the way to leave it out.
+//
+// A field holds a JSON value, or `undefined` when it is left out: absent, null and "" are three.
+
+import { button, h } from "./element.js";
+import { control } from "./control.js";
+import { initial, shape } from "./schema.js";
+
+const NESTED = new Set(["object", "map", "array", "union"]);
+let made = 0;
+
+/** A form's shared parts: the root schema, the fields by path, and completion where there is one. */
+export class Form {
+  constructor(root, { complete, prefix = "f" } = {}) {
+    Object.assign(this, { root, complete, prefix, fields: new Map() });
+  }
+  id() {
+    return `${this.prefix}${(made += 1)}`;
+  }
+  /** Shows problems under their fields, or under the nearest one around; gives those without a place. */
+  mark(problems) {
+    for (const { message, row, target } of this.fields.values()) {
+      message.replaceChildren();
+      row.classList.remove("wrong");
+      target()?.removeAttribute("aria-invalid");
+    }
+    const lost = [];
+    for (const problem of problems) {
+      let path = problem.path;
+      while (path && !this.isShown(path)) path = path.slice(0, path.lastIndexOf("/"));
+      const field = this.fields.get(path);
+      if (!field) {
+        lost.push(problem);
+        continue;
+      }
+      const rest = problem.path.slice(path.length + 1);
+      field.message.append(h("div", null, `${rest ? `${rest}: ` : ""}${problem.message}`));
+      field.row.classList.add("wrong");
+      field.target()?.setAttribute("aria-invalid", "true");
+    }
+    return lost;
+  }
+  isShown(path) {
+    return this.fields.get(path)?.row.isConnected ?? false;
+  }
+  /** Puts the cursor into the field at a path, or into the nearest one around it. */
+  focus(path) {
+    let at = path;
+    while (at && !this.isShown(at)) at = at.slice(0, at.lastIndexOf("/"));
+    const field = this.fields.get(at);
+    (field?.target() ?? field?.row.querySelector("button, input, textarea"))?.focus();
+  }
+}
+
+/** Draws a field. `emit` hears each new value. */
+export function field({ form, name, schema, value, path, isRequired, emit }) {
+  const id = form.id();
+  const kind = shape(schema, form.root);
+  let current = value;
+  const message = h("div.problem", { id: `${id}-problem` });
+  const place = h("div.control");
+  const out = button(`Leave out ${name}`, () => set(undefined, true), { picture: "close", quiet: true, look: "bare" });
+  const isNested = NESTED.has(kind.kind) || (kind.kind === "nullable" && NESTED.has(shape(kind.inner, form.root).kind));
+  const labelled = h("div.label", null,
+    h(isNested || kind.kind === "nullable" || kind.kind === "enum" || kind.kind === "boolean" ? "span" : "label", isNested ? { id: `${id}-label` } : { id: `${id}-label`, for: id }, name, isRequired ? h("span.star", { title: "required" }, " *") : null),
+    out);
+  const row = h(`div.field.${isNested ? "nested" : "flat"}`, { "data-path": path }, labelled, h("div.body", null, place, describe(kind.schema, schema), message));
+  const show = () => {
+    out.hidden = isRequired || current === undefined;
+    row.classList.toggle("absent", current === undefined);
+  };
+  const hear = (next) => {
+    current = next;
+    show();
+    emit(next);
+  };
+  const set = (next, isFocused) => {
+    current = next;
+    emit(next);
+    draw();
+    if (isFocused) (target() ?? place.querySelector("button"))?.focus();
+  };
+  const draw = () => {
+    forget(form, path);
+    if (isNested && current === undefined) place.replaceChildren(button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind), true), { picture: "plus" }));
+    else place.replaceChildren(control({ form, kind, value: current, path, id, name, isRequired, emit: hear, reset: (next) => set(next, true) }));
+    show();
+  };
+  const target = () => place.querySelector("input, textarea, select");
+  draw();
+  form.fields.set(path, { row, message, target });
+  return row;
+}
+
+/** The fields inside a path that is drawn anew. */
+function forget(form, path) {
+  for (const known of form.fields.keys()) {
+    if (known.startsWith(`${path}/`)) form.fields.delete(known);
+  }
+}
+
+const start = ({ kind }) => ({ array: [], map: {}, object: {}, nullable: null }[kind]);
+
+function describe(resolved, given) {
+  const words = given?.description ?? resolved.description;
+  const title = given?.title ?? resolved.title;
+  const rules = [
+    resolved.minimum !== undefined || resolved.maximum !== undefined ? `${resolved.minimum ?? "…"} to ${resolved.maximum ?? "…"}` : null,
+    resolved.minLength ? `at least ${resolved.minLength} characters` : null,
+    resolved.format && resolved.format !== "password" ? resolved.format : null,
+  ].filter(Boolean).join(" · ");
+  if (!words && !rules && !title) return null;
+  return h("div.about", null, [title, words, rules].filter(Boolean).join(" · "));
+}

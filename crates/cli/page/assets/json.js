@@ -1,0 +1,229 @@
+// JSON that keeps what was written: a number that JavaScript cannot hold exactly stays as digits.
+//
+// `parse` gives plain values, except that such a number becomes a `Digits`; `print` writes the
+// same digits back. Everything that comes from a server or goes to one passes through here.
+
+/** A number as it was written, because a JavaScript number would lose some of it. */
+export class Digits {
+  constructor(text) {
+    this.text = text;
+  }
+  toString() {
+    return this.text;
+  }
+  toJSON() {
+    return Number(this.text);
+  }
+}
+
+export class JsonError extends Error {
+  constructor(message, at, text) {
+    const before = text.slice(0, at);
+    const line = before.split("\n").length;
+    const column = at - before.lastIndexOf("\n");
+    super(`${message} at line ${line}, column ${column}`);
+    Object.assign(this, { at, line, column });
+  }
+}
+
+/** Deeper nesting is refused rather than left to overflow the stack. */
+const DEEPEST = 2000;
+/** What the built-in parser may lose: many digits, fractions, exponents, and minus zero. */
+const MAY_LOSE = /\d{16}|\d\.\d|\d[eE][+-]?\d|-0/;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const WORDS = { t: ["true", true], f: ["false", false], n: ["null", null] };
+
+export function parse(text) {
+  if (!MAY_LOSE.test(text)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // Ours says where.
+    }
+  }
+  return new Reader(text).document();
+}
+
+/** The number that these digits say: a plain one where that loses nothing. */
+export function number(text) {
+  const value = Number(text);
+  return String(value) === text ? value : new Digits(text);
+}
+
+/** The number in a text box, or undefined when it is none. */
+export function numberFrom(text) {
+  NUMBER.lastIndex = 0;
+  const trimmed = text.trim();
+  const found = NUMBER.exec(trimmed);
+  return found && found[0].length === trimmed.length ? number(trimmed) : undefined;
+}
+
+class Reader {
+  constructor(text) {
+    this.text = text;
+    this.at = 0;
+    this.depth = 0;
+  }
+  fail(message) {
+    throw new JsonError(message, this.at, this.text);
+  }
+  space() {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+      this.at += 1;
+    }
+  }
+  document() {
+    const value = this.value();
+    this.space();
+    if (this.at < this.text.length) this.fail("something follows the value");
+    return value;
+  }
+  value() {
+    this.space();
+    const first = this.text[this.at];
+    if (first === "{") return this.nested(() => this.object());
+    if (first === "[") return this.nested(() => this.array());
+    if (first === '"') return this.string();
+    const word = WORDS[first];
+    if (word && this.text.startsWith(word[0], this.at)) {
+      this.at += word[0].length;
+      return word[1];
+    }
+    NUMBER.lastIndex = this.at;
+    const found = NUMBER.exec(this.text);
+    if (!found) this.fail(first === undefined ? "the text ends too early" : "a value is expected");
+    this.at += found[0].length;
+    return number(found[0]);
+  }
+  nested(read) {
+    this.depth += 1;
+    if (this.depth > DEEPEST) this.fail(`more than ${DEEPEST} levels`);
+    this.at += 1;
+    const value = read();
+    this.depth -= 1;
+    return value;
+  }
+  object() {
+    const object = {};
+    this.space();
+    if (this.taken("}")) return object;
+    for (;;) {
+      this.space();
+      if (this.text[this.at] !== '"') this.fail("a key in double quotes is expected");
+      const key = this.string();
+      this.space();
+      if (!this.taken(":")) this.fail("`:` is expected");
+      put(object, key, this.value());
+      this.space();
+      if (this.taken("}")) return object;
+      if (!this.taken(",")) this.fail("`,` or `}` is expected");
+    }
+  }
+  array() {
+    const array = [];
+    this.space();
+    if (this.taken("]")) return array;
+    for (;;) {
+      array.push(this.value());
+      this.space();
+      if (this.taken("]")) return array;
+      if (!this.taken(",")) this.fail("`,` or `]` is expected");
+    }
+  }
+  taken(character) {
+    if (this.text[this.at] !== character) return false;
+    this.at += 1;
+    return true;
+  }
+  string() {
+    this.at += 1;
+    let value = "";
+    for (;;) {
+      PLAIN.lastIndex = this.at;
+      const run = PLAIN.exec(this.text)[0];
+      value += run;
+      this.at += run.length;
+      const next = this.text[this.at];
+      if (next === '"') {
+        this.at += 1;
+        return value;
+      }
+      if (next !== "\\") this.fail(next === undefined ? "the string does not end" : "a control character in a string");
+      value += this.escape();
+    }
+  }
+  escape() {
+    const name = this.text[this.at + 1];
+    if (name === "u") {
+      const hex = this.text.slice(this.at + 2, this.at + 6);
+      if (!/^[0-9a-fA-F]{4}$/.test(hex)) this.fail("`\\u` needs four hex digits");
+      this.at += 6;
+      return String.fromCharCode(parseInt(hex, 16));
+    }
+    if (!(name in ESCAPES)) this.fail("an unknown escape");
+    this.at += 2;
+    return ESCAPES[name];
+  }
+}
+
+/** Sets a member, also where its name means something to JavaScript. */
+export function put(object, key, value) {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+export const isObject = (value) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Digits);
+export const isNumber = (value) => typeof value === "number" || value instanceof Digits;
+
+/** JSON's word for what kind of value this is. */
+export function kindOf(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (isNumber(value)) return "number";
+  return typeof value;
+}
+
+/** JSON text. With `most`, stops after about so many characters. */
+export function print(value, indent = 0, most = Infinity) {
+  const parts = [];
+  let length = 0;
+  const write = (text) => {
+    parts.push(text);
+    length += text.length;
+  };
+  const walk = (value, pad) => {
+    if (length > most) return;
+    if (value instanceof Digits) return write(value.text);
+    if (typeof value !== "object" || value === null) return write(leaf(value, most));
+    const isArray = Array.isArray(value);
+    const keys = isArray ? value : Object.keys(value).filter((key) => value[key] !== undefined);
+    if (keys.length === 0) return write(isArray ? "[]" : "{}");
+    const inner = pad + " ".repeat(indent);
+    const gap = indent ? `\n${inner}` : "";
+    write(isArray ? "[" : "{");
+    for (let index = 0; index < keys.length && length <= most; index += 1) {
+      write(index ? `,${gap}` : gap);
+      if (!isArray) write(`${JSON.stringify(keys[index])}:${indent ? " " : ""}`);
+      walk(isArray ? (value[index] ?? null) : value[keys[index]], inner);
+    }
+    write(`${indent ? `\n${pad}` : ""}${isArray ? "]" : "}"}`);
+  };
+  walk(value, "");
+  return parts.join("");
+}
+
+function leaf(value, most) {
+  if (typeof value === "string" && value.length > most) return JSON.stringify(value.slice(0, most));
+  return JSON.stringify(value) ?? "null";
+}
+
+/** Whether two values say the same JSON. */
+export const same = (one, other) => one === other || print(one) === print(other);

@@ -1,0 +1,52 @@
+// Text of any length: the first screen at once, more on demand, and search that jumps.
+
+import { bytes, button, h } from "./element.js";
+
+/** Characters shown at once. */
+const WINDOW = 32_000;
+
+/** `source(most)` gives at least `most` characters, or all there are. */
+export function longText(source) {
+  const whole = typeof source === "string" ? () => source : source;
+  const pre = h("pre.text");
+  const box = h("div.longtext", null, pre);
+  let shown = WINDOW;
+  const draw = () => {
+    const text = whole(shown);
+    pre.textContent = text.slice(0, shown);
+    more.hidden = text.length <= shown;
+    if (!more.hidden && typeof source === "string") more.lastChild.textContent = `Show more (${bytes(text.length - shown)} left)`;
+  };
+  const more = button("Show more", () => {
+    shown *= 2;
+    draw();
+  });
+  box.append(more);
+  draw();
+  if (typeof source === "string" && source.length > WINDOW / 8) box.prepend(searchIn(source, pre, more));
+  return box;
+}
+
+function searchIn(text, pre, more) {
+  const box = h("input.search", { type: "search", placeholder: "search in this text", "aria-label": "Search in this text" });
+  const state = h("span.dim", { role: "status" });
+  let at = -1;
+  const find = (from) => {
+    if (!box.value) return;
+    at = text.indexOf(box.value, from);
+    if (at < 0 && from > 0) at = text.indexOf(box.value);
+    if (at < 0) return (state.textContent = "not found");
+    state.textContent = `at ${at.toLocaleString("en")}`;
+    const start = Math.max(0, at - WINDOW / 2);
+    const hit = h("mark", null, box.value);
+    pre.replaceChildren(start ? "…" : "", text.slice(start, at), hit, text.slice(at + box.value.length, at + WINDOW / 2));
+    more.hidden = true;
+    hit.scrollIntoView({ block: "center" });
+    return undefined;
+  };
+  box.addEventListener("input", () => find(0));
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") find(at + 1);
+  });
+  return h("div.bar", null, box, state);
+}

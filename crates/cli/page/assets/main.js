@@ -1,0 +1,199 @@
+// The page: its head, its tabs, and what stands below them.
+
+import { takeToken } from "./api.js";
+import { View, button, h } from "./element.js";
+import { icon } from "./icon.js";
+import { failure } from "./failure.js";
+import { listenToKeys, openHelp } from "./keys.js";
+import { openPalette } from "./palette.js";
+import { post } from "./api.js";
+import { address, go, onPlace, place, set } from "./router.js";
+import { sentence } from "./server-tab.js";
+import { open, state, touch } from "./store.js";
+import { subject } from "./subject.js";
+import { applyTheme, nextTheme, theme } from "./theme.js";
+import "./logs-tab.js";
+import "./offer-list.js";
+import "./panel.js";
+import "./tasks-tab.js";
+import "./wire.js";
+
+const TABS = [["tools", "Tools", "tool"], ["prompts", "Prompts", "prompt"], ["resources", "Resources", "resource"], ["tasks", "Tasks", "task"], ["logs", "Logs", "log"], ["server", "Server", "server"]];
+const LISTED = new Set(["tools", "prompts", "resources"]);
+
+class Page extends View {
+  start() {
+    this.head = h("header");
+    this.nav = h("nav", { "aria-label": "Tabs" });
+    this.waiting = h("div.waitingbar");
+    this.main = h("main");
+    this.drawer = h("div.drawer", { hidden: true });
+    this.append(this.head, this.nav, this.waiting, this.main, this.drawer);
+    this.watch("servers", () => this.draw());
+    this.watch("offers", () => this.draw());
+    this.watch("connection", () => this.drawHead());
+    this.watch("wire", () => this.drawCount());
+    this.watch("asks", () => this.drawWaiting());
+    onPlace((now, before) => this.moved(now, before));
+    this.drag();
+    this.draw();
+  }
+  get server() {
+    const all = [...state.servers.values()];
+    return all.find((server) => server.name === place().server || server.id === place().server) ?? (place().server ? null : all[0]) ?? null;
+  }
+  draw() {
+    if (!place().server && state.servers.size) {
+      const first = [...state.servers.values()].find((server) => server.status === "open") ?? [...state.servers.values()][0];
+      history.replaceState(null, "", address({ server: first.name }));
+      dispatchEvent(new PopStateEvent("popstate"));
+      return;
+    }
+    this.drawHead();
+    this.drawNav();
+    this.drawWaiting();
+    this.drawMain();
+    this.drawDrawer();
+  }
+  moved(now, before) {
+    if (now.server !== before.server) return this.draw();
+    this.drawNav();
+    if (now.tab !== before.tab || now.object !== before.object) this.drawMain(before.object && !now.object);
+    this.drawDrawer();
+    return undefined;
+  }
+  drawHead() {
+    const { server } = this;
+    const isTyping = this.head.contains(document.activeElement) && document.activeElement.matches("select");
+    if (isTyping) return;
+    const select = h("select.servers", { "aria-label": "Server", onchange: () => (select.value ? go({ server: select.value, tab: place().tab }) : openPalette()) },
+      [...state.servers.values()].map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "" }, "Connect to another…"));
+    select.value = server?.name ?? "";
+    const isLost = state.connection !== "open";
+    const word = isLost ? (state.connection === "refused" ? "this page's token is not valid: open the address that turnbuckle printed" : "the inspector does not answer; trying again") : server ? sentence(server) : "no server";
+    this.head.replaceChildren(h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"), select,
+      h(`span.state.${isLost ? "failed" : (server?.status ?? "closed")}`, { role: "status" }, h("i", { "aria-hidden": "true" }), h("span", null, word)),
+      h("span.spring"),
+      button("Search", openPalette, { picture: "search", look: "bare.find", "aria-keyshortcuts": "Control+K", title: "Search (Ctrl+K)" }),
+      button("Wire", () => set("wire", place().query.has("wire") ? "" : "1"), { picture: "wire", look: "bare.wiretoggle", "aria-pressed": String(place().query.has("wire")), title: "Wire (w)" }),
+      button("Theme", nextTheme, { picture: "theme", quiet: true, look: "bare", "data-theme-word": true }),
+      button("Help", openHelp, { picture: "help", quiet: true, look: "bare" }));
+    this.head.querySelector("[data-theme-word]").title = `Theme: ${theme()}`;
+    this.drawCount();
+  }
+  drawCount() {
+    const toggle = this.head.querySelector(".wiretoggle span");
+    if (toggle) toggle.textContent = state.wire.length ? `Wire ${state.wire.length}` : "Wire";
+  }
+  drawNav() {
+    const { server } = this;
+    const offer = state.offers.get(server?.id);
+    const counts = { tools: offer?.tools.length, prompts: offer?.prompts.length, resources: offer && offer.resources.length + offer.resourceTemplates.length };
+    const isWire = place().query.has("wire");
+    const focused = this.nav.contains(document.activeElement) ? document.activeElement.dataset.tab : null;
+    this.nav.replaceChildren(...TABS.map(([id, word, picture]) => h("a", { href: address({ tab: id, query: { wire: innerWidth < 900 ? "" : place().query.get("wire") } }), "data-tab": id, "aria-current": place().tab === id && !(isWire && innerWidth < 900) ? "page" : null }, icon(picture), h("span", null, word), counts[id] ? h("span.count", null, String(counts[id])) : null)),
+      h("a.onlynarrow", { href: address({ object: place().object, query: { wire: "1" } }), "data-tab": "wire", "aria-current": isWire ? "page" : null }, icon("wire"), h("span", null, "Wire")));
+    if (focused) this.nav.querySelector(`[data-tab="${focused}"]`)?.focus();
+  }
+  drawWaiting() {
+    const here = place();
+    const open = [...state.asks.values()];
+    const shown = open.filter((ask) => {
+      const call = state.exchanges.get(ask.exchange);
+      return !(call && call.object === here.object && document.querySelector("tb-run")?.n === call.n);
+    });
+    for (const one of [...this.waiting.children]) if (!shown.some((ask) => ask.id === one.dataset.ask)) one.remove();
+    for (const ask of shown) {
+      if ([...this.waiting.children].some((one) => one.dataset.ask === ask.id)) continue;
+      const call = state.exchanges.get(ask.exchange);
+      const server = state.servers.get(ask.server);
+      const body = call
+        ? h("div.elsewhere", null, h("span.pill.asked", null, "waiting for you"), h("a", { href: address({ server: server?.name, tab: "tools", object: call.object, query: { run: call.n } }) }, `${call.object ?? call.method} asks you something`))
+        : document.createElement("tb-ask").setup(ask);
+      this.waiting.append(h("div", { "data-ask": ask.id }, body));
+    }
+  }
+  drawMain(isBack) {
+    const { server } = this;
+    const { tab, object } = place();
+    document.title = `${object || tab} · ${server?.name ?? "turnbuckle"}`;
+    const key = `${server?.id} ${server?.status} ${tab} ${state.offers.has(server?.id)}`;
+    this.main.dataset.object = object ? "yes" : "no";
+    if (key !== this.mainKey) {
+      this.mainKey = key;
+      this.panelKey = null;
+      this.main.className = LISTED.has(tab) ? "listed" : "single";
+      this.main.replaceChildren(...[].concat(this.body(server, tab)));
+    }
+    if (LISTED.has(tab) && this.panelPlace?.isConnected) this.drawPanel(server, tab, object);
+    if (isBack) this.main.querySelector("tb-list")?.focus();
+  }
+  body(server, tab) {
+    if (!server) return h("div.page", null, h("h1", null, "No server"), h("p", null, place().server ? `There is no server named “${place().server}”.` : "Connect to one with Ctrl+K: type a URL or a command."), h("div.actions", null, button("Connect to a server", openPalette, { look: "main" })));
+    const made = (name) => document.createElement(name).setup({ server: server.id, tab });
+    if (tab === "server") return made("tb-server");
+    if (server.status !== "open") return this.dead(server);
+    if (tab === "tasks") return made("tb-tasks");
+    if (tab === "logs") return made("tb-logs");
+    if (!LISTED.has(tab)) return h("div.page", null, h("h1", null, "No such tab"));
+    this.panelPlace = h("div.panelplace");
+    return [made("tb-offers"), this.panelPlace];
+  }
+  dead(server) {
+    const retry = async () => {
+      const next = await post(`servers/${server.id}/connect`).catch(() => null);
+      if (next) state.servers.set(server.id, next);
+      touch("servers", server.id);
+    };
+    return h("div.page", null, h("h1", null, server.name), h("p", null, h(`span.pill.${server.status === "failed" ? "failed" : "running"}`, null, server.status)), server.error ? failure(server.error) : h("p.dim", null, server.target), server.status === "connecting" ? null : h("div.actions", null, button(server.status === "failed" ? "Retry" : "Connect", retry, { look: "main" }), h("a", { href: address({ tab: "server" }) }, "More about this server")));
+  }
+  drawPanel(server, tab, object) {
+    const key = `${server.id} ${tab} ${object} ${place().query.get("args") === null ? "" : ""}`;
+    const offer = state.offers.get(server.id);
+    const found = subject(server, offer, tab, object);
+    if (key === this.panelKey && (this.panelPlace.firstChild?.subject?.item === found?.item || this.panelPlace.contains(document.activeElement))) return;
+    this.panelKey = key;
+    if (!object) return this.panelPlace.replaceChildren(h("p.empty", null, `Choose one of the ${tab}. Press / to filter, Ctrl+K to search everything.`));
+    const back = h("a.back.onlynarrow", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]);
+    const panel = found ? document.createElement("tb-panel").setup({ server, subject: found }) : h("p.empty", null, offer ? `The server offers no “${object}” any more.` : "Reading what the server offers…");
+    return this.panelPlace.replaceChildren(back, panel);
+  }
+  drawDrawer() {
+    const isOpen = place().query.has("wire") && Boolean(this.server);
+    this.classList.toggle("wired", isOpen);
+    this.head.querySelector(".wiretoggle")?.setAttribute("aria-pressed", String(isOpen));
+    const key = isOpen ? this.server.id : null;
+    if (key === this.drawerKey) return;
+    this.drawerKey = key;
+    this.drawer.hidden = !isOpen;
+    this.drawer.replaceChildren(...(isOpen ? [this.grip, document.createElement("tb-wire").setup({ server: key })] : []));
+  }
+  /** The edge of the drawer moves with the pointer and with the arrow keys, and is remembered. */
+  drag() {
+    const KEPT = "turnbuckle.drawer";
+    const size = (share) => {
+      const bounded = Math.max(15, Math.min(70, share));
+      this.style.setProperty("--drawer", `${bounded}%`);
+      this.grip.setAttribute("aria-valuenow", String(Math.round(bounded)));
+      localStorage.setItem(KEPT, String(bounded));
+      return bounded;
+    };
+    this.grip = h("div.grip", { role: "separator", tabindex: "0", "aria-orientation": "horizontal", "aria-label": "Height of the wire", "aria-valuemin": "15", "aria-valuemax": "70", "aria-valuenow": "35" });
+    let share = size(Number(localStorage.getItem(KEPT)) || 35);
+    this.grip.addEventListener("pointerdown", (event) => this.grip.setPointerCapture(event.pointerId));
+    this.grip.addEventListener("pointermove", (event) => {
+      if (this.grip.hasPointerCapture(event.pointerId)) share = size(((innerHeight - event.clientY) / innerHeight) * 100);
+    });
+    this.grip.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: 5, ArrowDown: -5 }[event.key];
+      if (step) share = size(share + step);
+    });
+  }
+}
+customElements.define("tb-page", Page);
+
+takeToken();
+applyTheme();
+listenToKeys();
+await open();
+document.getElementById("app").replaceWith(Object.assign(document.createElement("tb-page"), { id: "app" }));

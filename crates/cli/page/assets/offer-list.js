@@ -1,0 +1,96 @@
+// The list of tools, prompts or resources, with its filter.
+
+import { View, button, h, plural } from "./element.js";
+import { failure } from "./failure.js";
+import { go, onPlace, place, set } from "./router.js";
+import { marks } from "./subject.js";
+import { loadOffer, state } from "./store.js";
+import "./virtual-list.js";
+
+const ROW = 38;
+/** What each tab lists: its items, each with the text that it is found by. */
+const LISTS = {
+  tools: (offer) => offer.tools.map((tool) => entry(tool.name, tool.title, tool.description, marks(tool))),
+  prompts: (offer) => offer.prompts.map((prompt) => entry(prompt.name, prompt.title, prompt.description, [])),
+  resources: (offer) => [
+    ...offer.resources.map((one) => entry(one.uri, one.title ?? one.name, one.description, one.mimeType ? [["type", one.mimeType]] : [])),
+    ...offer.resourceTemplates.map((one) => entry(one.uriTemplate, one.title ?? one.name, one.description, [["task", "template"]])),
+  ],
+};
+
+function entry(name, title, description, marks) {
+  const about = (description ?? "").split("\n", 1)[0].slice(0, 160);
+  return {
+    name, marks, about: title && title !== name ? (about ? `${title} · ${about}` : title) : about,
+    low: name.toLowerCase(), all: `${title ?? ""} ${description ?? ""} ${marks.map(([, word]) => word).join(" ")}`.toLowerCase(),
+  };
+}
+
+/** Items whose name holds every word first, then those that hold them elsewhere. */
+export function sift(entries, text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return entries;
+  const named = [];
+  const other = [];
+  for (const one of entries) {
+    if (words.every((word) => one.low.includes(word))) named.push(one);
+    else if (words.every((word) => one.low.includes(word) || one.all.includes(word))) other.push(one);
+  }
+  return named.concat(other);
+}
+
+export class OfferList extends View {
+  setup({ server, tab }) {
+    Object.assign(this, { server, tab });
+    return this;
+  }
+  start() {
+    this.filter = h("input.filter", { type: "search", placeholder: "filter", "aria-label": `Filter ${this.tab}`, "aria-keyshortcuts": "/", value: place().query.get("filter") ?? "", autocomplete: "off", spellcheck: "false" });
+    this.count = h("span.dim.small", { role: "status" });
+    this.list = document.createElement("tb-list").setup({
+      label: this.tab, height: ROW, draw: (one) => drawEntry(one), mark: (one) => one.name === place().object,
+      choose: (one) => go({ object: one.name }),
+    });
+    this.note = h("div.listnote");
+    this.filter.addEventListener("input", () => this.sift());
+    this.filter.addEventListener("keydown", (event) => this.key(event));
+    this.replaceChildren(h("div.bar", null, this.filter, h("kbd", { "aria-hidden": "true" }, "/"), this.count,
+      button("Read the lists again", () => loadOffer(this.server, true), { picture: "again", quiet: true, look: "bare" })), this.note, this.list);
+    this.watch("offers", (keys) => keys.has(this.server) && this.read());
+    const stop = onPlace(() => this.list.paint());
+    this.stopped = stop;
+    this.read();
+  }
+  key(event) {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      this.list.moveTo(this.list.active + (event.key === "ArrowDown" ? 1 : -1));
+    } else if (event.key === "Enter") {
+      const one = this.list.items[Math.max(0, this.list.active)];
+      if (one) go({ object: one.name });
+    }
+  }
+  read() {
+    const offer = state.offers.get(this.server);
+    this.entries = offer ? LISTS[this.tab](offer) : [];
+    const lists = { tools: ["tools"], prompts: ["prompts"], resources: ["resources", "resourceTemplates"] }[this.tab];
+    const problems = (offer?.problems ?? []).filter((one) => lists.includes(one.list) || one.list === "everything");
+    this.note.replaceChildren(...problems.map((one) => failure(one.error)));
+    if (offer && !this.entries.length && !problems.length) this.note.append(h("p.dim", null, `The server offers no ${this.tab}.`));
+    this.sift();
+  }
+  sift() {
+    const found = sift(this.entries, this.filter.value);
+    this.list.active = -1;
+    this.list.scrollTop = 0;
+    this.list.show(found);
+    this.count.textContent = found.length === this.entries.length ? plural(found.length, this.tab.replace(/s$/, "")) : `${found.length} of ${this.entries.length}`;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.isConnected && set("filter", this.filter.value), 250);
+  }
+}
+customElements.define("tb-offers", OfferList);
+
+function drawEntry(one) {
+  return [h("div.first", null, h("span.name", null, one.name), one.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))), h("div.second", null, one.about || "\u00a0")];
+}

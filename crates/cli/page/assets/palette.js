@@ -1,0 +1,73 @@
+// Ctrl+K: any server, tool, prompt, resource, call or action, by a few letters.
+
+import { post } from "./api.js";
+import { h } from "./element.js";
+import { go, place, set } from "./router.js";
+import { state, touch } from "./store.js";
+import { sift } from "./offer-list.js";
+import { nextTheme } from "./theme.js";
+import "./virtual-list.js";
+
+/** Things that are offered at once. */
+const MOST = 500;
+
+export function openPalette() {
+  if (document.querySelector("dialog[open]")) return;
+  const back = document.activeElement;
+  const all = things();
+  const input = h("input.filter", { type: "text", "aria-label": "Search servers, tools and actions", placeholder: "a server, a tool, an action; or a URL to connect to", autocomplete: "off", spellcheck: "false" });
+  const list = document.createElement("tb-list").setup({ label: "Found", height: 38, choose: (one) => act(one), draw: (one) => [h("div.first", null, h("span.name", null, one.name), h("span.mark.type", null, one.kind)), h("div.second", null, one.about || "\u00a0")] });
+  const dialog = h("dialog.palette", { "aria-label": "Search" }, input, list);
+  const close = () => dialog.close();
+  const act = (one) => {
+    close();
+    one.act();
+  };
+  const read = () => {
+    const found = sift(all, input.value).slice(0, MOST);
+    if (/^https?:\/\/|\s/.test(input.value.trim()) && input.value.trim()) found.push(adding(input.value.trim()));
+    list.show(found);
+    list.moveTo(0);
+  };
+  input.addEventListener("input", read);
+  input.addEventListener("keydown", (event) => {
+    if (["ArrowDown", "ArrowUp", "Enter", "PageDown", "PageUp"].includes(event.key)) list.key(event);
+  });
+  dialog.addEventListener("click", (event) => event.target === dialog && close());
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    back?.focus?.();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  input.focus();
+  read();
+}
+
+const thing = (kind, name, about, act) => ({ kind, name, about, act, low: name.toLowerCase(), all: `${kind} ${about ?? ""}`.toLowerCase() });
+
+function things() {
+  const here = [...state.servers.values()].find((server) => server.name === place().server);
+  const offer = state.offers.get(here?.id) ?? { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+  const line = (text) => (text ?? "").split("\n", 1)[0].slice(0, 120);
+  return [
+    ...[...state.servers.values()].map((server) => thing("server", server.name, server.target, () => go({ server: server.name, tab: "tools" }))),
+    ...["tools", "prompts", "resources", "tasks", "logs", "server"].map((tab) => thing("tab", tab, "", () => go({ tab }))),
+    thing("action", "wire", "open or close the wire", () => set("wire", place().query.has("wire") ? "" : "1")),
+    thing("action", "theme", "system, light or dark", nextTheme),
+    ...offer.tools.map((tool) => thing("tool", tool.name, line(tool.description), () => go({ tab: "tools", object: tool.name }))),
+    ...offer.prompts.map((prompt) => thing("prompt", prompt.name, line(prompt.description), () => go({ tab: "prompts", object: prompt.name }))),
+    ...offer.resources.map((one) => thing("resource", one.uri, one.name, () => go({ tab: "resources", object: one.uri }))),
+    ...offer.resourceTemplates.map((one) => thing("template", one.uriTemplate, one.name, () => go({ tab: "resources", object: one.uriTemplate }))),
+  ];
+}
+
+function adding(target) {
+  return thing("add", `connect to ${target}`, "adds a server to this page", async () => {
+    const server = await post("servers", { target }).catch(() => null);
+    if (!server) return;
+    state.servers.set(server.id, server);
+    touch("servers", server.id);
+    go({ server: server.name, tab: "tools" });
+  });
+}

@@ -1,0 +1,212 @@
+// One call in one place: its form on the left, its run on the right.
+
+import { post } from "./api.js";
+import { View, button, copyButton, h, plural, span, tabs } from "./element.js";
+import { commandLine } from "./command-line.js";
+import { markdown } from "./markdown.js";
+import { parse, print } from "./json.js";
+import { place, set } from "./router.js";
+import { callsOf, start, state, touch } from "./store.js";
+import { hasSecret } from "./schema-form.js";
+import "./run.js";
+
+/** Arguments longer than this stay out of the address. */
+const LONGEST_IN_ADDRESS = 4000;
+/** The binary checks the arguments when nobody has typed for so many ms. */
+const CHECK_AFTER = 300;
+/** What was typed, for each object, until the page is closed. */
+const typed = new Map();
+const session = { runsDestructive: false };
+
+export class Panel extends View {
+  setup({ server, subject }) {
+    Object.assign(this, { server, subject });
+    this.key = `${server.id} ${subject.method} ${subject.name}`;
+    return this;
+  }
+  start() {
+    if (this.form) return;
+    const { subject } = this;
+    const query = place().query;
+    this.view = query.get("view") ?? "form";
+    this.form = document.createElement("tb-form").setup({
+      schema: subject.schema, value: this.firstValue(query), view: this.view === "json" ? "json" : "form", complete: subject.complete, changed: () => this.changed(),
+    });
+    this.build();
+    this.watch("exchanges", () => this.drawHistory());
+    const wanted = Number(query.get("run"));
+    const last = callsOf(this.server.id, subject.method, subject.object ?? this.object)[0]?.n;
+    this.showRun(wanted || last);
+    this.changed(true);
+  }
+  firstValue(query) {
+    try {
+      if (query.has("args")) return parse(query.get("args"));
+    } catch {
+      // An address that was cut: start from what was typed.
+    }
+    return typed.get(this.key);
+  }
+  get object() {
+    return this.subject.object ?? this.subject.uri?.(this.form.value);
+  }
+  build() {
+    const { subject } = this;
+    this.tabsPlace = h("div");
+    this.formPlace = h("div.formplace");
+    this.line = h("code.command", { tabindex: "0", role: "region", "aria-label": "The same on the command line" });
+    this.runButton = button(subject.act, () => this.run(), { look: "main", "aria-keyshortcuts": "Control+Enter" });
+    this.hint = h("kbd", null, "Ctrl+Enter");
+    this.runButton.append(this.hint);
+    this.anyway = button("Send anyway", () => this.run("anyway"), { title: "Sends it as it is, to see what the server says" });
+    this.confirm = h("div.confirm", { role: "alert" });
+    this.asTask = subject.task ? h("input", { type: "checkbox", checked: subject.task === "required", disabled: subject.task === "required" }) : null;
+    this.side = h("div.side", { "aria-label": "Run", role: "region" });
+    const form = h("div.callform", { role: "region", "aria-label": "Call" },
+      h("h1", null, subject.name, subject.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))),
+      subject.title && subject.title !== subject.name ? h("p.title", null, subject.title) : null,
+      subject.description ? h("div.description", null, markdown(subject.description)) : null,
+      subject.about ? h("p.dim.small", null, subject.about) : null,
+      this.tabsPlace, this.formPlace, this.confirm,
+      h("div.actions", null, this.runButton, this.anyway,
+        this.asTask ? h("label.check", null, this.asTask, "as a task") : null, this.watching()),
+      h("div.commandline", null, h("span.dim", { "aria-hidden": "true" }, "$"), this.line, copyButton("Copy command line", () => this.line.textContent, { quiet: true, look: "bare" })));
+    this.replaceChildren(form, this.side);
+    this.drawView();
+  }
+  watching() {
+    const { subject, server } = this;
+    if (!subject.uri || !server.capabilities?.resources?.subscribe) return null;
+    const watched = state.watched.get(server.id) ?? new Set();
+    const box = h("input", { type: "checkbox", checked: subject.isFixed && watched.has(subject.uri()) });
+    box.addEventListener("change", async () => {
+      const uri = subject.uri(this.form.value);
+      if (box.checked) watched.add(uri);
+      else watched.delete(uri);
+      state.watched.set(server.id, watched);
+      await post(`servers/${server.id}/listen`, { tools: true, prompts: true, resources: true, uris: [...watched] }).catch((error) => (this.confirm.textContent = error.message));
+      touch("changes", server.id);
+    });
+    this.watch("changes", () => {
+      const latest = state.changes.findLast((change) => change.server === server.id && change.kind === "resource" && change.uri === subject.uri(this.form.value));
+      if (latest && latest !== this.seen && box.checked) {
+        this.seen = latest;
+        this.run();
+      }
+    });
+    return h("label.check", null, box, "read again when it changes");
+  }
+  drawView() {
+    const count = this.calls().length;
+    const choices = [["form", "Form"], ["json", "JSON"], ["history", `History ${count || ""}`.trim()]];
+    if (this.subject.isFixed) choices.splice(0, 2, ["form", "Read"]);
+    this.tabsPlace.replaceChildren(tabs("Arguments", choices, this.view, (view) => {
+      this.view = view;
+      set("view", view === "form" ? "" : view);
+      if (view !== "history") this.form.see(view);
+      this.drawView();
+    }));
+    this.shownCount = count;
+    if (this.view === "history") this.formPlace.replaceChildren(this.history());
+    else if (this.formPlace.firstChild !== this.form) this.formPlace.replaceChildren(this.form);
+  }
+  calls() {
+    return callsOf(this.server.id, this.subject.method, this.object);
+  }
+  drawHistory() {
+    if (this.view === "history" || this.shownCount !== this.calls().length) this.drawView();
+  }
+  history() {
+    const calls = this.calls();
+    if (!calls.length) return h("p.dim", null, "Not called yet.");
+    return h("ul.history", null, calls.slice(0, 100).map((call) => h("li", null,
+      h("button.bare.past", { type: "button", onclick: () => this.reuse(call), "aria-current": call.n === this.runView?.n ? "true" : null },
+        h(`span.pill.${call.result?.isError ? "failed" : call.status}`, null, call.result?.isError ? "tool failed" : call.status),
+        h("span.dim", null, `${new Date(call.started).toLocaleTimeString()} · ${span(Math.max(0, (call.ended ?? Date.now()) - call.started))}`),
+        h("code", null, print(this.subject.values(call.params) ?? call.params, 0, 120).slice(0, 120))))));
+  }
+  reuse(call) {
+    const values = this.subject.values(call.params);
+    if (values) this.form.set(values);
+    this.showRun(call.n);
+    this.drawView();
+  }
+  changed(isFirst) {
+    const { subject, form, server } = this;
+    typed.set(this.key, form.value);
+    this.line.textContent = commandLine(server, subject.verb, subject.verb === "read" ? this.object : subject.name, subject.verb === "read" ? null : form.value, subject.schema);
+    this.drawButton();
+    if (isFirst) return;
+    this.confirm.replaceChildren();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.settle(), CHECK_AFTER);
+  }
+  async settle() {
+    if (!this.isConnected) return;
+    const { subject, form, server } = this;
+    const text = print(form.value);
+    set("args", text.length > LONGEST_IN_ADDRESS || hasSecret(subject.schema) ? "" : text);
+    if (subject.method !== "tools/call" || form.draft || form.problems.length) return;
+    const asked = form.value;
+    const { problems } = await post(`servers/${server.id}/check`, { tool: subject.name, arguments: asked }).catch(() => ({ problems: [] }));
+    if (form.value !== asked || !problems) return;
+    form.further = problems;
+    form.mark();
+    this.drawButton();
+  }
+  drawButton() {
+    const { form, subject } = this;
+    const problems = form.problems;
+    const isShown = form.touched || problems.some((problem) => problem.message !== "is required");
+    this.runButton.querySelector("span").textContent = problems.length && isShown ? `${plural(problems.length, "field")} need${problems.length === 1 ? "s" : ""} attention` : subject.act;
+    this.runButton.classList.toggle("held", Boolean(problems.length && isShown));
+    this.anyway.hidden = !(problems.length && isShown) || Boolean(form.draft);
+  }
+  async run(how) {
+    const { form, subject, server } = this;
+    if (form.problems.length && how !== "anyway" && how !== "confirmed") {
+      form.focusFirst();
+      this.drawButton();
+      return;
+    }
+    if (subject.isDestructive && !session.runsDestructive && how !== "confirmed") {
+      this.askFirst();
+      return;
+    }
+    this.confirm.replaceChildren();
+    const more = this.asTask?.checked ? { task: true } : {};
+    try {
+      const n = await start(server.id, subject.method, subject.params(form.value), more);
+      set("run", String(n));
+      this.showRun(n);
+    } catch (error) {
+      this.confirm.replaceChildren(h("p.problem", null, error.message));
+    }
+  }
+  askFirst() {
+    const never = h("input", { type: "checkbox" });
+    const yes = button(`Yes, call ${this.subject.name}`, () => {
+      session.runsDestructive = never.checked;
+      this.run("confirmed");
+      this.runButton.focus();
+    }, { look: "danger" });
+    const no = button("No", () => {
+      this.confirm.replaceChildren();
+      this.runButton.focus();
+    });
+    this.confirm.replaceChildren(h("div.box", null, h("p", null, h("strong", null, this.subject.name), " says that it is destructive. It would be called with:"),
+      h("pre.text", { tabindex: "0" }, print(this.form.value, 2, 2000)), h("div.actions", null, yes, no, h("label.check", null, never, "do not ask again until the page is closed"))));
+    yes.focus();
+  }
+  showRun(n) {
+    const previous = this.runView?.n;
+    if (!n) {
+      this.side.replaceChildren(h("p.empty", null, "The result appears here."));
+      return;
+    }
+    if (previous === n && this.runView.isConnected) return;
+    this.runView = document.createElement("tb-run").setup({ n, look: place().query.get("look") ?? "content", app: this.subject.app, previous });
+    this.side.replaceChildren(this.runView);
+  }
+}
+customElements.define("tb-panel", Panel);

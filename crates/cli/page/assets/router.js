@@ -1,0 +1,67 @@
+// Where the page is, as an address: `#/lab/tools/echo?view=json&args={…}`.
+
+const listeners = new Set();
+let current = read();
+
+function read() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [server = "", tab = "", ...object] = path.split("/").map(decode);
+  return { server, tab: tab || "tools", object: object.join("/"), query: new URLSearchParams(query) };
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export const place = () => current;
+
+/** The address of a place. What is not named stays as it is; an object's own settings do not. */
+export function address({ server = current.server, tab = current.tab, object = "", query = {} } = {}) {
+  const kept = new URLSearchParams();
+  for (const name of ["wire", "wf", "filter"]) {
+    if (current.query.has(name) && (name !== "filter" || tab === current.tab)) kept.set(name, current.query.get(name));
+  }
+  for (const [name, value] of Object.entries(query)) {
+    if (value === null || value === undefined || value === "") kept.delete(name);
+    else kept.set(name, value);
+  }
+  const path = [server, tab, ...(object ? [object] : [])].map(encodeURIComponent).join("/");
+  const text = kept.toString();
+  return `#/${path}${text && `?${text}`}`;
+}
+
+export function go(where) {
+  move(address(where), "pushState");
+}
+
+/** Changes a setting of the place, without a new step in the history. */
+export function set(name, value) {
+  const query = new URLSearchParams(current.query);
+  if (value === null || value === undefined || value === "") query.delete(name);
+  else query.set(name, value);
+  move(address({ object: current.object, query: { ...Object.fromEntries(query), [name]: value } }), "replaceState");
+}
+
+function move(hash, how) {
+  if (hash === location.hash) return;
+  history[how](null, "", hash);
+  changed();
+}
+
+function changed() {
+  const before = current;
+  current = read();
+  for (const react of [...listeners]) react(current, before);
+}
+
+/** Calls `react` with the place and the one before it. Returns what stops it. */
+export function onPlace(react) {
+  listeners.add(react);
+  return () => listeners.delete(react);
+}
+
+addEventListener("popstate", changed);

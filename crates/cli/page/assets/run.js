@@ -1,0 +1,148 @@
+// One run of a call: where it stands, what happened on the way, its questions, and its result.
+
+import { post } from "./api.js";
+import { View, button, bytes, copyButton, h, plural, span } from "./element.js";
+import { failure } from "./failure.js";
+import { icon } from "./icon.js";
+import { print } from "./json.js";
+import { result } from "./result.js";
+import { set } from "./router.js";
+import { state } from "./store.js";
+import "./ask.js";
+
+const WORDS = { running: "running", asked: "waiting for you", done: "done", failed: "failed", cancelled: "cancelled" };
+/** Lines of a timeline that are drawn. */
+const MOST_LINES = 200;
+/** How often the elapsed time is drawn, in ms. */
+const TICK = 200;
+const QUIET = new Set(["notifications/progress", "notifications/message"]);
+
+export class Run extends View {
+  setup({ n, look, app, previous }) {
+    Object.assign(this, { n, look, app, previous });
+    return this;
+  }
+  start() {
+    this.head = h("div.runhead");
+    this.line = h("ol.timeline");
+    this.asks = h("div.asks");
+    this.end = h("div.end");
+    this.append(this.head, this.line, this.asks, this.end);
+    this.watch("exchanges", (keys) => keys.has(this.n) && this.draw());
+    this.watch("asks", () => this.drawAsks());
+    this.watch("logs", () => this.exchange && !this.exchange.ended && this.drawLine());
+    const timer = setInterval(() => this.exchange && !this.exchange.ended && this.drawHead(), TICK);
+    this.stopped = () => clearInterval(timer);
+    this.draw();
+  }
+  get exchange() {
+    return state.exchanges.get(this.n);
+  }
+  get isOpen() {
+    return Boolean(this.exchange && !this.exchange.ended);
+  }
+  draw() {
+    if (!this.exchange) {
+      this.head.replaceChildren(h("span.dim", null, `Run ${this.n} is not known any more.`));
+      return;
+    }
+    this.drawHead();
+    this.drawLine();
+    this.drawAsks();
+    this.drawEnd();
+  }
+  drawHead() {
+    const { status, started, ended, rounds, bytes: size, progress, error, result: value, taskId } = this.exchange;
+    const isToolError = status === "done" && value?.isError === true;
+    const word = isToolError ? "the tool failed" : (WORDS[status] ?? status);
+    const elapsed = Math.max(0, (ended ?? Date.now()) - started);
+    const facts = [span(elapsed), ended && size ? bytes(size) : null, rounds > 1 || status === "asked" ? plural(rounds, "round") : null, taskId ? "task" : null].filter(Boolean);
+    const parts = [h(`span.pill.${isToolError ? "failed" : status}`, null, ["done"].includes(status) && !isToolError ? icon("check") : null, word), h("span.facts", null, facts.join(" · "))];
+    if (!ended) parts.push(button("Cancel", () => this.cancel(), { title: "Cancel this call (Esc)" }));
+    else parts.push(copyButton("Copy command line", () => this.exchange.command ?? "", { quiet: true, look: "bare" }));
+    const bar = ended ? null : progressBar(progress, elapsed);
+    if (!ended) {
+      // The button stays the same element, so that it can be clicked between two ticks.
+      if (this.head.querySelector("button") && this.shownStatus === status) {
+        this.head.querySelector(".facts").textContent = facts.join(" · ");
+        this.head.querySelector(".progress, .waiting")?.replaceWith(bar);
+        return;
+      }
+    }
+    this.shownStatus = status;
+    this.head.replaceChildren(h("div.facing", null, parts), bar ?? "", error && status === "cancelled" ? h("p.dim", null, error.message) : "");
+  }
+  drawLine() {
+    const { started, ended, server, taskId } = this.exchange;
+    const wire = (state.wireOf.get(this.n) ?? []).filter((row) => !QUIET.has(row.method) && row.kind !== "http").map((row) => ({ time: row.time, row }));
+    const logs = state.logs.filter((log) => log.server === server && log.time >= started && log.time <= (ended ?? Infinity)).map((log) => ({ time: log.time, log }));
+    const all = [...wire, ...logs].sort((one, other) => one.time - other.time);
+    const shown = all.slice(-MOST_LINES).map((entry) => h("li", null, h("span.when", null, span(Math.max(0, entry.time - started))), entry.row ? message(entry.row) : logLine(entry.log)));
+    if (all.length > MOST_LINES) shown.unshift(h("li.dim", null, `${all.length - MOST_LINES} earlier lines are in the wire and in the logs`));
+    if (taskId) shown.push(h("li", null, h("span.when", null, "task"), h("code", null, taskId)));
+    this.line.replaceChildren(...shown);
+  }
+  drawAsks() {
+    const open = [...state.asks.values()].filter((ask) => ask.exchange === this.n);
+    for (const shown of [...this.asks.children]) {
+      if (!open.some((ask) => ask.id === shown.ask.id)) shown.remove();
+    }
+    for (const ask of open) {
+      if (![...this.asks.children].some((shown) => shown.ask.id === ask.id)) this.asks.append(document.createElement("tb-ask").setup(ask));
+    }
+  }
+  drawEnd() {
+    const { exchange } = this;
+    if (!exchange.ended) {
+      const last = state.exchanges.get(this.previous);
+      if (last?.ended && !this.end.firstChild) this.end.append(h("div.lastrun", null, "last run"), this.outcome(last));
+      return;
+    }
+    if (this.drawn === this.look) return;
+    this.drawn = this.look;
+    this.end.replaceChildren(this.outcome(exchange));
+  }
+  outcome(exchange) {
+    if (exchange.error && !exchange.result) {
+      return h("div", null, exchange.status === "cancelled" ? cancelled(exchange) : failure(exchange.error));
+    }
+    if (!exchange.result) return h("p.dim", null, exchange.status === "cancelled" ? cancelled(exchange) : "There is no result.");
+    const shown = this.app ? { ...exchange, app: this.app } : exchange;
+    return result(shown, this.look, (look) => {
+      this.look = look;
+      set("look", look === "content" ? "" : look);
+      this.drawEnd();
+    });
+  }
+  async cancel() {
+    await post(`exchanges/${this.n}/cancel`).catch(() => {});
+  }
+}
+customElements.define("tb-run", Run);
+
+function cancelled(exchange) {
+  const wire = state.wireOf.get(exchange.n) ?? [];
+  const sent = wire.find((row) => row.direction === "out" && /cancel/.test(row.method ?? ""));
+  const answered = sent && wire.some((row) => row.direction === "in" && row.time > sent.time);
+  return h("p.dim", null, `${sent ? `\`${sent.method}\` was sent; the server ${answered ? "still answered" : "did not answer after it"}.` : "The request was ended; the server hears that the stream closed."} ${exchange.error?.message ?? ""}`);
+}
+
+function progressBar(progress, elapsed) {
+  if (!progress) return h("div.waiting", null, elapsed > 300 ? "no progress reported yet" : "");
+  const total = Number(progress.total);
+  const done = Number(progress.progress);
+  const rate = elapsed > 500 && done > 0 ? `${(done / (elapsed / 1000)).toFixed(1)}/s` : null;
+  const words = [progress.total === undefined || progress.total === null ? String(progress.progress) : `${progress.progress}/${progress.total}`, progress.message, rate].filter(Boolean).join(" · ");
+  const bar = h("progress", { "aria-label": "Progress", ...(total > 0 ? { max: total, value: Math.min(done, total) } : {}) });
+  return h("div.progress", null, bar, h("span", null, words));
+}
+
+function message(row) {
+  const words = [row.method ?? row.kind, row.object].filter(Boolean).join(" ");
+  return h("span.what", null, icon(row.direction), h("span", null, words), h("span.dim", null, [row.status, row.ms !== null && row.ms !== undefined && row.kind === "response" ? span(row.ms) : null].filter(Boolean).join(" · ")));
+}
+
+function logLine(log) {
+  const text = typeof log.data === "string" ? log.data : print(log.data, 0, 300);
+  return h(`span.what.log.${log.level}`, null, h("span.level", null, log.level), h("span", null, log.logger ? `${log.logger}: ${text}` : text));
+}

@@ -1,0 +1,113 @@
+// A form for an object's schema, and its JSON beside it: two views of one value.
+
+import { View, h } from "./element.js";
+import { Form, field } from "./field.js";
+import { control } from "./control.js";
+import { JsonError, isObject, parse, print } from "./json.js";
+import { initial, resolve, shape } from "./schema.js";
+import { validate } from "./validate.js";
+
+export class SchemaForm extends View {
+  /** `changed` hears that the value did. */
+  setup({ schema, value, view = "form", complete, changed, label = "Arguments" }) {
+    this.schema = isObject(schema) ? schema : { type: "object" };
+    this.value = value ?? initial(this.schema, this.schema) ?? {};
+    Object.assign(this, { view, complete, changed, label });
+    this.further = [];
+    this.draft = null;
+    return this;
+  }
+  start() {
+    this.draw();
+  }
+  /** Changes the value from outside, and draws it. */
+  set(value) {
+    this.value = value;
+    this.draft = null;
+    this.further = [];
+    this.draw();
+    this.changed?.();
+  }
+  see(view) {
+    this.view = view;
+    this.draw();
+  }
+  draw() {
+    this.form = new Form(this.schema, { complete: this.complete });
+    if (this.view === "json") this.drawJson();
+    else this.drawForm();
+    this.mark();
+  }
+  drawForm() {
+    const kind = shape(this.schema, this.schema);
+    const emit = (next) => {
+      this.value = next ?? {};
+      this.draft = null;
+      this.heard();
+    };
+    const isPlain = (kind.kind === "object" && Object.keys(kind.schema.properties).length === 0) || (kind.kind === "map" && kind.schema.additionalProperties === undefined && !kind.schema.patternProperties);
+    const isEmpty = isPlain && isObject(this.value) && !Object.keys(this.value).length;
+    const id = this.form.id();
+    const body = isEmpty
+      ? h("p.dim", null, "No arguments.")
+      : control({ form: this.form, kind, value: this.value, path: "", id, name: this.label, isRequired: true, emit, reset: emit });
+    this.lost = h("div.problem");
+    const held = this.draft === null ? null : h("div.note", null, `The JSON view holds text that is not JSON (${this.draft.error}). This form shows the last value that was.`);
+    this.replaceChildren(h("div.schemaform", { role: "group", "aria-label": this.label }, h("span", { hidden: true, id: `${id}-label` }, this.label), held, body, this.lost));
+  }
+  drawJson() {
+    const note = h("div.problem", { id: "json-problem", role: "status" });
+    const area = h("textarea.code.whole", { spellcheck: "false", "aria-label": `${this.label} as JSON`, "aria-describedby": "json-problem", value: this.draft?.text ?? print(this.value, 2) });
+    const tell = (error) => {
+      note.textContent = error ?? "";
+      area.toggleAttribute("aria-invalid", Boolean(error));
+    };
+    area.addEventListener("input", () => {
+      try {
+        this.value = parse(area.value);
+        this.draft = null;
+        tell();
+      } catch (error) {
+        if (!(error instanceof JsonError)) throw error;
+        this.draft = { text: area.value, error: error.message };
+        tell(error.message);
+      }
+      this.heard();
+    });
+    tell(this.draft?.error);
+    this.lost = h("div.problem");
+    this.replaceChildren(h("div.schemaform", null, area, note, this.lost));
+  }
+  heard() {
+    this.further = [];
+    this.mark();
+    this.changed?.();
+  }
+  /** What is wrong: our own rules at once, those of the binary when it has answered. */
+  get problems() {
+    if (this.draft) return [{ path: "", message: `the JSON breaks: ${this.draft.error}` }];
+    const own = validate(this.value, this.schema);
+    const known = new Set(own.map((problem) => problem.path));
+    return [...own, ...this.further.filter((problem) => !known.has(problem.path))];
+  }
+  mark() {
+    const isFresh = !this.touched;
+    const problems = this.problems.filter((problem) => !isFresh || problem.message !== "is required");
+    const lost = this.form.mark(problems);
+    const shown = this.draft ? [] : this.view === "json" ? problems : lost;
+    this.lost?.replaceChildren(...shown.map((problem) => h("div", null, `${problem.path || "value"}: ${problem.message}`)));
+  }
+  focusFirst() {
+    this.touched = true;
+    this.mark();
+    const [first] = this.problems;
+    if (this.view === "json") this.querySelector("textarea")?.focus();
+    else if (first) this.form.focus(first.path);
+  }
+}
+customElements.define("tb-form", SchemaForm);
+
+/** Whether a schema has a field whose text is not to be seen. */
+export function hasSecret(schema) {
+  return Object.values(resolve(schema, schema).properties ?? {}).some((one) => one?.format === "password" || one?.writeOnly);
+}

@@ -1,0 +1,139 @@
+// What a JSON Schema says about one value: resolved, sorted into the kind of field it asks for.
+
+import { isObject, kindOf, same } from "./json.js";
+
+/** References that lead to references, before it is called a circle. */
+const MOST_STEPS = 50;
+
+/** The schema behind `$ref` and a lone `allOf`, with what stands beside them. */
+export function resolve(schema, root) {
+  let now = schema;
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    if (!isObject(now)) return now === false ? { not: {} } : {};
+    if (typeof now.$ref === "string") {
+      const { $ref, ...beside } = now;
+      now = { ...(isObject(find($ref, root)) ? find($ref, root) : {}), ...beside };
+    } else if (Array.isArray(now.allOf)) {
+      const { allOf, ...beside } = now;
+      now = allOf.reduce((sum, part) => merge(sum, resolve(part, root)), beside);
+    } else {
+      return now;
+    }
+  }
+  return {};
+}
+
+function merge(one, other) {
+  const sum = { ...other, ...one };
+  if (one.properties || other.properties) sum.properties = { ...other.properties, ...one.properties };
+  if (one.required || other.required) sum.required = [...new Set([...(one.required ?? []), ...(other.required ?? [])])];
+  return sum;
+}
+
+function find(reference, root) {
+  if (reference === "#") return root;
+  if (reference.startsWith("#/")) {
+    return reference.slice(2).split("/")
+      .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce((at, part) => at?.[part], root);
+  }
+  const inDefs = { ...root.$defs, ...root.definitions };
+  return Object.values(inDefs).find((one) => one?.$anchor === reference.slice(1) || one?.$id === reference);
+}
+
+/** The kind of field: what `field.js` draws. */
+export function shape(given, root) {
+  const schema = resolve(given, root);
+  if ("const" in schema) return { kind: "const", schema };
+  if (Array.isArray(schema.enum)) return choice(schema, schema.enum.map((value, index) => ({ value, label: schema.enumNames?.[index] })));
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  if (Array.isArray(alternatives)) return union(schema, alternatives, root);
+  if (Array.isArray(schema.type)) {
+    const { type, ...rest } = schema;
+    return union(schema, type.map((one) => ({ ...rest, type: one, title: undefined, description: undefined })), root);
+  }
+  const type = schema.type ?? guess(schema);
+  if (type === "object") return { kind: schema.properties ? "object" : "map", schema };
+  return { kind: type ?? "any", schema };
+}
+
+function guess(schema) {
+  if (schema.properties || schema.additionalProperties || schema.patternProperties) return "object";
+  if (schema.items || schema.prefixItems) return "array";
+  if (schema.minLength !== undefined || schema.pattern || schema.format) return "string";
+  if (schema.minimum !== undefined || schema.maximum !== undefined) return "number";
+  return undefined;
+}
+
+function choice(schema, options) {
+  if (options.some((option) => option.value === null) && options.length > 1) {
+    const some = options.filter((option) => option.value !== null);
+    return { kind: "nullable", schema, inner: { enum: some.map((option) => option.value), enumNames: some.map((option) => option.label) } };
+  }
+  return { kind: "enum", schema, options: options.map(({ value, label }) => ({ value, label: label ?? (typeof value === "string" ? value : JSON.stringify(value)) })) };
+}
+
+function union(schema, alternatives, root) {
+  const { oneOf, anyOf, type, ...beside } = schema;
+  const resolved = alternatives.map((one) => resolve(one, root));
+  if (resolved.length && resolved.every((one) => "const" in one)) {
+    return choice(schema, resolved.map((one) => ({ value: one.const, label: one.title })));
+  }
+  const some = alternatives.filter((one, index) => resolved[index].type !== "null" && resolved[index].const !== null);
+  const withBeside = (one) => (beside.properties ? { allOf: [one, { properties: beside.properties, required: beside.required ?? [] }] } : one);
+  if (some.length < alternatives.length) {
+    const inner = some.length === 1 ? withBeside(some[0]) : { anyOf: some };
+    return { kind: "nullable", schema: beside, inner };
+  }
+  if (some.length === 1) return shape(withBeside(some[0]), root);
+  return { kind: "union", schema: beside, variants: some.map((one, index) => ({ schema: withBeside(one), label: label(one, root, index) })) };
+}
+
+function label(given, root, index) {
+  const schema = resolve(given, root);
+  if (schema.title) return schema.title;
+  for (const property of Object.values(schema.properties ?? {})) {
+    const tag = resolve(property, root);
+    if (typeof tag.const === "string") return tag.const;
+    if (tag.enum?.length === 1) return String(tag.enum[0]);
+  }
+  if (given.$ref) return given.$ref.split("/").at(-1);
+  return schema.type ? [].concat(schema.type).join(" or ") : `variant ${index + 1}`;
+}
+
+/** Whether a value could be of this schema, by its outside: used to choose a variant. */
+export function fits(value, given, root) {
+  const schema = resolve(given, root);
+  if ("const" in schema) return same(schema.const, value);
+  if (schema.enum) return schema.enum.some((one) => same(one, value));
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  if (alternatives) return alternatives.some((one) => fits(value, one, root));
+  const kind = kindOf(value);
+  const types = schema.type ? [].concat(schema.type) : [];
+  if (types.length && !types.some((type) => type === kind || (type === "integer" && kind === "number"))) return false;
+  if (kind !== "object") return true;
+  return (schema.required ?? []).every((key) => key in value)
+    && Object.entries(schema.properties ?? {}).every(([key, inner]) => {
+      const tag = resolve(inner, root);
+      return !(key in value) || !("const" in tag) || same(tag.const, value[key]);
+    });
+}
+
+/** What a required field holds before anybody touched it; undefined is nothing. */
+export function initial(given, root, depth = 0) {
+  const { kind, schema } = shape(given, root);
+  if (schema.default !== undefined) return schema.default;
+  if (kind === "const") return schema.const;
+  if (kind === "array") return [];
+  if (kind === "map") return {};
+  if (kind === "object" && depth < 5) {
+    const value = {};
+    for (const [key, inner] of Object.entries(schema.properties)) {
+      const isRequired = schema.required?.includes(key);
+      const one = isRequired ? initial(inner, root, depth + 1) : resolve(inner, root).default;
+      if (one !== undefined) value[key] = one;
+    }
+    return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,97 @@
+// What a server says about itself, how it is connected, and the steps of authorization.
+
+import { post, remove } from "./api.js";
+import { View, button, h, span } from "./element.js";
+import { failure } from "./failure.js";
+import { markdown } from "./markdown.js";
+import { state, touch } from "./store.js";
+import { tree } from "./tree.js";
+
+const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+export class ServerTab extends View {
+  setup({ server }) {
+    this.server = server;
+    return this;
+  }
+  start() {
+    this.className = "page";
+    this.watch("servers", (keys) => keys.has(this.server) && this.draw());
+    this.watch("changes", () => this.draw());
+    this.draw();
+  }
+  draw() {
+    const server = state.servers.get(this.server);
+    if (!server) return;
+    const focused = document.activeElement?.dataset?.keep;
+    this.replaceChildren(
+      h("h1", null, server.name),
+      h("p.connection", null, h(`span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`, null, server.status), h("span", null, sentence(server))),
+      server.error ? failure(server.error) : "",
+      this.controls(server),
+      section("About", facts(server)),
+      section("Authorization", this.authorization(server)),
+      server.instructions ? section("Instructions", markdown(server.instructions)) : "",
+      server.capabilities ? section("Capabilities", tree(server.capabilities, { search: false })) : "",
+      section("Changes", changes(this.server)),
+      server.stderr?.length ? section("Standard error", h("pre.text", { tabindex: "0" }, server.stderr.join("\n"))) : "");
+    if (focused) this.querySelector(`[data-keep="${focused}"]`)?.focus();
+  }
+  controls(server) {
+    const pin = h("select", { "aria-label": "Revision", "data-keep": "pin" }, h("option", { value: "" }, "any revision"), REVISIONS.map((one) => h("option", { value: one }, one)));
+    pin.value = this.pinned ?? "";
+    pin.addEventListener("change", () => (this.pinned = pin.value));
+    const act = (path, body) => async () => {
+      try {
+        const next = await post(`servers/${server.id}/${path}`, body?.());
+        if (next?.id) {
+          state.servers.set(next.id, next);
+          touch("servers", next.id);
+        }
+      } catch (error) {
+        this.append(h("p.problem", { role: "alert" }, error.message));
+      }
+    };
+    return h("div.actions", null, pin,
+      button(server.status === "open" ? "Connect again" : server.status === "failed" ? "Retry" : "Connect", act("connect", () => (this.pinned ? { revision: this.pinned } : {})), { look: server.status === "open" ? "plain" : "main", "data-keep": "connect" }),
+      server.status === "open" ? button("Close the connection", act("close"), { "data-keep": "close" }) : null,
+      button("Remove from this list", async () => {
+        await remove(`servers/${server.id}`);
+        state.servers.delete(server.id);
+        touch("servers", server.id);
+      }, { "data-keep": "remove" }));
+  }
+  authorization(server) {
+    const steps = state.auth.get(server.id) ?? [];
+    return [steps.length ? h("ol.steps", null, steps.map((step) => h("li", null, h(`span.pill.${{ doing: "running", done: "done", failed: "failed" }[step.state]}`, null, step.state), h("span", null, step.step), detail(step.detail)))) : h("p.dim", null, "No authorization has taken place."),
+      h("div.actions", null, button("Sign in", () => post(`servers/${server.id}/login`).catch((error) => this.append(h("p.problem", { role: "alert" }, error.message))), { "data-keep": "login" }), button("Sign out", () => post(`servers/${server.id}/logout`).catch(() => {}), { "data-keep": "logout" }))];
+  }
+}
+customElements.define("tb-server", ServerTab);
+
+function detail(given) {
+  if (given === null || given === undefined) return "";
+  if (typeof given !== "string") return tree(given, { search: false });
+  if (!/^https?:\/\//.test(given)) return h("span.dim", null, given);
+  return h("a", { href: given, target: "_blank", rel: "noopener noreferrer" }, new URL(given).host, " – open to go on");
+}
+
+const section = (name, ...body) => h("section", null, h("h2", null, name), body);
+
+/** The connection in words. */
+export function sentence(server) {
+  if (server.status !== "open") return server.error?.message ?? server.status;
+  return [server.revision, server.era, server.transport, server.latencyMs !== null && server.latencyMs !== undefined ? span(Number(server.latencyMs)) : null].filter(Boolean).join(" · ");
+}
+
+function facts(server) {
+  const info = server.info ?? {};
+  const rows = [["name", info.name], ["title", info.title], ["version", info.version], ["description", info.description], ["website", info.websiteUrl], ["target", server.target], ["known from", server.source]];
+  return h("dl.headers", null, rows.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))]));
+}
+
+function changes(id) {
+  const own = state.changes.filter((change) => change.server === id).slice(-20).reverse();
+  if (!own.length) return h("p.dim", null, "None heard of yet.");
+  return h("ul.plainlist", null, own.map((change) => h("li", null, h("span.when", null, new Date(change.time).toLocaleTimeString()), ` ${change.kind === "missed" ? "some changes were missed" : change.kind} ${change.uri ?? ""}`)));
+}

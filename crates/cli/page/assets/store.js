@@ -1,0 +1,204 @@
+// What the page knows: servers, their offers, calls, asks, messages on the wire, and log lines.
+//
+// Views listen to topics. However often something changes, they hear of it once a frame.
+
+import { get, post, follow } from "./api.js";
+import { announce, plural } from "./element.js";
+
+/** Rows of the wire that the page keeps; the binary's recording has them all. */
+const WIRE_KEPT = 100_000;
+/** Log lines that the page keeps. */
+const LOGS_KEPT = 10_000;
+/** Rows that are asked for at once. */
+const WIRE_PAGE = 2000;
+
+export const state = {
+  version: "",
+  connection: "open",
+  servers: new Map(),
+  offers: new Map(),
+  exchanges: new Map(),
+  asks: new Map(),
+  wire: [],
+  wireOf: new Map(),
+  logs: [],
+  changes: [],
+  auth: new Map(),
+  watched: new Map(),
+};
+
+const listeners = new Map();
+const changed = new Map();
+let scheduled = false;
+
+/** Calls `react` with the keys that changed. Returns what stops it. */
+export function on(topic, react) {
+  if (!listeners.has(topic)) listeners.set(topic, new Set());
+  listeners.get(topic).add(react);
+  return () => listeners.get(topic).delete(react);
+}
+
+export function touch(topic, key) {
+  if (!changed.has(topic)) changed.set(topic, new Set());
+  changed.get(topic).add(key);
+  if (scheduled) return;
+  scheduled = true;
+  if (document.hidden) setTimeout(flush, 16);
+  else requestAnimationFrame(flush);
+}
+
+function flush() {
+  scheduled = false;
+  const topics = [...changed];
+  changed.clear();
+  for (const [topic, keys] of topics) {
+    for (const react of [...(listeners.get(topic) ?? [])]) react(keys);
+  }
+}
+
+/** Reads everything, and follows what happens from then on. Resolves when the first state is there. */
+export function open() {
+  return new Promise((ready) => {
+    follow(take, async (how) => {
+      state.connection = how === "again" ? "open" : how;
+      touch("connection", how);
+      if (how === "open" || how === "again") await reload();
+      if (how !== "lost") ready();
+    });
+  });
+}
+
+async function reload() {
+  const whole = await get("state");
+  state.version = whole.version;
+  for (const server of whole.servers) take("server", server);
+  for (const exchange of whole.exchanges) take("exchange", exchange, true);
+  readWire();
+}
+
+async function readWire() {
+  let after = state.wire.at(-1)?.seq ?? 0;
+  for (;;) {
+    const page = await get(`wire?after=${after}&limit=${WIRE_PAGE}`);
+    for (const row of page.rows) takeWire(row);
+    if (page.next === null || page.next === undefined || !page.rows.length) return;
+    after = page.next;
+  }
+}
+
+const TAKES = {
+  server(server) {
+    state.servers.set(server.id, server);
+    touch("servers", server.id);
+    if (server.status === "open" && !state.offers.has(server.id)) loadOffer(server.id);
+    if (server.status !== "open") state.offers.delete(server.id);
+  },
+  exchange(exchange, isOld) {
+    const before = state.exchanges.get(exchange.n);
+    state.exchanges.set(exchange.n, exchange);
+    for (const ask of exchange.asks ?? []) state.asks.set(ask.id, ask);
+    touch("exchanges", exchange.n);
+    if (!isOld && exchange.ended && !before?.ended) announce(`${exchange.object ?? exchange.method} ${exchange.status}`);
+  },
+  ask(ask) {
+    state.asks.set(ask.id, ask);
+    touch("exchanges", ask.exchange);
+    touch("asks", ask.id);
+    announce(`${state.servers.get(ask.server)?.name ?? "the server"} asks you something`);
+  },
+  "ask-gone"({ id }) {
+    const ask = state.asks.get(id);
+    state.asks.delete(id);
+    touch("asks", id);
+    if (ask) touch("exchanges", ask.exchange);
+  },
+  wire: takeWire,
+  log(line) {
+    state.logs.push(line);
+    if (state.logs.length > LOGS_KEPT) state.logs.splice(0, LOGS_KEPT / 10);
+    touch("logs", line.server);
+  },
+  change(change) {
+    state.changes.push({ ...change, time: Date.now() });
+    if (state.changes.length > LOGS_KEPT) state.changes.splice(0, LOGS_KEPT / 10);
+    touch("changes", change.server);
+    if (change.kind !== "resource") loadOffer(change.server, true);
+  },
+  auth(step) {
+    const steps = state.auth.get(step.server) ?? [];
+    const known = steps.findIndex((other) => other.step === step.step);
+    if (known < 0) steps.push(step);
+    else steps[known] = step;
+    state.auth.set(step.server, steps);
+    touch("servers", step.server);
+  },
+};
+
+function take(name, data, isOld) {
+  TAKES[name]?.(data, isOld);
+}
+
+function takeWire(row) {
+  const rows = state.wire;
+  const last = rows.at(-1);
+  if (!last || row.seq > last.seq) rows.push(row);
+  else {
+    let at = rows.length - 1;
+    while (at >= 0 && rows[at].seq > row.seq) at -= 1;
+    // The same row comes again when its answer is known.
+    if (rows[at]?.seq === row.seq) rows[at] = row;
+    else rows.splice(at + 1, 0, row);
+  }
+  if (rows.length > WIRE_KEPT) rows.splice(0, WIRE_KEPT / 10);
+  if (row.exchange !== null && row.exchange !== undefined) {
+    const own = state.wireOf.get(row.exchange) ?? [];
+    const known = own.findIndex((other) => other.seq === row.seq);
+    if (known < 0) own.push(row);
+    else own[known] = row;
+    state.wireOf.set(row.exchange, own);
+    touch("exchanges", row.exchange);
+  }
+  touch("wire", row.seq);
+}
+
+/** What a server offers, read once and again when it says that it changed. */
+export async function loadOffer(id, isFresh = false) {
+  try {
+    const offer = await get(`servers/${id}/offer${isFresh ? "?fresh=1" : ""}`);
+    state.offers.set(id, offer);
+    announce(plural(offer.tools.length, "tool"));
+  } catch (error) {
+    state.offers.set(id, {
+      tools: [], prompts: [], resources: [], resourceTemplates: [],
+      problems: [{ list: "everything", error: { who: "transport", message: error.message, causes: [] } }],
+    });
+  }
+  touch("offers", id);
+}
+
+/** Starts a call, and gives its number. */
+export async function start(server, method, params, more = {}) {
+  const { exchange } = await post(`servers/${server}/exchanges`, { method, params, ...more });
+  return exchange;
+}
+
+/** Starts a call and waits for its end. */
+export async function finish(server, method, params) {
+  const n = await start(server, method, params);
+  return new Promise((resolve) => {
+    const look = () => {
+      const exchange = state.exchanges.get(n);
+      if (!exchange?.ended) return;
+      stop();
+      resolve(exchange);
+    };
+    const stop = on("exchanges", look);
+    look();
+  });
+}
+
+/** The calls of one object, newest first. */
+export const callsOf = (server, method, object) =>
+  [...state.exchanges.values()]
+    .filter((call) => call.server === server && call.method === method && call.object === object)
+    .sort((one, other) => other.n - one.n);

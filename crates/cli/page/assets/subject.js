@@ -1,0 +1,87 @@
+// What can be called: a tool, a prompt, a resource or a template, each with its method and schema.
+
+import { isObject } from "./json.js";
+import { finish } from "./store.js";
+import { expand, variables } from "./uri-template.js";
+
+/** The thing of this name under a tab, or null. */
+export function subject(server, offer, tab, name) {
+  if (!offer || !name) return null;
+  if (tab === "tools") {
+    const tool = offer.tools.find((one) => one.name === name);
+    return tool && ofTool(tool);
+  }
+  if (tab === "prompts") {
+    const prompt = offer.prompts.find((one) => one.name === name);
+    return prompt && ofPrompt(prompt, server);
+  }
+  const resource = offer.resources.find((one) => one.uri === name);
+  if (resource) return ofResource(resource);
+  const template = offer.resourceTemplates.find((one) => one.uriTemplate === name);
+  return template ? ofTemplate(template, server) : null;
+}
+
+export function marks(tool) {
+  const hints = tool.annotations ?? {};
+  const list = [];
+  if (hints.readOnlyHint === true) list.push(["read", "read-only"]);
+  if (isDestructive(tool)) list.push(["destr", "destructive"]);
+  if (tool.execution?.taskSupport && tool.execution.taskSupport !== "forbidden") list.push(["task", "task"]);
+  return list;
+}
+
+export const isDestructive = (tool) => tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true;
+
+function ofTool(tool) {
+  return {
+    item: tool, name: tool.name, title: tool.title ?? tool.annotations?.title, description: tool.description,
+    method: "tools/call", verb: "call", act: "Call", object: tool.name,
+    schema: isObject(tool.inputSchema) ? tool.inputSchema : { type: "object" }, marks: marks(tool), isDestructive: isDestructive(tool),
+    task: tool.execution?.taskSupport, app: tool._meta?.ui?.resourceUri ?? tool._meta?.["ui/resourceUri"],
+    params: (value) => ({ name: tool.name, arguments: value }), values: (params) => params?.arguments ?? {},
+  };
+}
+
+function ofPrompt(prompt, server) {
+  const given = prompt.arguments ?? [];
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(given.map((one) => [one.name, { type: "string", title: one.title, description: one.description }])),
+    required: given.filter((one) => one.required).map((one) => one.name),
+    additionalProperties: false,
+  };
+  return {
+    item: prompt, name: prompt.name, title: prompt.title, description: prompt.description, method: "prompts/get", verb: "get", act: "Get", object: prompt.name, schema, marks: [],
+    complete: completing(server, { type: "ref/prompt", name: prompt.name }),
+    params: (value) => ({ name: prompt.name, ...(Object.keys(value).length ? { arguments: value } : {}) }), values: (params) => params?.arguments ?? {},
+  };
+}
+
+function ofResource(resource) {
+  return {
+    item: resource, name: resource.uri, title: resource.title ?? resource.name, description: resource.description, method: "resources/read", verb: "read", act: "Read",
+    object: resource.uri, schema: { type: "object", properties: {}, additionalProperties: false }, marks: [], uri: () => resource.uri,
+    about: [resource.mimeType, resource.size !== undefined && `${resource.size} bytes`].filter(Boolean).join(" · "),
+    params: () => ({ uri: resource.uri }), values: () => ({}), isFixed: true,
+  };
+}
+
+function ofTemplate(template, server) {
+  const found = variables(template.uriTemplate);
+  const schema = { type: "object", properties: Object.fromEntries(found.map((name) => [name, { type: "string" }])), required: [], additionalProperties: false };
+  return {
+    item: template, name: template.uriTemplate, title: template.title ?? template.name, description: template.description, method: "resources/read", verb: "read", act: "Read",
+    schema, marks: [], about: template.mimeType, uri: (value) => expand(template.uriTemplate, value),
+    complete: completing(server, { type: "ref/resource", uri: template.uriTemplate }),
+    params: (value) => ({ uri: expand(template.uriTemplate, value) }), values: () => null,
+  };
+}
+
+/** Completion by the server, when it says that it does that. */
+function completing(server, ref) {
+  if (!server.capabilities?.completions) return undefined;
+  return async (name, value) => {
+    const done = await finish(server.id, "completion/complete", { ref, argument: { name, value } }).catch(() => null);
+    return done?.result?.completion?.values ?? [];
+  };
+}

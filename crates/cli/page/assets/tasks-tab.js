@@ -1,0 +1,63 @@
+// Calls that became tasks: their state, how long the server keeps them, and what can be done.
+
+import { View, button, h, span } from "./element.js";
+import { failure } from "./failure.js";
+import { address } from "./router.js";
+import { finish, start, state } from "./store.js";
+import { tree } from "./tree.js";
+
+export class TasksTab extends View {
+  setup({ server }) {
+    this.server = server;
+    this.known = new Map();
+    return this;
+  }
+  start() {
+    this.className = "page";
+    this.watch("exchanges", () => this.draw());
+    const timer = setInterval(() => this.tick(), 1000);
+    this.stopped = () => clearInterval(timer);
+    this.draw();
+    this.readList();
+  }
+  async readList() {
+    const server = state.servers.get(this.server);
+    if (!server?.capabilities?.tasks?.list) return;
+    const done = await finish(this.server, "tasks/list", {}).catch(() => null);
+    for (const task of done?.result?.tasks ?? []) this.known.set(task.taskId, { task, at: Date.now() });
+    this.draw();
+  }
+  draw() {
+    const calls = [...state.exchanges.values()].filter((call) => call.server === this.server && call.taskId && !call.method.startsWith("tasks/"));
+    for (const call of state.exchanges.values()) {
+      if (call.method === "tasks/get" && call.server === this.server && call.result) this.known.set(call.params?.taskId, { task: call.result.task ?? call.result, at: call.ended });
+    }
+    const ids = [...new Set([...calls.map((call) => call.taskId), ...this.known.keys()])].reverse();
+    this.replaceChildren(h("h1", null, "Tasks"), ids.length
+      ? h("ul.tasks", null, ids.map((id) => this.row(id, calls.find((call) => call.taskId === id))))
+      : h("p.dim", null, "No call has become a task. A tool that can run as one has the mark “task”; tick “as a task” beside its button, or the server decides."));
+    this.tick();
+  }
+  row(id, call) {
+    const { task, at } = this.known.get(id) ?? {};
+    const status = task?.status ?? call?.status ?? "unknown";
+    const ttl = task?.ttlMs ?? task?.ttl;
+    const ends = ttl ? Date.parse(task.createdAt ?? "") + Number(ttl) || at + Number(ttl) : null;
+    const act = (method, params) => () => start(this.server, method, params).catch(() => {});
+    return h("li", null,
+      h("div.facing", null, h(`span.pill.${/fail|cancel/.test(status) ? "failed" : /complet|done/.test(status) ? "done" : /input|ask/.test(status) ? "asked" : "running"}`, null, status),
+        call ? h("a", { href: address({ tab: "tools", object: call.object, query: { run: call.n } }) }, call.object) : null, h("code", null, id), h("span.dim.ttl", ends ? { "data-ends": ends } : null)),
+      task?.statusMessage ? h("p", null, task.statusMessage) : null,
+      h("div.actions", null, button("Ask how it is", act("tasks/get", { taskId: id })), button("Cancel it", act("tasks/cancel", { taskId: id })),
+        state.servers.get(this.server)?.era === "legacy" ? button("Result", act("tasks/result", { taskId: id })) : null),
+      call?.error ? failure(call.error) : null,
+      task ? h("details", null, h("summary", null, "The whole task"), tree(task, { search: false })) : null);
+  }
+  tick() {
+    for (const place of this.querySelectorAll(".ttl[data-ends]")) {
+      const left = Number(place.dataset.ends) - Date.now();
+      place.textContent = left > 0 ? `kept for ${span(left)}` : "no longer kept";
+    }
+  }
+}
+customElements.define("tb-tasks", TasksTab);
