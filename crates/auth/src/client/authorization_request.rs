@@ -141,6 +141,7 @@ mod tests {
         .unwrap()
     }
 
+    // rule: A8
     #[test]
     fn the_question_has_pkce_state_and_the_resource_as_it_was_published() {
         let request = request("a b", Some("https://host"));

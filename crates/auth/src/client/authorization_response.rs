@@ -156,6 +156,7 @@ mod tests {
         .unwrap()
     }
 
+    // rule: A14
     /// A14: the table of the specification, and exact comparison.
     #[test]
     fn the_issuer_is_compared_as_text_whenever_it_is_there() {

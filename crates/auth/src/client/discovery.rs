@@ -1,6 +1,6 @@
 //! From a refusal to the authorization server that gives tokens for the server.
 
-use turnbuckle_transport::http::client::{Address, StatusCode};
+use turnbuckle_transport::http::client::{Address, HeaderMap, HeaderValue, StatusCode};
 
 use super::challenge::Wanted;
 use super::fetch::{Fetcher, Found};
@@ -185,8 +185,18 @@ async fn legacy(fetcher: &Fetcher, server: &Address) -> Result<Discovered, AuthE
     let places = well_known::of_issuer(&base).map_err(|error| no_url(STEP, server, error))?;
     let base = base.to_string();
     let mut found = AuthorizationServer::by_default(&base);
+    // 2025-03-26, authorization, 2.3.2: the version SHOULD be told during this discovery.
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        "mcp-protocol-version",
+        HeaderValue::from_static("2025-03-26"),
+    );
     for place in &places {
-        match fetcher.document::<AuthorizationServer>(STEP, place).await? {
+        let headers = headers.clone();
+        match fetcher
+            .document_with::<AuthorizationServer>(STEP, place, headers)
+            .await?
+        {
             Found::Document(document) => {
                 let issuer = document.issuer.trim_end_matches('/');
                 if issuer != base.trim_end_matches('/') {

@@ -61,10 +61,9 @@ impl Engine {
         old: Option<&Tokens>,
     ) -> Result<(Tokens, Standing), AuthError> {
         self.settings.reach.check(Step::Use, &self.server)?;
-        let registered = self.settings.registered.as_ref();
-        let known = registered.and_then(|registered| registered.issuer.as_deref());
         // Each time anew: a server may have moved to another authorization server.
-        let found = discover(&self.fetcher, &self.server, wanted, known).await?;
+        let found = discover(&self.fetcher, &self.server, wanted, self.known_issuer()).await?;
+        self.check_issuer(&found)?;
         let kept = self.kept(&found).await;
         // Tokens of another issuer are nothing to this one.
         let old = old.filter(|old| old.issuer == found.server.issuer);
@@ -87,8 +86,37 @@ impl Engine {
                 (tokens, Standing::New)
             }
         };
-        self.keep(&tokens, wanted).await;
+        if standing == Standing::New {
+            self.keep_granted(&tokens).await;
+        }
+        // Others are where they were found, or were saved under the hold they were renewed under:
+        // by now another process may have put newer ones in their place.
+        self.point_to(&tokens, wanted).await;
         Ok((tokens, standing))
+    }
+
+    /// The issuer that tokens have to come from, if there is one.
+    fn known_issuer(&self) -> Option<&str> {
+        let registered = self.settings.registered.as_ref();
+        let registered = registered.and_then(|registered| registered.issuer.as_deref());
+        self.settings.issuer.as_deref().or(registered)
+    }
+
+    /// A server without metadata names its authorization server by being it.
+    fn check_issuer(&self, found: &Discovered) -> Result<(), AuthError> {
+        match self.settings.issuer.as_deref() {
+            Some(issuer) if issuer != found.server.issuer => {
+                let problem = Problem::Mismatch {
+                    what: "the authorization server",
+                    expected: issuer.to_owned(),
+                    found: super::error::shown(&found.server.issuer),
+                };
+                Err(AuthError::new(Step::ServerMetadata, problem)
+                    .at(&self.server)
+                    .hint("nothing was sent there; change `OAuth::issuer` if the server has moved"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Tokens that somebody else has brought, or that a refresh token brings.

@@ -67,10 +67,20 @@ impl Fetcher {
         step: Step,
         address: &Address,
     ) -> Result<Found<T>, AuthError> {
+        self.document_with(step, address, HeaderMap::new()).await
+    }
+
+    /// The same with headers, none of which is a secret.
+    pub(crate) async fn document_with<T: DeserializeOwned>(
+        &self,
+        step: Step,
+        address: &Address,
+        headers: HeaderMap,
+    ) -> Result<Found<T>, AuthError> {
         let mut at = address.clone();
         for _ in 0..=MAX_REDIRECTS {
             let answer = self
-                .send(step, Method::GET, &at, HeaderMap::new(), Bytes::new())
+                .send(step, Method::GET, &at, headers.clone(), Bytes::new())
                 .await?;
             if answer.status.is_redirection() {
                 at = redirected(step, &at, &answer)?;

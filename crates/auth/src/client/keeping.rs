@@ -44,14 +44,22 @@ impl Engine {
         Tokens::from_secret(&self.load(key).await?)
     }
 
-    pub(crate) async fn keep(&self, tokens: &Tokens, wanted: &Wanted) {
+    /// Keeps tokens that were just granted. Whoever is renewing those that were there is waited for,
+    /// so that the renewed ones do not take the place of these.
+    pub(crate) async fn keep_granted(&self, tokens: &Tokens) {
+        let key = self.tokens_key(&tokens.issuer, tokens.resource.as_deref());
+        let held = self.settings.store.hold(&key).await;
+        let _held = held.map_err(|error| self.log(&key, Some(error)));
+        self.save_tokens(&key, tokens).await;
+    }
+
+    /// Keeps which tokens this server was reached with.
+    pub(crate) async fn point_to(&self, tokens: &Tokens, wanted: &Wanted) {
         let pointer = Pointer {
             issuer: tokens.issuer.clone(),
             resource: tokens.resource.clone(),
             resource_metadata: wanted.resource_metadata.clone(),
         };
-        let key = self.tokens_key(&tokens.issuer, tokens.resource.as_deref());
-        self.save_tokens(&key, tokens).await;
         let pointer = serde_json::to_string(&pointer).unwrap_or_default();
         self.save(&self.server_key(), &Secret::new(pointer)).await;
     }

@@ -100,8 +100,26 @@ impl OAuth {
 
     /// The platform that the client runs on vouches for it, by statements that it hands out
     /// (workload identity federation).
+    ///
+    /// The statement is shown to the authorization server that the MCP server names. Say which one
+    /// it is for by [`issuer`](Self::issuer), unless the server is trusted to name it.
     pub fn workload(self, statement: impl Assertion + 'static) -> Self {
         self.with(|settings| settings.grant = Grant::Workload(Arc::new(statement)))
+    }
+
+    /// Takes tokens from this authorization server only, whichever the server names: nothing is
+    /// sent to another. A client that was given to it by [`client`](Self::client) says so itself,
+    /// by [`Registered::at_issuer`].
+    ///
+    /// ```
+    /// use turnbuckle_auth::client::{AssertionFile, OAuth};
+    ///
+    /// let oauth = OAuth::new("nightly-report")
+    ///     .workload(AssertionFile::new("/var/run/secrets/tokens/mcp"))
+    ///     .issuer("https://login.example.com");
+    /// ```
+    pub fn issuer(self, issuer: impl Into<String>) -> Self {
+        self.with(|settings| settings.issuer = Some(issuer.into()))
     }
 
     /// Asks for these scopes too. What the server wants is asked for anyway.
@@ -194,7 +212,15 @@ impl OAuth {
     pub async fn sign_out(&self, server: &str) -> Result<(), AuthError> {
         let session = self.session_at(server)?;
         session.load().await;
-        match session.drop_tokens().await {
+        let tokens = match session.drop_tokens().await {
+            Some(tokens) => Some(tokens),
+            // Some that could not be renewed are not in use any more, and are there all the same.
+            None => {
+                let kept = session.engine.kept_last().await;
+                kept.map(|(tokens, _)| Arc::new(tokens))
+            }
+        };
+        match tokens {
             Some(tokens) => session.engine.revoke(&tokens).await,
             None => Ok(()),
         }

@@ -32,6 +32,33 @@ impl Reach {
             .hint("serve it by `https`, or allow plain `http` where nobody else listens"))
     }
 
+    /// Whether a person's browser may be sent to a URL, on behalf of a client of this server. What it
+    /// asks is asked from this machine, as what we ask is.
+    ///
+    /// # Errors
+    /// If it leads inside by what is written in it.
+    pub(crate) fn check_visit(self, address: &Address, server: &Address) -> Result<(), AuthError> {
+        self.check(Step::Authorization, address)?;
+        let host = address.uri().host().unwrap_or_default();
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let written = match host.parse() {
+            Ok(found) => Some(found),
+            Err(_) if is_loopback(address) => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            Err(_) => None,
+        };
+        let is_inside = |found| !self.passes(found, is_loopback(server));
+        if address.is_same_origin(server) || !written.is_some_and(is_inside) {
+            return Ok(());
+        }
+        let reason = "a browser is not sent into this machine or a private network".to_owned();
+        Err(
+            AuthError::new(Step::Authorization, Problem::Forbidden(reason))
+                .at(address)
+                .rule("security best practices, \"Server-Side Request Forgery\"")
+                .hint("allow private networks if the server and this machine are in the same one"),
+        )
+    }
+
     /// Whether a connection may be made to an address, on behalf of a client of this server.
     pub(crate) fn passes(self, found: IpAddr, server_is_local: bool) -> bool {
         match kind(found) {
@@ -99,6 +126,8 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             Some((high, low))
         }
+        // The oldest way to write one; `::` and `::1` are their own.
+        [0, 0, 0, 0, 0, 0, high, low] if (high, low) > (0, 1) => Some((high, low)),
         // 6to4 has it further ahead.
         [0x2002, high, low, ..] => Some((high, low)),
         _ => None,
@@ -112,7 +141,11 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
     } else if address.is_unspecified() || address.is_multicast() || address.is_unicast_link_local()
     {
         Kind::Never
-    } else if address.is_unique_local() || segments[0] & 0xffc0 == 0xfec0 {
+    } else if address.is_unique_local()
+        || segments[0] & 0xffc0 == 0xfec0
+        // A network's own translator, into wherever it likes (RFC 8215).
+        || segments[..3] == [0x64, 0xff9b, 1]
+    {
         Kind::Private
     } else {
         Kind::Public
@@ -122,6 +155,37 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_browser_is_not_sent_inside_by_a_server_outside() {
+        let address = |text| Address::parse(text).unwrap();
+        let check = |reach: Reach, to, server| reach.check_visit(&address(to), &address(server));
+        let (strict, open) = (
+            Reach::default(),
+            Reach {
+                private: true,
+                plain: false,
+            },
+        );
+        let outside = "https://mcp.example/mcp";
+        for inside in [
+            "http://localhost:8080/delete",
+            "http://127.0.0.1/",
+            "https://[::1]/x",
+            "https://10.0.0.1/x",
+        ] {
+            check(strict, inside, outside).unwrap_err();
+            check(open, inside, outside).unwrap();
+        }
+        check(open, "https://169.254.169.254/x", outside).unwrap_err();
+        for (fine, server) in [
+            ("https://login.example/authorize", outside),
+            ("http://localhost:9/authorize", "http://127.0.0.1:8/mcp"),
+            ("https://10.0.0.1/authorize", "https://10.0.0.1/mcp"),
+        ] {
+            check(strict, fine, server).unwrap();
+        }
+    }
 
     #[test]
     fn addresses_inside_are_told_from_those_outside() {
@@ -142,6 +206,10 @@ mod tests {
             ("::ffff:10.0.0.1", Kind::Private),
             ("64:ff9b::a00:1", Kind::Private),
             ("2002:a00:1::", Kind::Private),
+            ("::10.0.0.1", Kind::Private),
+            ("::127.0.0.1", Kind::Loopback),
+            ("::2", Kind::Never),
+            ("64:ff9b:1::a00:1", Kind::Private),
             ("169.254.169.254", Kind::Never),
             ("::ffff:169.254.169.254", Kind::Never),
             ("fe80::1", Kind::Never),

@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) document: Option<String>,
     pub(crate) document_key: Option<Arc<SigningKey>>,
     pub(crate) registered: Option<Registered>,
+    /// The one authorization server that tokens come from, if it was named.
+    pub(crate) issuer: Option<String>,
     pub(crate) grant: Grant,
     pub(crate) scopes: Scopes,
     pub(crate) offline: Offline,
@@ -54,6 +56,7 @@ impl Settings {
             document: None,
             document_key: None,
             registered: None,
+            issuer: None,
             grant: Grant::Code,
             scopes: Scopes::default(),
             offline: Offline::Ask,

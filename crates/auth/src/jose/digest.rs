@@ -23,7 +23,7 @@ pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> [u8; 32] {
 }
 
 /// Whether two texts are the same, in a time that tells nothing of how much of them is.
-#[cfg(feature = "server")]
+#[cfg(any(feature = "client", feature = "server"))]
 pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
     use ring::hmac;
     // The tags are compared in constant time, and say nothing without being whole.

@@ -12,8 +12,10 @@ mod signing_key;
 
 pub use algorithm::Algorithm;
 pub use digest::digest;
+#[cfg(any(feature = "client", feature = "server"))]
+pub(crate) use digest::is_same;
 #[cfg(feature = "server")]
-pub(crate) use digest::{is_same, sha256};
+pub(crate) use digest::sha256;
 pub use jwk::{BadKey, Jwk, JwkSet};
 pub use jws::{BadToken, Header, Jws};
 pub use signing_key::{KeyError, SigningKey};

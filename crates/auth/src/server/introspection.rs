@@ -3,6 +3,7 @@
 use std::{
     fmt,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -18,8 +19,11 @@ use super::{
 };
 
 /// Questions to one issuer at a time. Anybody can send tokens that nobody knows, and each is a
-/// question; those beyond wait, for as long as a question may take.
+/// question; those beyond wait.
 const MAX_QUESTIONS: usize = 32;
+
+/// 10 s to wait for one's turn, which is what a question may take.
+const TURN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Asks an issuer about tokens.
 pub(super) struct Introspection {
@@ -48,7 +52,11 @@ impl Introspection {
         issuer: &str,
         token: &str,
     ) -> Result<Claims, VerifyError> {
-        let _turn = self.questions.acquire().await;
+        let turn = tokio::time::timeout(TURN_DEADLINE, self.questions.acquire()).await;
+        let _turn = turn.map_err(|_| {
+            let reason = format!("{MAX_QUESTIONS} questions to issuer `{issuer}` are open");
+            VerifyError::Unavailable(reason)
+        })?;
         let address = self.address(fetcher, issuer).await?;
         let form = form_urlencoded::Serializer::new(String::new())
             .append_pair("token", token)
@@ -59,7 +67,9 @@ impl Introspection {
         let answer = fetcher.form(&address, headers, form).await;
         let answer = answer.map_err(|unread| VerifyError::Unavailable(unread.reason))?;
         match answer {
-            Value::Object(claims) if claims.get("active") == Some(&Value::Bool(true)) => Ok(claims),
+            Value::Object(claims) if claims.get("active") == Some(&Value::Bool(true)) => {
+                only_access(claims)
+            }
             // RFC 7662, 2.2: nothing is said about a token that is not.
             Value::Object(_) => Err(VerifyError::Invalid(
                 "the token is unknown, has expired or was revoked".into(),
@@ -99,10 +109,51 @@ impl Introspection {
     }
 }
 
+/// Issuers know refresh tokens too, and say that they are active. The hint does not keep them from
+/// it (RFC 7662, 4), and each has its own word for what a token is.
+fn only_access(claims: Claims) -> Result<Claims, VerifyError> {
+    let is_refresh = ["token_use", "token_type", "typ"].iter().any(|name| {
+        let kind = claims.get(*name).and_then(Value::as_str);
+        kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("refresh"))
+    });
+    if is_refresh {
+        let reason = "it is a refresh token: send the access token";
+        return Err(VerifyError::Invalid(reason.into()));
+    }
+    Ok(claims)
+}
+
 impl fmt::Debug for Introspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Introspection")
             .field("client_id", &self.client_id)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_refresh_token_opens_nothing() {
+        let read = |json: Value| only_access(json.as_object().cloned().unwrap_or_default());
+        for bad in [
+            json!({ "active": true, "token_use": "refresh_token" }),
+            json!({ "active": true, "token_type": "refresh_token" }),
+            json!({ "active": true, "typ": "Refresh" }),
+        ] {
+            let error = read(bad.clone()).unwrap_err();
+            assert!(error.to_string().contains("refresh token"), "{bad}");
+        }
+        for good in [
+            json!({ "active": true }),
+            json!({ "active": true, "token_use": "access_token", "token_type": "Bearer" }),
+            json!({ "active": true, "typ": "Bearer", "token_type": "DPoP" }),
+        ] {
+            read(good).unwrap();
+        }
     }
 }

@@ -17,6 +17,10 @@ const FRESH: u64 = 600;
 /// keys, and the issuer must not feel it.
 const PAUSE: u64 = 10;
 
+/// Seconds between two tries where there are no keys at all. Nobody is let in meanwhile, so it is
+/// shorter, and long enough that a flood of tokens does not become one of questions.
+const RETRY: u64 = 2;
+
 /// Seconds for which old keys are used when the issuer cannot be asked: a night of theirs must not
 /// be one of ours.
 const STALE: u64 = 12 * 3600;
@@ -46,6 +50,10 @@ struct State {
     keys: Option<Arc<JwkSet>>,
     fetched: u64,
     tried: Option<u64>,
+    /// How often the issuer was asked, for whoever waited meanwhile.
+    asked: u64,
+    /// Why there are no keys that can be used.
+    failure: Option<VerifyError>,
     /// Where the keys are, once it is known.
     address: Option<Address>,
 }
@@ -75,10 +83,14 @@ impl Keys {
         if let Some(keys) = self.known(algorithm, id, now) {
             return Ok(keys);
         }
+        let before = self.state().asked;
         let _turn = self.turn.acquire().await;
         // Whoever was before us may have brought it.
         if let Some(keys) = self.known(algorithm, id, now) {
             return Ok(keys);
+        }
+        if let Some(settled) = self.state().settled(before, now) {
+            return settled;
         }
         self.fetch(fetcher, issuer, now).await
     }
@@ -90,9 +102,7 @@ impl Keys {
         let keys = state.keys.as_ref()?;
         let is_fresh = now < state.fetched.saturating_add(FRESH);
         let is_there = keys.candidates(algorithm, id).next().is_some();
-        let is_recent = state
-            .tried
-            .is_some_and(|tried| now < tried.saturating_add(PAUSE));
+        let is_recent = state.was_tried_within(PAUSE, now) && state.is_usable(now);
         ((is_fresh && is_there) || is_recent).then(|| Arc::clone(keys))
     }
 
@@ -105,6 +115,8 @@ impl Keys {
         self.state().tried = Some(now);
         let fetched = self.ask(fetcher, issuer).await;
         let mut state = self.state();
+        state.asked += 1;
+        state.failure = None;
         match fetched {
             Ok((address, keys)) => {
                 let keys = Arc::new(keys);
@@ -116,13 +128,15 @@ impl Keys {
             Err(error) => {
                 // It may have moved.
                 state.address = None;
-                let is_usable = now < state.fetched.saturating_add(STALE);
                 match &state.keys {
-                    Some(keys) if is_usable => {
+                    Some(keys) if state.is_usable(now) => {
                         tracing::warn!(%error, "old keys of an issuer are used");
                         Ok(Arc::clone(keys))
                     }
-                    _ => Err(error),
+                    _ => {
+                        state.failure = Some(error.clone());
+                        Err(error)
+                    }
                 }
             }
         }
@@ -144,5 +158,27 @@ impl Keys {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// What holds for somebody who waited since the issuer had been asked `before` times, or who
+    /// comes right after a failure: all of them asking one after the other would take for ever.
+    fn settled(&self, before: u64, now: u64) -> Option<Result<Arc<JwkSet>, VerifyError>> {
+        if let Some(failure) = &self.failure {
+            let is_news = self.asked != before || self.was_tried_within(RETRY, now);
+            return is_news.then(|| Err(failure.clone()));
+        }
+        let keys = self.keys.as_ref().filter(|_| self.asked != before)?;
+        Some(Ok(Arc::clone(keys)))
+    }
+
+    fn was_tried_within(&self, seconds: u64, now: u64) -> bool {
+        let is_recent = |tried: u64| now < tried.saturating_add(seconds);
+        self.tried.is_some_and(is_recent)
+    }
+
+    fn is_usable(&self, now: u64) -> bool {
+        now < self.fetched.saturating_add(STALE)
     }
 }

@@ -37,7 +37,7 @@ impl Engine {
             server,
         )?;
         // It is opened on the person's machine: `file:` and the like must not get there.
-        self.settings.reach.check(Step::Authorization, &endpoint)?;
+        self.settings.reach.check_visit(&endpoint, &self.server)?;
         let visit = self.visit(server).await?;
         let redirect_uri = visit.redirect_uri().to_owned();
         check_redirect(&redirect_uri)?;
@@ -254,6 +254,7 @@ fn check_redirect(uri: &str) -> Result<(), AuthError> {
 mod tests {
     use super::*;
 
+    // rule: A20
     /// A20.
     #[test]
     fn people_are_not_sent_back_just_anywhere() {

@@ -121,7 +121,13 @@ impl Engine {
 
 /// Whether asking again cannot help, but signing in again may.
 fn is_final(error: &AuthError) -> bool {
-    matches!(error.problem(), Problem::Refused { status, .. } if (400..500).contains(status))
+    let Problem::Refused { status, .. } = error.problem() else {
+        return false;
+    };
+    // Too slow, too early, too often: the refresh token is as good as before.
+    let is_passing = [408, 425, 429].contains(status);
+    (400..500).contains(status)
+        && !is_passing
         && error.oauth_error() != Some("temporarily_unavailable")
 }
 

@@ -37,13 +37,17 @@ impl Engine {
         for (token, kind) in given {
             let Some(token) = token else { continue };
             let mut headers = HeaderMap::new();
-            let mut form = Serializer::new(String::new());
-            form.append_pair("token", token.expose());
-            form.append_pair("token_type_hint", kind);
-            if let Some(identity) = &identity {
-                identity.prove(&server, &mut form, &mut headers, Timestamp::now())?;
-            }
-            let form = form.finish();
+            // In a block, so that nothing of it is held while the answer is waited for: a future that
+            // holds a serialiser cannot be sent to another thread.
+            let form = {
+                let mut form = Serializer::new(String::new());
+                form.append_pair("token", token.expose());
+                form.append_pair("token_type_hint", kind);
+                if let Some(identity) = &identity {
+                    identity.prove(&server, &mut form, &mut headers, Timestamp::now())?;
+                }
+                form.finish()
+            };
             let answer = self.fetcher.form(STEP, &endpoint, headers, form).await?;
             if !answer.status.is_success() {
                 let error = refusal(STEP, &endpoint, &answer);

@@ -314,6 +314,7 @@ mod tests {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
+    // rule: A22
     /// A22: tokens are stored securely.
     #[cfg(unix)]
     #[tokio::test]

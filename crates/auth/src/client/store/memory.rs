@@ -2,16 +2,24 @@
 
 use std::collections::HashMap;
 use std::future::ready;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use turnbuckle_transport::http::client::BoxError;
 
 use super::{BoxFuture, StoreKey, TokenStore};
 use crate::Secret;
 
-/// Keeps secrets in memory.
+/// 1 min for others to be done with a key: a renewal, with its own deadline of half of that.
+const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Keeps secrets in memory. Those who share it take turns.
 #[derive(Debug, Default)]
-pub struct MemoryStore(Mutex<HashMap<StoreKey, Secret>>);
+pub struct MemoryStore {
+    secrets: Mutex<HashMap<StoreKey, Secret>>,
+    /// As many as there are keys, which are few.
+    turns: Mutex<HashMap<StoreKey, Arc<tokio::sync::Mutex<()>>>>,
+}
 
 impl MemoryStore {
     /// An empty one.
@@ -21,7 +29,7 @@ impl MemoryStore {
 
     fn with<T>(&self, act: impl FnOnce(&mut HashMap<StoreKey, Secret>) -> T) -> T {
         // A map is whole between any two of its calls.
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.secrets.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -42,5 +50,16 @@ impl TokenStore for MemoryStore {
     fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>> {
         self.with(|all| all.remove(key));
         Box::pin(ready(Ok(())))
+    }
+
+    fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = Arc::clone(turns.entry(key.clone()).or_default());
+        Box::pin(async move {
+            match tokio::time::timeout(HOLD_TIMEOUT, turn.lock_owned()).await {
+                Ok(held) => Ok(Box::new(held) as Box<dyn Send>),
+                Err(_) => Err(format!("another has held it for {HOLD_TIMEOUT:?}").into()),
+            }
+        })
     }
 }

@@ -58,7 +58,7 @@ pub trait TokenStore: Send + Sync {
     /// returned is dropped. A token is renewed under it: of two that renew with one refresh token,
     /// the second would be taken for a thief.
     ///
-    /// Without this, only those within the process take turns.
+    /// Without this, only the clones of one `OAuth` take turns.
     ///
     /// # Errors
     /// If the key cannot be held.

@@ -41,6 +41,7 @@ async fn a_refusal_leads_to_a_token_and_the_request_is_sent_again() {
     assert!(world.log().iter().all(|seen| !seen.query.contains("t0ken")));
 }
 
+// rule: A4
 /// A4: where the refusal says, then below the path, then at the root.
 #[tokio::test]
 async fn the_resource_is_looked_for_where_it_says_then_by_path_then_at_the_root() {
@@ -53,6 +54,7 @@ async fn the_resource_is_looked_for_where_it_says_then_by_path_then_at_the_root(
     assert_eq!(world.paths()[1..4], ["/told", &path, RESOURCE]);
 }
 
+// rule: A5
 /// A5: three places where the issuer has a path.
 #[tokio::test]
 async fn the_authorization_server_is_looked_for_in_three_places() {
@@ -69,6 +71,7 @@ async fn the_authorization_server_is_looked_for_in_three_places() {
     assert_eq!(world.paths()[2..5], places);
 }
 
+// rule: A6
 /// A6: metadata whose issuer differs is not used.
 #[tokio::test]
 async fn metadata_of_another_issuer_is_not_used() {
@@ -99,6 +102,7 @@ async fn a_resource_that_is_not_the_server_is_refused() {
     assert_eq!(world.at(SERVER).len(), 0);
 }
 
+// rule: A9
 /// A9: tokens go to the server that they are for, and to nobody else.
 #[tokio::test]
 async fn tokens_are_not_sent_to_another_server() {
@@ -111,6 +115,7 @@ async fn tokens_are_not_sent_to_another_server() {
     other.request(&oauth.for_another_server()).await.unwrap();
 }
 
+// rule: A8
 /// A8: exactly as it was published, without a slash at the end, in both requests.
 #[tokio::test]
 async fn the_resource_is_named_as_it_was_published() {
@@ -127,6 +132,7 @@ async fn the_resource_is_named_as_it_was_published() {
     }
 }
 
+// rule: A7
 /// A7: 2025-03-26, with metadata at the root and without any.
 #[tokio::test]
 async fn a_server_without_metadata_is_its_own_authorization_server() {
@@ -144,6 +150,9 @@ async fn a_server_without_metadata_is_its_own_authorization_server() {
             [format!("{RESOURCE}/mcp"), RESOURCE.to_owned()]
         );
         assert_eq!(paths[3], SERVER);
+        // 2025-03-26, 2.3.2: the version SHOULD be told there.
+        let version = world.log()[3].headers.get("mcp-protocol-version").cloned();
+        assert_eq!(version.as_deref(), Some("2025-03-26"));
         assert_eq!(
             paths[paths.len() - 4..paths.len() - 1],
             ["/register", "/authorize", "/token"]

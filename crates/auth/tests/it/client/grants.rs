@@ -171,6 +171,27 @@ async fn a_platform_vouches_for_the_client() {
     assert!(world.at("/register").is_empty());
 }
 
+/// A statement is worth something wherever it is believed: a server that names another
+/// authorization server, or is its own, does not get it.
+#[tokio::test]
+async fn a_statement_is_shown_to_its_issuer_only() {
+    let (world, other) = (World::new().await, World::new().await);
+    let oauth = || OAuth::new("pod").workload(Secret::new("word"));
+    let pinned = oauth().issuer(&*world.url);
+    world.request(&pinned).await.unwrap();
+    assert_eq!(world.at("/token").len(), 1);
+    let pinned = oauth().issuer(&*world.url);
+    for is_published in [true, false] {
+        if !is_published {
+            other.plan().documents.clear();
+            other.plan().challenge = "Bearer".to_owned();
+        }
+        let error = other.error(&pinned).await;
+        assert!(error.to_string().contains(&world.url), "{error}");
+        assert!(other.at("/token").is_empty());
+    }
+}
+
 #[tokio::test]
 async fn a_platform_that_is_not_believed_is_not_tried_again() {
     let world = World::new().await;

@@ -7,6 +7,7 @@ use super::world::{Answer, World, oauth, server_metadata};
 
 const DOCUMENT: &str = "https://app.example/client.json";
 
+// rule: A18
 /// A18: registered by hand, else by document, else by introduction, else an error.
 #[tokio::test]
 async fn the_best_way_to_be_known_is_taken() {
@@ -33,6 +34,7 @@ async fn the_best_way_to_be_known_is_taken() {
     assert!(error.advice().unwrap().contains("by hand"), "{error}");
 }
 
+// rule: A17
 /// A17: an `https` URL with a path.
 #[tokio::test]
 async fn a_document_that_cannot_be_one_is_refused_here() {
@@ -49,6 +51,7 @@ async fn a_document_that_cannot_be_one_is_refused_here() {
     assert!(world.at("/authorize").is_empty());
 }
 
+// rule: A16
 /// A16 and A19: what is said when introducing oneself.
 #[tokio::test]
 async fn an_introduction_says_what_kind_of_application_it_is() {
@@ -67,6 +70,7 @@ async fn an_introduction_says_what_kind_of_application_it_is() {
     );
 }
 
+// rule: A16
 /// A16: be prepared for rejections.
 #[tokio::test]
 async fn an_introduction_that_is_refused_is_told_with_what_to_do() {
@@ -84,6 +88,7 @@ async fn an_introduction_that_is_refused_is_told_with_what_to_do() {
     assert!(error.advice().unwrap().contains("native"), "{error}");
 }
 
+// rule: A15
 /// A15: what one authorization server gave is not shown to the next.
 #[tokio::test]
 async fn a_server_that_moves_is_introduced_to_anew() {
@@ -117,6 +122,7 @@ async fn a_server_that_moves_is_introduced_to_anew() {
     );
 }
 
+// rule: A15
 /// A15: a client that is registered by hand belongs to its issuer.
 #[tokio::test]
 async fn a_client_registered_elsewhere_is_not_shown() {

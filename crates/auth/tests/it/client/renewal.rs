@@ -177,6 +177,7 @@ async fn processes_that_share_a_folder_renew_once() {
     assert_eq!(world.at("/authorize").len(), 1);
 }
 
+// rule: A19
 /// A19: never assume a refresh token.
 #[tokio::test]
 async fn without_a_refresh_token_the_person_is_asked_again() {
@@ -222,23 +223,102 @@ async fn a_renewed_token_that_is_refused_leads_to_the_person() {
     assert_eq!(world.at("/authorize").len(), 2);
 }
 
-/// An authorization server in trouble does not cost the refresh token.
+/// An authorization server in trouble, or with too much to do, does not cost the refresh token.
 #[tokio::test]
 async fn trouble_while_renewing_is_told_and_nothing_is_lost() {
+    for status in [503, 429, 408] {
+        let world = renewing().await;
+        let oauth = oauth();
+        world.request(&oauth).await.unwrap();
+        world.plan().accepted.clear();
+        let trouble = Arc::new(AtomicUsize::new(1));
+        let left = trouble.clone();
+        world.rule(move |seen| {
+            let is_now = seen.path == "/token" && left.fetch_sub(1, Ordering::SeqCst) == 1;
+            is_now.then(|| Answer::empty(status))
+        });
+        let error = world.error(&oauth).await;
+        assert_eq!(error.step(), turnbuckle_auth::client::Step::Refresh);
+        assert!(world.request(&oauth).await.unwrap().status().is_success());
+        assert_eq!(world.at("/authorize").len(), 1, "{status}");
+    }
+}
+
+/// What another process has renewed meanwhile is not overwritten by whoever found the old tokens.
+#[tokio::test]
+async fn tokens_that_were_found_are_not_written_again() {
     let world = renewing().await;
-    let oauth = oauth();
-    world.request(&oauth).await.unwrap();
+    let scratch = Scratch::new("found");
+    let first = scratch.client();
+    world.request(&first).await.unwrap();
+    let second = scratch.client();
+    let files = |scratch: &Scratch| -> Vec<_> {
+        let files = std::fs::read_dir(&scratch.0).unwrap().map(Result::unwrap);
+        let is_tokens = |path: &PathBuf| {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            text.contains("r3fresh")
+        };
+        files.map(|file| file.path()).filter(is_tokens).collect()
+    };
+    let kept = files(&scratch);
+    assert_eq!(kept.len(), 1);
+    let before = std::fs::metadata(&kept[0]).unwrap();
+    for file in std::fs::read_dir(&scratch.0).unwrap() {
+        let path = file.unwrap().path();
+        if std::fs::read_to_string(&path).unwrap().contains("\"server ") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    // It begins without tokens of its own, is refused, and finds those of the first.
+    second.sign_in(&world.mcp().to_string()).await.unwrap();
+    world.request(&second).await.unwrap();
+    let after = std::fs::metadata(&kept[0]).unwrap();
+    assert_eq!(before.modified().unwrap(), after.modified().unwrap());
+    assert_eq!(world.at("/authorize").len(), 1);
+}
+
+/// Two hooks that share a store in memory take turns, as processes that share a folder do.
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_share_a_store_in_memory_renew_once() {
+    let world = Arc::new(renewing().await);
+    let first = oauth();
+    world.request(&first).await.unwrap();
+    let second = first.for_another_server();
+    world.request(&second).await.unwrap();
     world.plan().accepted.clear();
-    let trouble = Arc::new(AtomicUsize::new(1));
-    let left = trouble.clone();
+    let mut all = tokio::task::JoinSet::new();
+    for client in [first, second] {
+        let world = world.clone();
+        all.spawn(async move { world.request(&client).await.unwrap().status() });
+    }
+    for status in all.join_all().await {
+        assert!(status.is_success());
+    }
+    assert_eq!(renewals(&world).len(), 1);
+    assert_eq!(world.at("/authorize").len(), 1);
+}
+
+/// Tokens that could not be renewed are out of use, and still there to be given back.
+#[tokio::test]
+async fn signing_out_after_a_failed_renewal_forgets_all_the_same() {
+    let world = renewing().await;
+    world.plan().life = Some(0);
+    let scratch = Scratch::new("sign-out-later");
+    world.request(&scratch.client()).await.unwrap();
+    let oauth = scratch.client();
+    let left = AtomicUsize::new(2);
     world.rule(move |seen| {
-        let is_now = seen.path == "/token" && left.fetch_sub(1, Ordering::SeqCst) == 1;
+        let is_now = seen.path == "/token" && left.fetch_sub(1, Ordering::SeqCst) > 0;
         is_now.then(|| Answer::empty(503))
     });
-    let error = world.error(&oauth).await;
-    assert_eq!(error.step(), turnbuckle_auth::client::Step::Refresh);
-    assert!(world.request(&oauth).await.unwrap().status().is_success());
-    assert_eq!(world.at("/authorize").len(), 1);
+    world.error(&oauth).await;
+    oauth.sign_out(&world.mcp().to_string()).await.unwrap();
+    let given = world.at("/revoke");
+    assert_eq!(given[0].param("token").unwrap(), "r3fresh-1");
+    for file in std::fs::read_dir(&scratch.0).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains("r3fresh"), "{text}");
+    }
 }
 
 #[tokio::test]

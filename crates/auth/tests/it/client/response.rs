@@ -6,6 +6,7 @@ use turnbuckle_auth::client::{Problem, Step};
 use super::world::{Answer, World, oauth};
 use turnbuckle_auth::jose::digest;
 
+// rule: A10
 /// A10: the verifier is the one of the challenge, by S256.
 #[tokio::test]
 async fn the_code_is_redeemed_with_the_verifier_of_its_challenge() {
@@ -19,6 +20,7 @@ async fn the_code_is_redeemed_with_the_verifier_of_its_challenge() {
     assert_eq!(redeemed.param("redirect_uri"), asked.param("redirect_uri"));
 }
 
+// rule: A10
 /// A10: refuse when support is not advertised.
 #[tokio::test]
 async fn without_pkce_nobody_is_asked() {
@@ -35,6 +37,7 @@ async fn without_pkce_nobody_is_asked() {
     assert!(world.at("/authorize").is_empty());
 }
 
+// rule: A14
 /// A14: every row of the table, and exact comparison.
 #[tokio::test]
 async fn an_answer_of_somebody_else_is_not_redeemed() {
@@ -92,6 +95,7 @@ async fn a_refusal_of_the_person_is_told() {
     assert!(!error.contains("evil_error"), "{error}");
 }
 
+// rule: A20
 /// A20.
 #[tokio::test]
 async fn an_answer_to_another_question_is_not_redeemed() {

@@ -10,6 +10,7 @@ fn asked(world: &World) -> Vec<Option<String>> {
     asked.iter().map(|seen| seen.param("scope")).collect()
 }
 
+// rule: A11
 /// A11: the challenge, else what is published, else nothing.
 #[tokio::test]
 async fn the_challenge_comes_before_what_is_published() {
@@ -35,6 +36,7 @@ async fn what_the_application_wants_is_asked_for_too() {
     assert_eq!(asked(&world), [Some("read mine".to_owned())]);
 }
 
+// rule: A19
 /// A19: offline access where it is offered, and nowhere else.
 #[tokio::test]
 async fn offline_access_is_asked_for_where_it_is_offered() {
@@ -64,6 +66,7 @@ fn narrow(seen: &Seen, token: &str, scope: &str) -> Option<Answer> {
     })
 }
 
+// rule: A13
 /// A13: the union of what was asked for and what is wanted.
 #[tokio::test]
 async fn a_token_is_widened_by_what_is_wanted() {
@@ -75,6 +78,7 @@ async fn a_token_is_widened_by_what_is_wanted() {
     assert_eq!(asked(&world), [some("read"), some("read write")]);
 }
 
+// rule: A13
 /// A13: bounded, and told why.
 #[tokio::test]
 async fn a_server_that_is_never_content_is_given_up() {

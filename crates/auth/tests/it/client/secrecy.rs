@@ -36,6 +36,7 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
+// rule: A22
 #[tokio::test]
 async fn no_secret_is_logged_or_shown() {
     let log = Log::default();

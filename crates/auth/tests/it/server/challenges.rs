@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::site::Site;
 
+// rule: A3
 // A3: servers MUST publish protected resource metadata with at least one authorization server, and
 // say where it is.
 #[tokio::test]
@@ -50,6 +51,7 @@ async fn the_metadata_is_where_the_challenge_says_and_at_the_root() {
     assert_eq!(site.asked("/jwks"), 0, "nobody was asked for nothing");
 }
 
+// rule: A2
 // A2: 401 for every request without a token, of every revision and method.
 #[tokio::test]
 async fn nothing_is_served_without_a_token() {
@@ -78,6 +80,7 @@ async fn nothing_is_served_without_a_token() {
     }
 }
 
+// rule: A1
 // A1: never in the query string. 400 is for requests that are malformed.
 #[tokio::test]
 async fn a_token_in_the_wrong_place_is_refused() {

@@ -77,6 +77,7 @@ async fn an_issuer_that_is_down_is_no_reason_to_believe_anybody() {
     answer.is_refused(503, "at the moment");
     assert_eq!(answer.header("retry-after"), "5");
     site.issuer.clear();
+    site.pass(3);
     assert_eq!(site.call("whoami", &token).await.status, 200);
     // Keys that were good an hour ago are used while the issuer is away; after a day they are not.
     for fault in [
@@ -91,10 +92,27 @@ async fn an_issuer_that_is_down_is_no_reason_to_believe_anybody() {
     }
     site.issuer.order(Fault::Status(Endpoint::Keys, 500));
     site.pass(24 * 3600);
-    let token = site.token().claim("exp", 4_000_000_000_u64).mint();
-    site.call("whoami", &token)
-        .await
-        .is_refused(503, "at the moment");
+    // The second comes right after the first, which is no reason to believe old keys either.
+    for _ in 0..2 {
+        let token = site.token().claim("exp", 4_000_000_000_u64).mint();
+        site.call("whoami", &token)
+            .await
+            .is_refused(503, "at the moment");
+    }
+}
+
+#[tokio::test]
+async fn an_issuer_without_keys_is_not_asked_for_each_token() {
+    let site = Site::start().await;
+    site.issuer.order(Fault::Status(Endpoint::Keys, 500));
+    for _ in 0..20 {
+        let token = site.token().mint();
+        site.call("whoami", &token)
+            .await
+            .is_refused(503, "at the moment");
+    }
+    // All of them may end within one period of two seconds, or the clock ticks between.
+    assert!(site.asked("/jwks") <= 4, "{}", site.asked("/jwks"));
 }
 
 // RFC 8414, 3.3: metadata of another issuer MUST NOT be used.

@@ -11,6 +11,7 @@ fn scoped(guard: Guard) -> Guard {
         .implies("notes:write", ["notes:read"])
 }
 
+// rule: A12
 // A12: 403 with `insufficient_scope`, all scopes of the operation, and the metadata's place.
 #[tokio::test]
 async fn who_lacks_a_scope_is_told_which() {
@@ -38,6 +39,7 @@ async fn who_lacks_a_scope_is_told_which() {
     assert_eq!(site.call("write", &more).await.status, 200);
 }
 
+// rule: A13
 // A13: servers MUST account for scopes that imply others.
 #[tokio::test]
 async fn a_broader_scope_is_enough() {
