@@ -58,10 +58,14 @@ impl Wish {
         let Some(asked) = asked else {
             return match tool.task {
                 // tasks: servers MUST answer -32601 where a task is required and none is asked for.
-                Some(TaskSupport::Required) => Err(unsupported(
-                    tool,
-                    "runs only as a task: call it with `task`",
-                )),
+                Some(TaskSupport::Required) if speaks_of_tasks(incoming.revision) => Err(
+                    unsupported(tool, "runs only as a task: call it with `task`"),
+                ),
+                Some(TaskSupport::Required) => {
+                    let revision = incoming.revision;
+                    let problem = format!("runs only as a task, which {revision} does not have");
+                    Err(unsupported(tool, &problem))
+                }
                 _ => Ok(Self::Never),
             };
         };

@@ -112,6 +112,7 @@ async fn until_alive(yard: &Yard, count: usize) {
 
 const WITH_TASKS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
+// rule: D1, Z5
 every_revision! {
     async fn a_plain_call_gets_the_result_whether_or_not_it_was_a_task(client = yard(1).1) {
         let output = client.call("build", json!({ "target": "all" })).await.unwrap();
@@ -137,7 +138,9 @@ every_revision! {
             assert_eq!(rebuilt.unwrap().text(), "rebuilt");
         } else {
             let error = rebuilt.unwrap_err();
-            assert!(error.to_string().contains("runs only as a task"), "{error}");
+            let revision = client.server().revision();
+            let why = format!("runs only as a task, which {revision} does not have");
+            assert!(error.to_string().contains(&why), "{error}");
         }
     }
 }
@@ -161,6 +164,7 @@ async fn questions_of_a_task_reach_the_handlers_of_the_client() {
     }
 }
 
+// rule: Z5
 #[tokio::test]
 async fn another_connection_comes_back_with_a_ticket() {
     for revision in WITH_TASKS {
@@ -247,6 +251,7 @@ async fn cancelling_a_task_stops_the_work() {
     }
 }
 
+// rule: PC3
 #[tokio::test]
 async fn giving_up_a_call_gives_up_its_task() {
     let (yard, server) = live(0);

@@ -49,7 +49,8 @@ impl BadState {
     /// The error to answer the client with: -32602, and not a word on the reason.
     pub fn to_error(&self) -> ErrorObject {
         ErrorObject::invalid_params(
-            "`requestState` is not valid for this request; send the request again without it",
+            "`requestState` is not valid for this request; send the request again without it, and \
+             without `inputResponses`",
         )
     }
 }
