@@ -60,6 +60,11 @@ impl Failed {
         self
     }
 
+    /// The error alone, for whoever shows it in another way.
+    pub(crate) fn said(&self) -> String {
+        self.source.to_string()
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code as u8)
     }

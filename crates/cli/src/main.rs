@@ -7,6 +7,7 @@ mod argument;
 mod command;
 mod demo;
 mod exit;
+mod inspect;
 mod log;
 mod show;
 mod signature;
@@ -34,6 +35,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Serve(command::serve::Serve),
+    Inspect(command::inspect::Inspect),
     List(command::list::List),
     Call(command::call::Call),
     Read(command::read::Read),
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     show::choose(arguments.color);
     let outcome = match &arguments.command {
         Command::Serve(serve) => command::serve::run(serve),
+        Command::Inspect(inspect) => command::inspect::run(inspect),
         Command::List(list) => command::list::run(list),
         Command::Call(call) => command::call::run(call),
         Command::Read(read) => command::read::run(read),

@@ -86,7 +86,7 @@ impl Connection {
     }
 
     /// Whether answers come by a stream of events (HTTP+SSE).
-    pub(crate) fn is_answered_by_events(&self) -> bool {
+    pub fn is_answered_by_events(&self) -> bool {
         let http = self.link().wire.http();
         http.is_some_and(|http| http.is_answered_by_events())
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use turnbuckle::{Command, Target, client::HttpTarget};
 use turnbuckle_host::config::{Catalogue, Entry, Environment, Launch, LookupError, Places, Remote};
 
-pub(crate) use options::Options;
+pub(crate) use options::{EraName, Options};
 
 use crate::exit::{Failed, Outcome};
 
@@ -121,14 +121,24 @@ impl Server {
                 }
                 Ok(command.into())
             }
-            Launch::Remote(remote) => {
-                let target = HttpTarget::new(&remote.url);
-                let target = remote
-                    .headers
-                    .iter()
-                    .fold(target, |target, (name, value)| target.header(name, value));
-                options.reach(target).map(Into::into)
-            }
+            Launch::Remote(remote) => reach(remote, options).map(Into::into),
         }
     }
+
+    /// The same where it is a URL, for whoever has more to say about it.
+    pub(crate) fn http_target(&self, options: &Options) -> Outcome<Option<HttpTarget>> {
+        match &self.launch {
+            Launch::Command { .. } => Ok(None),
+            Launch::Remote(remote) => reach(remote, options).map(Some),
+        }
+    }
+}
+
+fn reach(remote: &Remote, options: &Options) -> Outcome<HttpTarget> {
+    let target = HttpTarget::new(&remote.url);
+    let target = remote
+        .headers
+        .iter()
+        .fold(target, |target, (name, value)| target.header(name, value));
+    options.reach(target)
 }

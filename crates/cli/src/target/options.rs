@@ -49,7 +49,8 @@ pub(crate) struct Options {
 }
 
 /// An era, by its name.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum EraName {
     Legacy,
     Modern,

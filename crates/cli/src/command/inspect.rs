@@ -1,0 +1,118 @@
+//! `turnbuckle inspect`: the page, connected.
+
+use std::time::Duration;
+
+use clap::Args;
+use turnbuckle_host::config::Environment;
+
+use super::serve::stop_signal;
+use crate::{
+    exit::{Code, Failed, Outcome},
+    inspect::{Inspector, Site, open_in_browser},
+    target::{self, Options},
+};
+
+/// Look at servers in the browser: call, read, answer, and see every message.
+///
+/// Opens a page on this machine that is connected to the servers named: URLs, names from config
+/// files, or a command after `--`. Without any, all servers of the config files are listed, to be
+/// connected to by a click. The connections live in this process and end with it; the page is for
+/// this machine alone, and for whoever has the URL with its key.
+#[derive(Args)]
+pub(crate) struct Inspect {
+    /// The servers to connect to.
+    #[arg(value_name = "SERVER")]
+    servers: Vec<String>,
+
+    /// Print the URL and open no browser.
+    #[arg(long)]
+    no_open: bool,
+
+    /// Listen at this port of 127.0.0.1; otherwise 7251, or any other if that is taken.
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+
+    #[command(flatten)]
+    options: Options,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(inspect: &Inspect) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failed::new(Code::Connect, error))?;
+    let outcome = runtime.block_on(inspect.serve());
+    // Nothing is left that somebody waits for: a lookup of a name may still block a thread.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
+}
+
+impl Inspect {
+    async fn serve(&self) -> Outcome {
+        // Heard from the start: whoever stops it while it begins is not overheard.
+        let stop = stop_signal();
+        let inspector = Inspector::new(self.options.clone());
+        let site = Site::open(inspector.clone(), self.port).await;
+        let site = site.map_err(|error| Failed::new(Code::Connect, error))?;
+        self.add_servers(&inspector)?;
+        let url = site.url();
+        super::print(&url);
+        if !self.no_open && !open_in_browser(&url) {
+            eprintln!("open this URL in a browser; Ctrl-C ends the inspector");
+        }
+        site.serve(stop).await;
+        Ok(())
+    }
+
+    /// Adds what was named, and connects; without a name, adds what the config files have.
+    fn add_servers(&self, inspector: &std::sync::Arc<Inspector>) -> Outcome {
+        let config = self.options.config.as_ref();
+        let mut connected = Vec::new();
+        if !self.command.is_empty() {
+            let (server, _) = target::split(&[], &self.command, config)?;
+            connected.push(inspector.add(server, "command line")?);
+        }
+        for word in &self.servers {
+            let server = target::find(word, config)?;
+            let is_url = word.contains("://");
+            let source = if is_url {
+                "command line"
+            } else {
+                "config file"
+            };
+            connected.push(inspector.add(server, source)?);
+        }
+        if connected.is_empty() {
+            return self.add_configured(inspector);
+        }
+        for id in connected {
+            inspector.connect(&id);
+        }
+        Ok(())
+    }
+
+    fn add_configured(&self, inspector: &Inspector) -> Outcome {
+        let catalogue = target::catalogue(self.options.config.as_ref())?;
+        let mut known = Vec::new();
+        for (_, entry) in catalogue.entries().filter(|(_, entry)| entry.is_enabled) {
+            // The nearest of those with the same name is the one that the name means.
+            if known.contains(&entry.name) {
+                continue;
+            }
+            known.push(entry.name.clone());
+            match entry.launch(&Environment) {
+                Ok(launch) => {
+                    let name = entry.name.clone();
+                    let server = target::Server { name, launch };
+                    inspector.add(server, &entry.file.display().to_string())?;
+                }
+                Err(error) => eprintln!("server `{}` is left out: {error}", entry.name),
+            }
+        }
+        Ok(())
+    }
+}

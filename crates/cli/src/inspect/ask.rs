@@ -1,0 +1,176 @@
+//! What servers ask, until somebody at the page answers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+use tokio::sync::oneshot;
+use turnbuckle::schema::Schema;
+
+use super::{Inspector, raw::Raw};
+
+/// 256 open at once: a page with more of them is of no use to anybody.
+pub(super) const MAX_ASKS: usize = 256;
+
+/// A question as the page shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Ask {
+    pub(super) id: String,
+    pub(super) exchange: Option<u64>,
+    pub(super) server: String,
+    pub(super) key: String,
+    pub(super) method: String,
+    pub(super) params: Raw,
+    pub(super) round: usize,
+    pub(super) state_bytes: usize,
+}
+
+/// A question that waits.
+pub(super) struct OpenAsk {
+    pub(super) ask: Ask,
+    pub(super) tell: oneshot::Sender<Reply>,
+}
+
+/// What the page answers.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Result(Box<RawValue>),
+    Decline,
+    Cancel,
+    Error(String),
+}
+
+/// The same as it comes.
+#[derive(Deserialize)]
+pub(super) struct Given {
+    result: Option<Box<RawValue>>,
+    refuse: Option<Refuse>,
+    error: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Refuse {
+    Decline,
+    Cancel,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    message: String,
+}
+
+impl Given {
+    pub(super) fn into_reply(self) -> Option<Reply> {
+        match self {
+            Self {
+                result: Some(result),
+                ..
+            } => Some(Reply::Result(result)),
+            Self {
+                refuse: Some(Refuse::Decline),
+                ..
+            } => Some(Reply::Decline),
+            Self {
+                refuse: Some(Refuse::Cancel),
+                ..
+            } => Some(Reply::Cancel),
+            Self {
+                error: Some(error), ..
+            } => Some(Reply::Error(error.message)),
+            _ => None,
+        }
+    }
+}
+
+impl Ask {
+    /// What is wrong with a result, if it is the content of a form: elicitation asks clients to look
+    /// before they send.
+    pub(super) fn problems(&self, result: &RawValue) -> Vec<(String, String)> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Form {
+            requested_schema: Option<Value>,
+        }
+        #[derive(Deserialize)]
+        struct Filled {
+            action: String,
+            content: Option<Value>,
+        }
+        if self.method != "elicitation/create" {
+            return Vec::new();
+        }
+        let Ok(filled) = serde_json::from_str::<Filled>(result.get()) else {
+            let wanted = "an object with `action` and `content` is wanted".to_owned();
+            return vec![(String::new(), wanted)];
+        };
+        let form = serde_json::from_str::<Form>(self.params.text());
+        let schema = form.ok().and_then(|form| form.requested_schema);
+        let (Some(schema), true) = (schema, filled.action == "accept") else {
+            return Vec::new();
+        };
+        let content = filled
+            .content
+            .unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+        super::check::problems(&Schema::compile(&schema), &content)
+    }
+}
+
+/// Takes the question back when whoever waits for the answer goes away.
+pub(super) struct Withdraw {
+    inspector: Arc<Inspector>,
+    id: String,
+}
+
+impl Drop for Withdraw {
+    fn drop(&mut self) {
+        self.inspector.forget_ask(&self.id);
+    }
+}
+
+/// Asks the page, and waits for as long as somebody waits for this.
+pub(super) async fn ask(inspector: &Arc<Inspector>, ask: Ask) -> Reply {
+    let (tell, told) = oneshot::channel();
+    let Some(id) = inspector.open_ask(ask, tell) else {
+        return Reply::Error(format!("more than {MAX_ASKS} questions are open"));
+    };
+    let _withdraw = Withdraw {
+        inspector: inspector.clone(),
+        id,
+    };
+    told.await.unwrap_or(Reply::Cancel)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    // rule: E9
+    #[test]
+    fn a_form_is_looked_at_before_it_is_sent() {
+        let schema =
+            json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let ask = Ask {
+            id: "a1".into(),
+            exchange: None,
+            server: "s1".into(),
+            key: "k".into(),
+            method: "elicitation/create".into(),
+            params: Raw::of(&json!({"message": "?", "requestedSchema": schema})),
+            round: 1,
+            state_bytes: 0,
+        };
+        let problems = |result: Value| ask.problems(&Raw::of(&result).to_box());
+        assert!(problems(json!({"action": "accept", "content": {"n": 1}})).is_empty());
+        assert!(problems(json!({"action": "decline"})).is_empty());
+        assert_eq!(
+            problems(json!({"action": "accept", "content": {"n": "x"}}))[0].0,
+            "/n"
+        );
+        assert_eq!(problems(json!({"action": "accept"})).len(), 1);
+        assert_eq!(problems(json!(7)).len(), 1);
+    }
+}

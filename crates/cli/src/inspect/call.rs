@@ -1,0 +1,160 @@
+//! Running an exchange: in a task of its own, which the inspector owns.
+
+use std::{cell::Cell, sync::Arc};
+
+use serde_json::value::RawValue;
+use turnbuckle::{Connection, protocol::LoggingLevel};
+
+use super::{
+    Inspector, check, equivalent,
+    exchange::{Exchange, Progress, Status, Wanted},
+    problem::{Problem, Who},
+    raw::Raw,
+    round,
+};
+
+/// 256 at once: each may hold a request open on a server.
+const MAX_RUNNING: usize = 256;
+
+tokio::task_local! {
+    /// The exchange that this task is for, and its round.
+    static CURRENT: (u64, Cell<usize>);
+}
+
+/// The exchange that this task is for, and its round.
+pub(super) fn current() -> Option<(u64, usize)> {
+    CURRENT
+        .try_with(|(exchange, round)| (*exchange, round.get()))
+        .ok()
+}
+
+/// Why nothing was sent.
+pub(super) enum Unsent {
+    NoServer,
+    NotConnected,
+    TooMany,
+}
+
+/// An exchange that is under way.
+pub(super) struct Job {
+    pub(super) inspector: Arc<Inspector>,
+    pub(super) n: u64,
+    pub(super) server: String,
+    pub(super) connection: Connection,
+    pub(super) wanted: Wanted,
+}
+
+impl Inspector {
+    /// Sends a request; its number.
+    pub(super) fn start(self: &Arc<Self>, server: &str, wanted: Wanted) -> Result<u64, Unsent> {
+        let command = equivalent::of(self, server, &wanted);
+        let mut state = self.lock();
+        let entry = state.server(server).ok_or(Unsent::NoServer)?;
+        let connection = entry.connection.clone().ok_or(Unsent::NotConnected)?;
+        if state.running.len() >= MAX_RUNNING {
+            return Err(Unsent::TooMany);
+        }
+        state.exchange_count += 1;
+        let n = state.exchange_count;
+        let exchange = Exchange::new(n, server, &wanted, command);
+        state.exchanges.push_back(exchange.clone());
+        state.forget_old();
+        self.events.publish("exchange", &exchange);
+        let job = Job {
+            inspector: self.clone(),
+            n,
+            server: server.to_owned(),
+            connection,
+            wanted,
+        };
+        // It finds itself in the table when it ends: both happen under the lock.
+        let running = tokio::spawn(CURRENT.scope((n, Cell::new(1)), job.run()));
+        state.running.insert(n, running.abort_handle());
+        Ok(n)
+    }
+}
+
+impl Job {
+    async fn run(self) {
+        let outcome = self.outcome().await;
+        let check = match &outcome {
+            Ok(result) => self.check(result),
+            Err(_) => None,
+        };
+        self.inspector.change(self.n, |exchange| match outcome {
+            Ok(result) => {
+                exchange.bytes = result.get().len();
+                exchange.result = Some(result.into());
+                exchange.output_check = check;
+                exchange.end(Status::Done);
+            }
+            Err(problem) => {
+                exchange.error = Some(problem);
+                exchange.end(Status::Failed);
+            }
+        });
+    }
+
+    async fn outcome(&self) -> Result<Box<RawValue>, Problem> {
+        if self.wanted.method == "logging/setLevel" {
+            return self.set_level().await;
+        }
+        round::to_the_end(self).await
+    }
+
+    /// A modern server is told with each request: there is nothing to be sent.
+    async fn set_level(&self) -> Result<Box<RawValue>, Problem> {
+        #[derive(serde::Deserialize)]
+        struct Params {
+            level: LoggingLevel,
+        }
+        let params = self.wanted.params.as_deref().map_or("{}", RawValue::get);
+        let Params { level } =
+            serde_json::from_str(params).map_err(|error| Problem::of(Who::Validation, &error))?;
+        let set = self.connection.set_log_level(level).await;
+        set.map_err(|error| Problem::from(&error))?;
+        Ok(Raw::of(&serde_json::json!({})).to_box())
+    }
+
+    /// Sends one request and waits for its answer.
+    pub(super) async fn send(
+        &self,
+        method: &str,
+        params: Option<Box<RawValue>>,
+    ) -> Result<Box<RawValue>, Problem> {
+        let (inspector, n) = (&self.inspector, self.n);
+        let call = self
+            .connection
+            .request_raw(method, params)
+            .progress(move |report| {
+                let progress = Progress {
+                    progress: report.progress,
+                    total: report.total,
+                    message: report.message,
+                };
+                inspector.change(n, |exchange| exchange.progress = Some(progress));
+            });
+        let call = match self.wanted.log_level {
+            Some(level) => call.log_level(level),
+            None => call,
+        };
+        call.await.map_err(|error| Problem::from(&error))
+    }
+
+    /// The next round begins.
+    pub(super) fn is_in_round(&self, round: usize) {
+        let _ = CURRENT.try_with(|(_, current)| current.set(round));
+        self.inspector
+            .change(self.n, |exchange| exchange.rounds = round);
+    }
+
+    fn check(&self, result: &RawValue) -> Option<super::exchange::OutputCheck> {
+        if self.wanted.method != "tools/call" {
+            return None;
+        }
+        let name = super::message::object_of(self.wanted.params.as_deref()?.get())?;
+        let offer = self.inspector.known_offer(&self.server)?;
+        let schema = offer.tool(&name)?.output_schema?;
+        check::output(&schema, result)
+    }
+}

@@ -1,0 +1,110 @@
+//! One exchange as the page shows it: what was asked of a server, and what came of it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{ask::Ask, clock, problem::Problem, raw::Raw};
+
+/// How far an exchange is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Status {
+    Running,
+    Asked,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+/// How far the server says it is.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Progress {
+    pub(super) progress: f64,
+    pub(super) total: Option<f64>,
+    pub(super) message: Option<String>,
+}
+
+/// Whether a result keeps the promise of the tool's output schema.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct OutputCheck {
+    pub(super) ok: bool,
+    pub(super) problems: Vec<String>,
+}
+
+/// An exchange.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Exchange {
+    pub(super) n: u64,
+    pub(super) server: String,
+    pub(super) method: String,
+    pub(super) object: Option<String>,
+    pub(super) params: Option<Raw>,
+    pub(super) started: f64,
+    pub(super) ended: Option<f64>,
+    pub(super) status: Status,
+    pub(super) rounds: usize,
+    pub(super) progress: Option<Progress>,
+    pub(super) asks: Vec<Ask>,
+    pub(super) result: Option<Raw>,
+    pub(super) error: Option<Problem>,
+    pub(super) bytes: usize,
+    pub(super) output_check: Option<OutputCheck>,
+    pub(super) task_id: Option<String>,
+    pub(super) command: Option<String>,
+}
+
+/// What the page asks to be sent.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Wanted {
+    pub(super) method: String,
+    pub(super) params: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) task: bool,
+    pub(super) log_level: Option<turnbuckle::protocol::LoggingLevel>,
+}
+
+impl Exchange {
+    pub(super) fn new(n: u64, server: &str, wanted: &Wanted, command: Option<String>) -> Self {
+        let params = wanted.params.clone().map(Raw::from);
+        Self {
+            n,
+            server: server.to_owned(),
+            method: wanted.method.clone(),
+            object: params
+                .as_ref()
+                .and_then(|params| super::message::object_of(params.text())),
+            params,
+            started: clock::now(),
+            ended: None,
+            status: Status::Running,
+            rounds: 1,
+            progress: None,
+            asks: Vec::new(),
+            result: None,
+            error: None,
+            bytes: 0,
+            output_check: None,
+            task_id: None,
+            command,
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// What it costs to keep, in bytes.
+    pub(super) fn size(&self) -> usize {
+        let params = self.params.as_ref().map_or(0, |params| params.text().len());
+        params + self.bytes
+    }
+
+    /// It is over.
+    pub(super) fn end(&mut self, status: Status) {
+        self.status = status;
+        self.ended = Some(clock::now());
+        self.asks.clear();
+    }
+}

@@ -1,0 +1,123 @@
+//! The wire as a recording: one message a line, with its time and direction.
+
+use serde::Serialize;
+
+use super::{Inspector, raw::Raw, wire::Shown};
+
+/// The first line says what this is.
+#[derive(Serialize)]
+struct Head {
+    turnbuckle: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    time: f64,
+    server: &'a str,
+    direction: &'a str,
+    exchange: Option<u64>,
+    message: Raw,
+}
+
+impl Inspector {
+    /// Everything that is kept, as lines of JSON, secrets redacted.
+    pub(super) fn export(&self) -> Vec<u8> {
+        let head = Head {
+            turnbuckle: "recording",
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        let mut lines = Vec::new();
+        write(&mut lines, &head);
+        self.wire.each_message(|shown: &Shown, message| {
+            write(
+                &mut lines,
+                &Line {
+                    time: shown.time,
+                    server: &shown.server,
+                    direction: shown.direction,
+                    exchange: shown.exchange,
+                    message: redacted(message),
+                },
+            );
+        });
+        lines
+    }
+}
+
+fn write(lines: &mut Vec<u8>, line: &impl Serialize) {
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(&mut *lines, line);
+    lines.push(b'\n');
+}
+
+/// A message without the values of members that are named like secrets.
+fn redacted(message: &[u8]) -> Raw {
+    use crate::argument::Tree;
+
+    let text = String::from_utf8_lossy(message);
+    match Tree::parse(&text) {
+        Ok(mut tree) => {
+            redact(&mut tree);
+            Raw::of_bytes(tree.to_json().as_bytes())
+        }
+        Err(_) => Raw::of_bytes(message),
+    }
+}
+
+fn redact(tree: &mut crate::argument::Tree) {
+    use crate::argument::Tree;
+
+    match tree {
+        Tree::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Tree::Leaf(leaf) if is_secret(name) && leaf.starts_with('"') => {
+                        *value = Tree::text("[redacted]");
+                    }
+                    value => redact(value),
+                }
+            }
+        }
+        Tree::List(items) => items.iter_mut().for_each(redact),
+        Tree::Leaf(_) => {}
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    // What ties a progress report or a page to its request is no secret.
+    if matches!(name, "progressToken" | "nextPageToken") {
+        return false;
+    }
+    let name = name.to_ascii_lowercase();
+    let words = [
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "authorization",
+        "api_key",
+        "apikey",
+        "api-key",
+        "credential",
+        "cookie",
+        "requeststate",
+    ];
+    words.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_do_not_leave_and_digits_stay() {
+        let message = br#"{"params":{"apiKey":"hush","n":1.10,"deep":[{"password":"hush"}],"_meta":{"progressToken":"1"}}}"#;
+        let text = redacted(message).text().to_owned();
+        assert!(!text.contains("hush"), "{text}");
+        assert!(
+            text.contains("1.10") && text.contains(r#""progressToken":"1""#),
+            "{text}"
+        );
+    }
+}

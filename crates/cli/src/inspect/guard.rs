@@ -1,0 +1,159 @@
+//! Who may speak to the inspector: the page that this process opened, on this machine, and nobody else.
+
+use http::{HeaderMap, StatusCode, header};
+
+use super::answer::{self, Answer};
+
+/// 32 bytes: nobody guesses them.
+const TOKEN_BYTES: usize = 32;
+
+/// The key of one launch. It is never logged.
+pub(super) struct Token(String);
+
+impl Token {
+    /// A new one.
+    ///
+    /// # Errors
+    /// If the system has no randomness: a key that can be guessed is none.
+    pub(super) fn new() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; TOKEN_BYTES];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Compares in a time that says nothing about where they differ.
+    fn is(&self, other: &[u8]) -> bool {
+        let own = self.0.as_bytes();
+        let differs = own
+            .iter()
+            .zip(other)
+            .fold(0, |differs, (own, other)| differs | (own ^ other));
+        own.len() == other.len() && differs == 0
+    }
+}
+
+/// The guard of one port.
+pub(super) struct Guard {
+    pub(super) token: Token,
+    pub(super) port: u16,
+}
+
+impl Guard {
+    /// Turns away requests that were led here by another name, or by another page.
+    ///
+    /// A name that a stranger's DNS points at this machine gets no further than its `Host`, and a
+    /// stranger's page no further than its `Origin`.
+    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
+        let host = headers.get(header::HOST).map(|host| host.as_bytes());
+        if !host.is_some_and(|host| self.is_own(host)) {
+            return Err(refuse(
+                "this address answers to 127.0.0.1 and localhost alone",
+            ));
+        }
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let is_own = |origin: &[u8]| {
+            let host = origin.strip_prefix(b"http://");
+            host.is_some_and(|host| self.is_own(host))
+        };
+        if !origins.all(|origin| is_own(origin.as_bytes())) {
+            return Err(refuse("only the inspector's own page may ask"));
+        }
+        Ok(())
+    }
+
+    /// Turns away requests without the key of this launch.
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
+        let given = headers.get(header::AUTHORIZATION);
+        let given = given.and_then(|given| given.as_bytes().strip_prefix(b"Bearer "));
+        if given.is_some_and(|given| self.token.is(given)) {
+            return Ok(());
+        }
+        Err(Box::new(answer::wrong(
+            StatusCode::UNAUTHORIZED,
+            "the key of this launch is missing or another; open the URL that `turnbuckle` printed",
+        )))
+    }
+
+    fn is_own(&self, host: &[u8]) -> bool {
+        let names = ["127.0.0.1", "localhost", "[::1]"];
+        names
+            .iter()
+            .any(|name| host.eq_ignore_ascii_case(format!("{name}:{}", self.port).as_bytes()))
+    }
+}
+
+fn refuse(reason: &str) -> Box<Answer> {
+    Box::new(answer::wrong(StatusCode::FORBIDDEN, reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn status(given: &[(&str, &str)]) -> Option<u16> {
+        let guard = Guard {
+            token: Token("secret".to_owned()),
+            port: 7251,
+        };
+        let headers: HeaderMap = given
+            .iter()
+            .map(|(name, value)| {
+                let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+                (name, HeaderValue::from_str(value).unwrap())
+            })
+            .collect();
+        let checked = guard
+            .check(&headers)
+            .and_then(|()| guard.check_token(&headers));
+        checked.err().map(|answer| answer.status().as_u16())
+    }
+
+    #[test]
+    fn nobody_but_the_page_gets_in() {
+        let key = ("authorization", "Bearer secret");
+        let host = ("host", "127.0.0.1:7251");
+        assert_eq!(status(&[host, key]), None);
+        assert_eq!(status(&[("host", "LOCALHOST:7251"), key]), None);
+        assert_eq!(
+            status(&[host, key, ("origin", "http://127.0.0.1:7251")]),
+            None
+        );
+        for wrong in [
+            "evil.example:7251",
+            "127.0.0.1",
+            "127.0.0.1:7252",
+            "127.0.0.1:7251.evil",
+        ] {
+            assert_eq!(status(&[("host", wrong), key]), Some(403), "{wrong}");
+        }
+        for wrong in [
+            "null",
+            "https://127.0.0.1:7251",
+            "http://evil.example",
+            "http://127.0.0.1:80",
+        ] {
+            assert_eq!(
+                status(&[host, key, ("origin", wrong)]),
+                Some(403),
+                "{wrong}"
+            );
+        }
+        for wrong in ["Bearer", "Bearer secreT", "Bearer secret1", "Basic secret"] {
+            assert_eq!(
+                status(&[host, ("authorization", wrong)]),
+                Some(401),
+                "{wrong}"
+            );
+        }
+        assert_eq!(status(&[host]), Some(401));
+        assert_eq!(status(&[key]), Some(403));
+    }
+}

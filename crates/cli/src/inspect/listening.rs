@@ -1,0 +1,98 @@
+//! What changes at a server while the page looks on.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use turnbuckle::{Change, Connection, Listen};
+
+use super::Inspector;
+
+/// What the page wants to hear of.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wish {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    uris: Vec<String>,
+}
+
+impl Wish {
+    fn listen(&self) -> Listen {
+        let mut listen = Listen::new();
+        if self.tools {
+            listen = listen.tools();
+        }
+        if self.prompts {
+            listen = listen.prompts();
+        }
+        if self.resources {
+            listen = listen.resources();
+        }
+        self.uris.iter().fold(listen, Listen::resource)
+    }
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    server: &'a str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'a str>,
+}
+
+/// Hears of the lists from the beginning, without being asked to.
+pub(super) fn begin(inspector: &Arc<Inspector>, id: &str, connection: &Connection) {
+    let wish = Wish {
+        tools: true,
+        prompts: true,
+        resources: true,
+        uris: Vec::new(),
+    };
+    listen(inspector, id, connection.clone(), &wish);
+}
+
+/// Hears of this from now on, in place of what was wished before.
+pub(super) fn listen(inspector: &Arc<Inspector>, id: &str, connection: Connection, wish: &Wish) {
+    let (owner, server, listen) = (inspector.clone(), id.to_owned(), wish.listen());
+    let task = tokio::spawn(async move { follow(&owner, &server, &connection, listen).await });
+    let mut state = inspector.lock();
+    let old = state
+        .server(id)
+        .and_then(|entry| entry.listening.replace(task.abort_handle()));
+    drop(state);
+    if let Some(old) = old {
+        old.abort();
+    }
+}
+
+async fn follow(inspector: &Arc<Inspector>, id: &str, connection: &Connection, wish: Listen) {
+    let mut changes = match connection.listen(wish).await {
+        Ok(changes) => changes,
+        Err(error) => {
+            tracing::debug!(server = id, %error, "nothing is heard of changes");
+            return;
+        }
+    };
+    while let Some(Ok(change)) = changes.next().await {
+        let (kind, uri) = match &change {
+            Change::ToolsChanged => ("tools", None),
+            Change::PromptsChanged => ("prompts", None),
+            Change::ResourcesChanged => ("resources", None),
+            Change::ResourceUpdated { uri } => ("resource", Some(&**uri)),
+            Change::Missed(_) => ("missed", None),
+            _ => continue,
+        };
+        if kind != "resource"
+            && let Some(entry) = inspector.lock().server(id)
+        {
+            entry.offer = None;
+        }
+        let told = Told {
+            server: id,
+            kind,
+            uri,
+        };
+        inspector.events.publish("change", &told);
+    }
+}

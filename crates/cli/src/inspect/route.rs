@@ -1,0 +1,370 @@
+//! Which request is answered by what.
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use super::{
+    answer::{self, Answer},
+    ask::{Given, Reply},
+    call::Unsent,
+    check,
+    exchange::Wanted,
+    listening::{self, Wish},
+    login::NoLogin,
+    page,
+    server::Pin,
+    site::Door,
+};
+
+/// 64 MiB of a request: larger arguments are for files, not for forms.
+const MAX_BODY: usize = 64 * 1024 * 1024;
+
+/// 500 rows at once unless the page says otherwise, 5,000 at the most.
+const ROWS: usize = 500;
+const MAX_ROWS: usize = 5_000;
+
+type Routed = Result<Answer, Box<Answer>>;
+
+/// Answers a request, behind the guard.
+pub(super) async fn answer(door: &Door, request: Request<Incoming>) -> Answer {
+    let (head, body) = request.into_parts();
+    let mut answer = match routed(door, &head, body).await {
+        Ok(answer) => answer,
+        Err(answer) => *answer,
+    };
+    let headers = answer.headers_mut();
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    answer
+}
+
+async fn routed(door: &Door, head: &Parts, body: Incoming) -> Routed {
+    door.guard.check(&head.headers)?;
+    let path = head.uri.path();
+    let Some(path) = path.strip_prefix("/api/") else {
+        return Ok(page::answer(
+            &head.method,
+            path,
+            &head.headers,
+            &door.sandbox,
+        ));
+    };
+    door.guard.check_token(&head.headers)?;
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_get = head.method == Method::GET;
+    match (is_get, &*parts) {
+        (true, parts) => get(door, head, parts).await,
+        (false, ["servers", id]) if head.method == Method::DELETE => {
+            let removed = door.inspector.remove(id);
+            removed.map(|()| answer::done()).ok_or_else(|| no("server"))
+        }
+        (false, parts) if head.method == Method::POST => post(door, parts, read(body).await?).await,
+        _ => Err(Box::new(answer::wrong(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "this is asked for with GET, POST or DELETE",
+        ))),
+    }
+}
+
+async fn get(door: &Door, head: &Parts, parts: &[&str]) -> Routed {
+    let inspector = &door.inspector;
+    let query = Query(head.uri.query().unwrap_or_default());
+    Ok(match parts {
+        ["state"] => answer::json(&inspector.snapshot()),
+        ["events"] => {
+            let resumed = head.headers.get("last-event-id");
+            let resumed = resumed.and_then(|id| id.to_str().ok()?.parse().ok());
+            answer::events(inspector.events.follow(query.number("after").or(resumed)))
+        }
+        ["wire"] => {
+            let limit = query
+                .number("limit")
+                .and_then(|limit| limit.try_into().ok());
+            let limit = limit.unwrap_or(ROWS).clamp(1, MAX_ROWS);
+            let after = query.number("after").unwrap_or(0);
+            let server = query.text("server");
+            answer::json(&inspector.wire.rows(server.as_deref(), after, limit))
+        }
+        ["wire", seq] => {
+            let row = seq.parse().ok().and_then(|seq| inspector.wire.whole(seq));
+            answer::json(&row.ok_or_else(|| no("row, or it was dropped for newer ones"))?)
+        }
+        ["servers", id, "offer"] => {
+            let is_fresh = query.text("fresh").is_some_and(|fresh| fresh == "1");
+            let offer = inspector.offer(id, is_fresh).await;
+            answer::json(&*offer.ok_or_else(not_connected)?)
+        }
+        ["apps", id] => {
+            let uri = query.text("uri").unwrap_or_default();
+            match inspector.app(id, &uri, &door.sandbox).await {
+                Ok(ready) => answer::json(&ready),
+                Err(problem) => answer::refused(StatusCode::BAD_GATEWAY, &problem),
+            }
+        }
+        _ => return Err(no("place")),
+    })
+}
+
+async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
+    let inspector = &door.inspector;
+    match parts {
+        ["servers"] => add(door, &body),
+        ["servers", id, rest @ ..] => post_server(door, id, rest, &body).await,
+        ["exchanges", n, "cancel"] => {
+            let is_cancelled = n.parse().is_ok_and(|n| inspector.cancel(n));
+            let cancelled = is_cancelled.then(answer::done);
+            cancelled.ok_or_else(|| no("exchange under way"))
+        }
+        ["asks", id] => answer_ask(door, id, &body),
+        ["wire", "export"] => {
+            let lines = inspector.export();
+            let mut exported = answer::bytes(StatusCode::OK, "application/x-ndjson", lines);
+            let name = HeaderValue::from_static("attachment; filename=\"wire.ndjson\"");
+            exported
+                .headers_mut()
+                .insert(header::CONTENT_DISPOSITION, name);
+            Ok(exported)
+        }
+        _ => Err(no("place")),
+    }
+}
+
+async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Routed {
+    let inspector = &door.inspector;
+    match rest {
+        ["connect"] => {
+            let pin: Option<Pin> = (!body.is_empty()).then(|| parse(body)).transpose()?;
+            // Without a word about it, what was pinned stays pinned.
+            let connected = inspector.connect_pinned(id, pin);
+            connected.ok_or_else(|| no("server"))?;
+            view(door, id)
+        }
+        ["close"] => {
+            inspector.close(id).ok_or_else(|| no("server"))?;
+            view(door, id)
+        }
+        ["exchanges"] => start(door, id, parse(body)?),
+        ["listen"] => {
+            let wish: Wish = parse(body)?;
+            let connection = inspector.connection(id).ok_or_else(not_connected)?;
+            listening::listen(inspector, id, connection, &wish);
+            Ok(answer::done())
+        }
+        ["check"] => check_arguments(door, id, body).await,
+        ["login"] => logged(inspector.login(id)),
+        ["logout"] => logged(inspector.logout(id)),
+        _ => Err(no("place")),
+    }
+}
+
+fn add(door: &Door, body: &[u8]) -> Routed {
+    #[derive(Deserialize)]
+    struct Added {
+        target: String,
+        name: Option<String>,
+    }
+    let added: Added = parse(body)?;
+    let id = door.inspector.add_typed(&added.target, added.name);
+    let id = id.map_err(|failed| {
+        Box::new(answer::wrong(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            failed.said(),
+        ))
+    })?;
+    door.inspector.connect(&id);
+    view(door, &id)
+}
+
+fn view(door: &Door, id: &str) -> Routed {
+    let view = door.inspector.view(id).ok_or_else(|| no("server"))?;
+    Ok(answer::json(&view))
+}
+
+fn start(door: &Door, id: &str, wanted: Wanted) -> Routed {
+    #[derive(Serialize)]
+    struct Started {
+        exchange: u64,
+    }
+    let is_object = |params: &RawValue| params.get().starts_with('{');
+    if wanted
+        .params
+        .as_deref()
+        .is_some_and(|params| !is_object(params))
+    {
+        let message = "params must be an object";
+        return Err(Box::new(answer::wrong(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            message,
+        )));
+    }
+    match door.inspector.start(id, wanted) {
+        Ok(exchange) => Ok(answer::json(&Started { exchange })),
+        Err(Unsent::NoServer) => Err(no("server")),
+        Err(Unsent::NotConnected) => Err(not_connected()),
+        Err(Unsent::TooMany) => Err(Box::new(answer::wrong(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too many exchanges are under way; cancel some",
+        ))),
+    }
+}
+
+fn answer_ask(door: &Door, id: &str, body: &[u8]) -> Routed {
+    #[derive(Serialize)]
+    struct Misfits {
+        problems: Vec<Misfit>,
+    }
+    #[derive(Serialize)]
+    struct Misfit {
+        path: String,
+        message: String,
+    }
+    let given: Given = parse(body)?;
+    let ask = door
+        .inspector
+        .asked(id)
+        .ok_or_else(|| no("question that is open"))?;
+    let Some(reply) = given.into_reply() else {
+        let message = "one of `result`, `refuse` and `error` is wanted";
+        return Err(Box::new(answer::wrong(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            message,
+        )));
+    };
+    if let Reply::Result(result) = &reply {
+        let problems = ask.problems(result).into_iter();
+        let problems: Vec<Misfit> = problems
+            .map(|(path, message)| Misfit { path, message })
+            .collect();
+        if !problems.is_empty() {
+            let misfits = Misfits { problems };
+            let refused = answer::status_json(StatusCode::UNPROCESSABLE_ENTITY, &misfits);
+            return Err(Box::new(refused));
+        }
+    }
+    if door.inspector.answer_ask(id, reply) {
+        return Ok(answer::done());
+    }
+    Err(no("question that is open"))
+}
+
+async fn check_arguments(door: &Door, id: &str, body: &[u8]) -> Routed {
+    #[derive(Deserialize)]
+    struct Asked {
+        tool: String,
+        arguments: Box<RawValue>,
+    }
+    #[derive(Serialize)]
+    struct Checked {
+        problems: Vec<check::Misfit>,
+    }
+    let asked: Asked = parse(body)?;
+    let offer = door
+        .inspector
+        .offer(id, false)
+        .await
+        .ok_or_else(not_connected)?;
+    let schemas = offer.tool(&asked.tool).ok_or_else(|| no("tool"))?;
+    let schema = schemas.input_schema.unwrap_or_default();
+    let problems = check::arguments(&schema, &asked.arguments);
+    Ok(answer::json(&Checked { problems }))
+}
+
+fn logged(outcome: Result<(), NoLogin>) -> Routed {
+    match outcome {
+        Ok(()) => Ok(answer::done()),
+        Err(NoLogin::NoServer) => Err(no("server")),
+        Err(NoLogin::NotRemote) => Err(Box::new(answer::wrong(
+            StatusCode::CONFLICT,
+            "a program on this machine is not signed in to",
+        ))),
+    }
+}
+
+async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
+    match Limited::new(body, MAX_BODY).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) => {
+            let message = format!("the request cannot be read: {error}");
+            Err(Box::new(answer::wrong(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                message,
+            )))
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Box<Answer>> {
+    serde_json::from_slice(body).map_err(|error| {
+        let message = format!("the request is not what is wanted here: {error}");
+        Box::new(answer::wrong(StatusCode::BAD_REQUEST, message))
+    })
+}
+
+fn no(what: &str) -> Box<Answer> {
+    Box::new(answer::not_found(what))
+}
+
+fn not_connected() -> Box<Answer> {
+    Box::new(answer::wrong(
+        StatusCode::CONFLICT,
+        "the server is not connected",
+    ))
+}
+
+/// What stands after the question mark.
+struct Query<'a>(&'a str);
+
+impl Query<'_> {
+    fn text(&self, name: &str) -> Option<String> {
+        let mut pairs = self.0.split('&').filter_map(|pair| pair.split_once('='));
+        let (_, value) = pairs.find(|(other, _)| *other == name)?;
+        Some(decoded(value))
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.text(name)?.parse().ok()
+    }
+}
+
+/// Without the percent signs.
+fn decoded(value: &str) -> String {
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let code = match after {
+            [high, low, ..] if *first == b'%' => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        let code = code.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        rest = match code {
+            Some(_) => after.get(2..).unwrap_or_default(),
+            None => after,
+        };
+        bytes.push(code.unwrap_or(if *first == b'+' { b' ' } else { *first }));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_read() {
+        let query = Query("server=s1&uri=ui%3A%2F%2Fa%20b&after=7&odd=%zz%");
+        assert_eq!(query.text("uri").as_deref(), Some("ui://a b"));
+        assert_eq!(query.number("after"), Some(7));
+        assert_eq!(query.text("odd").as_deref(), Some("%zz%"));
+        assert_eq!(query.text("none"), None);
+    }
+}
