@@ -8,7 +8,7 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 const { url, close } = await serveFake({ rows: 60 });
 const SHOTS = {
   tricky: ["#/lab/tools/tricky?args=" + encodeURIComponent('{"who":"A","target":{"kind":"city","name":"Oslo"},"nick":null,"big":9007199254740993,"tags":["a","b"],"labels":{"x":1},"tree":{"value":1,"children":[{"value":2}]}}'), null],
-  deploy: ["#/lab/tools/deploy?wire=1", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector("tb-ask"); }],
+  deploy: ["#/lab/tools/deploy?wire=1", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector("tb-ask", { state: "attached" }); }],
   prose: ["#/lab/tools/prose", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector(".result"); }],
   slow: ["#/lab/tools/slow", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector(".progress"); await page.waitForTimeout(600); }],
   large: ["#/lab/tools/large", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector(".result"); }],

@@ -15,13 +15,16 @@ export class ApiError extends Error {
 }
 
 /** Takes the token out of the address, where it would be seen, and keeps it for this tab. */
-export function takeToken() {
+function takeToken() {
   const found = /(?:^#|[&?])token=([^&]+)/.exec(location.hash);
   if (!found) return;
   sessionStorage.setItem(KEPT_TOKEN, decodeURIComponent(found[1]));
   const rest = location.hash.replace(/([#&?])token=[^&]+&?/, "$1").replace(/[#&?]$/, "");
   history.replaceState(null, "", location.pathname + rest);
 }
+
+// Before anything reads the address.
+takeToken();
 
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(KEPT_TOKEN) ?? ""}` });
 

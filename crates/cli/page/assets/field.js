@@ -66,7 +66,7 @@ export function field({ form, name, schema, value, path, isRequired, emit }) {
     out);
   const row = h(`div.field.${isNested ? "nested" : "flat"}`, { "data-path": path }, labelled, h("div.body", null, place, describe(kind.schema, schema), message));
   const show = () => {
-    out.hidden = isRequired || current === undefined;
+    out.hidden = isRequired || current === undefined || (kind.kind === "nullable" && !isNested);
     row.classList.toggle("absent", current === undefined);
   };
   const hear = (next) => {
@@ -82,7 +82,7 @@ export function field({ form, name, schema, value, path, isRequired, emit }) {
   };
   const draw = () => {
     forget(form, path);
-    if (isNested && current === undefined) place.replaceChildren(button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind), true), { picture: "plus" }));
+    if (isNested && current === undefined && !(isRequired && kind.kind === "union")) place.replaceChildren(button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind), true), { picture: "plus" }));
     else place.replaceChildren(control({ form, kind, value: current, path, id, name, isRequired, emit: hear, reset: (next) => set(next, true) }));
     show();
   };

@@ -1,12 +1,12 @@
 // The page: its head, its tabs, and what stands below them.
 
-import { takeToken } from "./api.js";
 import { View, button, h } from "./element.js";
 import { icon } from "./icon.js";
 import { failure } from "./failure.js";
 import { listenToKeys, openHelp } from "./keys.js";
 import { openPalette } from "./palette.js";
 import { post } from "./api.js";
+import { same } from "./json.js";
 import { address, go, onPlace, place, set } from "./router.js";
 import { sentence } from "./server-tab.js";
 import { open, state, touch } from "./store.js";
@@ -25,9 +25,9 @@ class Page extends View {
   start() {
     this.head = h("header");
     this.nav = h("nav", { "aria-label": "Tabs" });
-    this.waiting = h("div.waitingbar");
+    this.waiting = h("section.waitingbar", { "aria-label": "Waiting for you" });
     this.main = h("main");
-    this.drawer = h("div.drawer", { hidden: true });
+    this.drawer = h("section.drawer", { hidden: true, "aria-label": "Wire" });
     this.append(this.head, this.nav, this.waiting, this.main, this.drawer);
     this.watch("servers", () => this.draw());
     this.watch("offers", () => this.draw());
@@ -71,13 +71,13 @@ class Page extends View {
     select.value = server?.name ?? "";
     const isLost = state.connection !== "open";
     const word = isLost ? (state.connection === "refused" ? "this page's token is not valid: open the address that turnbuckle printed" : "the inspector does not answer; trying again") : server ? sentence(server) : "no server";
-    this.head.replaceChildren(h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"), select,
+    this.head.replaceChildren(h("h1.outside", null, server?.name ?? "turnbuckle"), h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"), select,
       h(`span.state.${isLost ? "failed" : (server?.status ?? "closed")}`, { role: "status" }, h("i", { "aria-hidden": "true" }), h("span", null, word)),
       h("span.spring"),
       button("Search", openPalette, { picture: "search", look: "bare.find", "aria-keyshortcuts": "Control+K", title: "Search (Ctrl+K)" }),
       button("Wire", () => set("wire", place().query.has("wire") ? "" : "1"), { picture: "wire", look: "bare.wiretoggle", "aria-pressed": String(place().query.has("wire")), title: "Wire (w)" }),
       button("Theme", nextTheme, { picture: "theme", quiet: true, look: "bare", "data-theme-word": true }),
-      button("Help", openHelp, { picture: "help", quiet: true, look: "bare" }));
+      button("Help", openHelp, { picture: "help", quiet: true, look: "bare.helptoggle" }));
     this.head.querySelector("[data-theme-word]").title = `Theme: ${theme()}`;
     this.drawCount();
   }
@@ -91,7 +91,7 @@ class Page extends View {
     const counts = { tools: offer?.tools.length, prompts: offer?.prompts.length, resources: offer && offer.resources.length + offer.resourceTemplates.length };
     const isWire = place().query.has("wire");
     const focused = this.nav.contains(document.activeElement) ? document.activeElement.dataset.tab : null;
-    this.nav.replaceChildren(...TABS.map(([id, word, picture]) => h("a", { href: address({ tab: id, query: { wire: innerWidth < 900 ? "" : place().query.get("wire") } }), "data-tab": id, "aria-current": place().tab === id && !(isWire && innerWidth < 900) ? "page" : null }, icon(picture), h("span", null, word), counts[id] ? h("span.count", null, String(counts[id])) : null)),
+    this.nav.replaceChildren(...TABS.map(([id, word, picture]) => h("a", { href: address({ tab: id, query: { wire: innerWidth < 900 ? "" : place().query.get("wire") } }), "data-tab": id, "aria-current": place().tab === id && !(isWire && innerWidth < 900) ? "page" : null }, icon(picture), h("span", null, word.slice(0, 3), h("span.rest", null, word.slice(3))), counts[id] ? h("span.count", null, String(counts[id])) : null)),
       h("a.onlynarrow", { href: address({ object: place().object, query: { wire: "1" } }), "data-tab": "wire", "aria-current": isWire ? "page" : null }, icon("wire"), h("span", null, "Wire")));
     if (focused) this.nav.querySelector(`[data-tab="${focused}"]`)?.focus();
   }
@@ -148,10 +148,12 @@ class Page extends View {
     return h("div.page", null, h("h1", null, server.name), h("p", null, h(`span.pill.${server.status === "failed" ? "failed" : "running"}`, null, server.status)), server.error ? failure(server.error) : h("p.dim", null, server.target), server.status === "connecting" ? null : h("div.actions", null, button(server.status === "failed" ? "Retry" : "Connect", retry, { look: "main" }), h("a", { href: address({ tab: "server" }) }, "More about this server")));
   }
   drawPanel(server, tab, object) {
-    const key = `${server.id} ${tab} ${object} ${place().query.get("args") === null ? "" : ""}`;
+    const key = `${server.id} ${tab} ${object}`;
     const offer = state.offers.get(server.id);
     const found = subject(server, offer, tab, object);
-    if (key === this.panelKey && (this.panelPlace.firstChild?.subject?.item === found?.item || this.panelPlace.contains(document.activeElement))) return;
+    const shown = this.panelPlace.querySelector("tb-panel");
+    // A list that was read again changes nothing for a tool that is the same.
+    if (key === this.panelKey && same(shown?.subject.item ?? null, found?.item ?? null)) return undefined;
     this.panelKey = key;
     if (!object) return this.panelPlace.replaceChildren(h("p.empty", null, `Choose one of the ${tab}. Press / to filter, Ctrl+K to search everything.`));
     const back = h("a.back.onlynarrow", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]);
@@ -192,7 +194,6 @@ class Page extends View {
 }
 customElements.define("tb-page", Page);
 
-takeToken();
 applyTheme();
 listenToKeys();
 await open();

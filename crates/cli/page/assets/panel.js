@@ -207,6 +207,8 @@ export class Panel extends View {
     if (previous === n && this.runView.isConnected) return;
     this.runView = document.createElement("tb-run").setup({ n, look: place().query.get("look") ?? "content", app: this.subject.app, previous });
     this.side.replaceChildren(this.runView);
+    // Its questions are asked here from now on, not in the bar.
+    touch("asks", n);
   }
 }
 customElements.define("tb-panel", Panel);

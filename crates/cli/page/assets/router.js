@@ -1,5 +1,8 @@
 // Where the page is, as an address: `#/lab/tools/echo?view=json&args={…}`.
 
+// It takes the token out of the address, which is read below.
+import "./api.js";
+
 const listeners = new Set();
 let current = read();
 

@@ -1,6 +1,6 @@
 // A JSON value as a tree that is built as far as it is opened, with search.
 
-import { button, copyButton, h } from "./element.js";
+import { button, copyButton, h, plural } from "./element.js";
 import { icon } from "./icon.js";
 import { Digits, isObject, kindOf, print } from "./json.js";
 
@@ -10,6 +10,10 @@ const BATCH = 100;
 const LONG = 400;
 /** Rows that open by themselves. */
 const OPEN_ROWS = 40;
+/** Characters of a closed branch that are shown. */
+const START = 80;
+/** A value of fewer characters is found by looking. */
+const SEARCHED = 1500;
 /** Matches that a search stops at. */
 const MOST_FOUND = 1000;
 /** A search gives way to the page after so many ms. */
@@ -23,7 +27,7 @@ export function tree(value, { search = true } = {}) {
   const budget = { rows: OPEN_ROWS };
   const root = branch(null, value, budget, true);
   const list = h("ul.tree", null, root);
-  if (!search || !isNested(value) || members(value) === 0) return list;
+  if (!search || !isNested(value) || print(value, 0, SEARCHED).length < SEARCHED) return list;
   return h("div.treebox", null, searchBar(value, root), list);
 }
 
@@ -34,7 +38,7 @@ function branch(key, value, budget, isRoot = false) {
     item.append(h("div.leaf", null, name, leaf(value)));
     return item;
   }
-  const toggle = h("button.twist", { type: "button", "aria-expanded": "false" }, icon("right"), name, h("span.sum", null, summary(value)));
+  const toggle = h("button.twist", { type: "button", "aria-expanded": "false" }, icon("right"), name, h("span.sum", null, count(value)), h("span.start", null, start(value)));
   const inner = h("ul");
   item.append(toggle, inner);
   item.openUp = (quiet) => {
@@ -76,11 +80,11 @@ function fill(list, value, from, budget) {
   }
 }
 
-function summary(value) {
-  const count = members(value);
-  const start = print(value, 0, 60);
-  const short = start.length > 60 ? `${start.slice(0, 60)}…` : start;
-  return `${short}  ${count} ${Array.isArray(value) ? "item" : "key"}${count === 1 ? "" : "s"}`;
+const count = (value) => plural(members(value), Array.isArray(value) ? "item" : "key");
+
+function start(value) {
+  const text = print(value, 0, START);
+  return text.length > START ? `${text.slice(0, START)}…` : text;
 }
 
 function leaf(value) {
@@ -99,12 +103,12 @@ function searchBar(value, root) {
   let found = [];
   let at = -1;
   let turn = 0;
-  const count = h("span.dim", { role: "status" });
+  const told = h("span.dim", { role: "status" });
   const box = h("input.search", { type: "search", placeholder: "search in this value", "aria-label": "Search in this value" });
   const step = (by) => {
     if (!found.length) return;
     at = (at + by + found.length) % found.length;
-    count.textContent = `${at + 1} of ${found.length}${found.length >= MOST_FOUND ? " or more" : ""}`;
+    told.textContent = `${at + 1} of ${found.length}${found.length >= MOST_FOUND ? " or more" : ""}`;
     reveal(root, value, found[at]);
   };
   box.addEventListener("input", async () => {
@@ -112,11 +116,11 @@ function searchBar(value, root) {
     const wanted = box.value.toLowerCase();
     found = [];
     at = -1;
-    count.textContent = "";
+    told.textContent = "";
     if (!wanted) return;
     found = await search(value, wanted, () => mine !== turn);
     if (mine !== turn) return;
-    count.textContent = found.length ? "" : "not found";
+    told.textContent = found.length ? "" : "not found";
     step(1);
   });
   box.addEventListener("keydown", (event) => {
@@ -124,7 +128,7 @@ function searchBar(value, root) {
     event.preventDefault();
     step(event.shiftKey ? -1 : 1);
   });
-  return h("div.bar", null, box, count, button("Previous match", () => step(-1), { picture: "up", quiet: true, look: "bare" }), button("Next match", () => step(1), { picture: "down", quiet: true, look: "bare" }));
+  return h("div.bar", null, box, told, button("Previous match", () => step(-1), { picture: "up", quiet: true, look: "bare" }), button("Next match", () => step(1), { picture: "down", quiet: true, look: "bare" }));
 }
 
 /** Ways to the members whose key or value holds `wanted`, found a slice at a time. */

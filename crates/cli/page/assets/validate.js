@@ -1,7 +1,7 @@
 // The rules of a schema, checked while somebody types. The binary checks the rest.
 
 import { Digits, isNumber, isObject, kindOf, same } from "./json.js";
-import { resolve } from "./schema.js";
+import { fits, resolve } from "./schema.js";
 
 /** Problems that are worth saying; the rest would not be read. */
 const MOST = 50;
@@ -44,11 +44,12 @@ function checkUnion(value, schema, root, path, problems, depth) {
   const alternatives = schema.oneOf ?? schema.anyOf;
   if (!Array.isArray(alternatives)) return true;
   let nearest = null;
-  for (const one of alternatives) {
+  // The variant that was meant is one whose outside fits, and then the one whose problems lie deepest.
+  const likely = alternatives.filter((one) => fits(value, one, root));
+  for (const one of likely.length ? likely : alternatives) {
     const own = [];
     check(value, one, root, path, own, depth + 1);
     if (!own.length) return true;
-    // The variant that was meant is the one whose problems lie deepest.
     const depthOf = (list) => Math.max(...list.map((problem) => problem.path.length));
     if (!nearest || depthOf(own) > depthOf(nearest) || (depthOf(own) === depthOf(nearest) && own.length < nearest.length)) nearest = own;
   }
@@ -58,7 +59,7 @@ function checkUnion(value, schema, root, path, problems, depth) {
 
 const isOf = (value, type) =>
   type === kindOf(value) || (type === "integer" && isNumber(value) && isInteger(value));
-const isInteger = (value) => (value instanceof Digits ? /^-?\d+(\.0+)?$/.test(value.text) || Number.isInteger(Number(value.text)) : Number.isInteger(value));
+const isInteger = (value) => (value instanceof Digits ? /^-?\d+(\.0+)?$/.test(value.text) || (/e/i.test(value.text) && Number.isInteger(Number(value.text))) : Number.isInteger(value));
 const article = (word) => `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
 
 function checkString(value, schema, say) {

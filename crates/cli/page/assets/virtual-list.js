@@ -4,6 +4,7 @@ import { View, h } from "./element.js";
 
 /** Rows drawn above and below those in sight. */
 const BEYOND = 8;
+const coarse = matchMedia("(pointer: coarse)");
 let made = 0;
 
 export class VirtualList extends View {
@@ -39,7 +40,7 @@ export class VirtualList extends View {
     });
   }
   get rowHeight() {
-    return matchMedia("(pointer: coarse)").matches ? Math.max(44, this.height) : this.height;
+    return coarse.matches ? Math.max(44, this.height) : this.height;
   }
   show(items, { stick = false } = {}) {
     const wasAtEnd = this.scrollTop + this.clientHeight >= this.scrollHeight - 4;

@@ -1,0 +1,20 @@
+// Claims, each said and then shown to hold.
+
+import assert from "node:assert/strict";
+
+let failed = 0;
+export async function claim(words, show) {
+  const since = performance.now();
+  try {
+    const note = await show(assert);
+    console.log(`ok    ${words}${note ? `: ${note}` : ""}  (${Math.round(performance.now() - since)} ms)`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAIL  ${words}\n${error.stack}`);
+  }
+}
+
+export function end() {
+  if (failed) console.log(`${failed} failed`);
+  process.exit(failed ? 1 : 0);
+}

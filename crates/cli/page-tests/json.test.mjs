@@ -1,0 +1,64 @@
+// The parts of the page that need no browser.
+
+import { claim, end } from "./claim.mjs";
+import { Digits, parse, print } from "../page/assets/json.js";
+import { initial, shape } from "../page/assets/schema.js";
+import { expand, variables } from "../page/assets/uri-template.js";
+import { validate } from "../page/assets/validate.js";
+import { wireFilter } from "../page/assets/wire-filter.js";
+import { commandLine } from "../page/assets/command-line.js";
+import { everything } from "./fake-offer.mjs";
+
+await claim("numbers keep their digits", (assert) => {
+  for (const text of ["9007199254740993", "1.0", "1e400", "-0", "0.1", "12345678901234567890.5", '{"a":[1.50,{"b":1E5}]}']) assert.equal(print(parse(text)), text);
+  assert.ok(parse("9007199254740993") instanceof Digits);
+  assert.equal(parse("42"), 42);
+});
+await claim("what is not JSON is refused, with its place", (assert) => {
+  for (const text of ["", "{", "[1,]", "01", "nul", '"\n"', '{"a" 1}', "1 2", '"\\x"', "1.", "+1"]) assert.throws(() => parse(text), /line \d+, column \d+/, text);
+  assert.throws(() => parse("[".repeat(5000)), /levels/);
+});
+await claim("strings and odd keys survive", (assert) => {
+  const text = '{"__proto__":1.0,"constructor":"\\u0000\\n\\ud83d","é":"\\"\\\\"}';
+  assert.equal(print(parse(text)), text);
+  assert.equal({}.polluted, undefined);
+});
+await claim("text is printed as far as it is wanted", (assert) => {
+  const value = { rows: Array.from({ length: 100_000 }, (_, index) => index) };
+  assert.ok(print(value, 2, 1000).length < 1100);
+});
+await claim("rules name the field they belong to", (assert) => {
+  const problems = validate(parse('{"who":"A","target":{"kind":"point","lat":91,"lon":1},"big":9007199254740993.5,"tree":{"value":1,"children":[{}]}}'), everything);
+  assert.deepEqual(problems.map((one) => one.path).sort(), ["/big", "/target/lat", "/tree/children/0/value", "/who"]);
+});
+await claim("large integers are compared by their digits", (assert) => {
+  const schema = { type: "integer", maximum: parse("9007199254740993") };
+  assert.equal(validate(parse("9007199254740993"), schema).length, 0);
+  assert.equal(validate(parse("9007199254740994"), schema).length, 1);
+});
+await claim("schemas become the fields they ask for", (assert) => {
+  const kind = (schema) => shape(schema, everything).kind;
+  assert.deepEqual(Object.values(everything.properties).map(kind), ["string", "union", "nullable", "enum", "enum", "array", "integer", "boolean", "string", "string", "string", "map", "object", "any"]);
+  assert.equal(kind({ $ref: "#" }), "object");
+  assert.equal(kind({ oneOf: [{ const: "a" }, { const: null }] }), "nullable");
+  assert.equal(kind({ $ref: "#/$defs/none" }), "any");
+  const loop = { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } };
+  assert.equal(shape({ $ref: "#/$defs/a" }, loop).kind, "any");
+  const endless = { type: "object", required: ["next"], properties: { next: { $ref: "#" } } };
+  assert.ok(initial(endless, endless));
+});
+await claim("the wire's filter understands its words", (assert) => {
+  const row = { method: "tools/call", object: "echo", kind: "request", status: "200", ms: 150, bytes: 2000, exchange: 7, direction: "out" };
+  for (const text of ["", "method:tools", "echo", ">100ms", "<1s", ">1kb", "call:7", "-ping", "method:tools -ping >100ms"]) assert.ok(wireFilter(text)(row), text);
+  for (const text of ["ping", "-echo", ">200ms", "<1kb", "call:8"]) assert.ok(!wireFilter(text)(row), text);
+});
+await claim("templates are filled in as RFC 6570 says", (assert) => {
+  assert.deepEqual(variables("a://{id}/{+path}{?q,r*}"), ["id", "path", "q", "r"]);
+  assert.equal(expand("a://{id}/{+path}{?q,r}", { id: "a b", path: "x/y", r: "1" }), "a://a%20b/x/y?r=1");
+});
+await claim("the command line is quoted for a shell", (assert) => {
+  const server = { name: "lab", source: "file", target: "http://x" };
+  assert.equal(commandLine(server, "call", "t", parse('{"who":"it\'s","big":9007199254740993,"tags":["a"]}'), everything), "turnbuckle call lab t 'who=it'\\''s' big=9007199254740993 'tags:=[\"a\"]'");
+  assert.equal(commandLine({ name: "x", source: "command line", target: "npx srv --a" }, "call", "t", {}, everything), "turnbuckle call t -- npx srv --a");
+});
+end();
