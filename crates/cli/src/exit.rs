@@ -29,6 +29,7 @@ pub(crate) enum Code {
     Authorization = 5,
     Input = 6,
     Timeout = 7,
+    Interrupted = 130,
 }
 
 /// A command that did not end well.

@@ -4,14 +4,18 @@
 //! a person goes to stderr.
 
 mod argument;
+mod ask;
 mod command;
 mod demo;
 mod exit;
 mod inspect;
 mod log;
+mod secret;
+mod session;
 mod show;
 mod signature;
 mod target;
+mod wire;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,8 @@
 use clap::Args;
 use serde_json::{Value, value::RawValue};
 use turnbuckle::{
-    Connection,
+    ToolOutput,
+    client::{Call as Calling, Started},
     protocol::Tool,
     schema::{Schema, nearest_name},
 };
@@ -11,7 +12,9 @@ use turnbuckle::{
 use super::{block_on, print, print_json};
 use crate::{
     argument,
+    ask::AskOptions,
     exit::{Code, Failed, Outcome},
+    session::{self, Session},
     show, signature,
     target::{self, Options, Server},
 };
@@ -35,6 +38,16 @@ pub(crate) struct Call {
     #[arg(long)]
     send_anyway: bool,
 
+    /// Start the call as a task where the server has tasks, and print its id instead of waiting.
+    #[arg(long)]
+    task: bool,
+
+    #[command(flatten)]
+    media: show::Media,
+
+    #[command(flatten)]
+    asks: AskOptions,
+
     #[command(flatten)]
     options: Options,
 
@@ -52,33 +65,37 @@ pub(crate) fn run(call: &Call) -> Outcome {
             server.name
         ))
     })?;
-    block_on(async {
-        let connection = call
-            .options
-            .connect(&server, &call.options.client())
-            .await?;
-        let outcome = call.on(&server, &connection, tool, words).await;
-        connection.close().await;
-        outcome
-    })
+    let work = async |session: Session| call.on(&server, &session, tool, words).await;
+    block_on(session::with(&call.options, Some(&call.asks), &server, work))
 }
 
 impl Call {
     async fn on(
         &self,
         server: &Server,
-        connection: &Connection,
+        session: &Session,
         name: &str,
         words: &[String],
     ) -> Outcome {
+        let connection = &session.connection;
         let tools = connection.tools().await?;
         let tool = find(server, &tools, name)?;
         let arguments = self.arguments(tool, words)?;
-        let result = connection.call(name, &*arguments).await?.into_result();
+        let desk = self.asks.desk()?;
+        let called = connection.call(name, &*arguments);
+        if self.task {
+            return self.start(called).await;
+        }
+        let finished = session.finish(called, &desk, self.json).await?;
+        let result = &finished.result;
         if self.json {
-            print_json(&result)?;
+            match session.wire.result("tools/call") {
+                Some(exact) if !is_task(&exact) => print(exact.get()),
+                _ => print_json(&**result)?,
+            }
         } else {
-            print(&show::tool_result(&result));
+            print(&show::tool_result(result, &self.media));
+            session.tell(&finished);
         }
         if result.is_error == Some(true) {
             return Err(Failed::new(
@@ -87,6 +104,23 @@ impl Call {
             ));
         }
         Ok(())
+    }
+
+    /// Leaves the work to the server. A task that never was one has its result already.
+    async fn start(&self, call: Calling<'_, ToolOutput>) -> Outcome {
+        match call.task().await? {
+            Started::Task(task) if self.json => print_json(task.ticket()),
+            Started::Task(task) => {
+                print(task.id());
+                Ok(())
+            }
+            Started::Done(output) if self.json => print_json(&*output),
+            Started::Done(output) => {
+                eprintln!("it is done already; the server made no task of it");
+                print(&show::tool_result(&output, &self.media));
+                Ok(())
+            }
+        }
     }
 
     /// The arguments as JSON that fits the schema.
@@ -113,6 +147,14 @@ pub(crate) fn find<'t>(server: &Server, tools: &'t [Tool], name: &str) -> Outcom
                 server.name
             )),
         }
+    })
+}
+
+/// Whether a call was answered with a task, which had the result later.
+fn is_task(result: &RawValue) -> bool {
+    let members = serde_json::from_str::<serde_json::Map<String, Value>>(result.get());
+    members.is_ok_and(|members| {
+        members.contains_key("task") || members.get("resultType").is_some_and(|kind| kind == "task")
     })
 }
 

@@ -6,6 +6,7 @@ use turnbuckle::protocol::{CompleteRequestParams, Reference};
 use super::{block_on, print, print_json};
 use crate::{
     exit::{Failed, Outcome},
+    session::{self, Session},
     show::Style,
     target::{self, Options},
 };
@@ -50,23 +51,24 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
         let (name, value) = pair(word)?;
         params = params.with_known(name, value);
     }
-    block_on(async {
-        let connection = complete
-            .options
-            .connect(&server, &complete.options.client())
-            .await?;
-        let completion = connection.complete_with(params).await;
-        connection.close().await;
-        let completion = completion?;
+    let work = async |session: Session| {
+        let completion = session.connection.complete_with(params).await?;
         if complete.json {
-            return print_json(&completion);
+            return match session.wire.result("completion/complete") {
+                Some(exact) => {
+                    print(exact.get());
+                    Ok(())
+                }
+                None => print_json(&completion),
+            };
         }
         completion.values.iter().for_each(|value| print(value));
         if completion.has_more == Some(true) {
             eprintln!("{}", Style::Dim.err("there are more"));
         }
         Ok(())
-    })
+    };
+    block_on(session::with(&complete.options, None, &server, work))
 }
 
 fn pair(word: &str) -> Outcome<(&str, &str)> {

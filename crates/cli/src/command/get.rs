@@ -2,14 +2,16 @@
 
 use clap::Args;
 use serde_json::Value;
-use turnbuckle::schema::nearest_name;
+use turnbuckle::{protocol::Prompt, schema::nearest_name};
 
 use super::{block_on, print, print_json};
 use crate::{
     argument,
+    ask::AskOptions,
     exit::{Failed, Outcome},
+    session::{self, Session},
     show::{self, Style},
-    target::{self, Options},
+    target::{self, Options, Server},
 };
 
 /// Get a prompt, with its arguments filled in.
@@ -22,6 +24,12 @@ pub(crate) struct Get {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    media: show::Media,
+
+    #[command(flatten)]
+    asks: AskOptions,
 
     #[command(flatten)]
     options: Options,
@@ -40,51 +48,72 @@ pub(crate) fn run(get: &Get) -> Outcome {
             server.name
         ))
     })?;
-    block_on(async {
-        let connection = get.options.connect(&server, &get.options.client()).await?;
-        let prompts = connection.prompts().await?;
-        let Some(prompt) = prompts.iter().find(|prompt| prompt.name == *name) else {
-            let failed = Failed::usage(format!("server `{}` has no prompt `{name}`", server.name));
-            return Err(
-                match nearest_name(name, prompts.iter().map(|prompt| &*prompt.name)) {
-                    Some(near) => failed.hint(format!("did you mean `{near}`?")),
-                    None => failed,
-                },
-            );
-        };
-        // The arguments of a prompt are texts.
-        let names = prompt
-            .arguments
-            .iter()
-            .flatten()
-            .map(|argument| argument.name.clone());
-        let schema = names
-            .map(|name| (name, serde_json::json!({"type": "string"})))
-            .collect::<serde_json::Map<String, Value>>();
-        let arguments = argument::read(words, &serde_json::json!({"properties": schema}))?;
-        for argument in prompt.arguments.iter().flatten() {
-            let is_given = words.iter().any(|word| {
-                word == "-" || word.split(['=', ':']).next() == Some(argument.name.as_str())
-            });
-            if argument.required == Some(true) && !is_given {
-                return Err(Failed::usage(format!(
-                    "prompt `{name}` needs `{}`",
-                    argument.name
-                )));
-            }
+    let work = async |session: Session| get.on(&server, &session, name, words).await;
+    block_on(session::with(&get.options, Some(&get.asks), &server, work))
+}
+
+impl Get {
+    async fn on(
+        &self,
+        server: &Server,
+        session: &Session,
+        name: &str,
+        words: &[String],
+    ) -> Outcome {
+        let prompts = session.connection.prompts().await?;
+        let prompt = find(server, &prompts, name)?;
+        let arguments = arguments(prompt, words)?;
+        let desk = self.asks.desk()?;
+        let call = session.connection.get(name, arguments);
+        let finished = session.finish(call, &desk, self.json).await?;
+        if self.json {
+            return match session.wire.result("prompts/get") {
+                Some(exact) => {
+                    print(exact.get());
+                    Ok(())
+                }
+                None => print_json(&finished.result),
+            };
         }
-        let arguments: Value = serde_json::from_str(&arguments.to_json()).map_err(Failed::usage)?;
-        let result = connection.get(name, arguments).await;
-        connection.close().await;
-        let result = result?;
-        if get.json {
-            return print_json(&result);
-        }
-        for message in &result.messages {
+        for message in &finished.result.messages {
             let role = serde_json::to_value(message.role).unwrap_or_default();
             print(&Style::Dim.out(role.as_str().unwrap_or_default()));
-            print(&show::block(&message.content));
+            print(&show::block(&message.content, &self.media));
         }
         Ok(())
-    })
+    }
+}
+
+fn find<'p>(server: &Server, prompts: &'p [Prompt], name: &str) -> Outcome<&'p Prompt> {
+    prompts
+        .iter()
+        .find(|prompt| prompt.name == name)
+        .ok_or_else(|| {
+            let failed = Failed::usage(format!("server `{}` has no prompt `{name}`", server.name));
+            match nearest_name(name, prompts.iter().map(|prompt| &*prompt.name)) {
+                Some(near) => failed.hint(format!("did you mean `{near}`?")),
+                None => failed,
+            }
+        })
+}
+
+/// The arguments of a prompt are texts.
+fn arguments(prompt: &Prompt, words: &[String]) -> Outcome<Value> {
+    let known = prompt.arguments.iter().flatten();
+    let schema = known
+        .clone()
+        .map(|argument| (argument.name.clone(), serde_json::json!({"type": "string"})))
+        .collect::<serde_json::Map<String, Value>>();
+    let tree = argument::read(words, &serde_json::json!({"properties": schema}))?;
+    let arguments: Value = serde_json::from_str(&tree.to_json()).map_err(Failed::usage)?;
+    for argument in known {
+        if argument.required == Some(true) && arguments.get(&argument.name).is_none() {
+            return Err(Failed::usage(format!(
+                "prompt `{}` needs `{}`",
+                prompt.name, argument.name
+            ))
+            .hint(format!("add {}=…", argument.name)));
+        }
+    }
+    Ok(arguments)
 }

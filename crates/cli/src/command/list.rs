@@ -15,6 +15,7 @@ use turnbuckle::{
 use super::{block_on, print, print_json};
 use crate::{
     exit::Outcome,
+    session::{self, Session},
     show::{Style, Table, elapsed},
     signature,
     target::{self, Options},
@@ -42,8 +43,8 @@ pub(crate) struct List {
 
 /// What a server offers.
 #[derive(Default)]
-struct Offer {
-    tools: Vec<Tool>,
+pub(super) struct Offer {
+    pub(super) tools: Vec<Tool>,
     prompts: Vec<Prompt>,
     resources: Vec<Resource>,
     templates: Vec<ResourceTemplate>,
@@ -55,28 +56,25 @@ const MAX_PARAMETERS: usize = 4;
 pub(crate) fn run(list: &List) -> Outcome {
     let config = list.options.config.as_ref();
     let (server, rest) = target::split(&list.words, &list.command, config)?;
-    block_on(async {
-        let started = Instant::now();
-        let connection = list
-            .options
-            .connect(&server, &list.options.client())
-            .await?;
-        let mut offer = offer(&connection).await?;
+    let started = Instant::now();
+    let work = async |session: Session| {
+        let connection = &session.connection;
+        let mut offer = offer(connection).await?;
         let took = started.elapsed();
         if let Some(wanted) = rest.first() {
             offer.keep(wanted);
         }
         if list.json {
-            print_json(&offer.to_json(&connection))?;
+            print_json(&offer.to_json(connection))?;
         } else {
-            let title = title(&server.name, &connection);
+            let title = title(&server.name, connection);
             print(&Style::Strong.out(&title));
             offer.table().lines().iter().for_each(|line| print(line));
             print(&Style::Dim.out(&format!("{} in {}", offer.counts(), elapsed(took))));
         }
-        connection.close().await;
         Ok(())
-    })
+    };
+    block_on(session::with(&list.options, None, &server, work))
 }
 
 fn title(name: &str, connection: &Connection) -> String {
@@ -89,7 +87,7 @@ fn title(name: &str, connection: &Connection) -> String {
     format!("{title} · {}", server.revision())
 }
 
-async fn offer(connection: &Connection) -> Outcome<Offer> {
+pub(super) async fn offer(connection: &Connection) -> Outcome<Offer> {
     // A server that could not say what it offers is asked for everything.
     let everything = ServerCapabilities {
         tools: Some(ToolsCapability::default()),
@@ -202,7 +200,7 @@ impl Offer {
         }
     }
 
-    fn to_json(&self, connection: &Connection) -> Value {
+    pub(super) fn to_json(&self, connection: &Connection) -> Value {
         let server = connection.server();
         json!({
             "server": server.implementation(),

@@ -6,7 +6,9 @@ use turnbuckle::ResourceContents;
 
 use super::{block_on, print, print_json};
 use crate::{
+    ask::AskOptions,
     exit::{Code, Failed, Outcome},
+    session::{self, Session},
     show,
     target::{self, Options},
 };
@@ -27,6 +29,12 @@ pub(crate) struct Read {
     raw: bool,
 
     #[command(flatten)]
+    media: show::Media,
+
+    #[command(flatten)]
+    asks: AskOptions,
+
+    #[command(flatten)]
     options: Options,
 
     /// A command to start as the server.
@@ -43,26 +51,33 @@ pub(crate) fn run(read: &Read) -> Outcome {
             server.name
         )));
     };
-    block_on(async {
-        let connection = read
-            .options
-            .connect(&server, &read.options.client())
-            .await?;
-        let result = connection.read(uri).await;
-        connection.close().await;
-        let result = result?;
-        if read.json {
-            return print_json(&result);
+    let work = async |session: Session| read.on(&session, uri).await;
+    block_on(session::with(&read.options, Some(&read.asks), &server, work))
+}
+
+impl Read {
+    async fn on(&self, session: &Session, uri: &str) -> Outcome {
+        let desk = self.asks.desk()?;
+        let call = session.connection.read(uri);
+        let finished = session.finish(call, &desk, self.json).await?;
+        if self.json {
+            return match session.wire.result("resources/read") {
+                Some(exact) => {
+                    print(exact.get());
+                    Ok(())
+                }
+                None => print_json(&finished.result),
+            };
         }
-        for contents in &result.contents {
-            if read.raw {
+        for contents in &finished.result.contents {
+            if self.raw {
                 write_raw(contents)?;
             } else {
-                print(&show::contents(contents));
+                print(&show::contents(contents, &self.media));
             }
         }
         Ok(())
-    })
+    }
 }
 
 fn write_raw(contents: &ResourceContents) -> Outcome {

@@ -2,23 +2,23 @@
 
 use turnbuckle::{CallToolResult, ContentBlock, ResourceContents};
 
-use super::bytes;
+use super::Media;
 use crate::argument::Tree;
 
 /// What a tool gave. Structured content is shown where the text does not say the same.
-pub(crate) fn tool_result(result: &CallToolResult) -> String {
+pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {
     let structured = result
         .structured_content
         .as_ref()
         .and_then(|raw| Tree::parse(raw.get()).ok());
     let Some(structured) = structured else {
-        return joined(result.content.iter());
+        return joined(result.content.iter(), media);
     };
     let others = result
         .content
         .iter()
         .filter(|block| !says(block, &structured));
-    let text = joined(others);
+    let text = joined(others, media);
     let pretty = structured.to_pretty();
     if text.is_empty() {
         pretty
@@ -27,8 +27,9 @@ pub(crate) fn tool_result(result: &CallToolResult) -> String {
     }
 }
 
-fn joined<'b>(blocks: impl Iterator<Item = &'b ContentBlock>) -> String {
-    blocks.map(block).collect::<Vec<_>>().join("\n")
+fn joined<'b>(blocks: impl Iterator<Item = &'b ContentBlock>, media: &Media) -> String {
+    let shown = blocks.map(|each| block(each, media));
+    shown.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a block is the structured content once more, as text for clients that know no other.
@@ -40,45 +41,31 @@ fn says(block: &ContentBlock, structured: &Tree) -> bool {
 }
 
 /// One block.
-pub(crate) fn block(block: &ContentBlock) -> String {
+pub(crate) fn block(block: &ContentBlock, media: &Media) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => {
-            format!(
-                "[image {}, {}]",
-                image.mime_type,
-                bytes(decoded(&image.data))
-            )
-        }
-        ContentBlock::Audio(audio) => {
-            format!(
-                "[audio {}, {}]",
-                audio.mime_type,
-                bytes(decoded(&audio.data))
-            )
-        }
+        ContentBlock::Image(image) => media.shown("image", &image.mime_type, &image.data),
+        ContentBlock::Audio(audio) => media.shown("audio", &audio.mime_type, &audio.data),
         ContentBlock::ResourceLink(link) => {
             format!("[link {} ({})]", link.resource.uri, link.resource.name)
         }
-        ContentBlock::Resource(embedded) => contents(&embedded.resource),
+        ContentBlock::Resource(embedded) => contents(&embedded.resource, media),
         ContentBlock::Other(other) => format!("[{}]", other.kind),
     }
 }
 
 /// What a resource holds.
-pub(crate) fn contents(contents: &ResourceContents) -> String {
+pub(crate) fn contents(contents: &ResourceContents, media: &Media) -> String {
     match contents {
         ResourceContents::Text(text) => text.text.clone(),
-        ResourceContents::Blob(blob) => format!(
-            "[{} {}, {}]",
-            blob.mime_type.as_deref().unwrap_or("bytes of"),
-            blob.uri,
-            bytes(decoded(&blob.blob))
-        ),
+        ResourceContents::Blob(blob) => {
+            let mime_type = blob.mime_type.as_deref().unwrap_or("application/octet-stream");
+            let what = if mime_type.starts_with("image/") {
+                "image"
+            } else {
+                "resource"
+            };
+            media.shown(what, mime_type, &blob.blob)
+        }
     }
-}
-
-/// How many bytes a base64 text stands for.
-fn decoded(base64: &str) -> usize {
-    base64.trim_end_matches('=').len() * 3 / 4
 }

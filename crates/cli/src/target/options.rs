@@ -35,6 +35,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     pub(crate) timeout: f64,
 
+    /// Show every message on stderr, as NDJSON with times and without secrets.
+    #[arg(long)]
+    pub(crate) wire: bool,
+
+    /// Write every message to this file, as `turnbuckle record` does.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
     /// Go through this proxy, instead of the one in the environment.
     #[arg(long, value_name = "URL")]
     proxy: Option<String>,

@@ -1,0 +1,66 @@
+//! What commands can be told about the questions of servers.
+
+use std::{
+    io::{self, IsTerminal as _},
+    path::PathBuf,
+};
+
+use clap::Args;
+use turnbuckle::Answers;
+
+use super::{Desk, prepared::Prepared};
+use crate::exit::{Failed, Outcome};
+
+/// What to answer when the server asks.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "When the server asks")]
+pub(crate) struct AskOptions {
+    /// Answer a question ahead: FIELD=VALUE, or QUESTION.FIELD=VALUE where two questions have a
+    /// field of one name; QUESTION=decline or QUESTION=cancel says no (may be repeated).
+    #[arg(long = "answer", value_name = "FIELD=VALUE")]
+    answers: Vec<String>,
+
+    /// Take answers from a JSON file: an object of fields, or of questions.
+    #[arg(long = "answers", value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Open the pages that a server sends you to in the browser, once you agreed.
+    #[arg(long)]
+    open: bool,
+
+    /// A folder that the server may work in (may be repeated).
+    #[arg(long = "root", value_name = "PATH")]
+    roots: Vec<PathBuf>,
+}
+
+impl AskOptions {
+    /// Who answers.
+    pub(crate) fn desk(&self) -> Outcome<Desk> {
+        let roots = self.roots.iter().map(|path| {
+            let whole = path.canonicalize().map_err(|error| {
+                Failed::usage(format!("cannot use root `{}`: {error}", path.display()))
+            })?;
+            Ok(super::url::file(&whole))
+        });
+        Ok(Desk {
+            prepared: Prepared::read(&self.answers, self.file.as_deref())?,
+            roots: roots.collect::<Outcome<_>>()?,
+            opens: self.open,
+            // The questions are written to stderr and answered on stdin.
+            is_attended: io::stdin().is_terminal() && io::stderr().is_terminal(),
+        })
+    }
+
+    /// What is offered to servers: everything but roots, which are offered if there are any.
+    pub(crate) fn offer(&self) -> Answers {
+        let answers = Answers::new()
+            .forms_by_hand()
+            .urls_by_hand()
+            .samples_by_hand();
+        if self.roots.is_empty() {
+            answers
+        } else {
+            answers.roots_by_hand()
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Answers given ahead: `--answer` and `--answers`.
+
+use std::{cell::RefCell, collections::BTreeSet, fs, path::Path};
+
+use serde_json::{Map, Value};
+use turnbuckle::protocol::{
+    ElicitRequestFormParams, ElicitRequestParams, ElicitResult, ElicitValue, InputRequest,
+    InputResponse,
+};
+
+use super::{
+    field::{Field, Typed},
+    form, sample,
+};
+use crate::exit::{Failed, Outcome};
+
+/// Answers given ahead, by field, by question and field, or by question.
+#[derive(Debug, Default)]
+pub(super) struct Prepared(Map<String, Value>, RefCell<BTreeSet<String>>);
+
+impl Prepared {
+    pub(super) fn read(words: &[String], file: Option<&Path>) -> Outcome<Self> {
+        let mut answers = match file {
+            Some(path) => from_file(path)?,
+            None => Map::new(),
+        };
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or_else(|| {
+                Failed::usage(format!("`{word}` is no answer: write --answer field=value"))
+            })?;
+            let (key, value) = match key.strip_suffix(':') {
+                Some(key) => {
+                    let json = serde_json::from_str(value).map_err(|error| {
+                        Failed::usage(format!("the answer to `{key}` is not valid JSON: {error}"))
+                    })?;
+                    (key, json)
+                }
+                None => (key, Value::from(value)),
+            };
+            answers.insert(key.to_owned(), value);
+        }
+        Ok(Self(answers, RefCell::default()))
+    }
+
+    /// The whole answer to a question, if everything it needs was given ahead.
+    pub(super) fn answer(&self, key: &str, ask: &InputRequest) -> Outcome<Option<InputResponse>> {
+        // An answer that the server does not take would otherwise be given without end.
+        let is_new = self.1.borrow_mut().insert(format!("{key} {}", written(ask)));
+        if !is_new {
+            return Ok(None);
+        }
+        let said = self.0.get(key).and_then(Value::as_str);
+        match ask {
+            InputRequest::Elicit(elicit) => match (&**elicit, said) {
+                (_, Some("decline")) => Ok(Some(ElicitResult::decline().into())),
+                (_, Some("cancel")) => Ok(Some(ElicitResult::cancel().into())),
+                (ElicitRequestParams::Form(asked), _) => self.form(key, asked),
+                (ElicitRequestParams::Url(_), Some("accept" | "yes" | "y" | "true")) => {
+                    Ok(Some(ElicitResult::accept_visit().into()))
+                }
+                (ElicitRequestParams::Url(_), _) => Ok(None),
+            },
+            InputRequest::CreateMessage(_) => {
+                Ok(said.map(|text| sample::result(text.to_owned()).into()))
+            }
+            InputRequest::ListRoots(_) => Ok(None),
+        }
+    }
+
+    fn form(&self, key: &str, asked: &ElicitRequestFormParams) -> Outcome<Option<InputResponse>> {
+        let mut content = Vec::new();
+        let mut is_whole = true;
+        let mut has_any = matches!(self.0.get(key), Some(Value::String(text)) if text == "accept");
+        for field in form::fields(asked) {
+            match self.field(key, &field)? {
+                Some(value) => {
+                    has_any = true;
+                    content.push((field.name.to_owned(), value));
+                }
+                None => match field.read("") {
+                    Ok(Typed::Value(value)) if field.has_default() => {
+                        content.push((field.name.to_owned(), value));
+                    }
+                    Ok(Typed::Nothing) => {}
+                    // What is needed is not taken for granted.
+                    _ if field.is_required => is_whole = false,
+                    _ => {}
+                },
+            }
+        }
+        let whole = is_whole && has_any;
+        Ok(whole.then(|| ElicitResult::accept(content).into()))
+    }
+
+    /// The answer to one field: under its question, under the question's whole name, or by itself.
+    pub(super) fn field(&self, key: &str, field: &Field<'_>) -> Outcome<Option<ElicitValue>> {
+        let name = field.name;
+        let found = self
+            .0
+            .get(&format!("{key}.{name}"))
+            .or_else(|| self.0.get(key).and_then(|question| question.get(name)))
+            .or_else(|| self.0.get(name).filter(|value| !value.is_object()));
+        let Some(value) = found else {
+            return Ok(None);
+        };
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => {
+                let items = items.iter().map(|item| match item {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                });
+                items.collect::<Vec<_>>().join(",")
+            }
+            other => other.to_string(),
+        };
+        match field.read(&text) {
+            Ok(Typed::Value(value)) => Ok(Some(value)),
+            Ok(Typed::Nothing) => Ok(None),
+            Err(problem) => Err(Failed::usage(format!(
+                "the answer to `{name}` does not fit: {problem}"
+            ))),
+        }
+    }
+}
+
+fn written(ask: &InputRequest) -> String {
+    serde_json::to_string(ask).unwrap_or_default()
+}
+
+fn from_file(path: &Path) -> Outcome<Map<String, Value>> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Failed::usage(format!("cannot read `{}`: {error}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failed::usage(format!("`{}` must hold an object: {error}", path.display()))
+    })
+}

@@ -1,0 +1,52 @@
+//! A question to a model: shown whole, and answered by hand or refused.
+
+use turnbuckle::protocol::{CreateMessageRequestParams, CreateMessageResult, StopReason};
+
+use super::line;
+use crate::{
+    argument::Tree,
+    exit::{Code, Failed, Outcome},
+    show::Style,
+};
+
+/// The name of the model, where a person stands in for it.
+pub(super) const MODEL: &str = "human";
+
+/// Shows everything that was sent, and takes an answer of one or more lines, ended by an empty one.
+pub(super) async fn ask(
+    server: &str,
+    request: &CreateMessageRequestParams,
+) -> Outcome<CreateMessageResult> {
+    eprintln!("{} {server} asks your model:", Style::Ask.err("?"));
+    let json = serde_json::to_string(request).unwrap_or_default();
+    let shown = Tree::parse(&json).map_or(json, |tree| tree.to_pretty());
+    for text in shown.lines() {
+        eprintln!("  {text}");
+    }
+    eprintln!(
+        "  {}",
+        Style::Dim.err("answer for it; an empty line ends the answer, Ctrl-D refuses")
+    );
+    let mut answer: Vec<String> = Vec::new();
+    loop {
+        let Some(text) = line::read("  > ").await? else {
+            return Err(Failed::new(
+                Code::Input,
+                format!("the question of `{server}` to your model was refused"),
+            ));
+        };
+        if text.is_empty() && !answer.is_empty() {
+            break;
+        }
+        if !text.is_empty() {
+            answer.push(text);
+        }
+    }
+    Ok(result(answer.join("\n")))
+}
+
+/// What the person said in place of a model.
+pub(super) fn result(text: String) -> CreateMessageResult {
+    CreateMessageResult::new(MODEL, turnbuckle::protocol::SamplingContent::text(text))
+        .with_stop_reason(StopReason::EndTurn)
+}

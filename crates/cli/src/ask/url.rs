@@ -1,0 +1,117 @@
+//! A visit to a page, and places as URLs.
+
+use std::{path::Path, process};
+
+use turnbuckle::protocol::{ElicitRequestUrlParams, ElicitResult, Root};
+
+use super::{field::yes_or_no, line};
+use crate::{exit::Outcome, show::Style};
+
+/// Shows where the page is, and asks. It is opened only with `--open`, and only after a yes.
+pub(super) async fn ask(
+    server: &str,
+    visit: &ElicitRequestUrlParams,
+    opens: bool,
+) -> Outcome<ElicitResult> {
+    eprintln!("{} {server} asks: {}", Style::Ask.err("?"), visit.message);
+    eprintln!("  host: {}", Style::Strong.err(host(&visit.url)));
+    eprintln!("  {}", visit.url);
+    let question = if opens {
+        "  Open it? [y/N] "
+    } else {
+        "  Will you visit it? [y/N] "
+    };
+    loop {
+        let Some(text) = line::read(question).await? else {
+            return Ok(ElicitResult::cancel());
+        };
+        match yes_or_no(text.trim()) {
+            Some(true) => break,
+            None if !text.trim().is_empty() => eprintln!("  type y or n"),
+            _ => return Ok(ElicitResult::decline()),
+        }
+    }
+    if opens {
+        open(&visit.url);
+    }
+    Ok(ElicitResult::accept_visit())
+}
+
+/// Who is behind a URL: what is between the scheme (and a user) and the path.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let authority = &rest[..end];
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
+}
+
+/// Opens a page in the browser. Only web pages: a server must not start programs by their schemes.
+fn open(url: &str) {
+    if !(url.starts_with("https://") || url.starts_with("http://")) {
+        eprintln!("  only http and https are opened; open it yourself if you trust it");
+        return;
+    }
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else if cfg!(windows) {
+        "explorer"
+    } else {
+        "xdg-open"
+    };
+    let started = process::Command::new(program)
+        .arg(url)
+        .stdin(process::Stdio::null())
+        .stdout(process::Stdio::null())
+        .stderr(process::Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        eprintln!("  `{program}` cannot be started ({error}); open the page yourself");
+    }
+}
+
+/// A folder as a root.
+pub(super) fn file(path: &Path) -> Root {
+    let mut uri = String::from("file://");
+    let text = path.to_string_lossy();
+    if !text.starts_with('/') {
+        uri.push('/');
+    }
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b':' => {
+                uri.push(char::from(byte));
+            }
+            b'\\' => uri.push('/'),
+            other => {
+                use std::fmt::Write as _;
+                let _ = write!(uri, "%{other:02X}");
+            }
+        }
+    }
+    match path.file_name() {
+        Some(name) => Root::new(uri).with_name(name.to_string_lossy()),
+        None => Root::new(uri),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // rule: E5
+    #[test]
+    fn the_host_is_who_is_really_asked() {
+        for (url, wanted) in [
+            ("https://example.com/a", "example.com"),
+            ("https://bank.example@evil.example:8/x", "evil.example:8"),
+            ("https://evil.example?@bank.example", "evil.example"),
+        ] {
+            assert_eq!(host(url), wanted);
+        }
+    }
+
+    #[test]
+    fn a_folder_is_a_file_uri() {
+        assert_eq!(file(Path::new("/a b/ü")).uri, "file:///a%20b/%C3%BC");
+    }
+}
