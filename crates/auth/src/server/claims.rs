@@ -53,14 +53,15 @@ impl Rules<'_> {
         let expires = self.check_time(&claims, now)?;
         let key = bound_key(&claims)?;
         let client_id = CLIENT_CLAIMS.iter().find_map(|name| text(&claims, name));
-        let (subject, key_prefix) = match (text(&claims, "sub"), client_id) {
+        let (subject, kind) = match (text(&claims, "sub"), client_id) {
             (Some(subject), _) => (subject, ""),
-            // A program that acts for itself. It is no person, should one be called the same.
-            (None, Some(client)) => (client, "client:"),
+            // A program that acts for itself. It is no person, should one be called the same: no
+            // issuer's URL begins so, whereas a subject may begin with anything.
+            (None, Some(client)) => (client, "client "),
             (None, None) => return invalid("the token names neither a subject nor a client"),
         };
         let identity = Identity {
-            key: format!("{} {key_prefix}{subject}", self.issuer),
+            key: format!("{kind}{} {subject}", self.issuer),
             issuer: self.issuer.to_owned(),
             subject: subject.to_owned(),
             client_id: client_id.map(str::to_owned),
@@ -227,7 +228,11 @@ mod tests {
         assert_eq!(check(&scopes).unwrap().identity.scopes(), ["a", "b", "c"]);
         let program = but("sub", Value::Null);
         let program = check(&program).unwrap().identity;
-        assert_eq!(program.key(), "https://login.example client:app");
+        assert_eq!(program.key(), "client https://login.example app");
+        for name in ["app", "client:app", "client app"] {
+            let person = check(&but("sub", name)).unwrap().identity;
+            assert_ne!(person.key(), program.key());
+        }
     }
 
     #[test]
