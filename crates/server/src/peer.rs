@@ -1,8 +1,14 @@
 //! The other end of a connection: who it is, how far its session has come, how to tell it things.
 
-use std::sync::{Arc, LockResult, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{
+    future::{Future as _, poll_fn},
+    pin::{Pin, pin},
+    sync::{Arc, LockResult, Mutex, MutexGuard, OnceLock, PoisonError},
+    task::Poll,
+};
 
 use serde::Serialize;
+use tokio::sync::oneshot;
 use turnbuckle_protocol::{
     CancelledNotificationParams, IdRef, InputRequest, LoggingLevel, Revision, SubscriptionFilter,
     envelope,
@@ -45,6 +51,8 @@ pub(crate) const DETACH: &[u8] = b":";
 pub(crate) struct Session {
     lifecycle: Mutex<ServerLifecycle<Opened>>,
     pub(crate) requests: Arc<Requests>,
+    /// Set when no answer can come any more: the line on which they come is at its end.
+    is_deaf: CancelFlag,
     /// The name by which HTTP knows it; other transports have one session, without a name.
     pub(crate) id: OnceLock<Box<str>>,
     /// Where the session as a whole is told things.
@@ -59,6 +67,7 @@ impl Session {
         Self {
             lifecycle: Mutex::default(),
             requests: Arc::default(),
+            is_deaf: CancelFlag::default(),
             id: OnceLock::new(),
             standing: OnceLock::new(),
             listener: Mutex::new(Listener::new(hub, None)),
@@ -88,6 +97,17 @@ impl Session {
     /// What the client hears of.
     pub(crate) fn listener(&self) -> MutexGuard<'_, Listener> {
         self.listener.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for an answer; `None` when none can come any more. One that came before the end
+    /// counts.
+    async fn hear(&self, mut answer: oneshot::Receiver<Answered>) -> Option<Answered> {
+        let mut deaf = pin!(self.is_deaf.wait());
+        poll_fn(|context| match Pin::new(&mut answer).poll(context) {
+            Poll::Ready(answered) => Poll::Ready(answered.ok()),
+            Poll::Pending => deaf.as_mut().poll(context).map(|()| None),
+        })
+        .await
     }
 
     /// The handshake.
@@ -211,6 +231,9 @@ impl Peer {
     /// The other end will send nothing more.
     pub(crate) fn end_input(&self) {
         self.input_ended.set();
+        if let Some(session) = &self.session {
+            session.is_deaf.set();
+        }
     }
 
     /// Set when the other end will send nothing more, or the server winds up.
@@ -266,7 +289,7 @@ impl Peer {
             outbox: &self.outbox,
         };
         self.outbox.send(&message).await.ok()?;
-        let answered = answer.await.ok();
+        let answered = session.hear(answer).await;
         drop(unasked);
         answered
     }

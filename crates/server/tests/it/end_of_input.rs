@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Args, LiveServer, Server, Tool};
+use turnbuckle_server::{Args, Ask, LiveServer, Server, Tool, ToolError};
 use turnbuckle_transport::Limits;
 
 use crate::{
@@ -77,6 +77,44 @@ async fn a_subscription_does_not_hold_up_the_end() {
     gate.open(1);
     assert_eq!(wire.receive().await["id"], slow);
     assert!(wire.rest().await.is_empty());
+    wire.ended().await.expect("in peace");
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_can_answer_any_more_does_not_hold_up_the_end() {
+    // stdio: the server should exit promptly when its input ends.
+    async fn folders(Ask(ask): Ask) -> Result<String, ToolError> {
+        let first = ask.roots("first").await?;
+        let second = ask.roots("second").await?;
+        Ok(format!("{} folders", first.len() + second.len()))
+    }
+    let server = patient(Server::new("s", "1").tool(Tool::new("folders", folders)));
+    let mut wire = Wire::open(&server);
+    let client = json!({"protocolVersion": "2025-06-18", "capabilities": {"roots": {}},
+        "clientInfo": {"name": "c", "version": "1"}});
+    wire.send(&json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": client}))
+        .await;
+    wire.receive().await;
+    wire.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    let call = json!({"name": "folders"});
+    wire.send(&json!({"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": call}))
+        .await;
+    // By the letter: what servers ask is none of what a wire expects.
+    let asked: Value = serde_json::from_str(&wire.next_line().await.unwrap()).unwrap();
+    // What came before the end counts; the next question comes after it.
+    let roots = json!({"roots": [{"uri": "file:///a"}]});
+    wire.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": roots}))
+        .await;
+    wire.end_input().await;
+    let mut last = String::new();
+    while let Some(line) = wire.next_line().await {
+        last = line;
+    }
+    let answer: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(answer["id"], "c");
+    let text = &answer["result"]["content"][0]["text"];
+    assert_eq!(text, "the client went away before it answered `second`");
     wire.ended().await.expect("in peace");
 }
 
