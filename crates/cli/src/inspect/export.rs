@@ -1,45 +1,44 @@
 //! The wire as a recording: one message a line, with its time and direction.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Inspector, raw::Raw, wire::Shown};
 
-/// The first line says what this is.
-#[derive(Serialize)]
-struct Head {
-    turnbuckle: &'static str,
-    version: &'static str,
-}
-
 #[derive(Serialize)]
 struct Line<'a> {
-    time: f64,
-    server: &'a str,
+    /// Milliseconds since the first of them.
+    ms: f64,
     direction: &'a str,
-    exchange: Option<u64>,
     message: Raw,
+    server: &'a str,
+    exchange: Option<u64>,
+}
+
+/// Which messages: those of one server, as replaying wants it, or all.
+#[derive(Default, Deserialize)]
+pub(super) struct Which {
+    server: Option<String>,
 }
 
 impl Inspector {
-    /// Everything that is kept, as lines of JSON, secrets redacted.
-    pub(super) fn export(&self) -> Vec<u8> {
-        let head = Head {
-            turnbuckle: "recording",
-            version: env!("CARGO_PKG_VERSION"),
-        };
+    /// The messages that are kept, as lines of JSON, secrets redacted.
+    pub(super) fn export(&self, which: &Which) -> Vec<u8> {
         let mut lines = Vec::new();
-        write(&mut lines, &head);
+        let mut began = None;
         self.wire.each_message(|shown: &Shown, message| {
-            write(
-                &mut lines,
-                &Line {
-                    time: shown.time,
-                    server: &shown.server,
-                    direction: shown.direction,
-                    exchange: shown.exchange,
-                    message: redacted(message),
-                },
-            );
+            let is_other = |server: &String| *server != shown.server;
+            if which.server.as_ref().is_some_and(is_other) {
+                return;
+            }
+            let began = *began.get_or_insert(shown.time);
+            let line = Line {
+                ms: ((shown.time - began) * 1_000.0).round() / 1_000.0,
+                direction: shown.direction,
+                message: redacted(message),
+                server: &shown.server,
+                exchange: shown.exchange,
+            };
+            write(&mut lines, &line);
         });
         lines
     }

@@ -126,7 +126,8 @@ async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
         }
         ["asks", id] => answer_ask(door, id, &body),
         ["wire", "export"] => {
-            let lines = inspector.export();
+            let which = (!body.is_empty()).then(|| parse(&body)).transpose()?;
+            let lines = inspector.export(&which.unwrap_or_default());
             let mut exported = answer::bytes(StatusCode::OK, "application/x-ndjson", lines);
             let name = HeaderValue::from_static("attachment; filename=\"wire.ndjson\"");
             exported
@@ -143,8 +144,10 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
     match rest {
         ["connect"] => {
             let pin: Option<Pin> = (!body.is_empty()).then(|| parse(body)).transpose()?;
-            // Without a word about it, what was pinned stays pinned.
-            let connected = inspector.connect_pinned(id, pin);
+            // Without a word about it, what the command line said holds.
+            let pin = pin.filter(Pin::says_something);
+            let pin = pin.unwrap_or_else(|| Pin::of(&inspector.options));
+            let connected = inspector.connect_pinned(id, Some(pin));
             connected.ok_or_else(|| no("server"))?;
             view(door, id)
         }

@@ -13,7 +13,7 @@ use turnbuckle_host::config::Launch;
 use super::{Inspector, client, offer::Offer, problem::Problem, raw::Raw};
 use crate::{
     exit::{Failed, Outcome},
-    target::{self, EraName, Server},
+    target::{self, EraName, Options, Server},
 };
 
 /// 50 lines of what a process printed: enough to see why it failed.
@@ -37,6 +37,20 @@ pub(super) enum Stage {
 pub(super) struct Pin {
     pub(super) revision: Option<Revision>,
     pub(super) era: Option<EraName>,
+}
+
+impl Pin {
+    /// What the command line says.
+    pub(super) fn of(options: &Options) -> Self {
+        Self {
+            revision: options.revision,
+            era: options.era,
+        }
+    }
+
+    pub(super) fn says_something(&self) -> bool {
+        self.revision.is_some() || self.era.is_some()
+    }
 }
 
 /// A server.
@@ -156,10 +170,7 @@ impl Inspector {
             stage: Stage::Closed,
             error: None,
             connection: None,
-            pin: Pin {
-                revision: self.options.revision,
-                era: self.options.era,
-            },
+            pin: Pin::of(&self.options),
             latency: None,
             offer: None,
             oauth: None,

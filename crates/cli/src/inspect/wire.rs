@@ -279,7 +279,20 @@ impl Kept {
         {
             shown.exchange = open.exchange;
             shown.round = open.round;
+        } else if looked.id.is_some() && direction == Direction::In {
+            shown.exchange = self.only_exchange(&shown.server);
         }
+    }
+
+    /// The exchange under way with a server, if it is the only one: what a session asks is for it.
+    fn only_exchange(&self, server: &str) -> Option<u64> {
+        let open = self
+            .open
+            .iter()
+            .filter(|((other, is_ours, _), _)| *is_ours && other == server);
+        let mut exchanges = open.filter_map(|(_, open)| open.exchange);
+        let only = exchanges.next()?;
+        exchanges.all(|other| other == only).then_some(only)
     }
 
     /// A request waits for its answer.

@@ -4,5 +4,6 @@ mod calls;
 mod command_line;
 mod demo;
 mod ending;
+mod inspect;
 mod opening;
 mod stdout;
