@@ -19,6 +19,9 @@ Exit codes:
   7    timed out
   130  interrupted";
 
+/// What to do where a server wants to know who asks.
+const LOGIN: &str = "`turnbuckle login SERVER` signs in";
+
 /// Why a command did not end well; the number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
@@ -103,7 +106,7 @@ impl From<ConnectError> for Failed {
     fn from(error: ConnectError) -> Self {
         let (code, hint) = match &error {
             ConnectError::Unauthorized { .. } | ConnectError::Authorization { .. } => {
-                (Code::Authorization, None)
+                (Code::Authorization, Some(LOGIN))
             }
             ConnectError::TimedOut { .. } => (Code::Timeout, Some("`--timeout 120` waits longer")),
             ConnectError::Unsupported { .. } => (
@@ -138,6 +141,10 @@ impl From<CallError> for Failed {
             }
             _ => Code::Protocol,
         };
-        Self::new(code, error)
+        let failed = Self::new(code, error);
+        if code == Code::Authorization {
+            return failed.hint(LOGIN);
+        }
+        failed
     }
 }

@@ -10,9 +10,11 @@ mod demo;
 mod exit;
 mod inspect;
 mod log;
+mod recording;
 mod secret;
 mod session;
 mod show;
+mod sign_in;
 mod signature;
 mod target;
 mod wire;
@@ -45,6 +47,12 @@ enum Command {
     Read(command::read::Read),
     Get(command::get::Get),
     Complete(command::complete::Complete),
+    Watch(command::watch::Watch),
+    Tasks(command::tasks::Tasks),
+    Login(command::login::Login),
+    Logout(command::login::Logout),
+    Record(command::record::Record),
+    Replay(command::replay::Replay),
     Servers(command::servers::Servers),
 }
 
@@ -60,6 +68,12 @@ fn main() -> ExitCode {
         Command::Read(read) => command::read::run(read),
         Command::Get(get) => command::get::run(get),
         Command::Complete(complete) => command::complete::run(complete),
+        Command::Watch(watch) => command::watch::run(watch),
+        Command::Tasks(tasks) => command::tasks::run(tasks),
+        Command::Login(login) => command::login::run(login),
+        Command::Logout(logout) => command::login::leave(logout),
+        Command::Record(record) => command::record::run(record),
+        Command::Replay(replay) => command::replay::run(replay),
         Command::Servers(servers) => command::servers::run(servers),
     };
     match outcome {

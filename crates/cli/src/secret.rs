@@ -50,7 +50,11 @@ impl Secrets {
         let Ok(mut value) = serde_json::from_str::<Value>(&text) else {
             return text;
         };
-        if mask(&mut value) { value.to_string() } else { text }
+        if mask(&mut value) {
+            value.to_string()
+        } else {
+            text
+        }
     }
 }
 
@@ -69,7 +73,9 @@ fn mask(value: &mut Value) -> bool {
             }
             found
         }
-        Value::Array(items) => items.iter_mut().fold(false, |found, item| mask(item) || found),
+        Value::Array(items) => items
+            .iter_mut()
+            .fold(false, |found, item| mask(item) || found),
         _ => false,
     }
 }

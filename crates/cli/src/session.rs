@@ -66,7 +66,9 @@ where
         outcome = work(session) => outcome,
         () = interrupted() => Err(Failed::interrupted()),
     };
-    let is_late = tokio::time::timeout(PATIENCE * 2, connection.close()).await.is_err();
+    let is_late = tokio::time::timeout(PATIENCE * 2, connection.close())
+        .await
+        .is_err();
     if is_late {
         tracing::warn!(server = %server.name, "the server does not end");
     }
@@ -123,7 +125,10 @@ impl Session {
             rounds => format!("{rounds} rounds, "),
         };
         let took = elapsed(self.started.elapsed());
-        eprintln!("{}", Style::Dim.err(&format!("      done in {rounds}{took}")));
+        eprintln!(
+            "{}",
+            Style::Dim.err(&format!("      done in {rounds}{took}"))
+        );
     }
 }
 

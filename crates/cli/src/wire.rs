@@ -70,13 +70,18 @@ impl Wire {
                 environment.iter().for_each(|(_, value)| secrets.add(value));
             }
             Launch::Remote(remote) => {
-                remote.headers.iter().for_each(|(_, value)| secrets.add(value));
+                remote
+                    .headers
+                    .iter()
+                    .for_each(|(_, value)| secrets.add(value));
             }
         }
         let file = options.record.as_ref().map(|path| {
             std::fs::File::create(path)
                 .map(Mutex::new)
-                .map_err(|error| Failed::usage(format!("cannot write `{}`: {error}", path.display())))
+                .map_err(|error| {
+                    Failed::usage(format!("cannot write `{}`: {error}", path.display()))
+                })
         });
         Ok(Self(Arc::new(Seen {
             started: Instant::now(),

@@ -65,9 +65,7 @@ impl Desk {
                     Ok(url::ask(server, visit, self.opens).await?.into())
                 }
             },
-            InputRequest::CreateMessage(request) => {
-                Ok(sample::ask(server, request).await?.into())
-            }
+            InputRequest::CreateMessage(request) => Ok(sample::ask(server, request).await?.into()),
             InputRequest::ListRoots(_) => Ok(ListRootsResult::new(self.roots.clone()).into()),
         }
     }
@@ -78,9 +76,10 @@ fn nobody(server: &str, key: &str, ask: &InputRequest) -> Failed {
     let (what, example) = match ask {
         InputRequest::Elicit(elicit) => match &**elicit {
             ElicitRequestParams::Form(form) => (form.message.clone(), form::example(key, form)),
-            ElicitRequestParams::Url(visit) => {
-                (format!("{} ({})", visit.message, visit.url), format!("{key}=accept"))
-            }
+            ElicitRequestParams::Url(visit) => (
+                format!("{} ({})", visit.message, visit.url),
+                format!("{key}=accept"),
+            ),
         },
         _ => (
             "what would your model say?".to_owned(),

@@ -86,7 +86,9 @@ impl<'f> Field<'f> {
         rule("maxLength", &|most| format!("at most {most} characters"));
         rule("minimum", &|least| format!("at least {least}"));
         rule("maximum", &|most| format!("at most {most}"));
-        rule("format", &|format| format.as_str().unwrap_or_default().to_owned());
+        rule("format", &|format| {
+            format.as_str().unwrap_or_default().to_owned()
+        });
         rule("minItems", &|least| format!("at least {least}"));
         rule("maxItems", &|most| format!("at most {most}"));
         match self.schema {
@@ -157,7 +159,10 @@ impl<'f> Field<'f> {
     fn choice(&self, text: &str) -> Result<String, String> {
         let choices = self.choices();
         let same = |(value, title): &&(String, Option<String>)| {
-            value == text || title.as_deref().is_some_and(|title| title.eq_ignore_ascii_case(text))
+            value == text
+                || title
+                    .as_deref()
+                    .is_some_and(|title| title.eq_ignore_ascii_case(text))
         };
         if let Some((value, _)) = choices.iter().find(same) {
             return Ok(value.clone());
@@ -185,7 +190,8 @@ impl<'f> Field<'f> {
             }
         }
         // A schema that cannot be used checks nothing; the server will.
-        let (Ok(schema), Ok(value)) = (Schema::compile(&written), serde_json::to_value(value)) else {
+        let (Ok(schema), Ok(value)) = (Schema::compile(&written), serde_json::to_value(value))
+        else {
             return Ok(());
         };
         schema.check(&value).map_err(|violations| {
@@ -253,7 +259,11 @@ mod tests {
             // A value wins over a number.
             (many, "1, 2", json!(["a", "2"])),
         ] {
-            assert_eq!(read(schema.clone(), true, text), Ok(wanted), "{schema} {text}");
+            assert_eq!(
+                read(schema.clone(), true, text),
+                Ok(wanted),
+                "{schema} {text}"
+            );
         }
         assert_eq!(read(json!({"type": "string"}), false, ""), Ok(Value::Null));
     }
@@ -261,8 +271,16 @@ mod tests {
     #[test]
     fn a_bad_value_is_named() {
         for (schema, text, wanted) in [
-            (json!({"type": "string", "minLength": 3}), "x", "too short: 1 of 3"),
-            (json!({"type": "string"}), "", "it is needed; Ctrl-D declines"),
+            (
+                json!({"type": "string", "minLength": 3}),
+                "x",
+                "too short: 1 of 3",
+            ),
+            (
+                json!({"type": "string"}),
+                "",
+                "it is needed; Ctrl-D declines",
+            ),
             (json!({"type": "number"}), "old", "`old` is no number"),
             (json!({"type": "boolean"}), "maybe", "type y or n"),
             (
@@ -280,7 +298,10 @@ mod tests {
     #[test]
     fn a_prompt_tells_the_rules() {
         for (schema, wanted) in [
-            (json!({"type": "boolean", "title": "Really?"}), "  Really? [y/N] "),
+            (
+                json!({"type": "boolean", "title": "Really?"}),
+                "  Really? [y/N] ",
+            ),
             (
                 json!({"type": "string", "minLength": 3}),
                 "  f (at least 3 characters): ",

@@ -45,7 +45,10 @@ impl Prepared {
     /// The whole answer to a question, if everything it needs was given ahead.
     pub(super) fn answer(&self, key: &str, ask: &InputRequest) -> Outcome<Option<InputResponse>> {
         // An answer that the server does not take would otherwise be given without end.
-        let is_new = self.1.borrow_mut().insert(format!("{key} {}", written(ask)));
+        let is_new = self
+            .1
+            .borrow_mut()
+            .insert(format!("{key} {}", written(ask)));
         if !is_new {
             return Ok(None);
         }

@@ -66,7 +66,12 @@ pub(crate) fn run(call: &Call) -> Outcome {
         ))
     })?;
     let work = async |session: Session| call.on(&server, &session, tool, words).await;
-    block_on(session::with(&call.options, Some(&call.asks), &server, work))
+    block_on(session::with(
+        &call.options,
+        Some(&call.asks),
+        &server,
+        work,
+    ))
 }
 
 impl Call {

@@ -5,9 +5,14 @@ pub(crate) mod complete;
 pub(crate) mod get;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod login;
 pub(crate) mod read;
+pub(crate) mod record;
+pub(crate) mod replay;
 pub(crate) mod serve;
 pub(crate) mod servers;
+pub(crate) mod tasks;
+pub(crate) mod watch;
 
 use std::future::Future;
 

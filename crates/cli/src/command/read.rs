@@ -52,7 +52,12 @@ pub(crate) fn run(read: &Read) -> Outcome {
         )));
     };
     let work = async |session: Session| read.on(&session, uri).await;
-    block_on(session::with(&read.options, Some(&read.asks), &server, work))
+    block_on(session::with(
+        &read.options,
+        Some(&read.asks),
+        &server,
+        work,
+    ))
 }
 
 impl Read {

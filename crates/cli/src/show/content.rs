@@ -59,7 +59,10 @@ pub(crate) fn contents(contents: &ResourceContents, media: &Media) -> String {
     match contents {
         ResourceContents::Text(text) => text.text.clone(),
         ResourceContents::Blob(blob) => {
-            let mime_type = blob.mime_type.as_deref().unwrap_or("application/octet-stream");
+            let mime_type = blob
+                .mime_type
+                .as_deref()
+                .unwrap_or("application/octet-stream");
             let what = if mime_type.starts_with("image/") {
                 "image"
             } else {

@@ -77,7 +77,10 @@ impl Media {
 const MAX_FILES: usize = 10_000;
 
 fn create(path: &Path) -> io::Result<fs::File> {
-    fs::OpenOptions::new().write(true).create_new(true).open(path)
+    fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
 }
 
 /// The end of a file's name, from a type that a server made up.
@@ -89,7 +92,11 @@ fn extension(mime_type: &str) -> String {
         "svg+xml" => "svg".to_owned(),
         "mpeg" => "mp3".to_owned(),
         "octet-stream" | "" => "bin".to_owned(),
-        other => other.chars().filter(char::is_ascii_alphanumeric).take(8).collect(),
+        other => other
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(8)
+            .collect(),
     }
 }
 
@@ -100,7 +107,10 @@ fn inline() -> Option<Inline> {
     }
     let program = env::var("TERM_PROGRAM").unwrap_or_default();
     let terminal = env::var("TERM").unwrap_or_default();
-    if env::var_os("KITTY_WINDOW_ID").is_some() || terminal.contains("kitty") || program == "ghostty" {
+    if env::var_os("KITTY_WINDOW_ID").is_some()
+        || terminal.contains("kitty")
+        || program == "ghostty"
+    {
         return Some(Inline::Kitty);
     }
     matches!(program.as_str(), "iTerm.app" | "WezTerm").then_some(Inline::Iterm)

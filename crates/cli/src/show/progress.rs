@@ -94,7 +94,10 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_full_as_the_work_is_done() {
-        assert_eq!(line(4.0, Some(8.0), "step 4"), "▓▓▓▓▓▓▓▓░░░░░░░░ 4/8 step 4");
+        assert_eq!(
+            line(4.0, Some(8.0), "step 4"),
+            "▓▓▓▓▓▓▓▓░░░░░░░░ 4/8 step 4"
+        );
         assert_eq!(line(9.0, Some(8.0), ""), "▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓ 9/8 ");
         assert_eq!(line(3.0, None, "x\x1b[2J"), "3 x[2J");
         assert_eq!(line(f64::NAN, Some(1.0), ""), "░░░░░░░░░░░░░░░░ NaN/1 ");

@@ -9,7 +9,10 @@ use turnbuckle_host::config::{Catalogue, Entry, Environment, Launch, LookupError
 
 pub(crate) use options::{EraName, Options};
 
-use crate::exit::{Failed, Outcome};
+use crate::{
+    exit::{Failed, Outcome},
+    sign_in,
+};
 
 /// The server that was meant, before it is connected to.
 pub(crate) struct Server {
@@ -121,7 +124,16 @@ impl Server {
                 }
                 Ok(command.into())
             }
-            Launch::Remote(remote) => reach(remote, options).map(Into::into),
+            Launch::Remote(remote) => {
+                let target = reach(remote, options)?;
+                let has_own = remote.headers.iter().any(|(name, _)| is_authorization(name));
+                // Tokens that somebody signed in for are used, unless others were given.
+                let tokens = (!has_own && !options.has_authorization()).then(sign_in::silent);
+                Ok(match tokens.flatten() {
+                    Some(tokens) => target.authorize(tokens).into(),
+                    None => target.into(),
+                })
+            }
         }
     }
 
@@ -132,6 +144,10 @@ impl Server {
             Launch::Remote(remote) => reach(remote, options).map(Some),
         }
     }
+}
+
+fn is_authorization(name: &str) -> bool {
+    name.trim().eq_ignore_ascii_case("authorization")
 }
 
 fn reach(remote: &Remote, options: &Options) -> Outcome<HttpTarget> {

@@ -78,6 +78,15 @@ impl Options {
         client.trust_output()
     }
 
+    /// Whether a header of the command line authorizes already.
+    pub(super) fn has_authorization(&self) -> bool {
+        let mut names = self
+            .headers
+            .iter()
+            .filter_map(|header| header.split(':').next());
+        names.any(super::is_authorization)
+    }
+
     pub(crate) fn deadline(&self) -> Duration {
         Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX)
     }

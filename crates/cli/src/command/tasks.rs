@@ -1,0 +1,161 @@
+//! `turnbuckle tasks`: the tasks of a server.
+
+use clap::Args;
+use serde_json::{Value, json, value::RawValue};
+use turnbuckle::client::TaskTicket;
+
+use super::{block_on, print, print_json};
+use crate::{
+    exit::{Code, Failed, Outcome},
+    session::{self, Session},
+    show::{self, Style, Table},
+    target::{self, Options},
+};
+
+/// Look after tasks: list them, see how one stands, wait for its result, cancel it.
+///
+/// `call --task` starts one and prints its id. Servers of 2025-11-25 can list tasks; those of
+/// 2026-07-28 cannot, but know the one whose id you have.
+#[derive(Args)]
+pub(crate) struct Tasks {
+    /// The server, then `list`, or one of `get`, `result` and `cancel` with the id of a task.
+    #[arg(value_name = "SERVER ACTION ID")]
+    words: Vec<String>,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    media: show::Media,
+
+    #[command(flatten)]
+    options: Options,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(tasks: &Tasks) -> Outcome {
+    let config = tasks.options.config.as_ref();
+    let (server, rest) = target::split(&tasks.words, &tasks.command, config)?;
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    match rest[..] {
+        [] | ["list"] | ["get" | "result" | "cancel", _] => {}
+        _ => {
+            return Err(
+                Failed::usage("say what to do: list, or get, result or cancel and an id")
+                    .hint(format!("turnbuckle tasks {} list", server.name)),
+            );
+        }
+    }
+    let work = async |session: Session| tasks.on(&session, &rest).await;
+    block_on(session::with(&tasks.options, None, &server, work))
+}
+
+impl Tasks {
+    async fn on(&self, session: &Session, words: &[&str]) -> Outcome {
+        let (action, id) = match words {
+            [action, id] => (*action, *id),
+            _ => return self.list(session).await,
+        };
+        let ticket = TaskTicket {
+            task_id: id.to_owned(),
+            tool: String::new(),
+            poll_interval_ms: None,
+            answered: std::collections::BTreeSet::new(),
+        };
+        let mut task = session.connection.task(ticket);
+        match action {
+            "get" => {
+                let standing = task.status().await?;
+                if self.json {
+                    return match session.wire.result("tasks/get") {
+                        Some(exact) => {
+                            print(exact.get());
+                            Ok(())
+                        }
+                        None => print_json(&standing),
+                    };
+                }
+                let value = serde_json::to_value(&standing).unwrap_or_default();
+                row(&value)
+                    .lines()
+                    .iter()
+                    .for_each(|line| print(line.trim_start()));
+                Ok(())
+            }
+            "cancel" => Ok(task.cancel().await?),
+            _ => {
+                let output = task.result().await?;
+                if self.json {
+                    print_json(&*output)?;
+                } else {
+                    print(&show::tool_result(&output, &self.media));
+                }
+                if output.is_error == Some(true) {
+                    return Err(Failed::new(
+                        Code::Tool,
+                        format!("task `{id}` reported an error"),
+                    ));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn list(&self, session: &Session) -> Outcome {
+        if session.connection.server().revision().is_modern() {
+            return Err(
+                Failed::new(Code::Protocol, "servers of this revision do not list tasks")
+                    .hint("`tasks SERVER get ID` asks for one"),
+            );
+        }
+        let mut table = Table::default();
+        let mut cursor: Option<Value> = None;
+        loop {
+            let params = cursor
+                .as_ref()
+                .map(|cursor| json!({"cursor": cursor}).to_string());
+            let params = params.and_then(|params| RawValue::from_string(params).ok());
+            let page = session.connection.request_raw("tasks/list", params).await?;
+            if self.json {
+                print(page.get());
+            }
+            let page: Value = serde_json::from_str(page.get())
+                .map_err(|error| Failed::new(Code::Protocol, error))?;
+            for task in page["tasks"].as_array().into_iter().flatten() {
+                add(&mut table, task);
+            }
+            let next = page
+                .get("nextCursor")
+                .filter(|next| next.is_string())
+                .cloned();
+            if next.is_none() || next == cursor {
+                break;
+            }
+            cursor = next;
+        }
+        if !self.json {
+            table.lines().iter().for_each(|line| print(line));
+        }
+        Ok(())
+    }
+}
+
+fn row(task: &Value) -> Table {
+    let mut table = Table::default();
+    add(&mut table, task);
+    table
+}
+
+fn add(table: &mut Table, task: &Value) {
+    let text = |name: &str| task[name].as_str().unwrap_or_default().to_owned();
+    table.row(vec![
+        (text("taskId"), None),
+        (text("status"), Some(Style::Warn)),
+        (text("createdAt"), Some(Style::Dim)),
+        (text("statusMessage"), None),
+    ]);
+}
