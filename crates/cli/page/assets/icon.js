@@ -26,7 +26,14 @@ const PATHS = {
 };
 const SPACE = "http://www.w3.org/2000/svg";
 
+const drawn = new Map();
+
 export function icon(name) {
+  if (!drawn.has(name)) drawn.set(name, draw(name));
+  return drawn.get(name).cloneNode(true);
+}
+
+function draw(name) {
   const picture = document.createElementNS(SPACE, "svg");
   for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, class: "icon", "aria-hidden": "true" })) {
     picture.setAttribute(key, value);

@@ -30,8 +30,11 @@ export class JsonError extends Error {
 const DEEPEST = 2000;
 /** What the built-in parser may lose: many digits, fractions, exponents, and minus zero. */
 const MAY_LOSE = /\d{16}|\d\.\d|\d[eE][+-]?\d|-0/;
-/** Such a number between two signs of JSON. */
-const CANDIDATE = /(?<=[[:,\s]|^)-?(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d{16,}|0)(?=[\s,\]}]|$)/g;
+/** What may be such a number. */
+const CANDIDATE = /-?\d+(?:\.\d+)?[eE][+-]?\d+|-?\d+\.\d+|-?\d{16,}|-0(?!\d)/g;
+/** What stands before and after a number that is a value. */
+const BEFORE = /[[:,\s]/;
+const AFTER = /[\s,\]}]/;
 /** Stands before the digits of a number while the built-in parser reads it as a string. */
 const KEPT = "\u0001digits:";
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -52,8 +55,10 @@ export function parse(text) {
 function parseKeeping(text) {
   if (text.includes(KEPT) || text.includes("\\u0001digits")) throw new Error("the mark is taken");
   let isMarked = false;
-  const marked = text.replace(CANDIDATE, (digits) => {
+  const marked = text.replace(CANDIDATE, (digits, at) => {
     if (String(Number(digits)) === digits) return digits;
+    // Digits in the middle of something, such as a hash in a string, are no number.
+    if ((at > 0 && !BEFORE.test(text[at - 1])) || (at + digits.length < text.length && !AFTER.test(text[at + digits.length]))) return digits;
     isMarked = true;
     return `"\\u0001digits:${digits}"`;
   });

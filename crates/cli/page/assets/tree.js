@@ -48,10 +48,9 @@ function branch(key, value, budget, isRoot = false) {
   };
   item.upTo = (index) => {
     item.openUp();
-    while (inner.querySelector(":scope > li.more") && inner.children.length - 1 <= index) {
-      inner.querySelector(":scope > li.more button").click();
-    }
-    return inner.children[index];
+    const shown = () => [...inner.children].find((child) => child.index === index);
+    if (!shown()) fillAround(inner, value, index);
+    return shown();
   };
   toggle.addEventListener("click", () => {
     if (toggle.getAttribute("aria-expanded") === "true") toggle.setAttribute("aria-expanded", "false");
@@ -69,7 +68,7 @@ function fill(list, value, from, budget) {
   const to = Math.min(keys.length, from + BATCH);
   for (let index = from; index < to; index += 1) {
     const key = Array.isArray(value) ? index : keys[index];
-    list.append(branch(key, value[key], budget));
+    list.append(Object.assign(branch(key, value[key], budget), { index }));
   }
   if (to < keys.length) {
     const more = h("li.more", null, button(`${keys.length - to} more`, () => {
@@ -78,6 +77,19 @@ function fill(list, value, from, budget) {
     }, { look: "link" }));
     list.append(more);
   }
+}
+
+/** Shows the batch that a far member is in, instead of everything before it. */
+function fillAround(list, value, index) {
+  const from = index - (index % BATCH);
+  list.replaceChildren();
+  if (from > 0) {
+    list.append(h("li.more", null, button(`${from} earlier`, () => {
+      list.replaceChildren();
+      fill(list, value, 0, { rows: 0 });
+    }, { look: "link" })));
+  }
+  fill(list, value, from, { rows: 0 });
 }
 
 const count = (value) => plural(members(value), Array.isArray(value) ? "item" : "key");

@@ -3,7 +3,7 @@
 import { View, h } from "./element.js";
 
 /** Rows drawn above and below those in sight. */
-const BEYOND = 8;
+const BEYOND = 4;
 const coarse = matchMedia("(pointer: coarse)");
 let made = 0;
 
