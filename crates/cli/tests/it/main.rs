@@ -6,4 +6,5 @@ mod demo;
 mod ending;
 mod inspect;
 mod opening;
+mod questions;
 mod stdout;
