@@ -67,6 +67,7 @@ pub(crate) fn is_page(mime_type: &str) -> bool {
 mod tests {
     use super::*;
 
+    // rule: W1
     #[test]
     fn a_page_says_its_profile() {
         for page in [

@@ -210,6 +210,27 @@ pub struct UrlElicitationRequired {
 mod tests {
     use super::*;
 
+    // rule: E8
+    // elicitation, 2025-11-25: the error MUST list the elicitations, each with its id, and its code
+    // stands for nothing else.
+    #[test]
+    fn urls_to_visit_first_are_listed_with_their_ids() {
+        let mut visit = ElicitRequestUrlParams::new("Sign in.", "https://example.com/in");
+        visit.elicitation_id = Some("e-1".to_owned());
+        let error = ErrorObject::url_elicitation_required(vec![visit]);
+        assert_eq!(error.code, -32042);
+        let listed = &error.data.as_ref().unwrap()["elicitations"][0];
+        assert_eq!(listed["mode"], "url");
+        assert_eq!(listed["elicitationId"], "e-1");
+        assert_eq!(listed["url"], "https://example.com/in");
+        assert!(error.url_elicitation_data().is_some());
+        let other = ErrorObject {
+            code: -32603,
+            ..error
+        };
+        assert_eq!(other.url_elicitation_data(), None);
+    }
+
     #[test]
     fn data_is_read_only_under_its_own_code() {
         let error = ErrorObject::unsupported_version("1900-01-01", &[Revision::LATEST]);

@@ -139,6 +139,7 @@ pub(crate) fn move_to_experimental(
 mod tests {
     use super::*;
 
+    // rule: M12
     #[test]
     fn an_id_has_a_prefix_and_a_name() {
         for id in [

@@ -44,6 +44,26 @@ impl Icon {
         self
     }
 
+    /// Whether a user interface may load the picture at all: it is an `https:` address, or an image
+    /// inside a `data:` URI. Anything else may run code or read files.
+    ///
+    /// What loads it must also send no credentials, follow no redirect to another origin, and read
+    /// the bytes as the image that they are, whatever media type was named.
+    ///
+    /// ```
+    /// use turnbuckle_protocol::Icon;
+    ///
+    /// assert!(Icon::new("https://example.com/icon.png").may_be_loaded());
+    /// assert!(!Icon::new("javascript:alert(1)").may_be_loaded());
+    /// ```
+    pub fn may_be_loaded(&self) -> bool {
+        let starts_with = |prefix: &str| {
+            let start = self.src.get(..prefix.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+        };
+        starts_with("https://") || starts_with("data:image/")
+    }
+
     /// Names the background the picture was drawn for.
     pub fn with_theme(mut self, theme: IconTheme) -> Self {
         self.theme = Some(theme);
@@ -58,5 +78,38 @@ open_words! {
         Light = "light",
         /// A dark background.
         Dark = "dark",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // rule: J13
+    // icons: consumers MUST reject sources that are neither `https:` nor `data:`.
+    #[test]
+    fn only_pictures_from_safe_places_are_loaded() {
+        for safe in [
+            "https://example.com/icon.png",
+            "HTTPS://example.com/icon.jpg",
+            "data:image/png;base64,iVBORw0KGgo=",
+            "data:image/jpeg;base64,/9j/",
+        ] {
+            assert!(Icon::new(safe).may_be_loaded(), "{safe}");
+        }
+        for unsafe_source in [
+            "",
+            "icon.png",
+            "http://example.com/icon.png",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "ftp://example.com/icon.png",
+            "ws://example.com/",
+            "data:text/html,<script>alert(1)</script>",
+            " https://example.com/icon.png",
+            "ℎttps://example.com/icon.png",
+        ] {
+            assert!(!Icon::new(unsafe_source).may_be_loaded(), "{unsafe_source}");
+        }
     }
 }

@@ -281,6 +281,7 @@ mod tests {
     use super::*;
     use crate::{EmptyResult, GetPromptResult, ListToolsResult};
 
+    // rule: J7
     #[test]
     fn a_type_that_is_absent_means_complete_and_one_that_is_unknown_is_an_error() {
         let outcome: CallToolOutcome = serde_json::from_str(r#"{"content":[]}"#).unwrap();
@@ -317,6 +318,7 @@ mod tests {
         );
     }
 
+    // rule: I1
     #[test]
     fn a_list_cannot_be_answered_with_a_question() {
         let json = json!({"tools": [], "resultType": "input_required"});
@@ -346,6 +348,7 @@ mod tests {
         assert!(serde_json::from_str::<CallToolOutcome>(r#"{"resultType":"task"}"#).is_err());
     }
 
+    // rule: J7
     #[test]
     fn what_is_written_says_what_it_is() {
         let json = serde_json::to_string(&Complete(EmptyResult::default())).unwrap();

@@ -280,6 +280,7 @@ mod tests {
         );
     }
 
+    // rule: J14
     // trace-context, "traceparent header": invalid values MUST be ignored.
     #[test]
     fn what_is_malformed_is_no_parent() {
@@ -314,6 +315,7 @@ mod tests {
         assert_eq!(context.baggage(), Some("user=7;secret,tenant=a"));
     }
 
+    // rule: J14
     #[test]
     fn malformed_state_and_baggage_are_dropped() {
         let parent = GOOD.parse().ok();

@@ -221,6 +221,7 @@ mod tests {
         assert_eq!(serving.cancel(&id(1)), Some('a'));
     }
 
+    // rule: PC2
     #[test]
     fn cancelling_what_is_unknown_done_or_cancelled_does_nothing() {
         let mut serving = InFlight::new();
@@ -233,6 +234,7 @@ mod tests {
         assert_eq!(serving.cancel(&id(2)), None);
     }
 
+    // rule: PC2
     #[test]
     fn initialize_cannot_be_cancelled() {
         // cancellation: the `initialize` request MUST NOT be cancelled by clients.

@@ -72,6 +72,7 @@ mod tests {
     use super::*;
     use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 
+    // rule: V2
     #[test]
     fn a_supported_legacy_version_comes_back_unchanged() {
         for revision in Revision::LEGACY {

@@ -198,11 +198,13 @@ async fn moves_from_process_to_process(start: impl AsyncFn(&'static str) -> Proc
     assert!(text.starts_with(&expected), "{text}");
 }
 
+// rule: M13
 #[tokio::test]
 async fn a_call_that_paused_in_one_process_goes_on_in_another_over_stdio() {
     moves_from_process_to_process(Process::on_stdio).await;
 }
 
+// rule: M13
 #[tokio::test]
 async fn a_call_that_paused_in_one_process_goes_on_in_another_over_http() {
     moves_from_process_to_process(Process::on_http).await;

@@ -85,6 +85,7 @@ mod tests {
         assert!(matches!(page_of(&plain), Ok(None)));
     }
 
+    // rule: W2
     #[test]
     fn both_forms_of_the_link_are_read_and_the_new_one_wins() {
         let new = tool(json!({"ui": {"resourceUri": "ui://new"}, "ui/resourceUri": "ui://old"}));

@@ -112,6 +112,7 @@ fn allow(permissions: &Permissions) -> String {
 mod tests {
     use super::*;
 
+    // rule: W2
     #[test]
     fn a_page_that_asks_for_nothing_gets_nothing() {
         let policy = Policy::of(&ResourceUi::default());

@@ -9,6 +9,7 @@ use turnbuckle_testing::every_revision;
 
 use crate::weather::{connect_host, server};
 
+// rule: W1
 every_revision! {
     // apps: tools MUST give text that means something without the page.
     async fn a_client_without_apps_reads_text(client = server()) {

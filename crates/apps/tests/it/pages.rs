@@ -44,6 +44,7 @@ async fn a_host_opens_the_page_of_a_tool() {
     }
 }
 
+// rule: W3
 // apps: the model MUST NOT see what is for apps alone, and apps MUST NOT call what is for the
 // model alone.
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::demo::Demo;
+use crate::demo::{Demo, modern};
 
 #[test]
 fn a_panic_ends_its_call_and_nothing_else() {
@@ -58,4 +58,19 @@ fn wrong_arguments_are_explained() {
         .as_str()
         .expect("it is text");
     assert!(text.contains("place") && text.contains("plaec"), "{text}");
+}
+
+// rule: T9
+// tools: a server that embeds resources SHOULD implement the capability `resources`.
+#[test]
+fn what_is_attached_and_linked_can_be_read() {
+    let mut demo = Demo::start();
+    for (tool, uri) in [("attach", "/resource/uri"), ("link", "/uri")] {
+        let params = json!({ "name": tool, "arguments": {}, "_meta": modern() });
+        let given = demo.request("tools/call", &params);
+        let uri = given["result"]["content"][0].pointer(uri).cloned();
+        let params = json!({ "uri": uri.expect("a resource"), "_meta": modern() });
+        let read = demo.request("resources/read", &params);
+        assert!(read["result"]["contents"][0]["text"].is_string(), "{read}");
+    }
 }

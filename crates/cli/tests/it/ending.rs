@@ -47,6 +47,7 @@ fn a_last_line_without_its_end_is_a_message() {
     assert_eq!(ended.messages[0]["result"]["content"][0]["text"], "last");
 }
 
+// rule: S2
 #[test]
 fn the_end_of_an_idle_session_is_prompt() {
     let demo = Demo::initialized();

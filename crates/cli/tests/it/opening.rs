@@ -114,6 +114,7 @@ fn any_other_revision_is_offered_the_newest_with_a_handshake() {
     }
 }
 
+// rule: M4, M6
 #[test]
 fn discovery_without_a_handshake() {
     let mut demo = Demo::start();

@@ -43,6 +43,7 @@ mod tests {
         ElicitResult::accept([(name, value)])
     }
 
+    // rule: E4
     #[test]
     fn only_what_fits_the_form_is_sent() {
         assert!(check(&schema(), filled("seat", "12A".into())).is_ok());

@@ -70,6 +70,7 @@ mod tests {
         Some((u64::try_from(hint.ttl.as_millis()).unwrap(), hint.scope))
     }
 
+    // rule: K3
     // caching: absent, zero and negative mean stale at once; private unless it says otherwise.
     #[test]
     fn only_what_may_be_kept_is() {

@@ -272,6 +272,7 @@ mod tests {
         );
     }
 
+    // rule: M1
     // basic, `_meta`: every modern request MUST carry version and capabilities.
     #[test]
     fn a_modern_request_says_it_all_whatever_its_params() {
@@ -294,6 +295,7 @@ mod tests {
         }
     }
 
+    // rule: J10
     #[test]
     fn the_callers_meta_is_kept_but_not_what_the_connection_decides() {
         let meta = Meta::new()

@@ -49,3 +49,27 @@ impl TaskTicket {
         wanted.clamp(SHORTEST_POLL, LONGEST_POLL)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // rule: D7
+    // tasks: requestors SHOULD respect the interval.
+    #[test]
+    fn the_servers_interval_is_kept_within_reason() {
+        let interval = |wanted| {
+            let ticket = TaskTicket {
+                task_id: "t".to_owned(),
+                tool: "slow".to_owned(),
+                poll_interval_ms: wanted,
+                answered: BTreeSet::new(),
+            };
+            ticket.poll_interval()
+        };
+        assert_eq!(interval(Some(5_000)), Duration::from_secs(5));
+        assert_eq!(interval(None), POLL_INTERVAL);
+        assert_eq!(interval(Some(0)), SHORTEST_POLL);
+        assert_eq!(interval(Some(u64::MAX)), LONGEST_POLL);
+    }
+}

@@ -24,6 +24,7 @@ fn asks() -> Value {
     })
 }
 
+// rule: I3
 // mrtr: a retry is the same request with a new id, the answers under the same keys, and the exact
 // state.
 #[tokio::test(start_paused = true)]
@@ -82,6 +83,7 @@ async fn modern_servers_ask_by_the_result_of_the_call() {
     }
 }
 
+// rule: I3
 #[tokio::test(start_paused = true)]
 async fn a_state_alone_is_sent_back_after_a_pause() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;

@@ -58,6 +58,7 @@ async fn ask(server: &mut Server, method: &str, params: Value) -> Value {
     answer
 }
 
+// rule: V6
 #[tokio::test(start_paused = true)]
 async fn sessions_ask_by_requests_of_their_own() {
     for revision in Revision::LEGACY {
@@ -96,6 +97,7 @@ async fn sessions_ask_by_requests_of_their_own() {
     }
 }
 
+// rule: E2, Q2
 #[tokio::test(start_paused = true)]
 async fn what_was_not_offered_is_refused_with_the_right_code() {
     let revision = Revision::V2025_11_25;
@@ -142,6 +144,29 @@ async fn what_was_not_offered_is_refused_with_the_right_code() {
     );
 }
 
+// rule: E7
+// elicitation, 2025-11-25: clients MUST ignore the end of a visit that they know nothing of.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_visit_that_nobody_made_is_ignored() {
+    let (connection, mut server) = meet(&answering(), Revision::V2025_11_25).await;
+    for params in [
+        json!({"elicitationId": "unheard-of"}),
+        json!({}),
+        json!({"elicitationId": 7}),
+    ] {
+        let method = "notifications/elicitation/complete";
+        server
+            .say(json!({"jsonrpc": "2.0", "method": method, "params": params}))
+            .await;
+    }
+    tokio::join!(async { connection.ping().await.unwrap() }, async {
+        server.expect(json!({"method": "ping"})).await;
+        server.answer(json!({})).await;
+    });
+    assert!(!connection.is_closed());
+}
+
+// rule: Q4
 // sampling: a user who says no is answered with −1; a form that is declined with its own word.
 #[tokio::test(start_paused = true)]
 async fn saying_no_has_its_own_words() {
@@ -295,6 +320,7 @@ async fn the_time_a_person_takes_does_not_count_against_the_call() {
     assert_eq!(started.elapsed().as_secs(), 50 + 180 + 10);
 }
 
+// rule: O1
 // roots: a client that declared it tells of changes, where the revision has a word for it.
 #[tokio::test(start_paused = true)]
 async fn changed_roots_are_announced_to_sessions() {
@@ -318,6 +344,7 @@ async fn changed_roots_are_announced_to_sessions() {
     }
 }
 
+// rule: J8
 // stdio: a modern client MUST NOT write responses.
 #[tokio::test(start_paused = true)]
 async fn a_modern_server_that_sends_requests_gets_no_response() {

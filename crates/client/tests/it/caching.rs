@@ -32,6 +32,7 @@ async fn kept(connection: &Connection) -> usize {
     connection.tools().await.unwrap().len()
 }
 
+// rule: K3
 // caching: fresh while now < received + ttlMs, stale after that.
 #[tokio::test(start_paused = true)]
 async fn a_list_is_asked_for_when_its_time_is_up_or_it_must_be_fresh() {
@@ -57,6 +58,7 @@ async fn a_list_is_asked_for_when_its_time_is_up_or_it_must_be_fresh() {
     prompts.unwrap();
 }
 
+// rule: K3
 // caching: a notification makes what it tells of stale at once.
 #[tokio::test(start_paused = true)]
 async fn notifications_make_results_go() {
@@ -108,6 +110,7 @@ async fn an_answer_that_a_change_overtook_is_not_kept() {
     assert_eq!(asked(&connection, &mut server, &["a", "b"]).await, 2);
 }
 
+// rule: K2
 // caching: results of a retry MUST NOT be cached.
 #[tokio::test(start_paused = true)]
 async fn what_came_of_a_retry_is_not_kept() {

@@ -187,6 +187,7 @@ async fn an_error_of_the_server_keeps_code_message_and_data() {
     );
 }
 
+// rule: RS3
 // resources: clients SHOULD also accept −32002 for a resource that is not there.
 #[tokio::test(start_paused = true)]
 async fn a_missing_resource_is_the_same_in_every_revision() {
@@ -205,6 +206,7 @@ async fn a_missing_resource_is_the_same_in_every_revision() {
     }
 }
 
+// rule: V5
 // lifecycle: both sides MUST use only what was negotiated.
 #[tokio::test(start_paused = true)]
 async fn what_a_server_does_not_offer_is_not_asked() {
@@ -231,6 +233,7 @@ async fn what_a_server_does_not_offer_is_not_asked() {
     assert_eq!(server.hear().await, None);
 }
 
+// rule: V5
 #[tokio::test(start_paused = true)]
 async fn a_method_of_another_revision_is_not_sent() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
@@ -326,6 +329,7 @@ async fn meta_goes_along() {
     );
 }
 
+// rule: J7
 // cancellation: the client sends `notifications/cancelled`; in both eras on this transport.
 // timeouts: when the time is up the sender SHOULD cancel and stop waiting.
 // basic: a result type that is not known makes the result invalid.
@@ -380,6 +384,7 @@ async fn an_answer_that_is_too_long_is_an_error_of_its_own_call() {
     });
 }
 
+// rule: J5
 #[tokio::test(start_paused = true)]
 async fn a_batch_of_answers_is_taken_apart() {
     let (connection, mut server) = meet(&plain(), Revision::V2025_03_26).await;

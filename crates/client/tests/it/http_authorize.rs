@@ -77,6 +77,7 @@ async fn guarded(token: &'static str) -> Site {
     .await
 }
 
+// rule: A1
 #[tokio::test]
 async fn a_header_goes_with_every_request() {
     let site = guarded("Bearer fixed").await;

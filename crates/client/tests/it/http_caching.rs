@@ -29,6 +29,7 @@ async fn use_both(connection: &Connection) {
     }
 }
 
+// rule: K2
 // caching: public may be served to any user, private MUST NOT be shared across authorization contexts.
 #[tokio::test]
 async fn public_is_shared_and_private_only_by_one_caller() {

@@ -42,6 +42,7 @@ async fn picky(is_ever_content: bool) -> Site {
     .await
 }
 
+// rule: X4
 #[tokio::test]
 async fn annotated_arguments_are_repeated_in_headers() {
     let site = picky(true).await;
@@ -67,6 +68,7 @@ async fn annotated_arguments_are_repeated_in_headers() {
     }
 }
 
+// rule: X5
 #[tokio::test]
 async fn tools_with_annotations_that_cannot_be_kept_are_left_out() {
     let site = picky(true).await;
@@ -108,6 +110,7 @@ async fn a_tool_that_turns_out_to_be_wrong_is_not_called_again() {
     assert_eq!(site.count("POST tools/call"), 1);
 }
 
+// rule: X5
 #[tokio::test]
 async fn a_header_mismatch_leads_to_another_list_and_one_more_try() {
     let site = picky(true).await;

@@ -31,6 +31,7 @@ async fn acknowledge(answer: &mut Answer, body: &Value) {
     answer.event(&on(&body["id"], method, params)).await;
 }
 
+// rule: S5
 #[tokio::test]
 async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks() {
     let opened = Arc::new(AtomicUsize::new(0));

@@ -19,6 +19,7 @@ async fn echo() -> Site {
     .await
 }
 
+// rule: N1, X1
 #[tokio::test]
 async fn a_call_is_one_post_with_the_headers_that_mirror_it() {
     let site = echo().await;
@@ -205,6 +206,7 @@ async fn a_subscription_is_a_long_post_whose_notifications_are_news() {
     );
 }
 
+// rule: J8
 #[tokio::test]
 async fn a_request_of_the_server_is_not_answered() {
     let site = modern(|heard, answer| {
@@ -242,6 +244,7 @@ async fn told(
     call.unwrap_err()
 }
 
+// rule: N6
 #[tokio::test]
 async fn a_connection_that_breaks_in_the_middle_ends_the_call_and_says_so() {
     let silent = told(|_, answer| Box::pin(async move { answer.hang_up() })).await;

@@ -76,6 +76,7 @@ async fn one_that_is_pinned_to_the_oldest_revision_finds_its_stream_too() {
     assert_eq!(site.lines()[..3], first);
 }
 
+// rule: H2
 #[tokio::test]
 async fn a_server_without_post_is_found_by_its_stream() {
     let site = old("/messages?session=1").await;
@@ -100,6 +101,7 @@ async fn a_server_without_post_is_found_by_its_stream() {
     assert_eq!(site.lines()[..4], first);
 }
 
+// rule: H12
 #[tokio::test]
 async fn whatever_status_a_post_has_a_stream_of_events_is_looked_for() {
     for status in ERRORS {

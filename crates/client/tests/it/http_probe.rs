@@ -81,6 +81,7 @@ async fn a_server_that_is_silent_at_the_probe_gets_its_handshake() {
     assert_eq!(server.verdict().era(), Era::Legacy);
 }
 
+// rule: M9
 #[tokio::test]
 async fn modern_errors_are_never_answered_with_a_handshake() {
     // An unknown method is a 404 with an error of the protocol: modern, if incomplete.
@@ -116,6 +117,7 @@ async fn modern_errors_are_never_answered_with_a_handshake() {
     assert_eq!(site.lines(), ["POST server/discover"]);
 }
 
+// rule: M9
 #[tokio::test]
 async fn a_verdict_is_remembered_and_corrected() {
     let site = legacy(|_, answer| Box::pin(async move { answer.status(404).await })).await;

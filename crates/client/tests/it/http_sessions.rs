@@ -55,6 +55,7 @@ async fn usual(heard: Heard, answer: &mut Answer) {
     }
 }
 
+// rule: H3, H10, H11
 #[tokio::test]
 async fn session_and_version_go_with_everything_after_the_handshake() {
     for (revision, version) in [
@@ -167,6 +168,7 @@ async fn news_come_by_a_stream_that_is_gone_on_with_where_it_broke() {
     assert_eq!(ids[2].header("last-event-id"), Some("e2"));
 }
 
+// rule: H7
 #[tokio::test]
 async fn dropping_a_call_tells_the_server() {
     let site = legacy(Revision::V2025_06_18, |heard, answer| {
@@ -216,6 +218,7 @@ async fn polling(retry: &'static str) -> Site {
     .await
 }
 
+// rule: H8
 #[tokio::test]
 async fn a_call_whose_stream_ends_early_is_gone_on_with_after_the_time_the_server_set() {
     let site = polling("retry: 150\n").await;
@@ -276,6 +279,7 @@ async fn forgetful() -> Site {
     .await
 }
 
+// rule: H10
 #[tokio::test]
 async fn an_expired_session_is_opened_anew_and_what_is_safe_repeated() {
     let site = forgetful().await;

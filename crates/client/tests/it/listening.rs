@@ -109,6 +109,7 @@ async fn a_modern_server_is_asked_once_and_tells() {
         .await;
 }
 
+// rule: U3
 // subscriptions: on stdio, where all share a channel, the id says whom a notification is for.
 #[tokio::test(start_paused = true)]
 async fn subscriptions_on_one_channel_are_told_apart() {
@@ -135,6 +136,7 @@ async fn subscriptions_on_one_channel_are_told_apart() {
     assert!(matches!(change(&mut second).await, Change::ToolsChanged));
 }
 
+// rule: U3
 #[tokio::test(start_paused = true)]
 async fn what_is_not_acknowledged_is_refused_and_nothing_at_all_is_an_error() {
     let (connection, mut server) = meet(Revision::LATEST, listening()).await;
@@ -160,6 +162,7 @@ async fn what_is_not_acknowledged_is_refused_and_nothing_at_all_is_an_error() {
     );
 }
 
+// rule: S5
 // subscriptions: a subscription that ended is opened again; the server holds no state between.
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_ends_is_opened_again_with_a_report() {

@@ -40,6 +40,7 @@ async fn names(connection: &Connection) -> Result<Vec<String>, CallError> {
         .collect())
 }
 
+// rule: RS6
 #[tokio::test(start_paused = true)]
 async fn all_pages_are_fetched_at_every_revision() {
     for revision in Revision::ALL {

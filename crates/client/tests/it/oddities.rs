@@ -408,6 +408,7 @@ serve()
     );
 }
 
+// rule: S3
 #[tokio::test]
 async fn the_log_of_a_server_can_be_followed() {
     let command = server("log('ready')\nwhile True: served(hear())");

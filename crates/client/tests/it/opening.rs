@@ -52,6 +52,7 @@ fn capable() -> turnbuckle_client::Client {
         .roots(vec![Root::new("file:///a")])
 }
 
+// rule: E1, Q1, O1
 #[tokio::test(start_paused = true)]
 async fn what_is_offered_is_what_the_revision_can_say_of_it() {
     let plain_sampling = json!({"roots": {"listChanged": true}, "sampling": {}});
@@ -94,6 +95,7 @@ async fn what_is_offered_is_what_the_revision_can_say_of_it() {
     }
 }
 
+// rule: V1
 // lifecycle: after a successful initialization the client MUST send `initialized`; it says its
 // name and the newest version it speaks.
 #[tokio::test(start_paused = true)]
@@ -182,6 +184,7 @@ async fn a_remembered_verdict_that_is_wrong_is_found_out() {
     );
 }
 
+// rule: V3
 // lifecycle: a client that cannot speak the version the server answered with SHOULD disconnect.
 #[tokio::test(start_paused = true)]
 async fn a_version_nobody_knows_ends_the_connection() {

@@ -43,6 +43,7 @@ async fn listed(client: &Client) -> (Connection, Server) {
     (connection, server)
 }
 
+// rule: T4
 // tools: clients SHOULD validate structured results against the output schema.
 #[tokio::test(start_paused = true)]
 async fn what_breaks_the_promise_is_an_error_that_names_the_place() {

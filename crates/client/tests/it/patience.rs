@@ -7,6 +7,7 @@ use turnbuckle_client::{CallError, Overdue, protocol::Revision};
 
 use crate::script::{complete, meet, plain};
 
+// rule: S4
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_is_cancelled_on_the_wire() {
     for revision in Revision::ALL {
@@ -28,6 +29,25 @@ async fn a_dropped_call_is_cancelled_on_the_wire() {
             server.hear().await;
             server.answer(json!({})).await;
         });
+    }
+}
+
+// rule: PC5
+// progress: tokens MUST be unique across active requests.
+#[tokio::test(start_paused = true)]
+async fn each_call_that_listens_has_a_token_of_its_own() {
+    for revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        let mut tokens = Vec::new();
+        for _ in 0..20 {
+            let connection = connection.clone();
+            tokio::spawn(async move { connection.call("slow", ()).progress(|_| {}).await });
+            let call = server.expect(json!({"method": "tools/call"})).await;
+            let token = call["params"]["_meta"]["progressToken"].clone();
+            assert!(token.is_string() || token.is_i64(), "{call}");
+            assert!(!tokens.contains(&token), "{token} was given out twice");
+            tokens.push(token);
+        }
     }
 }
 
@@ -54,6 +74,7 @@ async fn an_answered_call_is_not_cancelled() {
     assert_eq!(server.hear().await, None);
 }
 
+// rule: V7
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_a_call_and_says_so_to_the_server() {
     for revision in Revision::ALL {
@@ -129,6 +150,7 @@ async fn progress_renews_the_deadline_and_reaches_the_listener() {
     }
 }
 
+// rule: V7
 #[tokio::test(start_paused = true)]
 async fn progress_does_not_renew_a_deadline_for_ever() {
     let client = plain().longest_call(Duration::from_secs(20));

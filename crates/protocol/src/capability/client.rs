@@ -253,6 +253,7 @@ mod tests {
 
     use super::*;
 
+    // rule: E1
     #[test]
     fn elicitation_without_a_mode_means_forms() {
         let capabilities: ClientCapabilities =

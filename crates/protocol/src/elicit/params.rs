@@ -171,6 +171,7 @@ mod tests {
 
     use super::*;
 
+    // rule: E1
     #[test]
     fn a_request_without_a_mode_is_a_form_and_stays_one() {
         let json = json!({

@@ -186,6 +186,7 @@ mod tests {
         }
     }
 
+    // rule: J1
     #[test]
     fn only_strings_and_integers_are_ids() {
         for json in ["null", "1.5", "1e3", "true", "[1]", "{}"] {

@@ -27,6 +27,7 @@ fn verdict(message: &[u8]) -> String {
     }
 }
 
+// rule: J1, J4
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table may be long")]
 fn every_shape_has_its_verdict() {

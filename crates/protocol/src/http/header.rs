@@ -40,6 +40,7 @@ mod tests {
     use super::*;
     use crate::method::entries;
 
+    // rule: Z5
     #[test]
     fn six_methods_have_a_name() {
         let named: Vec<_> = entries()

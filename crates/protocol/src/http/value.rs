@@ -127,6 +127,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    // rule: X3
     #[test]
     fn values_are_encoded_as_the_specification_shows() {
         for (text, header) in [
@@ -169,6 +170,7 @@ mod tests {
         }
     }
 
+    // rule: X3
     #[test]
     fn bad_base64_is_refused() {
         for header in [

@@ -274,6 +274,7 @@ fn modern_codes_stay_among_modern_peers() {
     }
 }
 
+// rule: J9
 #[test]
 fn retired_codes_do_not_reach_modern_peers() {
     let visit = ErrorObject::url_elicitation_required(vec![]);
@@ -297,6 +298,7 @@ fn elicitation_by_url_alone_is_no_elicitation_in_2025_06_18() {
     assert!(lowered(both, V2025_06_18).has_form_elicitation());
 }
 
+// rule: J10
 #[test]
 fn what_the_sender_attached_survives_and_reserved_keys_do_not() {
     let capabilities = ClientCapabilities::new();

@@ -70,6 +70,7 @@ fn what_goes_out_satisfies_the_schema_of_its_revision() {
     }
 }
 
+// rule: V5
 #[test]
 fn nothing_goes_out_that_the_revision_does_not_name() {
     let Some(spec) = Spec::find("the closed schema test") else {

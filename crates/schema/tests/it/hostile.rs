@@ -84,6 +84,7 @@ fn multiplying() -> Value {
     definitions
 }
 
+// rule: J12
 #[test]
 fn references_that_multiply_end_in_a_limit() {
     let start = Instant::now();

@@ -11,6 +11,7 @@ fn refused(document: &Value, message: &str) {
     }
 }
 
+// rule: J11
 #[test]
 fn a_dialect_we_do_not_know_is_named() {
     refused(
@@ -20,6 +21,7 @@ fn a_dialect_we_do_not_know_is_named() {
     );
 }
 
+// rule: J12
 #[test]
 fn nothing_is_ever_fetched() {
     refused(

@@ -29,6 +29,7 @@ struct Tally {
     failed: Vec<String>,
 }
 
+// rule: J11
 #[test]
 fn the_official_suite_of_2020_12_passes() {
     let Some(folder) = folder("draft2020-12") else {

@@ -80,6 +80,7 @@ pub(super) fn result(
 mod tests {
     use super::*;
 
+    // rule: Z2
     #[test]
     fn a_result_is_typed_whatever_is_in_it() {
         for (plain, expected) in [

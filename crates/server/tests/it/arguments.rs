@@ -187,6 +187,7 @@ fn wrong() -> Vec<(Value, &'static [&'static str])> {
     ]
 }
 
+// rule: T3, T7
 #[tokio::test]
 async fn what_cannot_be_meant_is_told_to_the_model_or_refused_as_the_revision_has_it() {
     // tools: validation errors are tool results since 2025-11-25, and were protocol errors before.

@@ -31,6 +31,7 @@ fn by_id(batch: &Value, id: &Value) -> Value {
     answer.clone()
 }
 
+// rule: J5
 #[tokio::test]
 async fn the_requests_of_a_batch_are_answered_together_and_the_rest_is_not() {
     let mut wire = session(&Gate::new()).await;
@@ -117,6 +118,7 @@ async fn an_empty_batch_is_an_invalid_request() {
     );
 }
 
+// rule: J5
 #[tokio::test]
 async fn initialize_stands_alone() {
     // lifecycle (2025-03-26): initialize MUST NOT be part of a batch.
@@ -141,6 +143,7 @@ async fn initialize_stands_alone() {
     wire.assert_quiet().await;
 }
 
+// rule: J6
 #[tokio::test]
 async fn other_revisions_refuse_a_batch_whole_and_run_none_of_it() {
     let gate = Gate::new();
@@ -167,6 +170,7 @@ async fn other_revisions_refuse_a_batch_whole_and_run_none_of_it() {
     assert_eq!(gate.count_arrived(), 0);
 }
 
+// rule: J6
 #[tokio::test]
 async fn modern_requests_do_not_travel_in_batches() {
     let gate = Gate::new();

@@ -6,6 +6,7 @@ use turnbuckle_server::{Call, Completing, Failure, Next, Prompt, Reply, Resource
 
 use crate::{gate::Gate, wire::Wire};
 
+// rule: S4
 #[tokio::test]
 async fn a_cancelled_call_is_dropped_unanswered_and_its_id_is_free() {
     // cancellation: receivers SHOULD stop processing and not answer the cancelled request.
@@ -127,6 +128,7 @@ async fn prompts_resources_completions_and_layered_calls_are_cancelled_alike() {
     wire.assert_quiet().await;
 }
 
+// rule: PC2
 #[tokio::test]
 async fn one_peer_cannot_cancel_for_another() {
     let gate = Gate::new();

@@ -43,6 +43,7 @@ const TOOLS: &str = "notifications/tools/list_changed";
 const PROMPTS: &str = "notifications/prompts/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
 
+// rule: T2
 #[tokio::test]
 async fn a_session_hears_of_every_list_once_it_is_initialized() {
     // lifecycle: before `initialized` the server SHOULD send nothing but pings and logs.
@@ -116,6 +117,7 @@ async fn listen(wire: &mut Wire, filter: Value) -> (i64, Value) {
     (id, acknowledged["params"]["notifications"].take())
 }
 
+// rule: U1
 #[tokio::test]
 async fn a_subscription_is_acknowledged_first_and_hears_what_it_asked_for() {
     // subscriptions: the acknowledgement MUST come first; nothing that was not asked for is sent.
@@ -144,6 +146,7 @@ async fn a_subscription_is_acknowledged_first_and_hears_what_it_asked_for() {
     }
 }
 
+// rule: U1
 #[tokio::test]
 async fn the_acknowledgement_names_what_will_be_told_and_no_more() {
     let wish = json!({
@@ -259,6 +262,7 @@ async fn a_broken_wish_is_refused() {
     }
 }
 
+// rule: T2
 #[tokio::test]
 async fn nobody_is_told_who_did_not_ask() {
     let live = one_of_each();

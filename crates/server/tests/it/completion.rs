@@ -129,6 +129,7 @@ async fn a_completer_knows_what_is_settled_and_who_asks() {
     assert_eq!(values(&mut wire, params).await, json!(["Main/?/ann"]));
 }
 
+// rule: RS5
 #[tokio::test]
 async fn an_answer_holds_a_hundred_and_says_if_there_are_more() {
     // completion: a response MUST NOT hold more than 100 values.
@@ -209,6 +210,7 @@ async fn what_cannot_be_completed_is_refused() {
     }
 }
 
+// rule: RS5
 #[tokio::test]
 async fn a_server_that_completes_nothing_says_so() {
     let bare = Server::new("s", "1")

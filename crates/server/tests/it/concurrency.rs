@@ -11,6 +11,7 @@ use crate::{gate::Gate, wire::Wire};
 /// How many requests of one peer are served at once.
 const LIMIT: u32 = 1024;
 
+// rule: T3
 #[tokio::test]
 async fn as_many_calls_run_at_once_as_may_and_each_is_answered() {
     let gate = Gate::new();

@@ -122,6 +122,7 @@ async fn what_cannot_be_read_is_answered_and_the_connection_goes_on() {
     }
 }
 
+// rule: J1
 #[tokio::test]
 async fn broken_notifications_and_responses_get_no_answer() {
     // JSON-RPC: a notification is never answered, not even a wrong one.
@@ -321,6 +322,7 @@ async fn depth_that_would_break_a_recursive_reader_is_an_error_and_no_more() {
     }
 }
 
+// rule: J4, V6
 #[tokio::test]
 async fn every_id_comes_back_letter_by_letter() {
     let long = format!("\"{}\"", "é".repeat(200_000));
@@ -347,6 +349,7 @@ async fn every_id_comes_back_letter_by_letter() {
     }
 }
 
+// rule: J3
 #[tokio::test]
 async fn an_id_in_flight_is_refused_and_free_again_when_it_is_answered() {
     let gate = Gate::new();

@@ -61,6 +61,7 @@ async fn each_era_lacks_the_methods_of_the_other() {
     assert_eq!(wire.code("ping", json!({})).await, -32601);
 }
 
+// rule: V2
 #[tokio::test]
 async fn a_known_version_is_echoed_and_an_unknown_one_answered_with_the_newest_of_the_era() {
     // lifecycle: the server MUST answer the same version if it supports it, else another.
@@ -190,6 +191,7 @@ async fn initialize_is_a_handshake_even_with_modern_metadata_on_it() {
     assert_eq!(result.get("resultType"), None);
 }
 
+// rule: M2
 #[tokio::test]
 async fn a_modern_request_that_says_too_little_is_told_what_is_missing() {
     // basic: a request that lacks a required `_meta` field MUST be answered with -32602.
@@ -246,6 +248,7 @@ async fn a_modern_request_that_says_too_little_is_told_what_is_missing() {
     );
 }
 
+// rule: M3
 #[tokio::test]
 async fn a_version_that_cannot_be_served_alone_is_answered_with_those_that_are_spoken() {
     // versioning: -32022 MUST carry the supported versions and the one that was asked for.
@@ -306,6 +309,7 @@ async fn a_modern_request_needs_no_handshake_and_leaves_nothing_behind() {
     assert_eq!(legacy["tools"][0].get("outputSchema"), None);
 }
 
+// rule: RS2
 #[tokio::test]
 async fn a_resource_that_is_not_there_has_the_code_of_its_revision() {
     // resources: -32002 until 2025-11-25, -32602 since.

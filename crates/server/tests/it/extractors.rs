@@ -309,6 +309,7 @@ async fn steps(progress: Progress) -> bool {
     progress.is_wanted()
 }
 
+// rule: PC1
 #[tokio::test]
 async fn progress_grows_and_comes_before_the_answer_where_it_was_asked_for() {
     // progress: the value MUST increase with each notification.
@@ -359,6 +360,7 @@ fn same_numbers(one: &Value, other: &Value) -> bool {
     }
 }
 
+// rule: PC1
 #[tokio::test]
 async fn nobody_hears_of_progress_who_did_not_ask() {
     let server = Server::new("s", "1")
@@ -378,6 +380,7 @@ async fn nobody_hears_of_progress_who_did_not_ask() {
     }
 }
 
+// rule: PC1
 #[tokio::test]
 async fn progress_ends_with_the_answer() {
     // progress: notifications MUST stop after completion.

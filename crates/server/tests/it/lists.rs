@@ -62,6 +62,7 @@ async fn pages_from(
     }
 }
 
+// rule: T1
 #[tokio::test]
 async fn pages_hold_everything_once_in_the_order_of_registration() {
     for revision in Revision::ALL {
@@ -84,6 +85,30 @@ async fn pages_hold_everything_once_in_the_order_of_registration() {
     }
 }
 
+// rule: M11
+// lists MUST NOT differ by connection, nor by what was called before.
+#[tokio::test]
+async fn a_modern_list_is_the_same_on_every_connection_whatever_was_called() {
+    let live = many(5, 50);
+    let mut first = Wire::open(&live);
+    let mut second = Wire::open(&live);
+    for (method, _) in LISTS {
+        let fresh = first.result(method, json!({})).await;
+        first.call("n1", json!({})).await;
+        first.result("server/discover", json!({})).await;
+        let after = first.result(method, json!({})).await;
+        let elsewhere = second.result(method, json!({})).await;
+        assert_eq!(fresh, after, "{method}");
+        assert_eq!(fresh, elsewhere, "{method}");
+    }
+    // A session on the same connection changes nothing for the modern requests beside it.
+    let before = second.result("tools/list", json!({})).await;
+    second.greet(Revision::V2025_03_26).await;
+    second.speak(Revision::LATEST);
+    assert_eq!(second.result("tools/list", json!({})).await, before);
+}
+
+// rule: T1
 #[tokio::test]
 async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list() {
     // discover: the capabilities are what the server serves, no more and no less.
@@ -171,6 +196,7 @@ async fn a_cursor_stays_good_when_others_come_and_go() {
     assert_eq!(rest, json!({ "tools": [] }));
 }
 
+// rule: RS6
 #[tokio::test]
 async fn a_cursor_that_was_never_given_out_is_refused() {
     // pagination: invalid cursors SHOULD result in -32602.
@@ -239,6 +265,7 @@ async fn a_list_changes_as_soon_as_the_catalog_does() {
     }
 }
 
+// rule: T3, T7, K4
 #[tokio::test]
 async fn what_is_restricted_is_listed_and_used_by_those_who_may() {
     let boss = |caller: &Caller| caller.id() == Some("boss");
@@ -289,6 +316,7 @@ async fn what_is_restricted_is_listed_and_used_by_those_who_may() {
     }
 }
 
+// rule: K1
 #[tokio::test]
 async fn hints_for_caches_stand_on_modern_results_alone() {
     // caching: ttlMs and cacheScope are on complete results of the six methods.
@@ -333,6 +361,7 @@ async fn hints_for_caches_stand_on_modern_results_alone() {
     );
 }
 
+// rule: K4
 #[tokio::test]
 async fn what_differs_by_caller_is_never_shared_by_caches() {
     // caching: `public` may be served across authorization contexts.
@@ -386,11 +415,9 @@ async fn each_kind_of_answer_can_be_kept_for_its_own_time() {
         .prompt(Prompt::new("p", async || ""))
         .resource(Resource::new("r://common", async || ""))
         .resource(Resource::new("r://own", async || "").cache(seconds(6), CacheScope::Private))
-        .resource(Resource::new("r://read", async || {
-            ReadResourceResult {
-                ttl_ms: Some(7000),
-                ..ReadResourceResult::default()
-            }
+        .resource(Resource::new("r://read", async || ReadResourceResult {
+            ttl_ms: Some(7000),
+            ..ReadResourceResult::default()
         }))
         .resource(Resource::new("r://{x}", async || ""))
         .build()
@@ -402,11 +429,31 @@ async fn each_kind_of_answer_can_be_kept_for_its_own_time() {
         ("prompts/list", json!({}), 1000, "private"),
         ("resources/list", json!({}), 1000, "private"),
         ("resources/templates/list", json!({}), 4000, "private"),
-        ("resources/read", json!({ "uri": "r://common" }), 5000, "public"),
-        ("resources/read", json!({ "uri": "r://any" }), 5000, "public"),
-        ("resources/read", json!({ "uri": "r://own" }), 6000, "private"),
+        (
+            "resources/read",
+            json!({ "uri": "r://common" }),
+            5000,
+            "public",
+        ),
+        (
+            "resources/read",
+            json!({ "uri": "r://any" }),
+            5000,
+            "public",
+        ),
+        (
+            "resources/read",
+            json!({ "uri": "r://own" }),
+            6000,
+            "private",
+        ),
         // What a read does not say is the resource's, or the server's.
-        ("resources/read", json!({ "uri": "r://read" }), 7000, "public"),
+        (
+            "resources/read",
+            json!({ "uri": "r://read" }),
+            7000,
+            "public",
+        ),
     ] {
         let result = wire.result(method, params.clone()).await;
         assert_eq!(

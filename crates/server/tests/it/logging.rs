@@ -51,6 +51,7 @@ async fn asking(wire: &mut Wire, revision: Revision, level: &str, tool: &str) ->
     params
 }
 
+// rule: L2
 #[tokio::test]
 async fn messages_as_severe_as_asked_for_come_before_the_response() {
     for revision in Revision::ALL {
@@ -73,6 +74,7 @@ async fn messages_as_severe_as_asked_for_come_before_the_response() {
     }
 }
 
+// rule: L2
 #[tokio::test]
 async fn who_did_not_ask_gets_none() {
     // logging: a request without a level MUST NOT be sent any.
@@ -104,6 +106,7 @@ async fn a_session_changes_its_mind() {
     }
 }
 
+// rule: L2
 #[tokio::test]
 async fn a_level_that_is_none_is_refused() {
     // logging: an invalid level is -32602.
@@ -134,6 +137,7 @@ async fn a_level_that_is_none_is_refused() {
     assert_eq!(refused.await, code::METHOD_NOT_FOUND);
 }
 
+// rule: L1
 #[tokio::test]
 async fn the_capability_is_there_where_a_handler_logs() {
     let silent = || Server::new("s", "1").tool(Tool::new("silent", async || "done"));

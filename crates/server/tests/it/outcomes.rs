@@ -143,6 +143,7 @@ async fn a_whole_result_goes_out_as_it_is() {
     assert_eq!(result["resultType"], "complete");
 }
 
+// rule: T4
 #[tokio::test]
 async fn structured_results_are_structure_where_it_is_known_and_text_everywhere() {
     let server = Server::new("s", "1")
@@ -184,6 +185,7 @@ async fn structured_results_are_structure_where_it_is_known_and_text_everywhere(
     }
 }
 
+// rule: RS4
 #[tokio::test]
 async fn every_kind_of_prompt_reply_is_messages() {
     let message = |content: Value| json!({ "role": "user", "content": content });
@@ -267,6 +269,7 @@ async fn a_prompt_describes_itself_unless_the_reply_does() {
     }
 }
 
+// rule: RS1
 #[tokio::test]
 async fn every_kind_of_contents_is_at_its_uri() {
     let blob = || {

@@ -47,6 +47,7 @@ fn server() -> LiveServer {
         .expect("a server")
 }
 
+// rule: T4
 #[tokio::test]
 async fn a_result_that_breaks_its_schema_is_our_fault_and_does_not_go_out() {
     // tools: servers MUST provide structured results that conform to the output schema.

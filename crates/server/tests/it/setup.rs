@@ -16,6 +16,7 @@ fn server() -> Server {
     Server::new("s", "1")
 }
 
+// rule: T6
 #[test]
 fn a_name_or_uri_is_taken_once() {
     let tool = || Tool::new("a", async || "");
@@ -52,6 +53,7 @@ fn a_name_or_uri_is_taken_once() {
     assert!(apart.build().is_ok(), "different kinds share no names");
 }
 
+// rule: T6
 #[test]
 fn tools_have_plain_names() {
     // tools: names SHOULD be 1 to 128 of letters, digits, `_`, `-` and `.`.
@@ -73,6 +75,7 @@ fn tools_have_plain_names() {
     assert!(error.to_string().contains("needs a name"), "{error}");
 }
 
+// rule: T5
 #[test]
 fn schemas_by_hand_are_checked_before_anyone_calls() {
     let raw = || Tool::new("raw", async |_: RawArgs| "");
@@ -130,6 +133,7 @@ struct Unit {
     name: String,
 }
 
+// rule: T5
 #[test]
 fn arguments_are_an_object() {
     let list = Tool::new("list", async |_: Args<Vec<String>>| "");

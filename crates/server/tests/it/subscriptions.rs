@@ -76,6 +76,7 @@ async fn a_change_is_told_to_those_who_subscribed_and_to_nobody_else() {
     }
 }
 
+// rule: RS1
 #[tokio::test]
 async fn the_capability_is_there_where_resources_are() {
     for revision in Revision::LEGACY {
@@ -280,6 +281,7 @@ async fn a_slow_listener_is_told_of_each_change_once_and_holds_up_nobody() {
     }
 }
 
+// rule: PC4, U2
 #[tokio::test]
 async fn a_subscription_that_ends_with_the_input_is_called_off_and_answered() {
     // cancellation: a server MUST send `cancelled` for a subscription that it tears down;

@@ -197,6 +197,7 @@ async fn session(server: &LiveServer, caller: Caller) -> Wire {
 
 // ---- the extension ----
 
+// rule: Z2
 #[tokio::test]
 async fn a_slow_call_of_a_client_that_knows_tasks_becomes_one_and_its_result_is_kept() {
     let (lab, server) = lab();
@@ -234,6 +235,7 @@ async fn what_is_done_at_once_is_answered_at_once() {
     assert_eq!(done["content"][0]["text"], "at once");
 }
 
+// rule: Z1
 #[tokio::test]
 async fn a_client_that_knows_no_tasks_gets_an_ordinary_call_or_is_told() {
     let (lab, server) = lab();
@@ -276,6 +278,7 @@ async fn a_server_without_such_tools_has_no_tasks() {
     assert_eq!(error["code"], -32_601);
 }
 
+// rule: Z3
 #[tokio::test]
 async fn errors_of_tools_complete_a_task_and_errors_of_the_protocol_fail_it() {
     let (_lab, server) = lab();
@@ -309,6 +312,7 @@ async fn cancelling_stops_the_work_and_may_be_said_twice() {
     assert_eq!(unknown["code"], -32_602);
 }
 
+// rule: Z4
 #[tokio::test]
 async fn questions_are_asked_on_the_task_and_answered_one_by_one() {
     let (_lab, server) = lab();
@@ -371,6 +375,7 @@ async fn a_call_that_goes_to_the_background_asks_before_it_does() {
     );
 }
 
+// rule: Z6
 #[tokio::test]
 async fn what_a_task_says_of_its_progress_is_its_status_and_no_notification() {
     let (lab, server) = lab();
@@ -398,6 +403,7 @@ async fn what_a_task_says_of_its_progress_is_its_status_and_no_notification() {
     lab.gate.add_permits(1);
 }
 
+// rule: D6, Z6
 #[tokio::test]
 async fn a_task_outlives_its_connection_and_belongs_to_its_caller() {
     let (lab, server) = lab();
@@ -496,6 +502,7 @@ fn as_task(tool: &str, ttl: u64) -> Value {
     json!({ "name": tool, "arguments": {}, "task": { "ttl": ttl } })
 }
 
+// rule: PC3, D2, D5
 #[tokio::test]
 async fn a_session_creates_looks_waits_lists_and_cancels() {
     let (lab, server) = lab();
@@ -559,6 +566,7 @@ async fn a_session_creates_looks_waits_lists_and_cancels() {
     assert_eq!(bad["code"], -32_602);
 }
 
+// rule: D1, D8
 #[tokio::test]
 async fn tools_and_calls_must_agree_on_tasks_in_a_session() {
     let (lab, server) = lab();
@@ -602,6 +610,7 @@ async fn older_sessions_have_no_tasks() {
     }
 }
 
+// rule: D3
 #[tokio::test]
 async fn every_end_of_a_call_is_an_end_of_a_sessions_task() {
     let (_lab, server) = lab();
@@ -627,6 +636,7 @@ async fn every_end_of_a_call_is_an_end_of_a_sessions_task() {
     assert_eq!(payload["content"][0]["text"], "at once");
 }
 
+// rule: D4
 #[tokio::test]
 async fn a_session_is_asked_while_it_waits_for_the_result() {
     let (_lab, server) = lab();

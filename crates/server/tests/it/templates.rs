@@ -118,6 +118,7 @@ async fn a_variable_of_the_wrong_type_is_named() {
     }
 }
 
+// rule: RS1
 #[tokio::test]
 async fn what_leads_out_of_a_folder_is_not_found() {
     // resources: servers MUST sanitize file paths to prevent directory traversal.

@@ -215,6 +215,7 @@ mod tests {
         }
     }
 
+    // rule: E2, Q2
     #[test]
     fn one_mode_or_model_does_not_stand_for_the_other() {
         let read = |json| serde_json::from_value::<ClientCapabilities>(json).unwrap();
@@ -257,6 +258,7 @@ mod tests {
         );
     }
 
+    // rule: Q2
     #[test]
     fn context_is_asked_for_only_where_it_is_declared() {
         let mut params = CreateMessageRequestParams::new(vec![], 10);

@@ -250,6 +250,7 @@ mod tests {
         }
     }
 
+    // rule: E11
     #[test]
     fn a_url_must_be_one_and_be_named_where_the_revision_wants_it() {
         let url = |url: &str| ElicitRequestUrlParams::new("Go", url);
@@ -261,6 +262,7 @@ mod tests {
         assert!(fault(&named.into(), Revision::V2025_11_25).is_none());
     }
 
+    // rule: Q3
     #[test]
     fn tool_uses_must_be_answered_by_messages_of_results_alone() {
         let call = || SamplingContent::ToolUse(ToolUseContent::new("1", "t", JsonObject::new()));

@@ -130,6 +130,7 @@ fn a_second_initialize_starts_over_where_that_is_the_policy() {
     assert_eq!(*session.phase(), Phase::Initializing { revision, client });
 }
 
+// rule: M10
 #[test]
 fn a_server_without_handshakes_names_what_it_speaks() {
     // versioning: a modern-only server SHOULD name its versions when it refuses `initialize`.
@@ -144,6 +145,7 @@ fn a_server_without_handshakes_names_what_it_speaks() {
     assert_eq!(*session.phase(), Phase::Fresh);
 }
 
+// rule: V4
 #[test]
 fn what_the_server_may_send_depends_on_the_phase() {
     // lifecycle: before `initialized` the server SHOULD send only pings and logging.

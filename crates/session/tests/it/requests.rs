@@ -13,6 +13,7 @@ fn expired<T>(table: &mut RequestTable<T>, now: Instant) -> Vec<T> {
     table.expire(now).map(|expired| expired.payload).collect()
 }
 
+// rule: J2, J3, N6
 #[test]
 fn ids_start_at_one_and_are_never_used_again() {
     // base protocol, 2024-11-05 to 2025-11-25: an id MUST NOT be reused within a session.

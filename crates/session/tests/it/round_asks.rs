@@ -151,6 +151,7 @@ fn sequential_asks_keep_earlier_answers_and_memos() {
     );
 }
 
+// rule: I2
 #[test]
 fn joined_asks_come_as_one_in_the_order_they_were_asked() {
     drive(
@@ -166,6 +167,7 @@ fn joined_asks_come_as_one_in_the_order_they_were_asked() {
     );
 }
 
+// rule: I5
 #[test]
 fn missing_answers_are_asked_for_again() {
     // mrtr: the server SHOULD request the missing information again.
@@ -184,6 +186,7 @@ fn missing_answers_are_asked_for_again() {
     );
 }
 
+// rule: I5
 #[test]
 fn what_was_not_asked_is_ignored() {
     // mrtr: the server SHOULD ignore what it does not recognise or need.
@@ -235,6 +238,7 @@ fn a_changed_question_is_named() {
     ));
 }
 
+// rule: I2
 #[test]
 fn the_same_question_twice_is_one() {
     let mut round = begin();
@@ -319,6 +323,7 @@ fn answers_in_a_session_or_a_task_resolve_in_place() {
     );
 }
 
+// rule: I1
 #[test]
 fn what_the_client_cannot_answer_is_never_sent() {
     // mrtr: servers MUST NOT send requests that the client has not declared support for.

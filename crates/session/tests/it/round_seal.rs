@@ -83,6 +83,7 @@ proptest! {
         prop_assert_eq!(opened.expires, EXPIRES);
     }
 
+    // rule: I4
     #[test]
     fn any_flipped_bit_of_the_text_is_refused(journal in any_journal(), at: Index, bit in 0_u8..7) {
         let mut state = ring().seal(&journal, &BINDING, EXPIRES, [9; 24]).into_bytes();
@@ -99,6 +100,7 @@ proptest! {
         prop_assert!(ring().open(&(state + &more), &BINDING, 0).is_err());
     }
 
+    // rule: I4
     #[test]
     fn any_other_caller_is_refused(other in prop::option::of(".{0,8}")) {
         prop_assume!(other.as_deref() != Some("alice"));
@@ -112,6 +114,7 @@ proptest! {
         prop_assert!(matches!(refused, Err(BadState::OtherCaller)));
     }
 
+    // rule: I4
     #[test]
     fn any_other_request_is_refused(method in "[a-z/]{0,12}", target in ".{0,8}", params in any_json()) {
         let made_for = BINDING.with_params(digest(&json!({"arguments": 1})));
@@ -132,6 +135,7 @@ proptest! {
         prop_assert!(ring().open(&state, &made_for, 0).is_ok());
     }
 
+    // rule: I4
     #[test]
     fn any_late_box_is_refused(expires in 0_u64..u64::MAX - 1000, late in 0_u64..1000) {
         let state = ring().seal(&Journal::new(), &BINDING, expires, [9; 24]);

@@ -262,6 +262,7 @@ mod tests {
         assert_eq!(record.version, 5);
     }
 
+    // rule: D2
     #[test]
     fn what_is_over_stays_over() {
         let mut record = record();

@@ -183,6 +183,7 @@ mod tests {
         assert_eq!(queue.bytes, b"{}\n");
     }
 
+    // rule: S1
     // stdio: messages are delimited by newlines and MUST NOT contain embedded newlines.
     #[test]
     fn a_line_end_inside_a_message_becomes_a_space() {

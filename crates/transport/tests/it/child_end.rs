@@ -33,6 +33,7 @@ async fn shell(script: &str, mark: &str) -> (Child, BufReader<ChildReader>, Chil
     (child, reader, writer)
 }
 
+// rule: S2
 // stdio, shutdown: close the input stream, wait for the exit, then terminate forcibly.
 #[tokio::test]
 async fn closing_the_input_is_enough_for_one_that_listens() {
@@ -70,6 +71,7 @@ async fn one_that_ignores_its_input_is_asked_to_go() {
     assert!(is_reaped(id) && marked(&mark).is_empty());
 }
 
+// rule: S2
 #[tokio::test]
 async fn one_that_ignores_everything_is_killed_in_time() {
     let script = "trap '' TERM; echo ready; while :; do sleep 0.05; done";

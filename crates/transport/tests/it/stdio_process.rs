@@ -129,6 +129,7 @@ async fn next_object(events: &mut Events) -> String {
     }
 }
 
+// rule: S1
 // stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message.
 #[tokio::test]
 async fn nothing_a_handler_does_reaches_the_protocol() {

@@ -199,6 +199,7 @@ async fn joined_asks_cost_one_round_trip() {
     }
 }
 
+// rule: E11
 #[tokio::test]
 async fn a_declined_form_is_a_value() {
     for revision in WITH_FORMS {
@@ -236,6 +237,7 @@ async fn models_and_roots_are_asked_in_every_revision() {
     }
 }
 
+// rule: M5
 #[tokio::test]
 async fn a_client_that_cannot_be_asked_learns_what_is_missing() {
     for revision in Revision::ALL {

@@ -367,6 +367,7 @@ async fn an_answer_to_what_was_not_asked_is_passed_over() {
     .await;
 }
 
+// rule: E11
 // mrtr: a malformed answer is a JSON-RPC error.
 #[tokio::test]
 async fn an_answer_that_does_not_fit_is_an_error_of_the_protocol() {

@@ -163,6 +163,7 @@ async fn a_method_is_called_with_its_types_at_every_revision() {
     }
 }
 
+// rule: M12
 // basic: a request that lacks a capability MUST be answered with -32021 and what it lacks; older
 // revisions have no such error.
 #[tokio::test]
@@ -281,6 +282,7 @@ async fn notifications_go_both_ways() {
     }
 }
 
+// rule: I1
 // mrtr: only tools, prompts and resources may be answered with questions.
 #[tokio::test]
 async fn a_method_cannot_ask_where_the_protocol_does_not_let_it() {

@@ -73,6 +73,7 @@ fn written(form: ElicitRequestFormParams) -> Value {
     serde_json::to_value(form.requested_schema).unwrap()
 }
 
+// rule: E4
 #[test]
 fn every_kind_of_field_is_said_in_the_words_of_the_specification() {
     let form = written(ElicitRequestFormParams::new("", Everything::schema()));

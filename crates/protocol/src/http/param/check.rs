@@ -232,6 +232,7 @@ mod tests {
         }
     }
 
+    // rule: X7
     #[test]
     fn integers_are_compared_as_numbers() {
         for (count, header) in [

@@ -120,6 +120,7 @@ fn round(capabilities: Value, more: Value) -> Ask {
     Ask::call("book", json!({})).body(message.to_string())
 }
 
+// rule: J8
 #[tokio::test]
 async fn a_modern_client_is_asked_by_rounds() {
     let site = site().await;
@@ -140,6 +141,7 @@ async fn a_modern_client_is_asked_by_rounds() {
     assert_eq!(second.json()["result"]["content"][0]["text"], "row 7");
 }
 
+// rule: M5
 // basic: a missing capability MUST be a 400 with -32021 that names it.
 #[tokio::test]
 async fn who_cannot_be_asked_is_told_what_is_missing() {

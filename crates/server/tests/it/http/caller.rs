@@ -28,6 +28,7 @@ async fn who(caller: Caller) -> String {
     caller.id().unwrap_or("local").to_owned()
 }
 
+// rule: E10
 #[tokio::test]
 async fn a_session_is_bound_to_its_caller() {
     let live = Server::new("s", "1")

@@ -34,6 +34,7 @@ async fn the_connection_closes_and_the_answer_waits() {
     assert_eq!(site.gate.count_dropped(), 0);
 }
 
+// rule: H8
 #[tokio::test]
 async fn a_call_that_said_nothing_is_primed_before_it_closes() {
     let site = Site::start().await;

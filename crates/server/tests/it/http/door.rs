@@ -5,6 +5,7 @@ use turnbuckle_server::HttpSettings;
 
 use super::{ask::Ask, site::Site};
 
+// rule: H1, N3
 // streamable-http: an invalid Origin MUST be a 403.
 #[tokio::test]
 async fn strangers_are_turned_away_with_the_setting_that_would_let_them_in() {

@@ -62,6 +62,7 @@ impl<'a> Client<'a> {
     }
 }
 
+// rule: H2
 #[tokio::test]
 async fn a_client_of_the_first_revision_is_served() {
     let site = Site::start().await;

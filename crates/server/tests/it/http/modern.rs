@@ -9,6 +9,7 @@ use super::{
     site::{SESSIONS, Session, Site},
 };
 
+// rule: N2
 #[tokio::test]
 async fn a_call_is_answered_with_json() {
     let site = Site::start().await;
@@ -41,6 +42,7 @@ async fn one_endpoint_serves_both_eras_in_turn() {
     }
 }
 
+// rule: M2
 // basic: a missing field of `_meta` MUST be a 400 with -32602.
 #[tokio::test]
 async fn a_request_without_its_meta_is_refused_with_the_field() {
@@ -71,6 +73,7 @@ async fn a_request_without_its_meta_is_refused_with_the_field() {
     assert_eq!((answer.status(), answer.code()), (400, -32602));
 }
 
+// rule: M3
 // versioning: an unknown version MUST be a 400 with -32022 that lists what is spoken.
 #[tokio::test]
 async fn a_version_nobody_speaks_is_refused_with_those_that_are_spoken() {
@@ -90,6 +93,27 @@ async fn a_version_nobody_speaks_is_refused_with_those_that_are_spoken() {
     }
 }
 
+// rule: N7
+// streamable-http: the body of an error carries the id of its request, whatever its status.
+#[tokio::test]
+async fn an_error_has_the_id_of_its_request() {
+    let site = Site::start().await;
+    for id in [json!(7), json!("seven"), json!(0)] {
+        let missing = Ask::modern_as(id.clone(), "nothing/of/the/kind", json!({}));
+        let mismatch = Ask::modern_as(id.clone(), "tools/call", json!({ "name": "now" }))
+            .without("mcp-name")
+            .with("mcp-name", "another");
+        let unknown = Ask::modern_as(id.clone(), "tools/call", json!({ "name": "nobody" }));
+        for (ask, status) in [(missing, 404), (mismatch, 400), (unknown, 200)] {
+            let answer = site.ask(ask).await;
+            assert_eq!(answer.status(), status, "{}", answer.text());
+            assert_eq!(answer.json()["id"], id, "{}", answer.text());
+            assert!(answer.json()["error"]["code"].is_i64());
+        }
+    }
+}
+
+// rule: N2
 // streamable-http: an unknown method MUST be a 404 with -32601.
 #[tokio::test]
 async fn methods_that_are_not_there_are_404() {
@@ -140,6 +164,7 @@ async fn an_error_of_the_callee_is_a_payload() {
     assert_eq!((cursor.status(), cursor.code()), (200, -32602));
 }
 
+// rule: M10, N2
 // streamable-http: GET and DELETE get 405; session ids and event ids are ignored.
 #[tokio::test]
 async fn sessions_do_not_exist() {

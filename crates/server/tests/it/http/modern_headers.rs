@@ -18,6 +18,7 @@ async fn verdict(site: &Site, ask: Ask) -> (u16, i64) {
 const MISMATCH: (u16, i64) = (400, -32020);
 const FINE: (u16, i64) = (200, 0);
 
+// rule: X2
 #[tokio::test]
 async fn headers_that_differ_from_the_body_are_refused() {
     let site = Site::start().await;
@@ -79,6 +80,7 @@ fn mirrored(arguments: Value, headers: &[(&str, &str)]) -> Ask {
         })
 }
 
+// rule: X4
 #[tokio::test]
 async fn arguments_are_mirrored_where_the_tool_says_so() {
     let site = Site::start().await;

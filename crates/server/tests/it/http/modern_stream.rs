@@ -16,6 +16,7 @@ fn watched(tool: &str, arguments: Value) -> Ask {
     Ask::modern("tools/call", params)
 }
 
+// rule: N3, N5
 #[tokio::test]
 async fn what_is_said_before_the_answer_makes_it_a_stream() {
     let site = Site::start().await;
@@ -82,6 +83,7 @@ async fn a_long_silence_is_filled_with_comments() {
     assert_eq!(raw.event().await, None);
 }
 
+// rule: N4
 // streamable-http: closing the stream MUST be taken for the cancellation of the request.
 #[tokio::test]
 async fn hanging_up_cancels_the_call() {

@@ -38,6 +38,7 @@ async fn broken_call(site: &Site, revision: Revision) -> (Session, Vec<Event>) {
     (session, events)
 }
 
+// rule: H8
 // transports: since 2025-11-25 the first event SHOULD be an id with empty data, and say when to
 // come back.
 #[tokio::test]
@@ -55,6 +56,7 @@ async fn only_the_newest_sessions_are_primed() {
     }
 }
 
+// rule: H7
 // transports: a disconnect SHOULD NOT be taken for a cancellation.
 #[tokio::test]
 async fn a_call_goes_on_without_its_client_and_is_replayed() {
@@ -105,6 +107,7 @@ async fn a_client_may_come_back_while_the_call_runs() {
     assert_eq!(data(&rest[1])["id"], 1);
 }
 
+// rule: H6
 // transports: the server MUST NOT replay messages of another stream.
 #[tokio::test]
 async fn each_stream_replays_its_own() {

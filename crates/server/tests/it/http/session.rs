@@ -10,6 +10,7 @@ use super::{
     site::{SESSIONS, SOON, Session, Site, watched},
 };
 
+// rule: H9
 // transports: ids are visible ASCII, unique, and SHOULD be unguessable.
 #[tokio::test]
 async fn ids_are_visible_long_and_never_the_same() {
@@ -25,6 +26,7 @@ async fn ids_are_visible_long_and_never_the_same() {
     }
 }
 
+// rule: H9
 #[tokio::test]
 async fn a_session_lasts_until_it_is_deleted() {
     let site = Site::start().await;
@@ -52,6 +54,7 @@ async fn a_session_lasts_until_it_is_deleted() {
     }
 }
 
+// rule: H9
 // transports: a request without the session id SHOULD be a 400.
 #[tokio::test]
 async fn what_names_no_session_is_400() {
@@ -74,6 +77,7 @@ async fn what_names_no_session_is_400() {
     }
 }
 
+// rule: H11
 // transports: an invalid or unsupported version MUST be a 400, a missing one is 2025-03-26.
 #[tokio::test]
 async fn the_version_header_is_checked() {
@@ -134,6 +138,7 @@ async fn a_handshake_that_fails_opens_nothing() {
     assert_eq!(answer.head.get("mcp-session-id"), None);
 }
 
+// rule: H4
 #[tokio::test]
 async fn a_response_of_the_client_is_taken_without_a_word() {
     let site = Site::start().await;

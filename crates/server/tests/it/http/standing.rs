@@ -22,6 +22,7 @@ fn is_change(event: &Event) -> bool {
     event.data.contains(CHANGED)
 }
 
+// rule: H4
 #[tokio::test]
 async fn changes_are_told_to_every_session_on_its_standing_stream() {
     let site = Site::start().await;
@@ -52,6 +53,7 @@ async fn what_changed_before_the_stream_opened_is_told_when_it_does() {
     assert_eq!(session.listen().await.message().await["method"], CHANGED);
 }
 
+// rule: H5
 // transports: each message goes on one stream only.
 #[tokio::test]
 async fn of_two_streams_one_gets_each_message() {

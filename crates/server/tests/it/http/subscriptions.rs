@@ -49,6 +49,7 @@ async fn changes_come_after_the_acknowledgement_to_those_who_asked() {
     drop((tools, both, none));
 }
 
+// rule: U2
 #[tokio::test]
 async fn a_subscription_ends_with_its_result_when_the_server_stops() {
     let mut site = Site::start().await;

@@ -127,6 +127,7 @@ fn says(params: &Value) -> bool {
     params["method"] == "notifications/message" && params["params"]["data"] == "said"
 }
 
+// rule: L2
 #[tokio::test]
 async fn log_messages_come_on_the_stream_of_the_request_alone() {
     let site = site().await;

@@ -2,6 +2,7 @@
 
 use super::*;
 
+// rule: M8
 #[test]
 fn any_other_error_means_initialize_on_the_same_connection() {
     // stdio: the fallback MUST NOT be keyed to one code.
@@ -19,6 +20,7 @@ fn any_other_error_means_initialize_on_the_same_connection() {
     }
 }
 
+// rule: M8
 #[test]
 fn silence_means_initialize_on_the_same_connection() {
     play(

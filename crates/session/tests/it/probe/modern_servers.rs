@@ -13,6 +13,7 @@ fn a_discover_result_settles_it() {
     );
 }
 
+// rule: M7
 #[test]
 fn recognised_modern_errors_never_lead_to_initialize() {
     // M7.
@@ -66,6 +67,7 @@ fn versions_from_the_future_alone_end_the_search() {
     );
 }
 
+// rule: M7
 #[test]
 fn a_server_that_refuses_the_version_it_lists_is_asked_once_more() {
     play(

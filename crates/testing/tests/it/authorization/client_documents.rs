@@ -64,6 +64,7 @@ async fn a_client_is_what_its_document_says() {
     );
 }
 
+// rule: A17
 #[tokio::test]
 async fn a_document_that_is_not_the_clients_is_refused() {
     let server = AuthorizationServer::new().start().await.expect("it starts");

@@ -97,6 +97,7 @@ async fn a_code_is_for_one_client_one_proof_and_one_time() {
     assert_eq!(redeem(&server, &code, &[]).await.error(), "invalid_grant");
 }
 
+// rule: A21
 #[tokio::test]
 async fn nobody_is_sent_where_the_client_did_not_register() {
     let server = server().await;
@@ -125,6 +126,7 @@ async fn nobody_is_sent_where_the_client_did_not_register() {
     }
 }
 
+// rule: A21
 #[tokio::test]
 async fn a_refresh_token_is_good_once_and_its_thief_ends_it_all() {
     let server = server().await;

@@ -9,6 +9,7 @@ use super::browser::{get, post_json};
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 
+// rule: A21
 #[tokio::test]
 async fn documents_are_where_clients_look() {
     for (documents, path, present, absent) in [

@@ -234,6 +234,7 @@ mod tests {
         assert_eq!(read(b"id\n\n")[0].id.as_deref(), Some(""));
     }
 
+    // rule: N5
     #[test]
     fn comments_and_unknown_fields_are_skipped() {
         assert_eq!(
