@@ -55,7 +55,7 @@ impl Rounds<'_> {
                 method,
                 params_digest(params),
                 params.get("inputResponses").map(Cow::Borrowed),
-                params.text("requestState"),
+                state(params),
             ),
             Self::Taken(method, digest, responses, state) => (
                 method,
@@ -65,6 +65,15 @@ impl Rounds<'_> {
             ),
         }
     }
+}
+
+/// The state as it came. What is no text is none that we gave: it opens nothing, and is refused
+/// rather than passed over.
+fn state<'a>(params: &'a Members<'_>) -> Option<Cow<'a, str>> {
+    params.text("requestState").or_else(|| {
+        let raw = params.get("requestState")?.get();
+        (raw != "null").then_some(Cow::Borrowed(raw))
+    })
 }
 
 /// Where the driver of a call finds its asks, if there come to be any.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    Ask, Client, Connection, Form, LiveServer, Revision, Server, ToolError, client::Answers,
-    protocol::ElicitResult, store::MemorySpent, tool,
+    Ask, Caller, Client, Connection, Form, LiveServer, Revision, Server, ToolError,
+    client::Answers, protocol::ElicitResult, store::MemorySpent, tool,
 };
 
 #[derive(Form)]
@@ -40,10 +40,14 @@ fn server() -> Server {
 
 /// Straight to the server: what is measured here is each state, and who re-enters spends some.
 async fn connect(server: &LiveServer) -> Connection {
+    connect_as(server, Caller::local()).await
+}
+
+async fn connect_as(server: &LiveServer, caller: Caller) -> Connection {
     let answers = Answers::new().on_form(|_| async { Ok(ElicitResult::decline()) });
     let client = Client::new("test", "1.0.0").answering(answers);
     let client = client.only(Revision::V2026_07_28);
-    client.connect(server.connect()).await.unwrap()
+    client.connect(server.connect_as(caller)).await.unwrap()
 }
 
 async fn send(client: &Connection, params: Value) -> Result<Value, i64> {
@@ -96,6 +100,35 @@ async fn a_process_without_a_secret_opens_only_its_own() {
     let state = pause(&one).await;
     assert_eq!(retry(&other, &state).await, Err(-32602));
     assert_eq!(retry(&one, &state).await, Ok("Ada".into()));
+}
+
+// mrtr: state that fails verification MUST be rejected.
+#[tokio::test]
+async fn a_state_that_is_no_text_is_refused_and_null_is_none() {
+    let client = connect(&server().build().unwrap()).await;
+    for state in [json!(5), json!({}), json!(["A"]), json!(true), json!("")] {
+        let params = json!({"name": "polite", "requestState": state});
+        assert_eq!(send(&client, params).await, Err(-32602), "{state}");
+    }
+    let params = json!({"name": "polite", "requestState": null});
+    let paused = send(&client, params).await.unwrap();
+    assert_eq!(paused["resultType"], "input_required");
+}
+
+// mrtr: state presented by a different principal SHOULD be rejected.
+#[tokio::test]
+async fn a_state_is_of_use_to_its_caller_alone() {
+    let server = server().build().unwrap();
+    let ada = connect_as(&server, Caller::new("ada")).await;
+    let state = pause(&ada).await;
+    for other in [Caller::new("bob"), Caller::new(""), Caller::local()] {
+        let other = connect_as(&server, other).await;
+        assert_eq!(retry(&other, &state).await, Err(-32602));
+    }
+    let of_nobody = pause(&connect(&server).await).await;
+    assert_eq!(retry(&ada, &of_nobody).await, Err(-32602));
+    let ada_again = connect_as(&server, Caller::new("ada")).await;
+    assert_eq!(retry(&ada_again, &state).await, Ok("Ada".into()));
 }
 
 #[test]
