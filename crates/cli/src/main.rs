@@ -53,6 +53,7 @@ enum Command {
     Logout(command::login::Logout),
     Record(command::record::Record),
     Replay(command::replay::Replay),
+    Load(command::load::Load),
     Servers(command::servers::Servers),
 }
 
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         Command::Logout(logout) => command::login::leave(logout),
         Command::Record(record) => command::record::run(record),
         Command::Replay(replay) => command::replay::run(replay),
+        Command::Load(load) => command::load::run(load),
         Command::Servers(servers) => command::servers::run(servers),
     };
     match outcome {

@@ -5,6 +5,7 @@ pub(crate) mod complete;
 pub(crate) mod get;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod load;
 pub(crate) mod login;
 pub(crate) mod read;
 pub(crate) mod record;

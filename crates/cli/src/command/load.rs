@@ -1,0 +1,158 @@
+//! `turnbuckle load`: many calls, and how long they take.
+
+use std::{
+    cell::{Cell, RefCell},
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use serde_json::json;
+
+use super::{block_on, print, print_json};
+use crate::{
+    argument,
+    exit::{Code, Failed, Outcome},
+    session::{self, Session},
+    show::elapsed,
+    target::{self, Options, Server},
+};
+
+/// Call a tool many times, several at once, and print percentiles.
+#[derive(Args)]
+pub(crate) struct Load {
+    /// The server, the tool, and its arguments, as for `call`.
+    #[arg(value_name = "SERVER TOOL KEY=VALUE")]
+    words: Vec<String>,
+
+    /// How many calls.
+    #[arg(long, short = 'n', value_name = "N", default_value = "500")]
+    calls: usize,
+
+    /// How many at once.
+    #[arg(long, short = 'c', value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    concurrency: u16,
+
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    options: Options,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(load: &Load) -> Outcome {
+    let config = load.options.config.as_ref();
+    let (server, rest) = target::split(&load.words, &load.command, config)?;
+    let (tool, words) = rest
+        .split_first()
+        .ok_or_else(|| Failed::usage("no tool was named"))?;
+    let work = async |session: Session| load.on(&server, &session, tool, words).await;
+    block_on(session::with(&load.options, None, &server, work))
+}
+
+impl Load {
+    async fn on(
+        &self,
+        server: &Server,
+        session: &Session,
+        name: &str,
+        words: &[String],
+    ) -> Outcome {
+        let tools = session.connection.tools().await?;
+        let tool = super::call::find(server, &tools, name)?;
+        let schema = serde_json::Value::Object(tool.input_schema.clone());
+        let arguments = argument::read(words, &schema)?.to_json();
+        let arguments: Box<serde_json::value::RawValue> =
+            serde_json::value::RawValue::from_string(arguments).map_err(Failed::usage)?;
+        let left = Cell::new(self.calls);
+        let times = RefCell::new(Vec::with_capacity(self.calls.min(MAX_TIMES)));
+        let errors = RefCell::new(Vec::new());
+        let started = Instant::now();
+        let caller = async || {
+            while left.get() > 0 {
+                left.set(left.get() - 1);
+                let sent = Instant::now();
+                match session.connection.call(name, &*arguments).await {
+                    Ok(output) if output.is_error == Some(true) => {
+                        errors.borrow_mut().push(output.text());
+                    }
+                    Ok(_) => times.borrow_mut().push(sent.elapsed()),
+                    Err(error) => errors.borrow_mut().push(error.to_string()),
+                }
+            }
+        };
+        let mut callers: Vec<_> = (0..self.concurrency).map(|_| Box::pin(caller())).collect();
+        std::future::poll_fn(|context| {
+            callers.retain_mut(|caller| caller.as_mut().poll(context).is_pending());
+            if callers.is_empty() {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
+        })
+        .await;
+        drop(callers);
+        self.tell(times.into_inner(), &errors.into_inner(), started.elapsed())
+    }
+
+    fn tell(&self, mut times: Vec<Duration>, errors: &[String], took: Duration) -> Outcome {
+        times.sort_unstable();
+        let [p50, p90, p99, most] = [50, 90, 99, 100].map(|percent| at(&times, percent));
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a rate is shown in whole numbers"
+        )]
+        let rate = (times.len() as f64 / took.as_secs_f64()).round();
+        if self.json {
+            let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+            print_json(&json!({
+                "calls": times.len(), "errors": errors.len(), "perSecond": rate,
+                "p50": ms(p50), "p90": ms(p90), "p99": ms(p99), "max": ms(most),
+            }))?;
+        } else {
+            print(&format!(
+                "{} calls in {}, {rate} a second\np50 {}  p90 {}  p99 {}  max {}",
+                times.len(),
+                elapsed(took),
+                elapsed(p50),
+                elapsed(p90),
+                elapsed(p99),
+                elapsed(most),
+            ));
+        }
+        match errors.first() {
+            Some(first) => Err(Failed::new(
+                Code::Tool,
+                format!("{} calls failed, the first with: {first}", errors.len()),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Room is made ahead for so many times.
+const MAX_TIMES: usize = 100_000;
+
+/// The time that so many percent of the calls kept.
+fn at(sorted: &[Duration], percent: usize) -> Duration {
+    let place = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(place).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_times_that_were_measured() {
+        let times: Vec<_> = (1..=100).map(Duration::from_millis).collect();
+        assert_eq!(at(&times, 50), Duration::from_millis(50));
+        assert_eq!(at(&times, 99), Duration::from_millis(99));
+        assert_eq!(at(&times, 100), Duration::from_millis(100));
+        assert_eq!(at(&[], 50), Duration::ZERO);
+    }
+}
