@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult,
-    IdRef, InputRequiredResult, Lower, Meta, ReadResourceResult, Revision, envelope,
+    CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult, IdRef,
+    InputRequiredResult, Lower, Meta, ReadResourceResult, Revision, envelope,
 };
 
 use crate::{Cached, Failure, Reject, shared::Shared, sink::Wrote};

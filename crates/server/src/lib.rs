@@ -9,9 +9,9 @@
 mod answer;
 mod arguments;
 mod ask;
+mod caching;
 mod call;
 mod caller;
-mod caching;
 mod cancel;
 mod catalog;
 mod completion;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use turnbuckle_transport::{Duplex, Limits, Outbox};
 
 use crate::{
-    Caller, Catalog, Changes, ServeError, Streams, Transport, connection::Connection, shared::Shared,
+    Caller, Catalog, Changes, ServeError, Streams, Transport, connection::Connection,
+    shared::Shared,
 };
 #[cfg(feature = "http")]
 use crate::{HttpService, HttpSettings};

@@ -14,9 +14,8 @@ use turnbuckle_store::{
 use turnbuckle_transport::Limits;
 
 use crate::{
-    Cached, Extension, IntoPrompt, IntoResource, IntoTool, Layer, Leniency, LiveServer, RootsChanged, ServeError, SetupError,
-    Transport,
-    caching,
+    Cached, Extension, IntoPrompt, IntoResource, IntoTool, Layer, Leniency, LiveServer,
+    RootsChanged, ServeError, SetupError, Transport, caching,
     catalog::Snapshot,
     describe::{HandlerSet, Handlers},
     extension::Registry,
@@ -275,7 +274,10 @@ impl Server {
     ///     }
     /// });
     /// ```
-    pub fn on_roots_changed<F>(mut self, hook: impl Fn(RootsChanged) -> F + Send + Sync + 'static) -> Self
+    pub fn on_roots_changed<F>(
+        mut self,
+        hook: impl Fn(RootsChanged) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -334,7 +336,9 @@ impl Server {
         shared.extensions = extensions;
         shared.office = self.office;
         shared.on_roots_changed = self.on_roots_changed;
-        let tasks = self.tasks.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
+        let tasks = self
+            .tasks
+            .unwrap_or_else(|| Arc::new(MemoryTasks::default()));
         shared.workshop = Arc::new(Workshop::new(tasks, self.task_settings));
         Ok(LiveServer::new(shared))
     }

@@ -4,7 +4,9 @@ use std::{any::TypeId, sync::Arc};
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
-use turnbuckle_protocol::{self as protocol, CacheHint, CacheScope, PromptArgument, http::ParamHeaders};
+use turnbuckle_protocol::{
+    self as protocol, CacheHint, CacheScope, PromptArgument, http::ParamHeaders,
+};
 
 use crate::{
     Prompt, Resource, Tool,
@@ -169,7 +171,10 @@ pub(crate) fn tool(
     }
     wire.output_schema = description.output;
     let begins_task = description.begins_task;
-    let task = wire.execution.as_ref().and_then(|execution| execution.task_support);
+    let task = wire
+        .execution
+        .as_ref()
+        .and_then(|execution| execution.task_support);
     if begins_task && task.is_none() {
         return Err(about.invalid("takes `Background` and is no task: say `task`"));
     }
@@ -307,9 +312,8 @@ pub(crate) fn resource(resource: Resource, states: &impl States) -> Result<Shelv
     }
     let is_public = |hint: CacheHint| hint.scope == CacheScope::Public;
     if resource.visible.is_some() && resource.cache.is_some_and(is_public) {
-        return Err(about.invalid(
-            "only some callers may see it, so caches cannot share it: make it private",
-        ));
+        return Err(about
+            .invalid("only some callers may see it, so caches cannot share it: make it private"));
     }
     if !resource.uri.contains(':') {
         return Err(about.invalid("a URI starts with a scheme, such as `file://` or `app://`"));

@@ -10,14 +10,8 @@ use turnbuckle_session::round::KeyRing;
 use turnbuckle_store::Change;
 
 use crate::{
-    Layer,
-    catalog::Snapshot,
-    extension::Registry,
-    log,
-    roots::OnRootsChanged,
-    settings::Settings,
-    subscription::Office,
-    task::Workshop,
+    Layer, catalog::Snapshot, extension::Registry, log, roots::OnRootsChanged, settings::Settings,
+    subscription::Office, task::Workshop,
 };
 
 pub(crate) struct Shared {

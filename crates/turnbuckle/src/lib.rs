@@ -6,13 +6,13 @@ pub use turnbuckle_apps as apps;
 pub use turnbuckle_auth as auth;
 #[cfg(feature = "client")]
 pub use turnbuckle_client as client;
+#[cfg(all(feature = "client", feature = "http"))]
+pub use turnbuckle_client::HttpTarget;
 #[cfg(feature = "client")]
 pub use turnbuckle_client::{
     Answers, Cache, CallError, Change, Client, ConnectError, Connection, Listen, Missed, News,
     Pending, Round, Target, ToolOutput,
 };
-#[cfg(all(feature = "client", feature = "http"))]
-pub use turnbuckle_client::HttpTarget;
 pub use turnbuckle_macros::{Choice, Form, handlers, prompt, resource, tool};
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_protocol::{
@@ -20,6 +20,8 @@ pub use turnbuckle_protocol::{
     ReadResourceResult, ResourceContents, ResourceLink, Revision, Role, TraceContext,
 };
 pub use turnbuckle_schema as schema;
+#[cfg(all(feature = "server", feature = "tracing-layer"))]
+pub use turnbuckle_server::ClientLog;
 #[cfg(all(feature = "server", feature = "http"))]
 pub use turnbuckle_server::{
     Admission, Admitted, Allowed, Cors, Http, HttpBody, HttpService, HttpSettings, Protect, Refusal,
@@ -32,18 +34,16 @@ pub use turnbuckle_server::{
     Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams, TaskSettings,
     Tool, ToolError, Transport, Uri,
 };
-#[cfg(all(feature = "server", feature = "tracing-layer"))]
-pub use turnbuckle_server::ClientLog;
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Cached, Changes, Log, RootsChanged, RootsError};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Choice, Filled, Form, FormField, Misfit, Question};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
-#[cfg(feature = "server")]
-pub use turnbuckle_store as store;
 #[cfg(feature = "skills")]
 pub use turnbuckle_skills as skills;
+#[cfg(feature = "server")]
+pub use turnbuckle_store as store;
 pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
 pub use turnbuckle_transport::Command;
@@ -54,8 +54,8 @@ pub mod prelude {
     pub use turnbuckle_client::{Answers, Change, Client, Connection, Listen, Round};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
-        Answer, Args, Ask, Audio, Cancelled, Changes, Image, Json, Log, Progress, Prompt, Resource, Server,
-        State, Stdio, Tool, ToolError,
+        Answer, Args, Ask, Audio, Cancelled, Changes, Image, Json, Log, Progress, Prompt, Resource,
+        Server, State, Stdio, Tool, ToolError,
     };
 
     #[cfg(feature = "server")]

@@ -17,16 +17,6 @@ async fn in_process_serves_itself() {
 }
 
 #[tokio::test]
-async fn a_live_resource_is_heard_of() {
-    let text = printed("live_resource", &[]).await;
-    let lines: Vec<_> = text.lines().collect();
-    assert!(lines[0].contains("door://count"), "{text}");
-    assert!(lines[1].contains("\"1\""), "{text}");
-    assert!(lines[2].contains("times"), "{text}");
-    assert_eq!(lines[3], "true");
-}
-
-#[tokio::test]
 async fn skills_are_found_loaded_and_verified() {
     let text = printed("skills", &[]).await;
     let lines: Vec<_> = text.lines().collect();
@@ -50,6 +40,16 @@ async fn traces_go_through_both_servers() {
             "Server tools/call price",
         ]
     );
+}
+
+#[tokio::test]
+async fn a_live_resource_is_heard_of() {
+    let text = printed("live_resource", &[]).await;
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].contains("door://count"), "{text}");
+    assert!(lines[1].contains("\"1\""), "{text}");
+    assert!(lines[2].contains("times"), "{text}");
+    assert_eq!(lines[3], "true");
 }
 
 #[tokio::test]

@@ -27,14 +27,25 @@ async fn app_has_a_page_for_hosts_and_text_for_all() {
 
     let plain = connect("app").await;
     let said = text(&plain, "sky", json!({ "city": "Bath" })).await;
-    assert_eq!(said, "The sky over Bath is grey, with a little sun to come.");
+    assert_eq!(
+        said,
+        "The sky over Bath is grey, with a little sun to come."
+    );
     let client = Client::new("host", "1.0.0").declare::<Ui>(&UiClient::default());
     let server = connect_as(&client, "app").await;
-    assert_eq!(text(&server, "sky", json!({ "city": "Bath" })).await, "☁ Bath");
+    assert_eq!(
+        text(&server, "sky", json!({ "city": "Bath" })).await,
+        "☁ Bath"
+    );
     let tools = server.tools().await.expect("tools are listed");
-    let for_model: Vec<_> = tools.iter().filter(|tool| host::is_for_model(tool)).collect();
+    let for_model: Vec<_> = tools
+        .iter()
+        .filter(|tool| host::is_for_model(tool))
+        .collect();
     assert_eq!(for_model.len(), 1);
-    let view = host::open(&server, for_model[0]).await.expect("the page is good");
+    let view = host::open(&server, for_model[0])
+        .await
+        .expect("the page is good");
     let view = view.expect("the tool has a page");
     assert!(view.html().contains("ui/initialize"));
     assert!(view.policy().to_string().contains("connect-src 'none'"));
@@ -342,7 +353,10 @@ async fn a_long_build_is_a_task() {
     while let Some(status) = statuses.next().await {
         said.extend(status.expect("it is there").status_message);
     }
-    assert!(said.iter().any(|said| said.starts_with("built ")), "{said:?}");
+    assert!(
+        said.iter().any(|said| said.starts_with("built ")),
+        "{said:?}"
+    );
     let output = task.result().await.expect("it is built");
     assert_eq!(output.text(), "built parser, planner, printer");
 }

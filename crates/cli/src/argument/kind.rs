@@ -153,11 +153,7 @@ mod tests {
             (json!({}), "x", Some(r#""x""#)),
             (json!({}), "1", Some("1")),
         ] {
-            assert_eq!(
-                read(&schema, text).as_deref(),
-                json,
-                "{schema} {text}"
-            );
+            assert_eq!(read(&schema, text).as_deref(), json, "{schema} {text}");
         }
     }
 }

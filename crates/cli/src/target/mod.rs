@@ -126,7 +126,10 @@ impl Server {
             }
             Launch::Remote(remote) => {
                 let target = reach(remote, options)?;
-                let has_own = remote.headers.iter().any(|(name, _)| is_authorization(name));
+                let has_own = remote
+                    .headers
+                    .iter()
+                    .any(|(name, _)| is_authorization(name));
                 // Tokens that somebody signed in for are used, unless others were given.
                 let tokens = (!has_own && !options.has_authorization()).then(sign_in::silent);
                 Ok(match tokens.flatten() {

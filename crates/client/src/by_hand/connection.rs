@@ -90,10 +90,7 @@ impl Connection {
 impl<'a, R: Answerable> ByHand<'a, R> {
     /// Asks for progress also after the call is gone on with, as [`Call::progress`] does at its
     /// beginning. In a session only a call that asked at its beginning reports.
-    pub fn progress(
-        self,
-        listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
-    ) -> Self {
+    pub fn progress(self, listener: impl FnMut(ProgressNotificationParams) + Send + 'a) -> Self {
         Self {
             progress: Some(Box::new(listener)),
             ..self

@@ -5,8 +5,8 @@ mod driver;
 mod ending;
 mod inbound;
 mod outgoing;
-mod own_tasks;
 mod oversized;
+mod own_tasks;
 mod pending;
 #[cfg(feature = "http")]
 mod post;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    ClientCapabilities, Implementation, LoggingLevel, Meta, Revision, TraceContext, envelope::IdRef,
-    meta::key,
+    ClientCapabilities, Implementation, LoggingLevel, Meta, Revision, TraceContext,
+    envelope::IdRef, meta::key,
 };
 
 /// The members that every request of a connection carries in `_meta`, as JSON without the braces.
@@ -327,10 +327,7 @@ mod tests {
             ..stamp()
         };
         let level = |meta: Option<&Meta>, stamp: &Stamp| {
-            let outgoing = Outgoing {
-                meta,
-                ..plain("m")
-            };
+            let outgoing = Outgoing { meta, ..plain("m") };
             written(&outgoing, stamp, &Value::Null)["params"]["_meta"][key::LOG_LEVEL].clone()
         };
         let own = Meta::new().with_log_level(LoggingLevel::Debug);

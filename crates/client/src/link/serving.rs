@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::task::{AbortHandle, JoinSet};
 use turnbuckle_protocol::{
-    ElicitRequestParams, ElicitResult, EmptyResult, ErrorObject, Id, InputRequest, InputResponse, Lower,
-    Revision,
+    ElicitRequestParams, ElicitResult, EmptyResult, ErrorObject, Id, InputRequest, InputResponse,
+    Lower, Revision,
     envelope::{self, IdRef, Members, Request},
     revision::Raise,
 };

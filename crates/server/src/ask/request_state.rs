@@ -126,7 +126,9 @@ mod tests {
             caller: None,
             method: "tools/call",
             target: "book".into(),
-            params: turnbuckle_session::round::params_digest(&turnbuckle_protocol::envelope::Members::default()),
+            params: turnbuckle_session::round::params_digest(
+                &turnbuckle_protocol::envelope::Members::default(),
+            ),
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use serde_json::Value;
 use turnbuckle_protocol::{
-    self as protocol, CacheHint, CallToolResult, GetPromptResult, Lower, ReadResourceResult, TaskSupport,
-    http::ParamHeaders,
+    self as protocol, CacheHint, CallToolResult, GetPromptResult, Lower, ReadResourceResult,
+    TaskSupport, http::ParamHeaders,
 };
 use turnbuckle_schema::{Schema, SchemaError};
 

@@ -78,7 +78,10 @@ impl Progress {
         if !grows {
             return;
         }
-        let board = wanted.board.as_ref().filter(|board| board.takes_questions());
+        let board = wanted
+            .board
+            .as_ref()
+            .filter(|board| board.takes_questions());
         if let Some(board) = board {
             return wanted.on_task(board, progress, total, message);
         }

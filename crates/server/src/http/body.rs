@@ -9,7 +9,10 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::{event_stream::EventBody, exchange_body::ExchangeBody, http_sse::SseBody, listen_body::ListenBody};
+use super::{
+    event_stream::EventBody, exchange_body::ExchangeBody, http_sse::SseBody,
+    listen_body::ListenBody,
+};
 
 /// The body of an answer.
 pub struct HttpBody(pub(super) Kind);

@@ -22,8 +22,7 @@ use turnbuckle_transport::Outbox;
 use super::{
     body::HttpBody,
     exchange_body::{self, Start},
-    listen_body,
-    reply,
+    listen_body, reply,
     service::Site,
 };
 use crate::{

@@ -15,8 +15,7 @@ use super::{
     session_exchange::Exchange, turn::Source,
 };
 use crate::{
-    Caller, answer,
-    method,
+    Caller, answer, method,
     peer::{Peer, Session},
     roots,
     sink::{self, Wrote},

@@ -1,8 +1,6 @@
 //! `server/discover`: what we speak and can do.
 
-use turnbuckle_protocol::{
-    Cacheable as _, DiscoverResult, JsonObject, TASKS_EXTENSION, envelope,
-};
+use turnbuckle_protocol::{Cacheable as _, DiscoverResult, JsonObject, TASKS_EXTENSION, envelope};
 
 use super::{Incoming, SPOKEN};
 use crate::{

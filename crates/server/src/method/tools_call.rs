@@ -25,8 +25,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let started = match started {
         Ok((tool, Wish::Never)) => start(&incoming, &tool, None),
         Ok((tool, wish)) => {
-            let start =
-                |incoming: &Incoming<'_>, board| start(incoming, &tool, Some(board));
+            let start = |incoming: &Incoming<'_>, board| start(incoming, &tool, Some(board));
             return task::launch(incoming, wish, start, out);
         }
         Err(failure) => Err(failure),

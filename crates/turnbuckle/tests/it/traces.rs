@@ -93,9 +93,9 @@ async fn what_a_server_asks_in_a_session_carries_the_trace_on() {
         .unwrap();
     for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
         let (pipe, recorded) = record(&server);
-        let client = Client::new("host", "1").only(revision).on_form(|_| async {
-            Ok(ElicitResult::accept([("name", "Ada")]))
-        });
+        let client = Client::new("host", "1")
+            .only(revision)
+            .on_form(|_| async { Ok(ElicitResult::accept([("name", "Ada")])) });
         let client = client.connect(pipe).await.unwrap();
         let output = client
             .call("ask", ())

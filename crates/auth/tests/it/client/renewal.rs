@@ -265,7 +265,10 @@ async fn tokens_that_were_found_are_not_written_again() {
     let before = std::fs::metadata(&kept[0]).unwrap();
     for file in std::fs::read_dir(&scratch.0).unwrap() {
         let path = file.unwrap().path();
-        if std::fs::read_to_string(&path).unwrap().contains("\"server ") {
+        if std::fs::read_to_string(&path)
+            .unwrap()
+            .contains("\"server ")
+        {
             std::fs::remove_file(path).unwrap();
         }
     }

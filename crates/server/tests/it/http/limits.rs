@@ -163,6 +163,9 @@ async fn streams_of_a_session_are_counted() {
     }
 }
 
+/// How often a slow reader comes back before the test gives up.
+const MAX_RETURNS: usize = 50;
+
 #[tokio::test]
 async fn who_does_not_read_is_dropped_and_the_call_goes_on() {
     let connections = Settings::default().with_write_timeout(Duration::from_millis(300));
@@ -172,18 +175,27 @@ async fn who_does_not_read_is_dropped_and_the_call_goes_on() {
         .stream(watched(1, "steps", json!({ "count": 200_000 })))
         .await;
     let prime = deaf.event().await.expect("the priming event");
-    let last = prime.id.expect("an id");
+    let mut last = prime.id.expect("an id");
     // Meanwhile everybody else is served.
     for id in 10..20 {
         assert_eq!(session.post(call(id, "now")).await.status(), 200);
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     site.gate.open(1);
-    let mut back = session.resume(&last).await;
-    let events = back.rest().await;
-    let answer = &events.last().expect("the answer").data;
-    assert!(answer.contains("200000 steps"), "{answer}");
-    assert_eq!(site.gate.count_dropped(), 0);
+    // On a busy machine this reader too is slow now and then, and comes back as clients do.
+    for _ in 0..MAX_RETURNS {
+        let mut back = session.resume(&last).await;
+        let events = back.rest().await;
+        let Some(newest) = events.last() else {
+            continue;
+        };
+        if newest.data.contains("200000 steps") {
+            assert_eq!(site.gate.count_dropped(), 0);
+            return;
+        }
+        last.clone_from(newest.id.as_ref().expect("every event of a call has an id"));
+    }
+    panic!("the answer did not come");
 }
 
 #[tokio::test]

@@ -71,7 +71,9 @@ async fn a_session_that_does_not_listen_yet_hears_later() {
     let site = site().await;
     let session = Session::open(&site, Revision::V2025_06_18).await;
     let params = json!({ "uri": "r://one" });
-    session.post(request(1, "resources/subscribe", params)).await;
+    session
+        .post(request(1, "resources/subscribe", params))
+        .await;
     // Many more than wait for a session whose client does not listen.
     for _ in 0..5000 {
         site.live.changes().resource("r://one");
