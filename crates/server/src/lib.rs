@@ -52,7 +52,7 @@ pub use arguments::Leniency;
 pub use ask::form_limit;
 pub use ask::{
     Answer, Ask, AskFailed, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form,
-    FormField, Misfit, NumberField, Question, TextField, YesNoField,
+    FormField, FormSchema, Misfit, NumberField, Question, TextField, YesNoField,
 };
 pub use caching::Cached;
 pub use call::Call;

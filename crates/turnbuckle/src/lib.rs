@@ -37,7 +37,7 @@ pub use turnbuckle_server::{
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Cached, Changes, Log, RootsChanged, RootsError};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{Choice, Filled, Form, FormField, Misfit, Question};
+pub use turnbuckle_server::{Choice, Filled, Form, FormField, FormSchema, Misfit, Question};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
 #[cfg(feature = "skills")]

@@ -96,7 +96,7 @@ impl Field {
             return quote!(#ident: #default);
         }
         let value = if self.options.default.is_some() {
-            quote!(filled.take_or_preset::<#ty>(#name, &<Self as #root::Form>::schema()))
+            quote!(filled.take_or_preset::<#ty>(#name, <Self as #root::Form>::shared().fields()))
         } else if let Some(default) = &self.serde.default {
             quote!(filled.take_or::<#ty>(#name, || #default))
         } else {

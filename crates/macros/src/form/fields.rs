@@ -42,6 +42,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #root::Form for #ident #type_generics #conditions {
             fn schema() -> #root::protocol::ElicitSchema {
+                ::core::clone::Clone::clone(<Self as #root::Form>::shared().fields())
+            }
+
+            fn shared() -> ::std::borrow::Cow<'static, #root::FormSchema> {
                 #schema
             }
 
@@ -141,18 +145,18 @@ fn check_names(fields: &[Field], mistakes: &mut Mistakes) {
     }
 }
 
-/// The form is made once and copied from then on.
+/// The form is made once.
 fn schema(root: &Path, fields: &[Field]) -> TokenStream {
     let fields = fields.iter().map(|field| field.schema(root));
     quote! {
-        static SCHEMA: ::std::sync::LazyLock<#root::protocol::ElicitSchema> =
+        static SCHEMA: ::std::sync::LazyLock<#root::FormSchema> =
             ::std::sync::LazyLock::new(|| {
                 #[allow(unused_mut, reason = "a form may have no fields")]
                 let mut form = #root::protocol::ElicitSchema::new();
                 #(#fields)*
-                form
+                #root::FormSchema::new(form)
             });
-        ::core::clone::Clone::clone(&*SCHEMA)
+        ::std::borrow::Cow::Borrowed(&*SCHEMA)
     }
 }
 

@@ -8,7 +8,7 @@ use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
     ElicitRequestUrlParams, ElicitResult, InputRequest, InputResponse, RequestParams, Root,
 };
-use turnbuckle_session::round::{AskError, JournalError};
+use turnbuckle_session::round::{AskError, JournalError, Posed};
 
 use super::{Answer, AskFailed, Asking, Filled, Form, Question};
 use crate::{Call, Extract, Failure};
@@ -31,8 +31,11 @@ impl Asker {
     /// The key is yours to choose, and different for each question of one call: the answer is known
     /// by it when the handler runs again.
     pub fn form<T: Form>(&self, key: &str, message: impl Into<String>) -> Question<'_, Answer<T>> {
-        let form = ElicitRequestFormParams::new(message, T::schema());
-        Question::new(&self.0, key, form.into(), |key, response| {
+        let form = Posed::Form {
+            message: message.into(),
+            schema: T::shared(),
+        };
+        Question::new(&self.0, key, form, |key, response| {
             let result = elicited(key, response)?;
             Ok(match result.action {
                 ElicitAction::Decline => Answer::Declined,
@@ -93,10 +96,15 @@ impl Asker {
     /// Asks for the user's roots: the folders and files that the client works with.
     pub fn roots(&self, key: &str) -> Question<'_, Vec<Root>> {
         let request = InputRequest::ListRoots(RequestParams::default());
-        Question::new(&self.0, key, request, |key, response| match response {
-            InputResponse::ListRoots(result) => Ok(result.roots),
-            other => Err(unexpected(key, &other)),
-        })
+        Question::new(
+            &self.0,
+            key,
+            request.into(),
+            |key, response| match response {
+                InputResponse::ListRoots(result) => Ok(result.roots),
+                other => Err(unexpected(key, &other)),
+            },
+        )
     }
 
     /// Runs an effect once in a call, however often the handler is run again: a charge, an order,

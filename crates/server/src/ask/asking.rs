@@ -8,8 +8,8 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{ClientCapabilities, InputRequest, InputRequiredResult, InputResponse};
-use turnbuckle_session::round::{AskError, Asked, Declared, Fingerprint, Impossible, Round};
+use turnbuckle_protocol::{ClientCapabilities, InputRequiredResult, InputResponse};
+use turnbuckle_session::round::{AskError, Asked, Declared, Fingerprint, Impossible, Posed, Round};
 
 use super::{AskFailed, request_state::Return};
 use crate::{
@@ -131,8 +131,8 @@ impl Asking {
             target: call.name().to_owned(),
             params,
         };
-        let capabilities = match call.request_meta().client_capabilities {
-            Some(text) => Declared::from(text),
+        let capabilities = match call.raw_meta() {
+            Some(meta) => Declared::Meta(meta.to_owned()),
             None => Declared::from(ClientCapabilities::default()),
         };
         let mut admission = None;
@@ -170,7 +170,7 @@ impl Asking {
     pub(super) fn ask(
         self: &Arc<Self>,
         key: &str,
-        request: &InputRequest,
+        question: &Posed,
         fingerprint: Fingerprint,
         is_new: bool,
     ) -> Stand {
@@ -178,7 +178,7 @@ impl Asking {
         if books.ended.is_some() {
             return Stand::Ended;
         }
-        match books.round.ask_as(key, request, fingerprint) {
+        match books.round.ask_as(key, question, fingerprint) {
             Ok(Asked::Answered(response)) => Stand::Answered(response),
             Ok(Asked::Impossible(impossible)) => Stand::Impossible(impossible),
             Ok(Asked::Open) => {

@@ -1,8 +1,9 @@
 //! Forms: a Rust type, the fields that a client shows for it, and the way back.
 
-use std::{any::type_name, collections::BTreeMap, fmt};
+use std::{any::type_name, borrow::Cow, collections::BTreeMap, fmt};
 
 use turnbuckle_protocol::{ElicitResult, ElicitSchema, ElicitValue, PrimitiveSchema};
+use turnbuckle_session::round::FormSchema;
 
 use super::FormField;
 
@@ -38,6 +39,11 @@ use super::FormField;
 pub trait Form: Sized {
     /// The fields, in the order they are shown.
     fn schema() -> ElicitSchema;
+
+    /// The same fields, from one place for all who ask. `#[derive(Form)]` keeps such a place.
+    fn shared() -> Cow<'static, FormSchema> {
+        Cow::Owned(FormSchema::new(Self::schema()))
+    }
 
     /// The value, of what was filled in. All of it fits the schema by then.
     ///

@@ -44,3 +44,4 @@ pub use question::Question;
 pub(crate) use requests::{Answered, Requests, Waiting};
 pub(crate) use rounds::{AskSlot, Rounds};
 pub(crate) use settings::RoundSettings;
+pub use turnbuckle_session::round::FormSchema;

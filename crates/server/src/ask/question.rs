@@ -8,8 +8,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use turnbuckle_protocol::{InputRequest, InputResponse};
-use turnbuckle_session::round::{Fingerprint, Impossible};
+use turnbuckle_protocol::InputResponse;
+use turnbuckle_session::round::{Fingerprint, Impossible, Posed};
 
 use super::{AskFailed, Asking, asking::Stand};
 use crate::BoxFuture;
@@ -27,7 +27,7 @@ pub struct Question<'a, T> {
     asking: &'a Arc<Asking>,
     key: String,
     /// The question and what it is known by.
-    request: InputRequest,
+    question: Posed,
     fingerprint: Fingerprint,
     read: fn(&str, InputResponse) -> Result<T, AskFailed>,
     otherwise: Otherwise<'a, T>,
@@ -57,14 +57,14 @@ impl<'a, T> Question<'a, T> {
     pub(super) fn new(
         asking: &'a Arc<Asking>,
         key: &str,
-        request: InputRequest,
+        question: Posed,
         read: fn(&str, InputResponse) -> Result<T, AskFailed>,
     ) -> Self {
         Self {
             asking,
             key: key.to_owned(),
-            fingerprint: Fingerprint::of(&request),
-            request,
+            fingerprint: question.fingerprint(),
+            question,
             read,
             otherwise: Otherwise::Nothing,
             progress: Progress::Unasked,
@@ -114,7 +114,7 @@ impl<'a, T> Question<'a, T> {
             let is_new = matches!(self.progress, Progress::Unasked);
             match self
                 .asking
-                .ask(&self.key, &self.request, self.fingerprint, is_new)
+                .ask(&self.key, &self.question, self.fingerprint, is_new)
             {
                 Stand::Answered(response) => {
                     return Poll::Ready((self.read)(&self.key, response));

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{
-    CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, ErrorObject,
-    InputRequest, InputResponse, JsonObject, ListRootsResult, Meta,
+    CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, ElicitSchema,
+    ErrorObject, InputRequest, InputResponse, JsonObject, ListRootsResult, Meta,
 };
 
 use super::{Kind, form};
@@ -94,23 +94,38 @@ pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputRe
             read::<CreateMessageResult>(answer).map(InputResponse::from)
         }
         InputRequest::ListRoots(_) => read::<ListRootsResult>(answer).map(InputResponse::from),
-        InputRequest::Elicit(params) => {
-            let elicited = elicited(answer)?;
-            let result = match (elicited.action, &**params) {
-                (ElicitAction::Accept, ElicitRequestParams::Form(asked)) => {
-                    form::accept(&asked.requested_schema, &elicited.content()?)?
-                }
-                (ElicitAction::Accept, ElicitRequestParams::Url(_)) => ElicitResult::accept_visit(),
-                (ElicitAction::Decline, _) => ElicitResult::decline(),
-                (ElicitAction::Cancel, _) => ElicitResult::cancel(),
-            };
-            let meta = elicited.meta;
-            Ok(ElicitResult { meta, ..result }.into())
-        }
+        InputRequest::Elicit(params) => match &**params {
+            ElicitRequestParams::Form(form) => check_form(&form.requested_schema, answer),
+            ElicitRequestParams::Url(_) => {
+                elicited(answer)?.into_response(|_| Ok(ElicitResult::accept_visit()))
+            }
+        },
     }
 }
 
+/// The answer, if it is one to a form with these fields.
+pub(super) fn check_form(
+    fields: &ElicitSchema,
+    answer: &RawValue,
+) -> Result<InputResponse, String> {
+    elicited(answer)?.into_response(|elicited| form::accept(fields, &elicited.content()?))
+}
+
 impl Elicited {
+    /// What it says, with what it was accepted with.
+    fn into_response(
+        self,
+        accepted: impl FnOnce(&Self) -> Result<ElicitResult, String>,
+    ) -> Result<InputResponse, String> {
+        let result = match self.action {
+            ElicitAction::Accept => accepted(&self)?,
+            ElicitAction::Decline => ElicitResult::decline(),
+            ElicitAction::Cancel => ElicitResult::cancel(),
+        };
+        let meta = self.meta;
+        Ok(ElicitResult { meta, ..result }.into())
+    }
+
     /// What is in the form. Only an accepted one has anything in it, and a form that was accepted
     /// without a word is an empty one.
     fn content(&self) -> Result<JsonObject, String> {

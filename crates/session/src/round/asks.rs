@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 
 use super::{
     BadAnswer, Binding, Declared, Fingerprint, Impossible, Journal, JournalError, KeyRing,
-    MAX_JOURNAL_ENTRIES, answer, impossible, question, seal::Nonce,
+    MAX_JOURNAL_ENTRIES, Posed, answer, impossible, question, seal::Nonce,
 };
 
 /// The most questions that are open at once.
@@ -109,7 +109,11 @@ impl Round {
     /// # Errors
     /// [`AskError`]; whose fault it is stands at each variant.
     pub fn ask(&mut self, key: &str, request: &InputRequest) -> Result<Asked, AskError> {
-        self.ask_as(key, request, Fingerprint::of(request))
+        self.ask_as(
+            key,
+            &Posed::Request(request.clone()),
+            Fingerprint::of(request),
+        )
     }
 
     /// Asks what is asked often, with its fingerprint at hand.
@@ -119,16 +123,16 @@ impl Round {
     pub fn ask_as(
         &mut self,
         key: &str,
-        request: &InputRequest,
+        question: &Posed,
         fingerprint: Fingerprint,
     ) -> Result<Asked, AskError> {
         self.journal.check(key, fingerprint)?;
         if let Some(answer) = self.journal.answer(key) {
-            let response = fitting(key, request, answer)?;
+            let response = fitting(key, question, answer)?;
             return Ok(Asked::Answered(response));
         }
         if let Some(answer) = self.offered.get(key) {
-            let response = fitting(key, request, answer)?;
+            let response = fitting(key, question, answer)?;
             self.journal.asked(key, fingerprint)?;
             self.journal
                 .record_answer(key, answer.clone())
@@ -139,7 +143,7 @@ impl Round {
         if self.open.contains_key(key) {
             return Ok(Asked::Open);
         }
-        self.put(key, fingerprint, request.clone())
+        self.put(key, fingerprint, question.to_request())
     }
 
     /// Takes in answers: the `inputResponses` of a retry or of `tasks/update`, or the one result of
@@ -251,12 +255,12 @@ impl Round {
     }
 }
 
-fn fitting(
-    key: &str,
-    request: &InputRequest,
-    answer: &RawValue,
-) -> Result<InputResponse, BadAnswer> {
-    answer::check(request, answer).map_err(|reason| BadAnswer::new(key, reason))
+fn fitting(key: &str, question: &Posed, answer: &RawValue) -> Result<InputResponse, BadAnswer> {
+    let checked = match question {
+        Posed::Request(request) => answer::check(request, answer),
+        Posed::Form { schema, .. } => answer::check_form(schema.fields(), answer),
+    };
+    checked.map_err(|reason| BadAnswer::new(key, reason))
 }
 
 /// A round that ended with open questions: what the client is asked, and what must be known when

@@ -1,7 +1,7 @@
 //! What a client declared, read when somebody wants to know.
 
 use serde_json::value::RawValue;
-use turnbuckle_protocol::ClientCapabilities;
+use turnbuckle_protocol::{ClientCapabilities, envelope::RequestMeta};
 
 /// The capabilities of a client. A call whose answers are all there never looks at them, so they
 /// may stay the text they came in.
@@ -9,19 +9,20 @@ use turnbuckle_protocol::ClientCapabilities;
 pub enum Declared {
     /// Read.
     Read(Box<ClientCapabilities>),
-    /// As they came. What cannot be read declares nothing.
-    Text(Box<RawValue>),
+    /// In the `_meta` of a request, as it came. What cannot be read declares nothing.
+    Meta(Box<RawValue>),
 }
 
 impl Declared {
     pub(super) fn read(&mut self) -> &ClientCapabilities {
-        if let Self::Text(text) = self {
-            let read = serde_json::from_str(text.get()).unwrap_or_default();
-            *self = Self::Read(Box::new(read));
+        if let Self::Meta(meta) = self {
+            let text = RequestMeta::from_raw(meta).and_then(|meta| meta.client_capabilities);
+            let read = text.and_then(|text| serde_json::from_str(text.get()).ok());
+            *self = Self::Read(read.unwrap_or_default());
         }
         match self {
             Self::Read(capabilities) => capabilities,
-            Self::Text(_) => unreachable!("it was read just now"),
+            Self::Meta(_) => unreachable!("it was read just now"),
         }
     }
 }
@@ -29,11 +30,5 @@ impl Declared {
 impl From<ClientCapabilities> for Declared {
     fn from(capabilities: ClientCapabilities) -> Self {
         Self::Read(Box::new(capabilities))
-    }
-}
-
-impl From<&RawValue> for Declared {
-    fn from(text: &RawValue) -> Self {
-        Self::Text(text.to_owned())
     }
 }

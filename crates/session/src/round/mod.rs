@@ -46,6 +46,7 @@ mod impossible;
 mod journal;
 mod journal_error;
 mod journal_text;
+mod posed;
 mod question;
 pub mod seal;
 
@@ -55,5 +56,6 @@ pub use declared::Declared;
 pub use impossible::{Impossible, Need};
 pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
 pub use journal_error::{Entry, JournalError};
+pub use posed::{FormSchema, Posed};
 pub use question::{Fingerprint, Kind};
 pub use seal::{BadState, Binding, Key, KeyRing, Opened, params_digest};

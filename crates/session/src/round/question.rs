@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
     SamplingMessage,
 };
 
-use super::{canonical::Hasher, format::is_uri};
+use super::{canonical::Hasher, format::is_uri, posed};
 
 /// The kinds of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +75,7 @@ impl Fingerprint {
         match request {
             InputRequest::Elicit(params) => match &**params {
                 ElicitRequestParams::Form(form) => {
-                    hasher.text(&form.message);
-                    // The order of fields is a part of what people see.
-                    hasher.written(&form.requested_schema);
+                    return of_form(&form.message, &posed::digest(&form.requested_schema));
                 }
                 ElicitRequestParams::Url(url) => {
                     hasher.text(&url.message);
@@ -92,18 +90,27 @@ impl Fingerprint {
                 hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
             }
         }
+        Self::new(Kind::of(request), hasher)
+    }
+
+    fn new(kind: Kind, hasher: Hasher) -> Self {
         let mut digest = [0; FINGERPRINT_BYTES];
         digest.copy_from_slice(&hasher.finish()[..FINGERPRINT_BYTES]);
-        Self {
-            kind: Kind::of(request),
-            digest,
-        }
+        Self { kind, digest }
     }
 
     /// The kind of the question.
     pub const fn kind(&self) -> Kind {
         self.kind
     }
+}
+
+/// Of a form: what the person reads, and the digest of the fields.
+pub(super) fn of_form(message: &str, fields: &[u8]) -> Fingerprint {
+    let mut hasher = Hasher::new("turnbuckle question");
+    hasher.text(message);
+    hasher.bytes(fields);
+    Fingerprint::new(Kind::Form, hasher)
 }
 
 impl fmt::Display for Fingerprint {
