@@ -38,7 +38,11 @@ async fn main() -> ExitCode {
     match connect(&mode, place, arguments).await {
         Ok(client) => {
             println!("revision\t{}", client.revision);
-            let wanted = if mode == "auto" { "2026-07-28" } else { "2025-11-25" };
+            let wanted = if mode == "auto" {
+                "2026-07-28"
+            } else {
+                "2025-11-25"
+            };
             let revision = client.revision.clone();
             report
                 .check("connect", async { report::same(&&*revision, &wanted) })
@@ -77,7 +81,9 @@ async fn connect(
         let transport = TokioChildProcess::new(command)?;
         heard.serve_with_lifecycle(transport, lifecycle).await?
     };
-    let info = service.peer_info().ok_or("the server said nothing of itself")?;
+    let info = service
+        .peer_info()
+        .ok_or("the server said nothing of itself")?;
     let revision = info.protocol_version.to_string();
     Ok(Client { service, revision })
 }

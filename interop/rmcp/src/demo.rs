@@ -21,26 +21,47 @@ pub(crate) async fn check(report: &mut Report, client: Client) {
     report.check("tools/call add", it.add()).await;
     report.check("tools/call everything", it.everything()).await;
     report.check("tools/call fail", it.fail()).await;
-    report.check("tools/call crash", it.refused("crash", -32603)).await;
-    report.check("tools/call of no tool", it.refused("nothing", -32602)).await;
+    report
+        .check("tools/call crash", it.refused("crash", -32603))
+        .await;
+    report
+        .check("tools/call of no tool", it.refused("nothing", -32602))
+        .await;
     report.check("resources/list", it.resources_list()).await;
-    report.check("resources/templates/list", it.templates_list()).await;
+    report
+        .check("resources/templates/list", it.templates_list())
+        .await;
     report.check("resources/read text", it.read()).await;
-    report.check("resources/read of nothing", it.read_nothing()).await;
+    report
+        .check("resources/read of nothing", it.read_nothing())
+        .await;
     report.check("prompts/list", it.prompts_list()).await;
     report.check("prompts/get", it.prompts_get()).await;
     report.check("completion/complete", it.complete()).await;
     report.check("progress", it.progress()).await;
     report.check("cancellation", it.cancellation()).await;
     report.check("many calls at once", it.many_calls()).await;
-    report.check("elicitation", it.said("greet", json!({}), "A very good day to you, Ada.")).await;
     report
-        .check("elicitation by URL", it.said("visit", json!({}), "The page may be opened."))
+        .check(
+            "elicitation",
+            it.said("greet", json!({}), "A very good day to you, Ada."),
+        )
         .await;
     report
-        .check("sampling", it.said("write", json!({ "about": "rope" }), "About rope. (interop)"))
+        .check(
+            "elicitation by URL",
+            it.said("visit", json!({}), "The page may be opened."),
+        )
         .await;
-    report.check("roots", it.said("roots", json!({}), "file:///interop")).await;
+    report
+        .check(
+            "sampling",
+            it.said("write", json!({ "about": "rope" }), "About rope. (interop)"),
+        )
+        .await;
+    report
+        .check("roots", it.said("roots", json!({}), "file:///interop"))
+        .await;
     report.check("logging", it.logging()).await;
     report.check("list_changed", it.list_changed()).await;
     report.check("resources/subscribe", it.subscribe()).await;
@@ -59,10 +80,16 @@ fn holds(claim: bool, what: impl Display) -> Checked {
 async fn closed(client: Client) -> Checked {
     let start = std::time::Instant::now();
     client.service.cancel().await.map_err(text)?;
-    holds(start.elapsed().as_secs() < 4, format!("closing took {:?}", start.elapsed()))
+    holds(
+        start.elapsed().as_secs() < 4,
+        format!("closing took {:?}", start.elapsed()),
+    )
 }
 
-#[allow(deprecated, reason = "what the newest revision leaves behind still has to work")]
+#[allow(
+    deprecated,
+    reason = "what the newest revision leaves behind still has to work"
+)]
 impl Client {
     fn is_modern(&self) -> bool {
         &*self.revision >= "2026-07-28"
@@ -82,7 +109,10 @@ impl Client {
     async fn tools_list(&self) -> Checked {
         let tools = self.service.list_all_tools().await.map_err(text)?;
         let add = tools.iter().find(|tool| tool.name == "add");
-        holds(add.is_some_and(|add| add.output_schema.is_some()), "there is no `add`")
+        holds(
+            add.is_some_and(|add| add.output_schema.is_some()),
+            "there is no `add`",
+        )
     }
 
     async fn echo(&self) -> Checked {
@@ -91,19 +121,31 @@ impl Client {
     }
 
     async fn add(&self) -> Checked {
-        let result = self.call("add", json!({ "a": 2, "b": 40 })).await.map_err(text)?;
+        let result = self
+            .call("add", json!({ "a": 2, "b": 40 }))
+            .await
+            .map_err(text)?;
         same(&result["structuredContent"]["sum"].as_i64(), &Some(42))
     }
 
     async fn everything(&self) -> Checked {
         let result = self.call("everything", json!({})).await.map_err(text)?;
         let blocks = result["content"].as_array().cloned().unwrap_or_default();
-        let kinds: Vec<_> = blocks.iter().filter_map(|block| block["type"].as_str()).collect();
-        same(&kinds, &vec!["text", "image", "audio", "resource_link", "resource"])
+        let kinds: Vec<_> = blocks
+            .iter()
+            .filter_map(|block| block["type"].as_str())
+            .collect();
+        same(
+            &kinds,
+            &vec!["text", "image", "audio", "resource_link", "resource"],
+        )
     }
 
     async fn fail(&self) -> Checked {
-        let result = self.call("fail", json!({ "reason": "on purpose" })).await.map_err(text)?;
+        let result = self
+            .call("fail", json!({ "reason": "on purpose" }))
+            .await
+            .map_err(text)?;
         same(&result["isError"].as_bool(), &Some(true))
     }
 
@@ -118,20 +160,33 @@ impl Client {
         let resources = self.service.list_all_resources().await.map_err(text)?;
         let mut uris: Vec<_> = resources.iter().map(|resource| &*resource.uri).collect();
         uris.sort_unstable();
-        same(&uris, &vec!["demo://logo.png", "demo://readme", "demo://ticks"])
+        same(
+            &uris,
+            &vec!["demo://logo.png", "demo://readme", "demo://ticks"],
+        )
     }
 
     async fn templates_list(&self) -> Checked {
-        let templates = self.service.list_all_resource_templates().await.map_err(text)?;
+        let templates = self
+            .service
+            .list_all_resource_templates()
+            .await
+            .map_err(text)?;
         let wanted = "demo://stations/{city}/{number}";
-        holds(templates.iter().any(|it| it.uri_template == wanted), "the template is missing")
+        holds(
+            templates.iter().any(|it| it.uri_template == wanted),
+            "the template is missing",
+        )
     }
 
     async fn resource(&self, uri: &str) -> Result<String, String> {
         let params = value(json!({ "uri": uri }));
         let result = self.service.read_resource(params).await.map_err(text)?;
         let result = serde_json::to_value(result).unwrap_or_default();
-        Ok(result["contents"][0]["text"].as_str().unwrap_or_default().to_owned())
+        Ok(result["contents"][0]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned())
     }
 
     async fn read(&self) -> Checked {
@@ -141,7 +196,11 @@ impl Client {
 
     async fn read_nothing(&self) -> Checked {
         let wanted = if self.is_modern() { -32602 } else { -32002 };
-        match self.service.read_resource(value(json!({ "uri": "demo://nowhere" }))).await {
+        match self
+            .service
+            .read_resource(value(json!({ "uri": "demo://nowhere" })))
+            .await
+        {
             Err(ServiceError::McpError(error)) => same(&error.code.0, &wanted),
             other => Err(format!("it gave {other:?}")),
         }
@@ -149,7 +208,10 @@ impl Client {
 
     async fn prompts_list(&self) -> Checked {
         let prompts = self.service.list_all_prompts().await.map_err(text)?;
-        holds(prompts.iter().any(|prompt| prompt.name == "review"), "there is no `review`")
+        holds(
+            prompts.iter().any(|prompt| prompt.name == "review"),
+            "there is no `review`",
+        )
     }
 
     async fn prompts_get(&self) -> Checked {
@@ -160,8 +222,14 @@ impl Client {
     }
 
     async fn complete(&self) -> Checked {
-        let prompt = self.service.complete_prompt_simple("review", "language", "r").await;
-        same(&prompt.map_err(text)?, &vec!["rust".to_owned(), "ruby".to_owned()])
+        let prompt = self
+            .service
+            .complete_prompt_simple("review", "language", "r")
+            .await;
+        same(
+            &prompt.map_err(text)?,
+            &vec!["rust".to_owned(), "ruby".to_owned()],
+        )
     }
 
     async fn count(&self, to: u32, pause: u32) -> Result<RequestHandle<RoleClient>, String> {
@@ -169,7 +237,10 @@ impl Client {
         let params = value(json!({ "name": "count", "arguments": arguments }));
         let request = ClientRequest::CallToolRequest(Request::new(params));
         let options = PeerRequestOptions::no_options();
-        self.service.send_cancellable_request(request, options).await.map_err(text)
+        self.service
+            .send_cancellable_request(request, options)
+            .await
+            .map_err(text)
     }
 
     fn reports(&self, token: &ProgressToken) -> Vec<f64> {
@@ -185,7 +256,10 @@ impl Client {
         let token = call.progress_token.clone();
         call.await_response().await.map_err(text)?;
         // A report that arrives together with the result may be handled after it.
-        same(&self.reports(&token).into_iter().take(2).collect(), &vec![1.0, 2.0])
+        same(
+            &self.reports(&token).into_iter().take(2).collect(),
+            &vec![1.0, 2.0],
+        )
     }
 
     async fn cancellation(&self) -> Checked {
@@ -198,7 +272,9 @@ impl Client {
         // Were the call still running, twenty reports would come during each of these calls.
         for _ in 0..5 {
             let before = self.reports(&token).len();
-            self.call("count", json!({ "to": 5, "pause": 20 })).await.map_err(text)?;
+            self.call("count", json!({ "to": 5, "pause": 20 }))
+                .await
+                .map_err(text)?;
             if self.reports(&token).len() == before {
                 return Ok(());
             }
@@ -217,11 +293,15 @@ impl Client {
             }));
         }
         for (number, call) in (0_i64..).zip(calls) {
-            let CallToolResponse::Complete(result) = call.await.map_err(text)?.map_err(text)? else {
+            let CallToolResponse::Complete(result) = call.await.map_err(text)?.map_err(text)?
+            else {
                 return Err("it asks".to_owned());
             };
             let result = serde_json::to_value(result).unwrap_or_default();
-            same(&result["structuredContent"]["sum"].as_i64(), &Some(number + 1))?;
+            same(
+                &result["structuredContent"]["sum"].as_i64(),
+                &Some(number + 1),
+            )?;
         }
         Ok(())
     }
@@ -231,12 +311,18 @@ impl Client {
         if self.is_modern() {
             params["_meta"] = json!({ "io.modelcontextprotocol/logLevel": "error" });
         } else {
-            self.service.set_level(value(json!({ "level": "error" }))).await.map_err(text)?;
+            self.service
+                .set_level(value(json!({ "level": "error" })))
+                .await
+                .map_err(text)?;
         }
         self.service.call_tool(value(params)).await.map_err(text)?;
         let mut logs = self.service.service().logs.subscribe();
         let logs = logs.wait_for(|logs| logs.len() == 4).await.map_err(text)?;
-        let mut levels: Vec<_> = logs.iter().filter_map(|message| message["level"].as_str()).collect();
+        let mut levels: Vec<_> = logs
+            .iter()
+            .filter_map(|message| message["level"].as_str())
+            .collect();
         // The SDK handles each message in a task of its own, and keeps no order.
         levels.sort_unstable();
         same(&levels, &vec!["alert", "critical", "emergency", "error"])
@@ -254,7 +340,9 @@ impl Client {
         let subscription = self.listen(json!({ "toolsListChanged": true })).await?;
         let name = format!("sprout-{}", std::process::id());
         let mut tools = self.service.service().tools.subscribe();
-        self.call("grow", json!({ "name": name })).await.map_err(text)?;
+        self.call("grow", json!({ "name": name }))
+            .await
+            .map_err(text)?;
         match subscription {
             Some(mut subscription) => match subscription.next().await.map_err(text)? {
                 Some(ServerNotification::ToolListChangedNotification(_)) => {}
@@ -262,15 +350,22 @@ impl Client {
             },
             None => tools.changed().await.map_err(text)?,
         }
-        self.call("shrink", json!({ "name": name })).await.map_err(text)?;
+        self.call("shrink", json!({ "name": name }))
+            .await
+            .map_err(text)?;
         Ok(())
     }
 
     async fn subscribe(&self) -> Checked {
         let uri = "demo://ticks";
-        let subscription = self.listen(json!({ "resourceSubscriptions": [uri] })).await?;
+        let subscription = self
+            .listen(json!({ "resourceSubscriptions": [uri] }))
+            .await?;
         if subscription.is_none() {
-            self.service.subscribe(value(json!({ "uri": uri }))).await.map_err(text)?;
+            self.service
+                .subscribe(value(json!({ "uri": uri })))
+                .await
+                .map_err(text)?;
         }
         let tick = self.call("tick", json!({})).await.map_err(text)?;
         match subscription {
@@ -287,6 +382,9 @@ impl Client {
         let number = |text: &str| text.parse::<u64>().unwrap_or_default();
         let tick = number(tick["content"][0]["text"].as_str().unwrap_or_default());
         // Over HTTP others tick at the same server.
-        holds(tick > 0 && number(&self.resource(uri).await?) >= tick, "it is another number")
+        holds(
+            tick > 0 && number(&self.resource(uri).await?) >= tick,
+            "it is another number",
+        )
     }
 }

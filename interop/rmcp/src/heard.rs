@@ -36,7 +36,10 @@ pub(crate) fn value<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("the JSON in this program fits the SDK's types")
 }
 
-#[allow(deprecated, reason = "what the newest revision leaves behind still has to work")]
+#[allow(
+    deprecated,
+    reason = "what the newest revision leaves behind still has to work"
+)]
 impl ClientHandler for Heard {
     fn get_info(&self) -> ClientConfig {
         let capabilities = json!({
@@ -53,7 +56,9 @@ impl ClientHandler for Heard {
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         Ok(match request {
-            ElicitRequestParams::UrlElicitationParams { .. } => value(json!({ "action": "accept" })),
+            ElicitRequestParams::UrlElicitationParams { .. } => {
+                value(json!({ "action": "accept" }))
+            }
             _ => value(json!({
                 "action": "accept",
                 "content": { "name": "Ada", "tone": "formal" },

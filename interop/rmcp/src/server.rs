@@ -53,12 +53,20 @@ fn said(text: impl Into<String>) -> CallToolResponse {
 
 fn tools() -> Vec<Value> {
     let object = |properties: Value| {
-        let required: Vec<_> = properties.as_object().into_iter().flat_map(|it| it.keys()).collect();
+        let required: Vec<_> = properties
+            .as_object()
+            .into_iter()
+            .flat_map(|it| it.keys())
+            .collect();
         json!({ "type": "object", "properties": properties, "required": required })
     };
-    let plain = |name: &str| json!({ "name": name, "description": name, "inputSchema": object(json!({})) });
-    let mut tools: Vec<_> =
-        ["fail", "stopped", "ask", "sample", "places", "grow", "log", "touch"].map(plain).into();
+    let plain =
+        |name: &str| json!({ "name": name, "description": name, "inputSchema": object(json!({})) });
+    let mut tools: Vec<_> = [
+        "fail", "stopped", "ask", "sample", "places", "grow", "log", "touch",
+    ]
+    .map(plain)
+    .into();
     let number = json!({ "type": "number" });
     tools.extend([
         json!({ "name": "echo", "inputSchema": object(json!({ "text": { "type": "string" } })) }),
@@ -102,13 +110,20 @@ fn question(tool: &str) -> InputRequest {
 fn use_answer(tool: &str, answer: &Value) -> CallToolResponse {
     let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     said(match tool {
-        "ask" => format!("{}: {}", words(&answer["action"]), words(&answer["content"]["name"])),
+        "ask" => format!(
+            "{}: {}",
+            words(&answer["action"]),
+            words(&answer["content"]["name"])
+        ),
         "sample" => words(&answer["content"]["text"]),
         _ => words(&answer["roots"][0]["uri"]),
     })
 }
 
-#[allow(deprecated, reason = "what the newest revision leaves behind still has to work")]
+#[allow(
+    deprecated,
+    reason = "what the newest revision leaves behind still has to work"
+)]
 impl Server {
     async fn asking(
         &self,
@@ -117,7 +132,11 @@ impl Server {
     ) -> Result<CallToolResponse, Failure> {
         let tool = &*request.name;
         if is_modern(&context) {
-            if let Some(answer) = request.input_responses.as_ref().and_then(|all| all.get("it")) {
+            if let Some(answer) = request
+                .input_responses
+                .as_ref()
+                .and_then(|all| all.get("it"))
+            {
                 return Ok(use_answer(tool, answer));
             }
             let mut requests = InputRequests::new();
@@ -127,11 +146,19 @@ impl Server {
         let failed = |error: rmcp::ServiceError| Failure::internal_error(error.to_string(), None);
         let answer = match question(tool) {
             InputRequest::Elicitation(it) => {
-                let answer = context.peer.create_elicitation(it.params).await.map_err(failed)?;
+                let answer = context
+                    .peer
+                    .create_elicitation(it.params)
+                    .await
+                    .map_err(failed)?;
                 serde_json::to_value(answer)
             }
             InputRequest::CreateMessage(it) => {
-                let answer = context.peer.create_message(it.params).await.map_err(failed)?;
+                let answer = context
+                    .peer
+                    .create_message(it.params)
+                    .await
+                    .map_err(failed)?;
                 serde_json::to_value(answer)
             }
             _ => serde_json::to_value(context.peer.list_roots().await.map_err(failed)?),
@@ -150,7 +177,10 @@ impl Server {
             }
             if let Some(token) = context.meta.get_progress_token() {
                 let report = ProgressNotificationParam::new(token, f64::from(step));
-                let _ = context.peer.notify_progress(report.with_total(f64::from(steps))).await;
+                let _ = context
+                    .peer
+                    .notify_progress(report.with_total(f64::from(steps)))
+                    .await;
             }
         }
         said("done")
@@ -158,10 +188,15 @@ impl Server {
 }
 
 fn is_modern(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| version.as_str() >= "2026-07-28")
+    context
+        .protocol_version()
+        .is_some_and(|version| version.as_str() >= "2026-07-28")
 }
 
-#[allow(deprecated, reason = "what the newest revision leaves behind still has to work")]
+#[allow(
+    deprecated,
+    reason = "what the newest revision leaves behind still has to work"
+)]
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = json!({
@@ -171,7 +206,8 @@ impl ServerHandler for Server {
             "completions": {},
             "logging": {},
         });
-        ServerConfig::new(value(capabilities)).with_server_info(Implementation::new("peer", "3.0.0"))
+        ServerConfig::new(value(capabilities))
+            .with_server_info(Implementation::new("peer", "3.0.0"))
     }
 
     async fn list_tools(
@@ -197,8 +233,12 @@ impl ServerHandler for Server {
             "slow" => self.slow(number("steps") as u32, context).await,
             "ask" | "sample" | "places" => return self.asking(request, context).await,
             "log" => {
-                let message = LoggingMessageNotificationParam::new(LoggingLevel::Warning, json!("careful"));
-                let _ = context.peer.notify_logging_message(message.with_logger("peer")).await;
+                let message =
+                    LoggingMessageNotificationParam::new(LoggingLevel::Warning, json!("careful"));
+                let _ = context
+                    .peer
+                    .notify_logging_message(message.with_logger("peer"))
+                    .await;
                 said("logged")
             }
             "grow" => {
@@ -225,7 +265,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, Failure> {
-        Ok(value(json!({ "resources": [{ "uri": "peer://readme", "name": "readme" }] })))
+        Ok(value(
+            json!({ "resources": [{ "uri": "peer://readme", "name": "readme" }] }),
+        ))
     }
 
     async fn list_resource_templates(
@@ -246,7 +288,12 @@ impl ServerHandler for Server {
         let text = match (&*uri, uri.strip_prefix("peer://greeting/")) {
             ("peer://readme", _) => "Read me.".to_owned(),
             (_, Some(name)) => format!("Hello, {name}!"),
-            _ => return Err(Failure::resource_not_found("not found", Some(json!({ "uri": uri })))),
+            _ => {
+                return Err(Failure::resource_not_found(
+                    "not found",
+                    Some(json!({ "uri": uri })),
+                ));
+            }
         };
         Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]).into())
     }
@@ -257,7 +304,9 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, Failure> {
         let arguments = json!([{ "name": "name", "required": true }]);
-        Ok(value(json!({ "prompts": [{ "name": "greet", "arguments": arguments }] })))
+        Ok(value(
+            json!({ "prompts": [{ "name": "greet", "arguments": arguments }] }),
+        ))
     }
 
     async fn get_prompt(
@@ -275,7 +324,9 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, Failure> {
-        let names = ["ada", "alan"].into_iter().filter(|name| name.starts_with(&request.argument.value));
+        let names = ["ada", "alan"]
+            .into_iter()
+            .filter(|name| name.starts_with(&request.argument.value));
         let values: Vec<_> = names.collect();
         Ok(value(json!({ "completion": { "values": values } })))
     }
@@ -324,7 +375,12 @@ impl ServerHandler for Server {
             // What was not asked for is refused, and missed by nobody.
             let _ = match change {
                 Ok(Change::Tools) => context.sink().notify_tool_list_changed().await,
-                Ok(Change::Readme) => context.sink().notify_resource_updated("peer://readme").await,
+                Ok(Change::Readme) => {
+                    context
+                        .sink()
+                        .notify_resource_updated("peer://readme")
+                        .await
+                }
                 Err(_) => return Ok(()),
             };
         }
@@ -339,7 +395,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         waiting: Arc::default(),
     };
     if std::env::args().nth(1).as_deref() == Some("stdio") {
-        server.serve(rmcp::transport::stdio()).await?.waiting().await?;
+        server
+            .serve(rmcp::transport::stdio())
+            .await?
+            .waiting()
+            .await?;
         return Ok(());
     }
     let service = StreamableHttpService::new(

@@ -220,14 +220,21 @@ async fn complete(server: &Connection) -> Checked {
 }
 
 async fn progress(server: &Connection) -> Checked {
+    const STEPS: u32 = 5;
     let mut seen = Vec::new();
-    let call = server.call("slow", json!({ "steps": 3 }));
+    let call = server.call("slow", json!({ "steps": STEPS }));
     let output = call
         .progress(|report| seen.push(report.progress))
         .await
         .map_err(text)?;
     same(&output.text().as_str(), &"done")?;
-    same(&seen, &vec![1.0, 2.0, 3.0])
+    let mut wanted: Vec<f64> = (1..=STEPS).map(f64::from).collect();
+    if server.server().revision() == Revision::V2024_11_05 {
+        // mcp 1.8 sends reports by another stream than the answer, which may overtake the last.
+        wanted.truncate(3);
+        seen.truncate(3);
+    }
+    same(&seen, &wanted)
 }
 
 /// The server closes the stream of a call, and goes on when the client comes back.

@@ -212,14 +212,12 @@ impl OAuth {
     pub async fn sign_out(&self, server: &str) -> Result<(), AuthError> {
         let session = self.session_at(server)?;
         session.load().await;
-        let tokens = match session.drop_tokens().await {
-            Some(tokens) => Some(tokens),
+        let mut tokens = session.drop_tokens().await;
+        if tokens.is_none() {
             // Some that could not be renewed are not in use any more, and are there all the same.
-            None => {
-                let kept = session.engine.kept_last().await;
-                kept.map(|(tokens, _)| Arc::new(tokens))
-            }
-        };
+            let kept = session.engine.kept_last().await;
+            tokens = kept.map(|(tokens, _)| Arc::new(tokens));
+        }
         match tokens {
             Some(tokens) => session.engine.revoke(&tokens).await,
             None => Ok(()),

@@ -27,7 +27,7 @@ pub struct Question<'a, T> {
     asking: &'a Arc<Asking>,
     key: String,
     /// The question and what it is known by.
-    question: Posed,
+    posed: Posed,
     fingerprint: Fingerprint,
     read: fn(&str, InputResponse) -> Result<T, AskFailed>,
     otherwise: Otherwise<'a, T>,
@@ -64,7 +64,7 @@ impl<'a, T> Question<'a, T> {
             asking,
             key: key.to_owned(),
             fingerprint: question.fingerprint(),
-            question,
+            posed: question,
             read,
             otherwise: Otherwise::Nothing,
             progress: Progress::Unasked,
@@ -114,7 +114,7 @@ impl<'a, T> Question<'a, T> {
             let is_new = matches!(self.progress, Progress::Unasked);
             match self
                 .asking
-                .ask(&self.key, &self.question, self.fingerprint, is_new)
+                .ask(&self.key, &self.posed, self.fingerprint, is_new)
             {
                 Stand::Answered(response) => {
                     return Poll::Ready((self.read)(&self.key, response));
