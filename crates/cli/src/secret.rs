@@ -73,9 +73,13 @@ fn mask(value: &mut Value) -> bool {
             }
             found
         }
-        Value::Array(items) => items
-            .iter_mut()
-            .fold(false, |found, item| mask(item) || found),
+        Value::Array(items) => {
+            let mut found = false;
+            for item in items {
+                found |= mask(item);
+            }
+            found
+        }
         _ => false,
     }
 }

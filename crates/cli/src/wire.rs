@@ -67,7 +67,9 @@ impl Wire {
         let mut secrets = Secrets::default();
         match &server.launch {
             Launch::Command { environment, .. } => {
-                environment.iter().for_each(|(_, value)| secrets.add(value));
+                for (_, value) in environment {
+                    secrets.add(value);
+                }
             }
             Launch::Remote(remote) => {
                 remote

@@ -52,7 +52,7 @@ impl Apps {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)
             .map_err(|error| Problem::new(Who::Transport, error.to_string()))?;
-        let nonce: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let nonce = super::guard::hexadecimal(&bytes);
         let page = Page {
             html: view.html().to_owned().into(),
             policy: view.policy().to_string(),

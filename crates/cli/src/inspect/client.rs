@@ -201,6 +201,10 @@ struct Page {
 }
 
 impl Page {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "handlers are given the question for themselves"
+    )]
     fn ask<P: Serialize, R: DeserializeOwned>(
         &self,
         method: &'static str,

@@ -165,13 +165,12 @@ pub(super) fn split(line: &str) -> Option<Vec<String>> {
             (Some(open), _) if open == character => mark = None,
             (Some('\''), _) => word.get_or_insert_default().push(character),
             (_, '\\') => word.get_or_insert_default().push(characters.next()?),
-            (Some(_), _) => word.get_or_insert_default().push(character),
             (None, '\'' | '"') => {
                 word.get_or_insert_default();
                 mark = Some(character);
             }
             (None, _) if character.is_whitespace() => words.extend(word.take()),
-            (None, _) => word.get_or_insert_default().push(character),
+            _ => word.get_or_insert_default().push(character),
         }
     }
     words.extend(word);

@@ -18,9 +18,7 @@ impl Token {
     pub(super) fn new() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; TOKEN_BYTES];
         getrandom::fill(&mut bytes)?;
-        Ok(Self(
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        ))
+        Ok(Self(hexadecimal(&bytes)))
     }
 
     pub(super) fn as_str(&self) -> &str {
@@ -50,7 +48,7 @@ impl Guard {
     /// A name that a stranger's DNS points at this machine gets no further than its `Host`, and a
     /// stranger's page no further than its `Origin`.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
-        let host = headers.get(header::HOST).map(|host| host.as_bytes());
+        let host = headers.get(header::HOST).map(http::HeaderValue::as_bytes);
         if !host.is_some_and(|host| self.is_own(host)) {
             return Err(refuse(
                 "this address answers to 127.0.0.1 and localhost alone",
@@ -88,8 +86,21 @@ impl Guard {
     }
 }
 
+#[expect(
+    clippy::unnecessary_box_returns,
+    reason = "it is an error, and errors are small"
+)]
 fn refuse(reason: &str) -> Box<Answer> {
     Box::new(answer::wrong(StatusCode::FORBIDDEN, reason))
+}
+
+/// Bytes as digits that stand in any URL.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(value.into(), 16).expect("four bits are one digit");
+    let digits = bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    digits.collect()
 }
 
 #[cfg(test)]

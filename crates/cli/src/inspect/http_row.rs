@@ -52,8 +52,11 @@ pub(super) struct Onlooker {
     /// Whether the person has asked to sign in: a refusal alone opens no browser.
     may_sign_in: Arc<AtomicBool>,
     /// Each task has one request under way at a time.
-    under_way: Arc<Mutex<HashMap<Option<Id>, (u64, Instant)>>>,
+    under_way: Arc<Mutex<UnderWay>>,
 }
+
+/// The row of each request that has no answer yet, and when it was sent.
+type UnderWay = HashMap<Option<Id>, (u64, Instant)>;
 
 impl Onlooker {
     pub(super) fn new(

@@ -192,7 +192,9 @@ impl Inspector {
             let connections: Vec<_> = servers.filter_map(Entry::take_connection).collect();
             (running, connections)
         };
-        running.into_values().for_each(|running| running.abort());
+        for running in running.into_values() {
+            running.abort();
+        }
         let mut closing = tokio::task::JoinSet::new();
         for connection in connections {
             closing.spawn(async move { connection.close().await });

@@ -60,13 +60,12 @@ pub(super) async fn to_the_end(job: &Job) -> Result<Box<RawValue>, Problem> {
             return Ok(result);
         }
         let state = head.request_state.as_deref();
-        let answered = match head.input_requests {
-            Some(asked) => Some(answers(job, asked, round, state).await?),
-            None => {
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-                None
-            }
+        let answered = if let Some(asked) = head.input_requests {
+            Some(answers(job, asked, round, state).await?)
+        } else {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+            None
         };
         job.is_in_round(round + 1);
         params = Some(again(job, answered.as_ref(), state)?);

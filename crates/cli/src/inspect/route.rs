@@ -145,7 +145,7 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
         ["connect"] => {
             let pin: Option<Pin> = (!body.is_empty()).then(|| parse(body)).transpose()?;
             // Without a word about it, what the command line said holds.
-            let pin = pin.filter(Pin::says_something);
+            let pin = pin.filter(|pin| pin.says_something());
             let pin = pin.unwrap_or_else(|| Pin::of(&inspector.options));
             let connected = inspector.connect_pinned(id, Some(pin));
             connected.ok_or_else(|| no("server"))?;
@@ -163,8 +163,8 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
             Ok(answer::done())
         }
         ["check"] => check_arguments(door, id, body).await,
-        ["login"] => logged(inspector.login(id)),
-        ["logout"] => logged(inspector.logout(id)),
+        ["login"] => logged(&inspector.login(id)),
+        ["logout"] => logged(&inspector.logout(id)),
         _ => Err(no("place")),
     }
 }
@@ -281,7 +281,7 @@ async fn check_arguments(door: &Door, id: &str, body: &[u8]) -> Routed {
     Ok(answer::json(&Checked { problems }))
 }
 
-fn logged(outcome: Result<(), NoLogin>) -> Routed {
+fn logged(outcome: &Result<(), NoLogin>) -> Routed {
     match outcome {
         Ok(()) => Ok(answer::done()),
         Err(NoLogin::NoServer) => Err(no("server")),
@@ -312,10 +312,18 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Box<Answer>> {
     })
 }
 
+#[expect(
+    clippy::unnecessary_box_returns,
+    reason = "it is an error, and errors are small"
+)]
 fn no(what: &str) -> Box<Answer> {
     Box::new(answer::not_found(what))
 }
 
+#[expect(
+    clippy::unnecessary_box_returns,
+    reason = "it is an error, and errors are small"
+)]
 fn not_connected() -> Box<Answer> {
     Box::new(answer::wrong(
         StatusCode::CONFLICT,

@@ -48,7 +48,7 @@ impl Pin {
         }
     }
 
-    pub(super) fn says_something(&self) -> bool {
+    pub(super) fn says_something(self) -> bool {
         self.revision.is_some() || self.era.is_some()
     }
 }
@@ -99,7 +99,7 @@ impl Entry {
         let revision = peer.map(turnbuckle::client::Peer::revision);
         let lines = connection
             .and_then(Connection::stderr)
-            .map(|log| log.lines());
+            .map(turnbuckle::transport::StderrLog::lines);
         let lines = lines.unwrap_or_default();
         let skipped = lines.len().saturating_sub(STDERR_LINES);
         View {
@@ -240,12 +240,12 @@ impl Inspector {
     }
 
     pub(super) fn remove(&self, id: &str) -> Option<()> {
-        self.close(id)?;
-        self.lock().servers.retain(|server| server.id != id);
         #[derive(Serialize)]
         struct Gone<'a> {
             id: &'a str,
         }
+        self.close(id)?;
+        self.lock().servers.retain(|server| server.id != id);
         self.events.publish("server-gone", &Gone { id });
         Some(())
     }

@@ -1,5 +1,6 @@
 //! Pictures and sounds: shown where the terminal can, otherwise saved and named.
 
+use std::fmt::Write as _;
 use std::{
     env, fs,
     io::{self, IsTerminal as _},
@@ -124,7 +125,8 @@ fn kitty(base64: &str) -> String {
         // Base64 is ASCII, or it would not have been decoded.
         let (piece, more) = rest.split_at(rest.len().min(KITTY_CHUNK));
         let is_more = u8::from(!more.is_empty());
-        text.push_str(&format!("\x1b_G{keys}m={is_more};{piece}\x1b\\"));
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\x1b_G{keys}m={is_more};{piece}\x1b\\");
         keys = "";
         rest = more;
     }

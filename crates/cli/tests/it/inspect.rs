@@ -70,9 +70,10 @@ impl Inspector {
             .expect("a socket has a timeout");
         let mut request = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
+            request.extend([name, ": ", value, "\r\n"]);
         }
-        request.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        let length = body.len().to_string();
+        request.extend(["content-length: ", &length, "\r\n\r\n", body]);
         stream.write_all(request.as_bytes()).expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers");
