@@ -2,7 +2,7 @@
 //!
 //! A [`File`] is read with all its [`Entry`]s; an entry is expanded into a [`Launch`] when it is
 //! needed, so that an unset variable of one server does not keep the others from being used.
-//! [`places`] knows where files usually are, and [`find`] looks a server up by its name.
+//! [`Places`] knows where files usually are, and [`Catalogue::find`] looks a server up by its name.
 
 mod entry;
 mod error;
