@@ -6,6 +6,8 @@
 
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(any(feature = "client", feature = "server"))]
+mod issuer_metadata;
 pub mod jose;
 #[cfg(feature = "client")]
 mod secret;

@@ -148,7 +148,8 @@ pub(crate) async fn of_issuer(
         let problem = Problem::Malformed("the authorization server's issuer is no URL".to_owned());
         AuthError::new(STEP, problem).caused_by(error)
     })?;
-    let places = well_known::of_issuer(&address).map_err(|error| no_url(STEP, &address, error))?;
+    let places =
+        crate::issuer_metadata::places(&address).map_err(|error| no_url(STEP, &address, error))?;
     for place in &places {
         match fetcher.document::<AuthorizationServer>(STEP, place).await? {
             Found::Document(document) if document.issuer == issuer => return Ok(document),
@@ -182,7 +183,8 @@ fn wrong_issuer(expected: &str, found: &str, place: &Address) -> AuthError {
 async fn legacy(fetcher: &Fetcher, server: &Address) -> Result<Discovered, AuthError> {
     const STEP: Step = Step::ServerMetadata;
     let base = well_known::base(server).map_err(|error| no_url(STEP, server, error))?;
-    let places = well_known::of_issuer(&base).map_err(|error| no_url(STEP, server, error))?;
+    let places =
+        crate::issuer_metadata::places(&base).map_err(|error| no_url(STEP, server, error))?;
     let base = base.to_string();
     let mut found = AuthorizationServer::by_default(&base);
     // 2025-03-26, authorization, 2.3.2: the version SHOULD be told during this discovery.

@@ -1,9 +1,10 @@
 //! What an issuer publishes about itself (RFC 8414, OpenID Connect Discovery).
 
 use serde_json::Value;
-use turnbuckle_transport::http::client::{Address, AddressError};
+use turnbuckle_transport::http::client::Address;
 
 use super::{fetch::Fetcher, verify::VerifyError};
+use crate::issuer_metadata;
 
 /// Finds an endpoint in the issuer's metadata.
 pub(super) async fn endpoint(
@@ -11,7 +12,8 @@ pub(super) async fn endpoint(
     issuer: &str,
     member: &str,
 ) -> Result<Address, VerifyError> {
-    let places = places(issuer).map_err(|error| unavailable(issuer, &error.to_string()))?;
+    let places = Address::parse(issuer).and_then(|issuer| issuer_metadata::places(&issuer));
+    let places = places.map_err(|error| unavailable(issuer, &error.to_string()))?;
     let mut tried = Vec::new();
     for place in &places {
         match fetcher.document(place).await {
@@ -43,22 +45,6 @@ fn read(document: &Value, issuer: &str, member: &str) -> Result<Address, VerifyE
 
 fn unavailable(issuer: &str, reason: &str) -> VerifyError {
     VerifyError::Unavailable(format!("issuer `{issuer}`: {reason}"))
-}
-
-/// Where the metadata may be, in the order in which clients look.
-fn places(issuer: &str) -> Result<Vec<Address>, AddressError> {
-    const OAUTH: &str = "/.well-known/oauth-authorization-server";
-    const OPENID: &str = "/.well-known/openid-configuration";
-    let issuer = Address::parse(issuer)?;
-    let path = issuer.uri().path().trim_end_matches('/');
-    let mut places = vec![
-        issuer.join(&format!("{OAUTH}{path}"))?,
-        issuer.join(&format!("{OPENID}{path}"))?,
-    ];
-    if !path.is_empty() {
-        places.push(issuer.join(&format!("{path}{OPENID}"))?);
-    }
-    Ok(places)
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! A visit to a page, and places as URLs.
 
-use std::{path::Path, process};
+use std::path::Path;
 
-use turnbuckle::protocol::{ElicitRequestUrlParams, ElicitResult, Root};
+use turnbuckle::{
+    auth::client::open_in_browser,
+    protocol::{ElicitRequestUrlParams, ElicitResult, Root},
+};
 
 use super::{field::yes_or_no, line};
 use crate::{exit::Outcome, show::Style};
@@ -53,21 +56,8 @@ fn open(url: &str) {
         eprintln!("  only http and https are opened; open it yourself if you trust it");
         return;
     }
-    let program = if cfg!(target_os = "macos") {
-        "open"
-    } else if cfg!(windows) {
-        "explorer"
-    } else {
-        "xdg-open"
-    };
-    let started = process::Command::new(program)
-        .arg(url)
-        .stdin(process::Stdio::null())
-        .stdout(process::Stdio::null())
-        .stderr(process::Stdio::null())
-        .spawn();
-    if let Err(error) = started {
-        eprintln!("  `{program}` cannot be started ({error}); open the page yourself");
+    if let Err(error) = open_in_browser(url) {
+        eprintln!("  no browser could be opened ({error}); open the page yourself");
     }
 }
 

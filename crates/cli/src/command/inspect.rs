@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use clap::Args;
+use turnbuckle::auth::client::open_in_browser;
 use turnbuckle_host::config::Environment;
 
 use super::serve::stop_signal;
 use crate::{
     exit::{Code, Failed, Outcome},
-    inspect::{Inspector, Site, open_in_browser},
+    inspect::{Inspector, Site},
     target::{self, Options},
 };
 
@@ -61,7 +62,7 @@ impl Inspect {
         self.add_servers(&inspector)?;
         let url = site.url();
         super::print(&url);
-        if !self.no_open && !open_in_browser(&url) {
+        if !self.no_open && open_in_browser(&url).is_err() {
             eprintln!("open this URL in a browser; Ctrl-C ends the inspector");
         }
         site.serve(stop).await;

@@ -24,7 +24,6 @@ mod listening;
 mod login;
 mod message;
 mod offer;
-mod open;
 mod page;
 mod problem;
 mod raw;
@@ -36,5 +35,4 @@ mod task;
 mod wire;
 
 pub(crate) use inspector::Inspector;
-pub(crate) use open::open_in_browser;
 pub(crate) use site::Site;

@@ -5,8 +5,12 @@ use std::process::{Command, Stdio};
 
 /// Opens a URL in the user's browser, with whatever the platform has for it.
 ///
-/// The URL is handed over as one argument and never goes through a shell: it comes from a server.
-pub(super) fn launch(url: &str) -> io::Result<()> {
+/// The URL is handed over as one argument and never goes through a shell: it may come from a
+/// server.
+///
+/// # Errors
+/// If there is no program to open it with, or no screen to show it on.
+pub fn open_in_browser(url: &str) -> io::Result<()> {
     let mut last = io::Error::other("there is no program to open a browser with");
     for (program, arguments) in openers() {
         let started = Command::new(&program)

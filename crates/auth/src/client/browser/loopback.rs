@@ -12,11 +12,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use turnbuckle_transport::http::client::{Address, BoxError};
 
-use super::{AuthorizationRequest, BoxFuture, Browser, Visit, launch::launch};
+use super::{AuthorizationRequest, BoxFuture, Browser, Visit, launch::open_in_browser};
 use crate::Secret;
 
-/// Where browsers are sent back to.
+/// The path that browsers are sent back to, unless it is set.
 const PATH: &str = "/callback";
+
+/// Where browsers are sent back to, unless it is set: the number and not the name, which somebody
+/// else may answer to (RFC 8252, 8.3).
+const HOST: &str = "127.0.0.1";
 
 /// 16 KiB for a request's line and headers: codes are long, and cookies of other local servers
 /// come along.
@@ -36,7 +40,9 @@ type Announce = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
 /// by hand where the browser cannot.
 #[derive(Clone)]
 pub struct Loopback {
+    host: &'static str,
     port: u16,
+    path: String,
     opening: Opening,
     announce: Announce,
 }
@@ -51,7 +57,9 @@ impl Loopback {
     /// At whichever port is free.
     pub fn new() -> Self {
         Self {
+            host: HOST,
             port: 0,
+            path: PATH.to_owned(),
             opening: Opening::Browser,
             announce: Arc::new(|request| {
                 eprintln!(
@@ -67,6 +75,19 @@ impl Loopback {
     /// At this port, for clients that are registered with it.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
+        self
+    }
+
+    /// At this path, for clients that are registered with it; `/callback` unless set.
+    pub fn path(mut self, path: impl AsRef<str>) -> Self {
+        self.path = format!("/{}", path.as_ref().trim_start_matches('/'));
+        self
+    }
+
+    /// By the name `localhost`, for clients that are registered with it, because some providers
+    /// take nothing else. It is waited for at 127.0.0.1 all the same.
+    pub fn localhost(mut self) -> Self {
+        self.host = "localhost";
         self
     }
 
@@ -90,7 +111,7 @@ impl Loopback {
         let known = known.iter().filter_map(|uri| {
             let address = Address::parse(uri).ok()?;
             let uri = address.uri();
-            let is_ours = uri.host() == Some("127.0.0.1") && uri.path() == PATH;
+            let is_ours = uri.host() == Some(self.host) && uri.path() == self.path;
             uri.port_u16().filter(|_| is_ours && self.port == 0)
         });
         for port in known {
@@ -115,8 +136,8 @@ impl Browser for Loopback {
     ) -> BoxFuture<'a, Result<Box<dyn Visit>, BoxError>> {
         Box::pin(async move {
             let listener = self.bind(known).await?;
-            // The number and not the name: RFC 8252, 8.3.
-            let redirect_uri = format!("http://{}{PATH}", listener.local_addr()?);
+            let port = listener.local_addr()?.port();
+            let redirect_uri = format!("http://{}:{port}{}", self.host, self.path);
             let visit: Box<dyn Visit> = Box::new(Waiting {
                 listener,
                 redirect_uri,
@@ -146,7 +167,7 @@ impl Visit for Waiting {
         Box::pin(async move {
             (self.loopback.announce)(request);
             if self.loopback.opening == Opening::Browser
-                && let Err(error) = launch(request.url())
+                && let Err(error) = open_in_browser(request.url())
             {
                 tracing::warn!(%error, "no browser could be opened");
             }
@@ -163,7 +184,8 @@ impl Waiting {
         door.spawn(let_in(self.listener, tell));
         while let Some(heard) = heard.recv().await {
             let (mut visitor, target) = heard?;
-            let is_answer = target.path == PATH && request.is_answered_by(&target.query);
+            let is_answer =
+                target.path == self.loopback.path && request.is_answered_by(&target.query);
             let page = if is_answer { DONE } else { NOT_FOUND };
             // The answer counts, whether the page is seen or not.
             let shown = show(&mut visitor, page);
@@ -243,7 +265,7 @@ async fn show(visitor: &mut TcpStream, (status, text): Page) -> io::Result<()> {
     let page = format!(
         "<!doctype html><meta charset=\"utf-8\"><title>{status}</title>\
          <body style=\"font:1.1rem system-ui;margin:4rem\"><p>{text}</p>\
-         <script>history.replaceState(null,\"\",\"{PATH}\")</script>"
+         <script>history.replaceState(null,\"\",location.pathname)</script>"
     );
     let length = page.len();
     // The address has the code in it: nothing may lead it on.
@@ -260,7 +282,9 @@ async fn show(visitor: &mut TcpStream, (status, text): Page) -> io::Result<()> {
 impl fmt::Debug for Loopback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loopback")
+            .field("host", &self.host)
             .field("port", &self.port)
+            .field("path", &self.path)
             .field("opening", &self.opening)
             .finish_non_exhaustive()
     }

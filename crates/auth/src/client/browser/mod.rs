@@ -13,6 +13,7 @@ use std::pin::Pin;
 
 use turnbuckle_transport::http::client::BoxError;
 
+pub use launch::open_in_browser;
 pub use loopback::Loopback;
 pub use paste::Paste;
 

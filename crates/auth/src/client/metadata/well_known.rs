@@ -17,24 +17,6 @@ pub(crate) fn of_resource(server: &Address) -> Result<Vec<Address>, AddressError
     Ok(places)
 }
 
-/// Where the metadata of an authorization server may be.
-///
-/// authorization-server-discovery, "Authorization Server Metadata Discovery": three places where
-/// the issuer has a path, two where it has none.
-pub(crate) fn of_issuer(issuer: &Address) -> Result<Vec<Address>, AddressError> {
-    const OAUTH: &str = "/.well-known/oauth-authorization-server";
-    const OPENID: &str = "/.well-known/openid-configuration";
-    let path = issuer.uri().path().trim_end_matches('/');
-    let mut places = vec![
-        issuer.join(&format!("{OAUTH}{path}"))?,
-        issuer.join(&format!("{OPENID}{path}"))?,
-    ];
-    if !path.is_empty() {
-        places.push(issuer.join(&format!("{path}{OPENID}"))?);
-    }
-    Ok(places)
-}
-
 /// Where a server of 2025-03-26 is its own authorization server: the path is cut off.
 pub(crate) fn base(server: &Address) -> Result<Address, AddressError> {
     server.join("/")
@@ -71,7 +53,11 @@ mod tests {
 
     #[test]
     fn issuers_with_a_path_have_three_places() {
-        let at = |text| texts(of_issuer(&Address::parse(text).unwrap()));
+        let at = |text| {
+            texts(crate::issuer_metadata::places(
+                &Address::parse(text).unwrap(),
+            ))
+        };
         for issuer in ["https://h/t", "https://h/t/"] {
             assert_eq!(
                 at(issuer),

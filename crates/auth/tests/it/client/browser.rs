@@ -8,6 +8,28 @@ use turnbuckle_transport::http::client::Address;
 
 use super::world::{World, get, visit};
 
+/// Providers where clients are registered by hand have their own idea of the address.
+#[tokio::test]
+async fn a_browser_comes_back_to_the_address_that_was_registered() {
+    let world = World::new().await;
+    let browser = Loopback::new()
+        .localhost()
+        .path("signed-in")
+        .without_opening()
+        .announce(|request| {
+            let url = request.url().to_owned();
+            tokio::spawn(async move {
+                let back = visit(&url).await.unwrap();
+                let (before, after) = back.expose().split_once("localhost").unwrap();
+                get(&format!("{before}127.0.0.1{after}")).await
+            });
+        });
+    let oauth = OAuth::new("my-app").browser(browser);
+    assert!(world.request(&oauth).await.unwrap().status().is_success());
+    let redirect = world.at("/authorize")[0].param("redirect_uri").unwrap();
+    assert!(redirect.starts_with("http://localhost:") && redirect.ends_with("/signed-in"));
+}
+
 /// A browser opens connections ahead, asks for an icon, and strangers knock too.
 #[tokio::test]
 async fn a_browser_comes_back_to_a_port_of_this_machine() {

@@ -1,0 +1,21 @@
+//! Where an authorization server says what it can do. Clients and guards look at the same places.
+
+use turnbuckle_transport::http::client::{Address, AddressError};
+
+/// Where the metadata of an authorization server may be.
+///
+/// authorization-server-discovery, "Authorization Server Metadata Discovery": three places where
+/// the issuer has a path, two where it has none.
+pub(crate) fn places(issuer: &Address) -> Result<Vec<Address>, AddressError> {
+    const OAUTH: &str = "/.well-known/oauth-authorization-server";
+    const OPENID: &str = "/.well-known/openid-configuration";
+    let path = issuer.uri().path().trim_end_matches('/');
+    let mut places = vec![
+        issuer.join(&format!("{OAUTH}{path}"))?,
+        issuer.join(&format!("{OPENID}{path}"))?,
+    ];
+    if !path.is_empty() {
+        places.push(issuer.join(&format!("{path}{OPENID}"))?);
+    }
+    Ok(places)
+}
