@@ -1,6 +1,6 @@
 //! An open connection to one server.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use tokio::task::AbortHandle;
 use turnbuckle_session::Verdict;
@@ -85,6 +85,17 @@ impl Connection {
         self.opened.close().await
     }
 
+    /// Closes the connection as [`close`](Self::close) does, in this time: a process that has not
+    /// ended by itself in two fifths of it is asked to, and killed after four. `None` if it is not
+    /// over then.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not stop what has begun.
+    pub async fn close_within(&self, time: Duration) -> Option<Arc<Ending>> {
+        self.link().hurry(time * 2 / 5);
+        tokio::time::timeout(time, self.close()).await.ok()
+    }
+
     /// Whether answers come by a stream of events (HTTP+SSE).
     pub fn is_answered_by_events(&self) -> bool {
         let http = self.link().wire.http();
@@ -98,6 +109,11 @@ impl Connection {
     /// The same for what outlives a borrow.
     pub(crate) fn shared_link(&self) -> Arc<Link> {
         self.opened.link.clone()
+    }
+
+    /// Lets something be said before the connection is closed, which waits for it a moment.
+    pub(crate) fn run_parting(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.opened.spawn_parting(task);
     }
 
     /// Lets something run for as long as the connection is there.

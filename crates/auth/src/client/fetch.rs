@@ -34,6 +34,9 @@ pub(crate) struct Fetcher {
     others: OnceLock<Agent>,
 }
 
+/// A request that changes nothing, whatever the server makes of it.
+const PING: &str = r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#;
+
 /// An answer, read.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -47,6 +50,15 @@ pub(crate) enum Found<T> {
     Document(T),
     /// It is not at this place.
     Nothing(StatusCode),
+}
+
+/// Whether it is refused for want of a token. A 403 that asks for none has other reasons.
+fn is_refusal(reply: &Reply) -> bool {
+    match reply.status() {
+        StatusCode::UNAUTHORIZED => true,
+        StatusCode::FORBIDDEN => reply.headers().contains_key(http::header::WWW_AUTHENTICATE),
+        _ => false,
+    }
 }
 
 impl Fetcher {
@@ -109,11 +121,18 @@ impl Fetcher {
         self.reach.check(STEP, &self.server)?;
         let agent = self.agent(&self.server);
         let agent = agent.map_err(|error| failed(STEP, &self.server, error))?;
-        // Its body may be a stream without an end, and is not read.
-        let asked = agent.events(&self.server, HeaderMap::new());
+        let asked = async {
+            // Its body may be a stream without an end, and is not read.
+            let reply = agent.events(&self.server, HeaderMap::new()).await?;
+            if reply.status().is_success() || is_refusal(&reply) {
+                return Ok(reply);
+            }
+            // A server that has no streams says so before it asks who is there.
+            let ping = Bytes::from_static(PING.as_bytes());
+            agent.post(&self.server, HeaderMap::new(), ping).await
+        };
         match tokio::time::timeout(REQUEST_TIMEOUT, asked).await {
-            Ok(Ok(reply)) if reply.status().is_success() => Ok(None),
-            Ok(Ok(reply)) => Ok(Some(reply.headers().clone())),
+            Ok(Ok(reply)) => Ok(is_refusal(&reply).then(|| reply.headers().clone())),
             Ok(Err(error)) => Err(failed(STEP, &self.server, error)),
             Err(_) => Err(AuthError::new(STEP, Problem::Unreachable).at(&self.server)),
         }

@@ -41,6 +41,6 @@ pub use browser::{Browser, Loopback, Paste, Visit, open_in_browser};
 pub use dpop::Dpop;
 pub use error::{AuthError, Problem, Step};
 pub use identity::Registered;
-pub use oauth::OAuth;
+pub use oauth::{OAuth, SignIn};
 pub use scope::Scopes;
 pub use store::{FileStore, MemoryStore, StoreError, StoreKey, TokenStore};

@@ -52,6 +52,18 @@ pub struct OAuth {
     session: Arc<OnceLock<Session>>,
 }
 
+/// What came of [`OAuth::sign_in`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SignIn {
+    /// There are new tokens.
+    Done,
+    /// There were tokens that can still be used.
+    Already,
+    /// The server lets everybody in.
+    NotNeeded,
+}
+
 impl OAuth {
     /// A client by the name that people are shown when they are asked.
     pub fn new(name: impl Into<String>) -> Self {
@@ -184,25 +196,26 @@ impl OAuth {
         }
     }
 
-    /// Gets tokens for a server ahead of the first request. It does nothing if there are any, or if
-    /// the server lets everybody in.
+    /// Gets tokens for a server ahead of the first request, and says whether that was needed. It
+    /// does nothing if there are any, or if the server lets everybody in.
     ///
     /// # Errors
     /// If there are none to be had.
     ///
     /// # Cancel safety
     /// Dropping the future does not end the sign-in; dropping the last clone of this does.
-    pub async fn sign_in(&self, server: &str) -> Result<(), AuthError> {
+    pub async fn sign_in(&self, server: &str) -> Result<SignIn, AuthError> {
         let session = self.session_at(server)?;
         if session.ready().await.is_some() {
-            return Ok(());
+            return Ok(SignIn::Already);
         }
         let Some(headers) = session.engine.fetcher.refusal().await? else {
-            return Ok(());
+            return Ok(SignIn::NotNeeded);
         };
         let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
         let wanted = Wanted::parse(headers.iter().filter_map(|header| header.to_str().ok()));
-        session.get(Cause::Refused, wanted).await
+        session.get(Cause::Refused, wanted).await?;
+        Ok(SignIn::Done)
     }
 
     /// Gives the tokens for a server back, and forgets them.

@@ -63,7 +63,7 @@ impl Inspector {
     async fn sign_in(self: &Arc<Self>, id: &str, url: &str, oauth: &OAuth) {
         self.tell_step(id, "sign in", "doing", None);
         match oauth.sign_in(url).await {
-            Ok(()) => {
+            Ok(_) => {
                 self.tell_step(id, "sign in", "done", None);
                 // Not from within: connecting takes the place of this task.
                 let (inspector, id) = (self.clone(), id.to_owned());

@@ -29,6 +29,8 @@ pub(crate) struct Opened {
     tasks: JoinSet<()>,
     /// Those that were begun when the connection was in use already.
     later: Mutex<JoinSet<()>>,
+    /// What is still to be said when the connection is closed.
+    parting: Mutex<JoinSet<()>>,
 }
 
 /// Starts the tasks of a connection.
@@ -66,6 +68,7 @@ impl Opened {
             stderr,
             tasks,
             later: Mutex::default(),
+            parting: Mutex::default(),
         }
     }
 
@@ -85,8 +88,21 @@ impl Opened {
         later.spawn(task)
     }
 
+    /// Lets something be said before the connection is closed, which waits for it a moment.
+    pub(crate) fn spawn_parting(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut parting = self.parting.lock().unwrap_or_else(PoisonError::into_inner);
+        while parting.try_join_next().is_some() {}
+        parting.spawn(task);
+    }
+
     /// Says what is still to be said, closes the connection and waits for the server to end.
     pub(crate) async fn close(&self) -> Arc<Ending> {
+        let parting = {
+            let mut parting = self.parting.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *parting)
+        };
+        // A server that does not listen is not waited for.
+        let _ = tokio::time::timeout(LAST_WORDS, parting.join_all()).await;
         self.link.wire.close();
         self.link.ended().await
     }
@@ -136,7 +152,7 @@ impl Drop for Last<'_> {
 async fn end_process(link: &Link, child: Child, failure: Option<String>) {
     let log = child.stderr().clone();
     let told = |process| Ending::new(process, &log, failure.clone());
-    let mut shutdown = pin!(child.shutdown(link.profile.settings.grace));
+    let mut shutdown = pin!(child.shutdown(link.grace()));
     let prompt = tokio::time::timeout(LAST_WORDS, shutdown.as_mut()).await;
     let ended = if let Ok(ended) = prompt {
         ended

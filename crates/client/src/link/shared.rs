@@ -1,6 +1,9 @@
 //! What the parts of one connection share.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::{
+    sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard},
+    time::Duration,
+};
 
 use tokio::sync::{Notify, watch};
 use turnbuckle_protocol::{LoggingLevel, Revision};
@@ -51,6 +54,8 @@ pub(crate) struct Link {
     peer: OnceLock<Arc<Peer>>,
     stamp: RwLock<Stamp>,
     stage: watch::Sender<Stage>,
+    /// How long its process has at each step of its end, where that is not what the settings say.
+    hurry: OnceLock<Duration>,
 }
 
 impl Link {
@@ -138,7 +143,20 @@ impl Link {
             peer: OnceLock::new(),
             stamp: RwLock::new(Stamp::none()),
             stage: watch::Sender::new(Stage::Open),
+            hurry: OnceLock::new(),
         }
+    }
+
+    /// Gives the server's process this long at each step of its end, from now on.
+    pub(crate) fn hurry(&self, grace: Duration) {
+        // Whoever is in a hurry first is.
+        let _ = self.hurry.set(grace);
+    }
+
+    /// How long the server's process has at each step of its end.
+    pub(crate) fn grace(&self) -> Duration {
+        let usual = self.profile.settings.grace;
+        self.hurry.get().copied().unwrap_or(usual)
     }
 
     /// What to call the server in messages.

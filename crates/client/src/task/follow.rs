@@ -105,7 +105,7 @@ impl Drop for GiveUp {
             return;
         }
         let owner = connection.clone();
-        owner.run(async move {
+        owner.run_parting(async move {
             // It is given up, whatever the server makes of that.
             let _ = poll::ask(&connection, "tasks/cancel", &task, None).await;
         });

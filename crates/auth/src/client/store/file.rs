@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,31 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct FileStore {
     folder: Arc<Path>,
-    seal: Option<Arc<Seal>>,
+    seal: Arc<Sealing>,
+}
+
+/// What files are sealed with: found out when the first is read or written, since a keyring may
+/// ask the person to unlock it, and most commands need no token.
+#[derive(Debug, Default)]
+struct Sealing {
+    #[cfg_attr(
+        not(feature = "keyring"),
+        expect(dead_code, reason = "only a keyring is asked by the application's name")
+    )]
+    application: Option<String>,
+    seal: OnceLock<Option<Seal>>,
+}
+
+impl Sealing {
+    fn seal(&self) -> Option<&Seal> {
+        let found = self.seal.get_or_init(|| {
+            #[cfg(feature = "keyring")]
+            return super::keyring::seal(self.application.as_deref()?);
+            #[cfg(not(feature = "keyring"))]
+            None
+        });
+        found.as_ref()
+    }
 }
 
 /// Why a store cannot be used.
@@ -79,12 +103,20 @@ impl FileStore {
             })
             .collect();
         let store = Self::open_at(folder.join("turnbuckle").join(name).join("tokens"))?;
-        #[cfg(feature = "keyring")]
-        let store = Self {
-            seal: super::keyring::seal(application).map(Arc::new),
-            ..store
+        let sealing = Sealing {
+            application: Some(application.to_owned()),
+            ..Sealing::default()
         };
-        Ok(store)
+        Ok(Self {
+            seal: Arc::new(sealing),
+            ..store
+        })
+    }
+
+    /// Whether what is kept is sealed with a key of this machine's keyring. It asks the keyring, which
+    /// may ask the person, and blocks meanwhile.
+    pub fn is_sealed(&self) -> bool {
+        self.seal.seal().is_some()
     }
 
     /// A store in this folder, not sealed. It is made, and closed to others, if need be.
@@ -96,7 +128,7 @@ impl FileStore {
         match close_folder(&path) {
             Ok(()) => Ok(Self {
                 folder: path.into(),
-                seal: None,
+                seal: Arc::default(),
             }),
             Err(source) => Err(StoreError::Folder { path, source }),
         }
@@ -104,8 +136,14 @@ impl FileStore {
 
     #[cfg(test)]
     pub(super) fn sealed_with(self, seal: Seal) -> Self {
-        let seal = Some(Arc::new(seal));
-        Self { seal, ..self }
+        let sealing = Sealing {
+            application: None,
+            seal: OnceLock::from(Some(seal)),
+        };
+        Self {
+            seal: Arc::new(sealing),
+            ..self
+        }
     }
 
     fn path(&self, key: &StoreKey, ending: &str) -> PathBuf {
@@ -133,14 +171,12 @@ impl FileStore {
         if entry.key != key.as_str() {
             return None;
         }
-        match (&self.seal, entry.sealed) {
-            (Some(seal), Some(sealed)) => {
-                let value = seal.open(key, &base64url::decode(sealed)?)?;
-                String::from_utf8(value).ok().map(Secret::new)
-            }
-            (None, Some(_)) => None,
-            (_, None) => entry.value.map(Secret::new),
-        }
+        let Some(sealed) = entry.sealed else {
+            return entry.value.map(Secret::new);
+        };
+        let seal = self.seal.seal()?;
+        let value = seal.open(key, &base64url::decode(sealed)?)?;
+        String::from_utf8(value).ok().map(Secret::new)
     }
 
     fn write(&self, key: &StoreKey, value: &Secret) -> io::Result<()> {
@@ -149,7 +185,7 @@ impl FileStore {
             value: None,
             sealed: None,
         };
-        match &self.seal {
+        match self.seal.seal() {
             Some(seal) => {
                 let sealed = seal.close(key, value.expose().as_bytes());
                 let sealed = sealed.ok_or_else(|| io::Error::other("it could not be sealed"))?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
-use turnbuckle_auth::client::{Problem, Step};
+use turnbuckle_auth::client::{Problem, SignIn, Step};
 
 use super::world::{Answer, World, oauth, server_metadata};
 
@@ -183,6 +183,19 @@ async fn metadata_without_authorization_servers_is_told_of() {
     assert!(error.contains("authorization_servers"), "{error}");
 }
 
+/// Servers without streams answer a GET with 405, and those with sessions with 400: neither asks for
+/// a token.
+#[tokio::test]
+async fn an_open_server_needs_no_signing_in_whatever_it_says_to_a_get() {
+    for status in [400, 404, 405, 406] {
+        let world = World::new().await;
+        world.rule(move |seen| (seen.path == "/mcp").then(|| Answer::empty(status)));
+        let server = world.mcp().to_string();
+        assert_eq!(oauth().sign_in(&server).await.unwrap(), SignIn::NotNeeded);
+        assert_eq!(world.paths(), ["/mcp", "/mcp"], "{status}");
+    }
+}
+
 #[tokio::test]
 async fn signing_in_ahead_needs_no_request_and_happens_once() {
     let world = World::new().await;
@@ -194,16 +207,15 @@ async fn signing_in_ahead_needs_no_request_and_happens_once() {
     });
     let oauth = oauth();
     let server = world.mcp().to_string();
-    oauth.sign_in(&server).await.unwrap();
+    assert_eq!(oauth.sign_in(&server).await.unwrap(), SignIn::NotNeeded);
     assert_eq!(
         world.log().len(),
         1,
         "whoever lets everybody in is asked for nothing more"
     );
     open.store(false, Ordering::SeqCst);
-    for _ in 0..2 {
-        oauth.sign_in(&server).await.unwrap();
-    }
+    assert_eq!(oauth.sign_in(&server).await.unwrap(), SignIn::Done);
+    assert_eq!(oauth.sign_in(&server).await.unwrap(), SignIn::Already);
     assert_eq!(world.at("/token").len(), 1);
     world.request(&oauth).await.unwrap();
     let last = world.at("/mcp").pop().unwrap();
