@@ -31,6 +31,7 @@
 //! | skills, and a host that verifies them | `skills` |
 //! | one trace through two servers, in OpenTelemetry | `traces` |
 //! | a server that wants tokens, and a client that gets them | `protected` |
+//! | a client for a person, who signs in with their browser | `sign_in` |
 //! | an authorization server for tests and demos | `authorization_server` |
 //!
 //! Each of them is run by `tests/it`, so what stands there works.

@@ -6,6 +6,7 @@ mod clients;
 mod program;
 mod programs;
 mod servers;
+mod signing_in;
 
 use std::collections::BTreeSet;
 
@@ -32,7 +33,7 @@ const SERVERS: [&str; 18] = [
 ];
 
 /// The examples that are clients of a server to be named.
-const CLIENTS: [&str; 3] = ["answering", "call_options", "list_and_call"];
+const CLIENTS: [&str; 4] = ["answering", "call_options", "list_and_call", "sign_in"];
 
 /// The examples that are whole in themselves.
 const PROGRAMS: [&str; 9] = [
