@@ -167,6 +167,21 @@ impl AgentSettings {
         )
     }
 
+    /// The proxy that requests to this address go through, without its credentials.
+    ///
+    /// # Errors
+    /// If the proxy that was set cannot be used.
+    pub fn proxy_before(&self, address: &Address) -> Result<Option<String>, HttpError> {
+        let proxy = self.proxies()?.before(address.uri());
+        Ok(proxy.map(|proxy| {
+            let uri = proxy.uri();
+            let scheme = uri.scheme_str().unwrap_or("http");
+            let authority = uri.authority().map_or("", |authority| authority.as_str());
+            let place = authority.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{place}")
+        }))
+    }
+
     fn proxies(&self) -> Result<Proxies, HttpError> {
         Ok(match &self.proxy {
             Proxy::Environment => Proxies::Environment(Matcher::from_env()),
@@ -252,5 +267,15 @@ mod tests {
             );
         }
         assert!(agent(&AgentSettings::new().with_proxy("http://proxy:1")).is_ok());
+    }
+
+    #[test]
+    fn the_proxy_is_named_without_its_credentials() {
+        let address = Address::parse("https://example.com/mcp").unwrap();
+        let settings = AgentSettings::new().with_proxy("http://me:sesame@proxy:3128");
+        let proxy = settings.proxy_before(&address).unwrap();
+        assert_eq!(proxy.as_deref(), Some("http://proxy:3128"));
+        let direct = AgentSettings::new().without_proxy();
+        assert_eq!(direct.proxy_before(&address).unwrap(), None);
     }
 }
