@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult, IdRef,
-    InputRequiredResult, Lower, Meta, ReadResourceResult, Revision, envelope,
+    CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult, IdRef, Lower, Meta,
+    ReadResourceResult, Revision, envelope,
 };
+use turnbuckle_session::round::Paused;
 
 use crate::{Cached, Failure, Reject, shared::Shared, sink::Wrote};
 
@@ -146,7 +147,7 @@ fn write_body<T: Answer>(
 pub(crate) fn write_paused(
     shared: &Shared,
     id: &IdRef<'_>,
-    result: &InputRequiredResult,
+    result: &Paused,
     out: &mut Vec<u8>,
 ) -> Wrote {
     let written = envelope::write_result(out, id, |out| {

@@ -8,7 +8,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use turnbuckle_protocol::{IdRef, InputRequiredResult, Revision};
+use turnbuckle_protocol::{IdRef, Revision};
+use turnbuckle_session::round::Paused;
 
 use crate::{
     Call, Failure, Fault, Layer, Log, Next,
@@ -208,7 +209,7 @@ pub(crate) enum Ending<T> {
     /// The handler is done.
     Done(Result<T, Failure>),
     /// The client has to be asked first. What was left of the handler goes with the round.
-    Paused(InputRequiredResult),
+    Paused(Paused),
 }
 
 impl<T> Future for Round<T> {

@@ -8,8 +8,10 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{ClientCapabilities, InputRequiredResult, InputResponse};
-use turnbuckle_session::round::{AskError, Asked, Declared, Fingerprint, Impossible, Posed, Round};
+use turnbuckle_protocol::{ClientCapabilities, InputResponse};
+use turnbuckle_session::round::{
+    AskError, Asked, Declared, Fingerprint, Impossible, Paused, Posed, Round,
+};
 
 use super::{AskFailed, request_state::Return};
 use crate::{
@@ -238,7 +240,7 @@ impl Asking {
     }
 
     async fn send(self: Arc<Self>, peer: Arc<Peer>, key: String) -> Result<(), AskFailed> {
-        let Some(question) = self.books().round.open().get(&key).cloned() else {
+        let Some(question) = self.books().round.open().get(&key) else {
             return Ok(());
         };
         let answered = if self.asks_by_tasks {
@@ -268,10 +270,7 @@ impl Asking {
 
     /// What the call ends with, if its handler waits for nothing but answers or went wrong.
     /// Otherwise the driver is woken when that changes.
-    pub(crate) fn ending(
-        &self,
-        context: &Context<'_>,
-    ) -> Option<Result<InputRequiredResult, Failure>> {
+    pub(crate) fn ending(&self, context: &Context<'_>) -> Option<Result<Paused, Failure>> {
         let mut books = self.books();
         if let Some(failure) = books.ended.take() {
             return Some(Err(failure));

@@ -20,7 +20,7 @@ impl Asking {
         let books = self.books();
         let open = books.round.open();
         let is_known = open.len() == known.len() && open.keys().eq(known);
-        (!is_known).then(|| open.clone())
+        (!is_known).then(|| open.to_requests())
     }
 
     /// Takes the answer to a question.

@@ -5,9 +5,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use turnbuckle_protocol::InputRequiredResult;
 use turnbuckle_session::round::{
-    BadState, Binding, Opened, Pause,
+    BadState, Binding, Opened, Pause, Paused,
     seal::{CLOCK_SKEW_SECONDS, NONCE_BYTES, ParamsDigest},
 };
 use turnbuckle_store::Spend;
@@ -45,14 +44,14 @@ impl Return {
     }
 
     /// The reply that says what is missing.
-    pub(super) fn seal(&self, pause: Pause) -> Result<InputRequiredResult, Fault> {
+    pub(super) fn seal(&self, pause: Pause) -> Result<Paused, Fault> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce)
             .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
         let settings = &self.shared.settings.rounds;
         let expires = now().saturating_add(settings.answer_within.as_secs());
         let result = pause.seal(&self.shared.keys, &self.binding(), expires, nonce);
-        let bytes = result.request_state.as_ref().map_or(0, String::len);
+        let bytes = result.request_state.len();
         if bytes > settings.max_state_bytes {
             return Err(Fault::new(TooLarge {
                 bytes,
@@ -136,7 +135,7 @@ mod tests {
     fn a_state_opens_for_as_long_as_was_set_and_no_longer() {
         let back = back(Server::new("booking", "1.0.0").answer_within(Duration::from_mins(2)));
         let before = now();
-        let state = back.seal(pause()).unwrap().request_state.unwrap();
+        let state = back.seal(pause()).unwrap().request_state;
         let open = |now| back.shared.keys.open(&state, &back.binding(), now);
         assert!(back.open(&state).is_ok());
         assert!(open(before + 120).is_ok());

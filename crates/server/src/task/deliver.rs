@@ -196,7 +196,7 @@ impl Asks<'_> {
         let Ok(Asked::Open) = round.ask(key, question) else {
             return None;
         };
-        let mut question = round.withdraw(key)?;
+        let mut question = round.withdraw(key)?.to_request();
         // tasks: a request of a task MUST name it.
         let task_id = task.to_owned();
         relate(&mut question, &RelatedTask { task_id });

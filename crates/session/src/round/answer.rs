@@ -108,32 +108,31 @@ pub(super) fn check_form(
     fields: &ElicitSchema,
     answer: &RawValue,
 ) -> Result<InputResponse, String> {
-    elicited(answer)?.into_response(|elicited| form::accept(fields, &elicited.content()?))
+    elicited(answer)?.into_response(|filled| form::accept(fields, &content(filled)?))
 }
 
 impl Elicited {
     /// What it says, with what it was accepted with.
     fn into_response(
         self,
-        accepted: impl FnOnce(&Self) -> Result<ElicitResult, String>,
+        accepted: impl FnOnce(Option<Value>) -> Result<ElicitResult, String>,
     ) -> Result<InputResponse, String> {
         let result = match self.action {
-            ElicitAction::Accept => accepted(&self)?,
+            ElicitAction::Accept => accepted(self.content)?,
             ElicitAction::Decline => ElicitResult::decline(),
             ElicitAction::Cancel => ElicitResult::cancel(),
         };
         let meta = self.meta;
         Ok(ElicitResult { meta, ..result }.into())
     }
+}
 
-    /// What is in the form. Only an accepted one has anything in it, and a form that was accepted
-    /// without a word is an empty one.
-    fn content(&self) -> Result<JsonObject, String> {
-        match (&self.action, &self.content) {
-            (ElicitAction::Accept, Some(Value::Object(content))) => Ok(content.clone()),
-            (ElicitAction::Accept, Some(_)) => Err("`content` must be an object".to_owned()),
-            _ => Ok(JsonObject::new()),
-        }
+/// What is in a form. One that was accepted without a word is an empty one.
+fn content(content: Option<Value>) -> Result<JsonObject, String> {
+    match content {
+        Some(Value::Object(content)) => Ok(content),
+        Some(_) => Err("`content` must be an object".to_owned()),
+        None => Ok(JsonObject::new()),
     }
 }
 

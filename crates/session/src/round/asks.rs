@@ -4,13 +4,11 @@ use std::{collections::BTreeMap, mem};
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use turnbuckle_protocol::{
-    InputRequest, InputRequests, InputRequiredResult, InputResponse, Revision,
-};
+use turnbuckle_protocol::{InputRequest, InputResponse, Revision};
 
 use super::{
     BadAnswer, Binding, Declared, Fingerprint, Impossible, Journal, JournalError, KeyRing,
-    MAX_JOURNAL_ENTRIES, Posed, answer, impossible, question, seal::Nonce,
+    MAX_JOURNAL_ENTRIES, Need, OpenAsks, Posed, answer, impossible, question, seal::Nonce,
 };
 
 /// The most questions that are open at once.
@@ -29,7 +27,7 @@ pub struct Round {
     revision: Revision,
     capabilities: Declared,
     journal: Journal,
-    open: InputRequests,
+    open: OpenAsks,
     /// Answers that came before any question was known.
     offered: BTreeMap<String, Box<RawValue>>,
 }
@@ -83,7 +81,7 @@ impl Round {
             revision,
             capabilities: capabilities.into(),
             journal,
-            open: InputRequests::new(),
+            open: OpenAsks::default(),
             offered: BTreeMap::new(),
         }
     }
@@ -100,7 +98,7 @@ impl Round {
 
     /// The questions without an answer, in the order they were first asked and in the words of the
     /// client's revision.
-    pub const fn open(&self) -> &InputRequests {
+    pub const fn open(&self) -> &OpenAsks {
         &self.open
     }
 
@@ -143,7 +141,7 @@ impl Round {
         if self.open.contains_key(key) {
             return Ok(Asked::Open);
         }
-        self.put(key, fingerprint, question.to_request())
+        self.put(key, fingerprint, question)
     }
 
     /// Takes in answers: the `inputResponses` of a retry or of `tasks/update`, or the one result of
@@ -180,8 +178,8 @@ impl Round {
                 continue;
             }
             let answer = to_raw_value(&response).map_err(|error| bad(error.to_string()))?;
-            match self.open.get(key) {
-                Some(question) => answer::check(question, &answer).map(drop).map_err(bad)?,
+            match self.open.posed(key) {
+                Some(question) => drop(fitting(key, question, &answer)?),
                 None => answer::check_kind(asked.kind(), &answer).map_err(bad)?,
             }
             taken.push((key.to_owned(), answer));
@@ -199,7 +197,7 @@ impl Round {
             return Err(BadAnswer::new(key, reason));
         }
         for (key, answer) in answers {
-            self.open.shift_remove(&key);
+            self.open.remove(&key);
             let recorded = self.journal.record_answer(&key, answer);
             recorded.map_err(|full| BadAnswer::new(&key, full.to_string()))?;
         }
@@ -208,8 +206,8 @@ impl Round {
 
     /// Takes back an open question: nobody waits for it any more, or the client answered it with
     /// an error. It may be asked again.
-    pub fn withdraw(&mut self, key: &str) -> Option<InputRequest> {
-        self.open.shift_remove(key)
+    pub fn withdraw(&mut self, key: &str) -> Option<Posed> {
+        self.open.remove(key)
     }
 
     /// Ends the round with its open questions, if there are any. Nothing of the round is left in
@@ -234,15 +232,10 @@ impl Round {
         &mut self,
         key: &str,
         fingerprint: Fingerprint,
-        request: InputRequest,
+        question: &Posed,
     ) -> Result<Asked, AskError> {
-        if let Some(reason) = question::fault(&request, self.revision) {
-            let key = key.to_owned();
-            return Err(AskError::BadQuestion { key, reason });
-        }
-        let capabilities = self.capabilities.read();
-        let request = match impossible::fit(request, capabilities, self.revision) {
-            Ok(request) => request,
+        let question = match self.worded(key, question)? {
+            Ok(question) => question,
             Err(impossible) => return Ok(Asked::Impossible(impossible)),
         };
         if self.open.len() >= MAX_OPEN_ASKS {
@@ -250,8 +243,29 @@ impl Round {
             return Err(AskError::TooManyOpen { key });
         }
         self.journal.asked(key, fingerprint)?;
-        self.open.insert(key.to_owned(), request);
+        self.open.push(key, question);
         Ok(Asked::Open)
+    }
+
+    /// The question in the words of the client's revision, if the client can be asked.
+    fn worded(
+        &mut self,
+        key: &str,
+        question: &Posed,
+    ) -> Result<Result<Posed, Impossible>, AskError> {
+        let capabilities = self.capabilities.read();
+        // A form of ours is in the words of the newest revision already.
+        if matches!(question, Posed::Form { .. }) && self.revision.is_modern() {
+            let is_met = Need::Form.is_met(capabilities, self.revision);
+            let impossible = Impossible::Undeclared(Need::Form);
+            return Ok(is_met.then(|| question.clone()).ok_or(impossible));
+        }
+        let request = question.to_request();
+        if let Some(reason) = question::fault(&request, self.revision) {
+            let key = key.to_owned();
+            return Err(AskError::BadQuestion { key, reason });
+        }
+        Ok(impossible::fit(request, capabilities, self.revision).map(Posed::Request))
     }
 }
 
@@ -268,23 +282,30 @@ fn fitting(key: &str, question: &Posed, answer: &RawValue) -> Result<InputRespon
 #[derive(Clone, Debug)]
 pub struct Pause {
     /// The questions, at least one.
-    pub requests: InputRequests,
+    pub requests: OpenAsks,
     /// What is known.
     pub journal: Journal,
 }
 
 impl Pause {
-    /// The result to reply with: the questions, and the journal as a sealed `requestState`.
+    /// What to reply with: the questions, and the journal as a sealed `requestState`.
     ///
     /// `expires` is in seconds since 1970, `nonce` is 24 random bytes used nowhere else.
-    pub fn seal(
-        self,
-        keys: &KeyRing,
-        binding: &Binding<'_>,
-        expires: u64,
-        nonce: Nonce,
-    ) -> InputRequiredResult {
-        let state = keys.seal(&self.journal, binding, expires, nonce);
-        InputRequiredResult::new(self.requests).with_state(state)
+    pub fn seal(self, keys: &KeyRing, binding: &Binding<'_>, expires: u64, nonce: Nonce) -> Paused {
+        Paused {
+            request_state: keys.seal(&self.journal, binding, expires, nonce),
+            input_requests: self.requests,
+        }
     }
+}
+
+/// What a client is told of a round that ended with open questions: with serde, the members of an
+/// [`InputRequiredResult`](turnbuckle_protocol::InputRequiredResult).
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Paused {
+    /// What it is asked.
+    pub input_requests: OpenAsks,
+    /// What it hands back unchanged.
+    pub request_state: String,
 }

@@ -5,6 +5,8 @@ use serde::Serialize;
 use serde_json::{Number, Value, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
+use super::node::Node;
+
 /// The length of a digest.
 pub(super) const DIGEST_BYTES: usize = 32;
 
@@ -40,10 +42,33 @@ impl Hasher {
     }
 
     pub(super) fn raw(&mut self, raw: &RawValue) {
-        match serde_json::from_str::<Value>(raw.get()) {
-            Ok(value) => self.value(&value),
+        match serde_json::from_str::<Node<'_>>(raw.get()) {
+            Ok(node) => self.node(node),
             // Deeper than the parser goes: then the text itself is what counts.
             Err(_) => self.tagged(b'r', raw.get().as_bytes()),
+        }
+    }
+
+    fn node(&mut self, node: Node<'_>) {
+        match node {
+            Node::Null => self.0.update(b"n"),
+            Node::Bool(true) => self.0.update(b"t"),
+            Node::Bool(false) => self.0.update(b"f"),
+            Node::Number(number) => self.number(&number),
+            Node::Text(text) => self.text(&text),
+            Node::Array(items) => {
+                self.head(b'a', items.len());
+                for item in items {
+                    self.node(item);
+                }
+            }
+            Node::Object(members) => {
+                self.head(b'o', members.len());
+                for (name, member) in members {
+                    self.text(&name);
+                    self.node(member);
+                }
+            }
         }
     }
 
@@ -122,12 +147,27 @@ mod tests {
     }
 
     #[test]
+    fn a_text_has_the_digest_of_its_value() {
+        for text in [
+            r#"{"b":[1,-2,3.5,1e300,18446744073709551615],"a":{"z":null,"y":[true,false,{}]}}"#,
+            r#"{"a":1,"b":0,"a":2,"\u0061":"three \" times"}"#,
+            "\"plain\"",
+            "[]",
+        ] {
+            let mut hasher = Hasher::new("test");
+            hasher.value(&serde_json::from_str(text).unwrap());
+            assert_eq!(digest(text), hasher.finish(), "{text}");
+        }
+    }
+
+    #[test]
     fn writing_the_same_value_differently_changes_nothing() {
         for (left, right) in [
             (r#"{"a":1,"b":[2,{}]}"#, r#"{ "b" : [ 2, { } ], "a" : 1 }"#),
             (r#""A\/\u00e9""#, "\"A/é\""),
             ("1.0", "1"),
             ("-3e2", "-300"),
+            (r#"{"a":1,"b":0,"a":2}"#, r#"{"b":0,"a":2}"#),
             ("0.50", "5e-1"),
         ] {
             assert_eq!(digest(left), digest(right), "{left} {right}");

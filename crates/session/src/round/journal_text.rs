@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-use super::{Fingerprint, Journal};
+use super::{Fingerprint, Journal, journal::Ask};
 
 /// The version of the text. Another one is refused: the call then starts over.
 const VERSION: u32 = 1;
@@ -13,10 +13,30 @@ const VERSION: u32 = 1;
 #[derive(Serialize)]
 struct Written<'a> {
     v: u32,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    a: BTreeMap<&'a str, WrittenAsk<'a>>,
+    #[serde(skip_serializing_if = "WrittenAsks::is_empty")]
+    a: WrittenAsks<'a>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     m: &'a BTreeMap<String, Box<RawValue>>,
+}
+
+struct WrittenAsks<'a>(&'a BTreeMap<String, Ask>);
+
+impl WrittenAsks<'_> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for WrittenAsks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, ask)| {
+            let written = WrittenAsk {
+                q: ask.question,
+                a: ask.answer.as_deref(),
+            };
+            (key, written)
+        }))
+    }
 }
 
 #[derive(Serialize)]
@@ -52,16 +72,9 @@ where
 
 impl Serialize for Journal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let asks = self.asks.iter().map(|(key, ask)| {
-            let written = WrittenAsk {
-                q: ask.question,
-                a: ask.answer.as_deref(),
-            };
-            (&**key, written)
-        });
         Written {
             v: VERSION,
-            a: asks.collect(),
+            a: WrittenAsks(&self.asks),
             m: &self.memos,
         }
         .serialize(serializer)

@@ -29,7 +29,7 @@
 //! let reply = pause.seal(&keys, &binding, 1_800_000_600, [7; 24]);
 //!
 //! // The retry, perhaps on another machine.
-//! let opened = keys.open(&reply.request_state.unwrap(), &binding, 1_800_000_060)?;
+//! let opened = keys.open(&reply.request_state, &binding, 1_800_000_060)?;
 //! let mut round = Round::resume(Revision::LATEST, client, opened.journal);
 //! round.merge([("seat", json!({"action": "accept", "content": {"seat": "12A"}}))])?;
 //! assert!(matches!(round.ask("seat", &seat().into())?, Asked::Answered(_)));
@@ -46,16 +46,19 @@ mod impossible;
 mod journal;
 mod journal_error;
 mod journal_text;
+mod node;
+mod open_asks;
 mod posed;
 mod question;
 pub mod seal;
 
 pub use answer::{BadAnswer, check_answer};
-pub use asks::{AskError, Asked, MAX_OPEN_ASKS, Pause, Round};
+pub use asks::{AskError, Asked, MAX_OPEN_ASKS, Pause, Paused, Round};
 pub use declared::Declared;
 pub use impossible::{Impossible, Need};
 pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
 pub use journal_error::{Entry, JournalError};
+pub use open_asks::OpenAsks;
 pub use posed::{FormSchema, Posed};
 pub use question::{Fingerprint, Kind};
 pub use seal::{BadState, Binding, Key, KeyRing, Opened, params_digest};

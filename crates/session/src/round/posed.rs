@@ -2,22 +2,30 @@
 
 use std::borrow::Cow;
 
-use turnbuckle_protocol::{ElicitRequestFormParams, ElicitSchema, InputRequest};
+use serde::{Serialize, Serializer, ser::SerializeStruct as _};
+use serde_json::value::{RawValue, to_raw_value};
+use turnbuckle_protocol::{ElicitRequestFormParams, ElicitSchema, FormMode, InputRequest};
 
 use super::{Fingerprint, canonical::Hasher, question};
 
-/// A form, and what tells it from others, found out once: forms are asked often and change never.
+/// A form, what it is on the wire and what tells it from others, found out once: forms are asked
+/// often and change never.
 #[derive(Clone, Debug)]
 pub struct FormSchema {
     schema: ElicitSchema,
+    /// As it is sent, unless it cannot be.
+    text: Option<Box<RawValue>>,
     digest: [u8; 32],
 }
 
 impl FormSchema {
     /// Of these fields.
     pub fn new(schema: ElicitSchema) -> Self {
-        let digest = digest(&schema);
-        Self { schema, digest }
+        Self {
+            text: to_raw_value(&schema).ok(),
+            digest: digest(&schema),
+            schema,
+        }
     }
 
     /// The fields.
@@ -56,7 +64,8 @@ impl Posed {
         }
     }
 
-    pub(super) fn to_request(&self) -> InputRequest {
+    /// The question as it is sent.
+    pub fn to_request(&self) -> InputRequest {
         match self {
             Self::Request(request) => request.clone(),
             Self::Form { message, schema } => {
@@ -64,6 +73,43 @@ impl Posed {
             }
         }
     }
+}
+
+/// As the request that it is.
+impl Serialize for Posed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Request(request) => request.serialize(serializer),
+            Self::Form { message, schema } => match &schema.text {
+                Some(text) => written(message, text, serializer),
+                None => self.to_request().serialize(serializer),
+            },
+        }
+    }
+}
+
+/// A form as a request, without a copy of its fields.
+fn written<S: Serializer>(
+    message: &str,
+    requested_schema: &RawValue,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Params<'a> {
+        mode: FormMode,
+        message: &'a str,
+        requested_schema: &'a RawValue,
+    }
+    let mut request = serializer.serialize_struct("InputRequest", 2)?;
+    request.serialize_field("method", "elicitation/create")?;
+    let params = Params {
+        mode: FormMode::Form,
+        message,
+        requested_schema,
+    };
+    request.serialize_field("params", &params)?;
+    request.end()
 }
 
 impl<T: Into<InputRequest>> From<T> for Posed {
@@ -79,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_is_known_by_the_same_whether_it_is_a_request_yet_or_not() {
+    fn a_form_is_the_same_whether_it_is_a_request_yet_or_not() {
         let schema = ElicitSchema::new().with_required("name", StringSchema::default());
         let posed = |schema: &ElicitSchema| Posed::Form {
             message: "Name?".into(),
@@ -87,6 +133,11 @@ mod tests {
         };
         let request = posed(&schema).to_request();
         assert_eq!(posed(&schema).fingerprint(), Fingerprint::of(&request));
+        let [written, sent] = [
+            serde_json::to_string(&posed(&schema)).unwrap(),
+            serde_json::to_string(&request).unwrap(),
+        ];
+        assert_eq!(written, sent);
         let other = schema.with("note", StringSchema::default());
         assert_ne!(posed(&other).fingerprint(), Fingerprint::of(&request));
     }

@@ -38,25 +38,28 @@ impl Kind {
         }
     }
 
-    const fn letter(self) -> char {
+    const fn letter(self) -> u8 {
         match self {
-            Self::Form => 'f',
-            Self::Url => 'u',
-            Self::Message => 'm',
-            Self::Roots => 'r',
+            Self::Form => b'f',
+            Self::Url => b'u',
+            Self::Message => b'm',
+            Self::Roots => b'r',
         }
     }
 
-    fn from_letter(letter: &str) -> Option<Self> {
+    fn from_letter(letter: u8) -> Option<Self> {
         [Self::Form, Self::Url, Self::Message, Self::Roots]
             .into_iter()
-            .find(|kind| letter.chars().eq([kind.letter()]))
+            .find(|kind| kind.letter() == letter)
     }
 }
 
 /// How much of the digest is kept. Half of SHA-256: nobody gains by a collision, a handler only
 /// deceives itself.
 const FINGERPRINT_BYTES: usize = 16;
+
+/// The length of a fingerprint as text: a letter for the kind, and Base64.
+const TEXT_BYTES: usize = 1 + (FINGERPRINT_BYTES * 4).div_ceil(3);
 
 /// What a question is recognised by when a handler asks it again.
 ///
@@ -99,6 +102,15 @@ impl Fingerprint {
         Self { kind, digest }
     }
 
+    fn parse(text: &str) -> Option<Self> {
+        let text: &[u8; TEXT_BYTES] = text.as_bytes().try_into().ok()?;
+        let (letter, base64) = text.split_first()?;
+        let kind = Kind::from_letter(*letter)?;
+        let mut digest = [0; FINGERPRINT_BYTES];
+        let length = BASE64_URL_SAFE_NO_PAD.decode_slice(base64, &mut digest);
+        (length == Ok(FINGERPRINT_BYTES)).then_some(Self { kind, digest })
+    }
+
     /// The kind of the question.
     pub const fn kind(&self) -> Kind {
         self.kind
@@ -115,8 +127,11 @@ pub(super) fn of_form(message: &str, fields: &[u8]) -> Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digest = BASE64_URL_SAFE_NO_PAD.encode(self.digest);
-        write!(f, "{}{digest}", self.kind.letter())
+        let mut text = [0; TEXT_BYTES];
+        let written = BASE64_URL_SAFE_NO_PAD.encode_slice(self.digest, &mut text[1..]);
+        text[0] = self.kind.letter();
+        written.map_err(|_| fmt::Error)?;
+        f.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -134,16 +149,20 @@ impl Serialize for Fingerprint {
 
 impl<'de> Deserialize<'de> for Fingerprint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let read = || {
-            let (letter, digest) = text.split_at_checked(1)?;
-            let digest = BASE64_URL_SAFE_NO_PAD.decode(digest).ok()?;
-            Some(Self {
-                kind: Kind::from_letter(letter)?,
-                digest: digest.try_into().ok()?,
-            })
-        };
-        read().ok_or_else(|| de::Error::custom("not the fingerprint of a question"))
+        struct Text;
+        impl de::Visitor<'_> for Text {
+            type Value = Fingerprint;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the fingerprint of a question")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Fingerprint, E> {
+                Fingerprint::parse(text)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 

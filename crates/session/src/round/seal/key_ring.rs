@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use zeroize::Zeroizing;
 
+use super::cipher::Cipher;
 use crate::round::canonical::{DIGEST_BYTES, Hasher};
 
 /// The least bytes of a secret. Sixteen random bytes are out of reach of guessing; a pass phrase
@@ -46,7 +46,7 @@ pub struct WeakSecret(pub usize);
 #[derive(Clone)]
 pub struct Key {
     id: KeyId,
-    cipher: XChaCha20Poly1305,
+    cipher: Cipher,
 }
 
 impl Key {
@@ -59,7 +59,7 @@ impl Key {
         id.copy_from_slice(&hasher.finish()[..KEY_ID_BYTES]);
         Self {
             id: KeyId(id),
-            cipher: XChaCha20Poly1305::new((&*bytes).into()),
+            cipher: Cipher::new(&bytes),
         }
     }
 
@@ -84,7 +84,7 @@ impl Key {
         self.id
     }
 
-    pub(super) const fn cipher(&self) -> &XChaCha20Poly1305 {
+    pub(super) const fn cipher(&self) -> &Cipher {
         &self.cipher
     }
 }

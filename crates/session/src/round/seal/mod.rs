@@ -11,6 +11,7 @@
 
 mod bad_state;
 mod binding;
+mod cipher;
 mod key_ring;
 mod state;
 

@@ -10,10 +10,10 @@
 use std::fmt;
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use chacha20poly1305::aead::{Aead, Payload};
 
 use super::{
     BadState, Binding, KeyId, KeyRing,
+    cipher::TAG_BYTES,
     key_ring::{KEY_ID_BYTES, Key},
 };
 use crate::round::{Journal, MAX_JOURNAL_BYTES, canonical::DIGEST_BYTES};
@@ -23,7 +23,7 @@ pub const CLOCK_SKEW_SECONDS: u64 = 30;
 
 /// The length of a nonce.
 ///
-/// Those of XChaCha20-Poly1305 are long enough to be random: after 2^80 boxes under one key two
+/// Those of XAES-256-GCM are long enough to be random: after 2^80 boxes under one key two
 /// nonces are alike with a chance of 2^-32. Replicas need no counter in common.
 pub const NONCE_BYTES: usize = 24;
 
@@ -31,11 +31,10 @@ pub const NONCE_BYTES: usize = 24;
 pub type Nonce = [u8; NONCE_BYTES];
 
 /// The form of the box. It changes with anything in this file or in the digests.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
 const BINDING_BYTES: usize = EXPIRY_BYTES + 2 * DIGEST_BYTES;
 const EXPIRY_BYTES: usize = 8;
-const TAG_BYTES: usize = 16;
 
 /// The longest `requestState` that is made or read, in bytes of text: that of a full journal.
 pub const MAX_STATE_BYTES: usize =
@@ -82,7 +81,7 @@ impl KeyRing {
     /// Seals a journal. `expires` is in seconds since 1970; `nonce` is random and used only here.
     #[expect(
         clippy::missing_panics_doc,
-        reason = "a journal is always JSON, and far below the 256 GiB of the cipher"
+        reason = "a journal is always JSON, and far below the 64 GiB of the cipher"
     )]
     pub fn seal(
         &self,
@@ -92,26 +91,20 @@ impl KeyRing {
         nonce: Nonce,
     ) -> String {
         let key = self.sealing();
-        let mut inside = Vec::with_capacity(BINDING_BYTES + journal.bytes());
-        inside.extend_from_slice(&expires.to_be_bytes());
-        inside.extend_from_slice(&binding.caller_digest());
-        inside.extend_from_slice(&binding.request_digest());
-        serde_json::to_writer(&mut inside, journal).expect("texts and JSON can always be written");
-
-        let aad = associated(key.id());
-        let payload = Payload {
-            msg: &inside,
-            aad: &aad,
-        };
-        let sealed = key
-            .cipher()
-            .encrypt(&nonce.into(), payload)
-            .expect("a journal is bounded");
-        let mut bytes = Vec::with_capacity(HEAD_BYTES + sealed.len());
+        let room = HEAD_BYTES + BINDING_BYTES + journal.bytes() + TAG_BYTES;
+        let mut bytes = Vec::with_capacity(room);
         bytes.push(VERSION);
         bytes.extend_from_slice(&key.id().0);
         bytes.extend_from_slice(&nonce);
-        bytes.extend_from_slice(&sealed);
+        bytes.extend_from_slice(&expires.to_be_bytes());
+        bytes.extend_from_slice(&binding.caller_digest());
+        bytes.extend_from_slice(&binding.request_digest());
+        serde_json::to_writer(&mut bytes, journal).expect("texts and JSON can always be written");
+        let tag = key
+            .cipher()
+            .seal(&nonce, &associated(key.id()), &mut bytes[HEAD_BYTES..])
+            .expect("a journal is bounded");
+        bytes.extend_from_slice(&tag);
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
@@ -123,55 +116,59 @@ impl KeyRing {
         if state.len() > MAX_STATE_BYTES {
             return Err(BadState::TooLarge(state.len()));
         }
-        let bytes = BASE64_URL_SAFE_NO_PAD
+        let mut bytes = BASE64_URL_SAFE_NO_PAD
             .decode(state)
             .map_err(|_| BadState::Foreign)?;
-        let sealed = Sealed::split(&bytes).ok_or(BadState::Foreign)?;
+        let mut sealed = Sealed::split(&mut bytes).ok_or(BadState::Foreign)?;
         let key = self
             .key(sealed.key)
             .ok_or(BadState::UnknownKey(sealed.key))?;
-        let inside = sealed.decrypt(key)?;
-        let inside = Inside::split(&inside).ok_or(BadState::Foreign)?;
+        let id = StateId(sealed.nonce);
+        let inside = Inside::split(sealed.decrypt(key)?).ok_or(BadState::Foreign)?;
         inside.check(binding, now)?;
         Ok(Opened {
             journal: serde_json::from_slice(inside.journal).map_err(BadState::Unreadable)?,
-            id: StateId(sealed.nonce),
+            id,
             expires: inside.expires,
         })
     }
 }
 
-fn associated(key: KeyId) -> Vec<u8> {
-    [DOMAIN, &[VERSION], &key.0].concat()
+fn associated(key: KeyId) -> [u8; DOMAIN.len() + 1 + KEY_ID_BYTES] {
+    let mut bytes = [0; DOMAIN.len() + 1 + KEY_ID_BYTES];
+    bytes[..DOMAIN.len()].copy_from_slice(DOMAIN);
+    bytes[DOMAIN.len()] = VERSION;
+    bytes[DOMAIN.len() + 1..].copy_from_slice(&key.0);
+    bytes
 }
 
 /// A box taken apart, not yet opened.
 struct Sealed<'a> {
     key: KeyId,
     nonce: Nonce,
-    ciphertext: &'a [u8],
+    text: &'a mut [u8],
+    tag: [u8; TAG_BYTES],
 }
 
 impl<'a> Sealed<'a> {
-    fn split(bytes: &'a [u8]) -> Option<Self> {
-        let (version, rest) = bytes.split_first()?;
-        let (key, rest) = rest.split_first_chunk()?;
-        let (nonce, ciphertext) = rest.split_first_chunk()?;
+    fn split(bytes: &'a mut [u8]) -> Option<Self> {
+        let (version, rest) = bytes.split_first_mut()?;
+        let (key, rest) = rest.split_first_chunk_mut()?;
+        let (nonce, rest) = rest.split_first_chunk_mut()?;
+        let (text, tag) = rest.split_last_chunk_mut()?;
         (*version == VERSION).then_some(Self {
             key: KeyId(*key),
             nonce: *nonce,
-            ciphertext,
+            text,
+            tag: *tag,
         })
     }
 
-    fn decrypt(&self, key: &Key) -> Result<Vec<u8>, BadState> {
+    fn decrypt(&mut self, key: &Key) -> Result<&[u8], BadState> {
         let aad = associated(self.key);
-        let payload = Payload {
-            msg: self.ciphertext,
-            aad: &aad,
-        };
-        let opened = key.cipher().decrypt(&self.nonce.into(), payload);
-        opened.map_err(|_| BadState::Altered)
+        let opened = key.cipher().open(&self.nonce, &aad, self.text, self.tag);
+        opened.ok_or(BadState::Altered)?;
+        Ok(self.text)
     }
 }
 

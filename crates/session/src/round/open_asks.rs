@@ -1,0 +1,73 @@
+//! The questions of a round that have no answer yet.
+
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use turnbuckle_protocol::{InputRequest, InputRequests};
+
+use super::Posed;
+
+/// The questions without an answer, in the order they were first asked and in the words of the
+/// client's revision. Written with serde they are the `inputRequests` of a result.
+///
+/// There are few of them ([`MAX_OPEN_ASKS`](super::MAX_OPEN_ASKS)), so they are looked through.
+#[derive(Clone, Debug, Default)]
+pub struct OpenAsks(Vec<(String, Posed)>);
+
+impl OpenAsks {
+    /// Whether nothing is open.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many are open.
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the question under a key is open.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.posed(key).is_some()
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| &**key)
+    }
+
+    /// The question under a key, as it is sent.
+    pub fn get(&self, key: &str) -> Option<InputRequest> {
+        self.posed(key).map(Posed::to_request)
+    }
+
+    /// All of them, as they are sent.
+    pub fn to_requests(&self) -> InputRequests {
+        let requests = self.0.iter();
+        requests
+            .map(|(key, posed)| (key.clone(), posed.to_request()))
+            .collect()
+    }
+
+    pub(super) fn posed(&self, key: &str) -> Option<&Posed> {
+        let found = self.0.iter().find(|(open, _)| open == key);
+        found.map(|(_, posed)| posed)
+    }
+
+    /// Adds a question under a key that is not there yet.
+    pub(super) fn push(&mut self, key: &str, posed: Posed) {
+        self.0.push((key.to_owned(), posed));
+    }
+
+    pub(super) fn remove(&mut self, key: &str) -> Option<Posed> {
+        let index = self.0.iter().position(|(open, _)| open == key)?;
+        Some(self.0.remove(index).1)
+    }
+}
+
+impl Serialize for OpenAsks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, posed) in &self.0 {
+            map.serialize_entry(key, posed)?;
+        }
+        map.end()
+    }
+}
