@@ -213,7 +213,7 @@ impl Answers {
                     .roots
                     .as_ref()
                     .ok_or(unanswered(self.by_hand.roots, "roots/list"))?;
-                Ok(ListRootsResult::new(roots.list()).into())
+                Ok(ListRootsResult::new(roots.shown()).into())
             }
         }
     }

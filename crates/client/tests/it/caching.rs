@@ -32,7 +32,7 @@ async fn kept(connection: &Connection) -> usize {
     connection.tools().await.unwrap().len()
 }
 
-// rule: K3
+// rule: K2, K3
 // caching: fresh while now < received + ttlMs, stale after that.
 #[tokio::test(start_paused = true)]
 async fn a_list_is_asked_for_when_its_time_is_up_or_it_must_be_fresh() {

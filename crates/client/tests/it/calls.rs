@@ -191,7 +191,11 @@ async fn an_error_of_the_server_keeps_code_message_and_data() {
 // resources: clients SHOULD also accept −32002 for a resource that is not there.
 #[tokio::test(start_paused = true)]
 async fn a_missing_resource_is_the_same_in_every_revision() {
-    for (revision, code) in [(Revision::V2024_11_05, -32002), (Revision::LATEST, -32602)] {
+    for (revision, code) in [
+        (Revision::V2024_11_05, -32002),
+        (Revision::LATEST, -32602),
+        (Revision::LATEST, -32002),
+    ] {
         let (connection, mut server) = meet(&plain(), revision).await;
         let (result, ()) = tokio::join!(async { connection.read("file:///no").await }, async {
             server.hear().await;
@@ -382,6 +386,25 @@ async fn an_answer_that_is_too_long_is_an_error_of_its_own_call() {
         server.hear().await;
         server.answer(json!({"resultType": "complete"})).await;
     });
+}
+
+// rule: J6
+#[tokio::test(start_paused = true)]
+async fn calls_made_at_once_go_out_one_by_one() {
+    for revision in Revision::ALL {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        let mut calls = tokio::task::JoinSet::new();
+        for _ in 0..20 {
+            let connection = connection.clone();
+            calls.spawn(async move { connection.call("t", ()).await.unwrap() });
+        }
+        for _ in 0..20 {
+            let heard = server.hear().await.unwrap();
+            assert!(heard.is_object(), "{revision}: {heard}");
+            server.answer(json!({"content": []})).await;
+        }
+        calls.join_all().await;
+    }
 }
 
 // rule: J5

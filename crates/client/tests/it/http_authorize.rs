@@ -90,6 +90,9 @@ async fn a_header_goes_with_every_request() {
     server.call("t", ()).await.unwrap();
     for heard in site.heard() {
         assert_eq!(heard.header("x-tenant"), Some("acme"));
+        // authorization: with every request, and never in the query.
+        assert_eq!(heard.header("authorization"), Some("Bearer fixed"));
+        assert!(!heard.path.contains('?'), "{}", heard.path);
     }
 }
 

@@ -34,9 +34,17 @@ async fn a_call_is_one_post_with_the_headers_that_mirror_it() {
         .unwrap();
     assert_eq!(said, "hello");
     server.read("file:///a b").await.unwrap_err();
+    server.get("plan", ()).await.unwrap_err();
+    server.tools().await.unwrap_err();
     let discover = site.last("server/discover");
     let call = site.last("tools/call");
-    for (heard, method) in [(&discover, "server/discover"), (&call, "tools/call")] {
+    for (heard, method) in [
+        (&discover, "server/discover"),
+        (&call, "tools/call"),
+        (&site.last("resources/read"), "resources/read"),
+        (&site.last("prompts/get"), "prompts/get"),
+        (&site.last("tools/list"), "tools/list"),
+    ] {
         // streamable-http: MCP-Protocol-Version and Mcp-Method on every request, both Accept types.
         assert_eq!(
             heard.header("mcp-protocol-version"),
@@ -56,6 +64,8 @@ async fn a_call_is_one_post_with_the_headers_that_mirror_it() {
         );
     }
     assert_eq!(discover.header("mcp-name"), None);
+    assert_eq!(site.last("tools/list").header("mcp-name"), None);
+    assert_eq!(site.last("prompts/get").header("mcp-name"), Some("plan"));
     assert_eq!(call.header("mcp-name"), Some("=?base64?Z3LDvMOfZW4=?="));
     assert_eq!(
         site.last("resources/read").header("mcp-name"),

@@ -84,6 +84,12 @@ async fn session_and_version_go_with_everything_after_the_handshake() {
             );
             assert_eq!(heard.header("mcp-method"), None);
         }
+        // transports: each POST takes both kinds of answers, and holds one message.
+        for heard in site.heard().iter().filter(|heard| heard.verb == "POST") {
+            let accepted = heard.header("accept");
+            assert_eq!(accepted, Some("application/json, text/event-stream"));
+            assert!(heard.body.is_object(), "{}", heard.line());
+        }
         // transports: GET asks for events only.
         let get = site
             .heard()

@@ -408,15 +408,22 @@ serve()
     );
 }
 
+// stdio: what a server writes to stderr SHOULD NOT be taken for an error, whatever it says.
 // rule: S3
 #[tokio::test]
 async fn the_log_of_a_server_can_be_followed() {
-    let command = server("log('ready')\nwhile True: served(hear())");
+    let command = server(
+        "log('ERROR: fatal')\nwhile True:\n  asked = hear()\n  if not served(asked) and 'id' in asked: error(asked, -32601)",
+    );
     let client = client().only(NEWEST_LEGACY);
     let connection = client.connect(command).await.unwrap();
     let mut lines = connection.stderr().unwrap().follow();
-    assert_eq!(lines.next().await.unwrap().text, "ready");
+    assert_eq!(lines.next().await.unwrap().text, "ERROR: fatal");
     assert_eq!(lines.next().await.unwrap().text, "heard initialize");
+    // It still answers, if only that it knows no pings.
+    let error = connection.ping().await.unwrap_err();
+    assert_eq!(error.rejection().map(|error| error.code), Some(-32601));
+    assert!(!connection.is_closed());
 }
 
 #[tokio::test]

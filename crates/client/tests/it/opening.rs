@@ -95,7 +95,7 @@ async fn what_is_offered_is_what_the_revision_can_say_of_it() {
     }
 }
 
-// rule: V1
+// rule: V1, V4
 // lifecycle: after a successful initialization the client MUST send `initialized`; it says its
 // name and the newest version it speaks.
 #[tokio::test(start_paused = true)]
@@ -304,6 +304,8 @@ async fn streams_that_close_without_a_word_are_an_error_that_says_so() {
     assert!(matches!(error, ConnectError::Ended { .. }), "{error:?}");
 }
 
+// cancellation: `initialize` MUST NOT be cancelled by clients.
+// rule: PC2
 #[tokio::test(start_paused = true)]
 async fn silence_is_an_error_that_says_what_was_tried() {
     let (mut server, end) = Server::new();

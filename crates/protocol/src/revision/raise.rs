@@ -51,8 +51,9 @@ impl Raise for InitializeResult {
 impl Raise for ErrorObject {
     /// A resource that was not found and is named in the data gets its modern code. One that is
     /// not named keeps the old code, which [`ErrorObject::is_resource_not_found`] still knows.
-    fn raise(&mut self, from: Revision) {
-        if !from.is_modern() && self.code == code::RESOURCE_NOT_FOUND && self.names_a_uri() {
+    /// resources, 2026-07-28: clients SHOULD accept the old code too.
+    fn raise(&mut self, _from: Revision) {
+        if self.code == code::RESOURCE_NOT_FOUND && self.names_a_uri() {
             self.code = code::INVALID_PARAMS;
         }
     }
