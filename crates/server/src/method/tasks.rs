@@ -8,7 +8,7 @@ use std::{
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    Complete, EmptyResult, IdRef, Meta, Revision, envelope,
+    Complete, EmptyResult, IdRef, Revision, envelope,
     method::{Direction, available},
 };
 
@@ -17,7 +17,6 @@ use crate::{
     Reject, answer,
     exchange::Step,
     handler::BoxFuture,
-    shared::Shared,
     sink::{Response, Sink, Wrote},
     task,
 };
@@ -79,9 +78,8 @@ pub(super) fn respond<T: Serialize>(
     response
 }
 
-/// tasks: `tasks/update` and `tasks/cancel` MUST be answered with nothing but the type.
-pub(super) fn done(shared: &Shared) -> Complete<EmptyResult> {
-    Complete(EmptyResult {
-        meta: Some(Meta::new().with_server_info(&shared.info)),
-    })
+/// tasks: `tasks/update` and `tasks/cancel` MUST be answered with nothing but the type. There are
+/// clients that take an answer with more in it, be it who the server is, for another method's.
+pub(super) fn done() -> Complete<EmptyResult> {
+    Complete(EmptyResult::default())
 }

@@ -7,7 +7,7 @@ use turnbuckle_protocol::{Complete, EmptyResult, LegacyTask, Revision};
 use turnbuckle_store::task::{Changed, TaskChange, TaskEnd};
 
 use super::{Incoming, tasks};
-use crate::{Reject, exchange::Step, shared::Shared, sink::Sink, task};
+use crate::{Reject, exchange::Step, sink::Sink, task};
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let task = match tasks::named(&incoming, "tasks/cancel") {
@@ -22,7 +22,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         });
         // tasks: in 2025-11-25 the task MUST be cancelled before this is answered.
         let changed = shared.workshop.change(peer.caller(), &task, end).await;
-        let seen = changed.and_then(|changed| seen(&shared, revision, &task, &changed));
+        let seen = changed.and_then(|changed| seen(revision, &task, &changed));
         tasks::respond(revision, &id, seen)
     });
     tasks::soon(answer, out)
@@ -35,17 +35,12 @@ enum Seen {
     Modern(Complete<EmptyResult>),
 }
 
-fn seen(
-    shared: &Shared,
-    revision: Revision,
-    task: &str,
-    changed: &Changed,
-) -> Result<Seen, Reject> {
+fn seen(revision: Revision, task: &str, changed: &Changed) -> Result<Seen, Reject> {
     match changed {
         Changed::Unknown => Err(task::unknown(task)),
         // The extension: whoever cancels need not know whether the task ended in the meantime.
         Changed::Now(_) | Changed::Over(_) if revision.is_modern() => {
-            Ok(Seen::Modern(tasks::done(shared)))
+            Ok(Seen::Modern(tasks::done()))
         }
         Changed::Now(record) => Ok(Seen::Legacy(task::legacy(record))),
         // tasks: in 2025-11-25 a terminal task MUST NOT be cancelled.

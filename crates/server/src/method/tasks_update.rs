@@ -25,7 +25,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
             match shared.workshop.change(peer.caller(), &task, change).await? {
                 Changed::Unknown => Err(task::unknown(&task)),
                 // The extension: answers that come too late are passed over.
-                Changed::Now(_) | Changed::Over(_) => Ok(tasks::done(&shared)),
+                Changed::Now(_) | Changed::Over(_) => Ok(tasks::done()),
             }
         };
         tasks::respond(revision, &id, updated.await)

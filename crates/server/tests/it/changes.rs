@@ -43,7 +43,7 @@ const TOOLS: &str = "notifications/tools/list_changed";
 const PROMPTS: &str = "notifications/prompts/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
 
-// rule: T2
+// rule: T2, V4
 #[tokio::test]
 async fn a_session_hears_of_every_list_once_it_is_initialized() {
     // lifecycle: before `initialized` the server SHOULD send nothing but pings and logs.

@@ -246,6 +246,9 @@ async fn a_modern_request_that_says_too_little_is_told_what_is_missing() {
         wire.code("server/discover", json!({ "_meta": 7 })).await,
         -32602
     );
+    // Who the client is, it may keep to itself.
+    let meta = json!({ VERSION: "2026-07-28", CAPABILITIES: {} });
+    wire.result("tools/list", json!({ "_meta": meta })).await;
 }
 
 // rule: M3

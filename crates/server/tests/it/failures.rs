@@ -330,9 +330,12 @@ async fn a_tool_error_outside_a_tool_is_an_error_with_its_text() {
 // rule: J9
 #[tokio::test]
 async fn codes_that_a_revision_must_not_send_are_not_sent() {
-    // errors: 2026-07-28 MUST NOT emit -32002 nor the codes it keeps in reserve.
+    // errors: 2026-07-28 MUST NOT emit -32002 and -32042, nor the codes it keeps in reserve.
     let cases = [
         (-32002, -32602),
+        (-32042, -32603),
+        (-32023, -32603),
+        (-32099, -32603),
         (-32050, -32603),
         (-32602, -32602),
         (-32000, -32000),

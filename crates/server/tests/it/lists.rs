@@ -108,7 +108,7 @@ async fn a_modern_list_is_the_same_on_every_connection_whatever_was_called() {
     assert_eq!(second.result("tools/list", json!({})).await, before);
 }
 
-// rule: T1
+// rule: M4, T1, RS1, RS4
 #[tokio::test]
 async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list() {
     // discover: the capabilities are what the server serves, no more and no less.
@@ -142,6 +142,16 @@ async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list(
     let template = Resource::new("a:{x}", async || "").complete("x", ["y"]);
     catalog.add_resource(template).expect("a resource");
     let before = Wire::open(&live).result("server/discover", json!({})).await;
+    let offered = before["capabilities"].as_object().expect("an object");
+    let offered: Vec<_> = offered.keys().map(String::as_str).collect();
+    assert_eq!(offered, ["completions", "prompts", "resources", "tools"]);
+    for revision in Revision::LEGACY {
+        let mut wire = Wire::open(&live);
+        let declared = wire.initialize(revision.as_str()).await["capabilities"].take();
+        for list in ["tools", "prompts", "resources"] {
+            assert!(declared[list].is_object(), "{list} at {revision}");
+        }
+    }
     assert!(catalog.remove_tool("a") && catalog.remove_prompt("a"));
     assert!(catalog.remove_resource("a:{x}"));
     // A client that was told of them may ask for them still.
@@ -350,9 +360,10 @@ async fn hints_for_caches_stand_on_modern_results_alone() {
         );
     }
     wire.speak(Revision::LATEST);
+    let discovered = wire.result("server/discover", json!({})).await;
     assert_eq!(
-        wire.result("server/discover", json!({})).await["ttlMs"],
-        90_000
+        (&discovered["ttlMs"], &discovered["cacheScope"]),
+        (&json!(90_000), &json!("public"))
     );
     assert_eq!(
         wire.call("t", json!({})).await.get("ttlMs"),
@@ -361,7 +372,7 @@ async fn hints_for_caches_stand_on_modern_results_alone() {
     );
 }
 
-// rule: K4
+// rule: K1, K4
 #[tokio::test]
 async fn what_differs_by_caller_is_never_shared_by_caches() {
     // caching: `public` may be served across authorization contexts.

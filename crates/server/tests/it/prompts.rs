@@ -135,6 +135,7 @@ async fn arguments_that_do_not_fit_are_invalid_params_at_every_revision() {
             json!({ "name": 7 }),
             json!({ "name": null }),
             json!({ "name": "" }),
+            json!({ "name": "unheard-of" }),
         ] {
             assert_eq!(wire.code("prompts/get", params).await, -32602);
         }

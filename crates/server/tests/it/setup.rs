@@ -51,6 +51,8 @@ fn a_name_or_uri_is_taken_once() {
         .resource(one())
         .resource(many());
     assert!(apart.build().is_ok(), "different kinds share no names");
+    let upper = Tool::new("A", async || "");
+    assert!(server().tool(tool()).tool(upper).build().is_ok());
 }
 
 // rule: T6
@@ -87,6 +89,7 @@ fn schemas_by_hand_are_checked_before_anyone_calls() {
     for (tool, named) in [
         (raw().input_schema(json!(true)), "object"),
         (raw().input_schema(json!([])), "object"),
+        (raw().input_schema(json!(null)), "object"),
         (raw().input_schema(json!({})), "\"type\": \"object\""),
         (
             raw().input_schema(json!({ "type": "string" })),

@@ -288,6 +288,10 @@ async fn a_subscription_that_ends_with_the_input_is_called_off_and_answered() {
     // subscriptions: it SHOULD answer the request.
     let mut wire = Wire::open(&live());
     let (id, _) = listen(&mut wire, json!({ "toolsListChanged": true })).await;
+    let (other, _) = listen(&mut wire, json!({ "promptsListChanged": true })).await;
+    wire.cancel(&json!(other)).await;
+    wire.result("tools/list", json!({})).await;
+    // What came to its end, by itself or by the client, is not called off: only the first is.
     wire.end_input().await;
     let cancelled = wire.receive().await;
     assert_eq!(cancelled["method"], "notifications/cancelled");

@@ -235,7 +235,7 @@ async fn what_is_done_at_once_is_answered_at_once() {
     assert_eq!(done["content"][0]["text"], "at once");
 }
 
-// rule: Z1
+// rule: Z1, Z4
 #[tokio::test]
 async fn a_client_that_knows_no_tasks_gets_an_ordinary_call_or_is_told() {
     let (lab, server) = lab();
@@ -338,7 +338,7 @@ async fn questions_are_asked_on_the_task_and_answered_one_by_one() {
     assert_eq!(refused["code"], -32_602, "{refused}");
     let partly = update(json!({ "first": accept("Ada"), "nobody asked": {} }));
     let done = result(&mut wire, "tasks/update", partly).await;
-    assert_eq!(done["resultType"], "complete");
+    assert_eq!(done, json!({ "resultType": "complete" }), "and no more");
     let asking = result(&mut wire, "tasks/get", task(id)).await;
     assert_eq!(asking["status"], "input_required");
     let keys: Vec<_> = asking["inputRequests"]
@@ -502,7 +502,7 @@ fn as_task(tool: &str, ttl: u64) -> Value {
     json!({ "name": tool, "arguments": {}, "task": { "ttl": ttl } })
 }
 
-// rule: PC3, D2, D5
+// rule: PC3, D2, D3, D4, D5
 #[tokio::test]
 async fn a_session_creates_looks_waits_lists_and_cancels() {
     let (lab, server) = lab();
@@ -523,9 +523,22 @@ async fn a_session_creates_looks_waits_lists_and_cancels() {
     assert_eq!(first["ttl"], 60_000);
     assert!(created.get("resultType").is_none());
     let id = &first["taskId"];
-    let seen = result(&mut wire, "tasks/get", json!({ "taskId": id })).await;
-    assert_eq!(seen["status"], "working");
+    // tasks: the parameter wins over what `_meta` says.
+    let meta = json!({ "io.modelcontextprotocol/related-task": { "taskId": "another" } });
+    let seen = result(
+        &mut wire,
+        "tasks/get",
+        json!({ "taskId": id, "_meta": meta }),
+    )
+    .await;
+    assert_eq!((&seen["taskId"], &seen["status"]), (id, &json!("working")));
     assert!(seen.get("_meta").is_none());
+    for task in [&first, &seen] {
+        for time in ["createdAt", "lastUpdatedAt"] {
+            assert!(task[time].is_string(), "{time} in {task}");
+        }
+        assert_eq!(task["ttl"], 60_000);
+    }
 
     // Blocks until the task has ended.
     let waiting = wire.ask("tasks/result", json!({ "taskId": id })).await;
@@ -558,6 +571,8 @@ async fn a_session_creates_looks_waits_lists_and_cancels() {
     let cancelled = result(&mut wire, "tasks/cancel", json!({ "taskId": second })).await;
     assert_eq!(cancelled["status"], "cancelled");
     until_alive(&lab, 0).await;
+    let seen = result(&mut wire, "tasks/get", json!({ "taskId": second })).await;
+    assert_eq!(seen["status"], "cancelled", "it stays so");
     for id in [id, second, &json!("nobody")] {
         let error = error(&mut wire, "tasks/cancel", json!({ "taskId": id })).await;
         assert_eq!(error["code"], -32_602);

@@ -63,7 +63,7 @@ async fn every_method_at_2025_11_25() {
     play(include_str!("../data/transcripts/2025-11-25.txt")).await;
 }
 
-// rule: M6
+// rule: J7, M6
 #[tokio::test]
 async fn every_method_at_2026_07_28() {
     play(include_str!("../data/transcripts/2026-07-28.txt")).await;

@@ -8,6 +8,7 @@ use turnbuckle_server::{
 
 use super::{
     ask::{Ask, call},
+    raw::Raw,
     site::{Session, Site},
 };
 use crate::gate::Gate;
@@ -120,7 +121,7 @@ fn round(capabilities: Value, more: Value) -> Ask {
     Ask::call("book", json!({})).body(message.to_string())
 }
 
-// rule: J8
+// rule: J8, N3
 #[tokio::test]
 async fn a_modern_client_is_asked_by_rounds() {
     let site = site().await;
@@ -150,4 +151,10 @@ async fn who_cannot_be_asked_is_told_what_is_missing() {
     assert_eq!((answer.status(), answer.code()), (400, -32021));
     let required = &answer.json()["error"]["data"]["requiredCapabilities"];
     assert!(required["elicitation"].is_object(), "{required}");
+    // What an earlier request declared, on the same connection too, does not count.
+    let mut raw = Raw::connect(site.address).await;
+    let able = round(json!({ "elicitation": { "form": {} } }), json!({}));
+    assert_eq!(raw.ask(able).await.status(), 200);
+    let answer = raw.ask(round(json!({}), json!({}))).await;
+    assert_eq!((answer.status(), answer.code()), (400, -32021));
 }

@@ -1,6 +1,7 @@
 //! Whose requests are let in, and what pages of other origins may do.
 
 use serde_json::json;
+use turnbuckle_protocol::Revision;
 use turnbuckle_server::HttpSettings;
 
 use super::{ask::Ask, site::Site};
@@ -21,6 +22,18 @@ async fn strangers_are_turned_away_with_the_setting_that_would_let_them_in() {
         (call().with("origin", "null"), "allow_origin"),
         (
             Ask::get().with("origin", "http://localhost.evil.example"),
+            "allow_origin",
+        ),
+        (
+            Ask::initialize(Revision::V2025_06_18).with("origin", "https://evil.example"),
+            "allow_origin",
+        ),
+        (
+            Ask::new("GET", "/sse").with("origin", "https://evil.example"),
+            "allow_origin",
+        ),
+        (
+            Ask::new("POST", "/messages?session=1").with("origin", "https://evil.example"),
             "allow_origin",
         ),
         (

@@ -16,7 +16,7 @@ fn watched(tool: &str, arguments: Value) -> Ask {
     Ask::modern("tools/call", params)
 }
 
-// rule: N3, N5
+// rule: N2, N3, N5
 #[tokio::test]
 async fn what_is_said_before_the_answer_makes_it_a_stream() {
     let site = Site::start().await;

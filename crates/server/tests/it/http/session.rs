@@ -138,15 +138,33 @@ async fn a_handshake_that_fails_opens_nothing() {
     assert_eq!(answer.head.get("mcp-session-id"), None);
 }
 
+// transports: a response or a notification MUST be a 202 without a body; a request gets JSON or a
+// stream of events.
 // rule: H4
 #[tokio::test]
 async fn a_response_of_the_client_is_taken_without_a_word() {
     let site = Site::start().await;
-    let session = Session::open(&site, Revision::V2025_06_18).await;
-    let answer = session
-        .post(json!({ "jsonrpc": "2.0", "id": 9, "result": {} }))
-        .await;
-    assert_eq!((answer.status(), answer.body.len()), (202, 0));
+    for revision in SESSIONS {
+        let session = Session::open(&site, revision).await;
+        for message in [
+            json!({ "jsonrpc": "2.0", "id": 9, "result": {} }),
+            notice("notifications/roots/list_changed", json!({})),
+            notice("notifications/unheard-of", json!({})),
+        ] {
+            let answer = session.post(message).await;
+            assert_eq!((answer.status(), answer.body.len()), (202, 0));
+        }
+        let answer = session.post(call(1, "now")).await;
+        let kind = answer.head.get("content-type").unwrap_or_default();
+        assert_eq!((answer.status(), kind), (200, "application/json"));
+        let params = json!({ "name": "steps", "arguments": { "count": 1 }, "_meta": { "progressToken": 1 } });
+        let mut stream = session.stream(request(2, "tools/call", params)).await;
+        stream.event().await.expect("a step");
+        site.gate.arrived(1).await;
+        site.gate.open(1);
+        let events = stream.rest().await;
+        assert!(events.iter().any(|event| event.data.contains("1 steps")));
+    }
 }
 
 // cancellation: no response is sent for a cancelled request.

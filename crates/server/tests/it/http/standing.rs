@@ -7,7 +7,7 @@ use turnbuckle_server::Tool;
 use turnbuckle_transport::http::sse::Event;
 
 use super::{
-    ask::Ask,
+    ask::{Ask, call},
     site::{SESSIONS, SOON, Session, Site},
 };
 
@@ -81,6 +81,14 @@ async fn of_two_streams_one_gets_each_message() {
         }
     }
     assert!(third.as_ref().is_some_and(is_change));
+    // transports: a response MUST NOT come on a stream that a GET opened.
+    let called = session.post(call(9, "now")).await;
+    assert_eq!(called.json()["id"], 9);
+    let mut piece = older.piece().await;
+    while piece.as_deref().is_some_and(|piece| piece != b":\n\n") {
+        assert!(!String::from_utf8_lossy(&piece.unwrap()).contains("result"));
+        piece = older.piece().await;
+    }
     drop(older);
     // transports: what went over the newer stream MUST NOT be replayed on the older one.
     let mut resumed = session.resume(first.id.as_deref().expect("an id")).await;
