@@ -294,6 +294,7 @@ fn nonces(source: NonceSource) -> Result<Option<Nonces>, GuardError> {
 mod tests {
     use super::*;
 
+    // rule: A19
     #[test]
     fn a_guard_that_cannot_work_is_not_built() {
         let guard = || Guard::new("https://h.example/mcp").issuer("https://i.example");

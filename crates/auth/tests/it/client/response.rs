@@ -68,6 +68,7 @@ async fn an_answer_of_somebody_else_is_not_redeemed() {
     }
 }
 
+// rule: A14
 /// A14: an error of somebody else is not shown; one of ours is, with what can be done.
 #[tokio::test]
 async fn a_refusal_of_the_person_is_told() {

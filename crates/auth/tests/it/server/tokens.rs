@@ -43,7 +43,7 @@ async fn a_good_token_says_who_calls() {
     assert_eq!(site.call("whoami", &slash.mint()).await.status, 200);
 }
 
-// rule: A9
+// rule: A2, A9
 // A2 and A9: expired, foreign and damaged tokens MUST get 401; the audience MUST be this server.
 #[tokio::test]
 async fn a_token_that_is_not_for_us_is_refused() {

@@ -62,6 +62,9 @@ async fn documents_are_where_clients_look() {
                 document["code_challenge_methods_supported"],
                 json!(["S256"])
             );
+            // Its answers say who they are from (see `codes.rs`), so this is promised.
+            let promise = &document["authorization_response_iss_parameter_supported"];
+            assert_eq!(*promise, true);
         }
         for place in absent {
             let answer = get(&format!("{}{place}", server.origin())).await;
