@@ -10,7 +10,7 @@ use crate::argument::ArgumentError;
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    done
-  1    the tool ran and reported an error
+  1    the tool ran and reported an error, or what was compared differs
   2    usage or arguments: nothing was called
   3    cannot connect
   4    the server answered with an error, or broke the protocol

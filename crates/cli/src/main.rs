@@ -7,21 +7,26 @@ mod argument;
 mod ask;
 mod command;
 mod demo;
+mod diff;
 mod exit;
+mod heads;
 mod inspect;
 mod log;
+mod manual;
+mod patience;
 mod recording;
 mod secret;
 mod session;
 mod show;
 mod sign_in;
 mod signature;
+mod suggest;
 mod target;
 mod wire;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Serve, inspect and script any Model Context Protocol server, of any revision.
 ///
@@ -53,8 +58,13 @@ enum Command {
     Logout(command::login::Logout),
     Record(command::record::Record),
     Replay(command::replay::Replay),
+    Diff(command::diff::Diff),
     Load(command::load::Load),
     Servers(command::servers::Servers),
+    Completions(command::completions::Completions),
+    Man(command::man::Man),
+    #[command(name = "__complete", hide = true)]
+    Suggest(command::completions::Suggest),
 }
 
 fn main() -> ExitCode {
@@ -75,8 +85,12 @@ fn main() -> ExitCode {
         Command::Logout(logout) => command::login::leave(logout),
         Command::Record(record) => command::record::run(record),
         Command::Replay(replay) => command::replay::run(replay),
+        Command::Diff(diff) => command::diff::run(diff),
         Command::Load(load) => command::load::run(load),
         Command::Servers(servers) => command::servers::run(servers),
+        Command::Completions(completions) => command::completions::run(completions),
+        Command::Man(man) => command::man::run(&Arguments::command(), man),
+        Command::Suggest(asked) => command::completions::suggest(&Arguments::command(), asked),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

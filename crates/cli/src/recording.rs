@@ -1,6 +1,6 @@
 //! A recording: the exchanges of a session, from a file of NDJSON.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{fs, path::Path};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,13 +15,17 @@ pub(crate) struct Recording {
     used: Vec<usize>,
 }
 
-/// A request, the notifications until its answer, and the answer.
+/// A request, what the server said until its answer, the answer, and what it said until the next
+/// request.
 #[derive(Debug)]
 pub(crate) struct Exchange {
+    id: String,
     pub(crate) method: String,
     pub(crate) params: Value,
-    notifications: Vec<Value>,
+    before: Vec<Value>,
+    /// Null if there was none until the end.
     pub(crate) answer: Value,
+    after: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -29,6 +33,9 @@ struct Written {
     direction: String,
     message: Value,
 }
+
+/// The member of `_meta` that says which subscription a notification belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Recording {
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
@@ -40,30 +47,29 @@ impl Recording {
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        let mut exchanges = Vec::new();
-        let mut open: BTreeMap<String, (String, Value, Vec<Value>)> = BTreeMap::new();
+        let mut exchanges: Vec<Exchange> = Vec::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let Written { direction, message } = serde_json::from_str(line)?;
             let id = message.get("id").map(ToString::to_string);
             let method = message["method"].as_str().map(str::to_owned);
             match (direction.as_str(), id, method) {
-                ("out", Some(id), Some(method)) => {
-                    open.insert(id, (method, message["params"].clone(), Vec::new()));
-                }
+                ("out", Some(id), Some(method)) => exchanges.push(Exchange {
+                    id,
+                    method,
+                    params: message["params"].clone(),
+                    before: Vec::new(),
+                    answer: Value::Null,
+                    after: Vec::new(),
+                }),
                 ("in", Some(id), None) => {
-                    if let Some((method, params, notifications)) = open.remove(&id) {
-                        exchanges.push(Exchange {
-                            method,
-                            params,
-                            notifications,
-                            answer: message,
-                        });
+                    let mut open = exchanges.iter_mut().rev();
+                    if let Some(exchange) = open.find(|one| one.id == id && one.answer.is_null()) {
+                        exchange.answer = message;
                     }
                 }
-                ("in", None, Some(_)) => {
-                    // Nothing says whose a notification is: it goes with what is open.
-                    if let Some((_, _, notifications)) = open.values_mut().last() {
-                        notifications.push(message);
+                ("in", _, Some(_)) => {
+                    if let Some(exchange) = owner(&mut exchanges, &message) {
+                        exchange.hear(message);
                     }
                 }
                 _ => {}
@@ -74,7 +80,7 @@ impl Recording {
     }
 
     /// What was answered to such a request: in the order of the recording, and then again.
-    pub(crate) fn take(&mut self, method: &str, params: &Value) -> Option<Vec<Value>> {
+    pub(crate) fn take(&mut self, method: &str, params: &Value, id: &Value) -> Option<Vec<Value>> {
         // A client of another version introduces itself otherwise, and is answered the same.
         let is_opening = matches!(method, "initialize" | "server/discover");
         let fitting = self.exchanges.iter().enumerate().filter(|(_, exchange)| {
@@ -82,14 +88,66 @@ impl Recording {
         });
         let (place, exchange) = fitting.min_by_key(|(place, _)| (self.used[*place], *place))?;
         self.used[place] += 1;
+        Some(exchange.messages(params, id))
+    }
+}
+
+/// Whose a message of the server is: by its token or its subscription; else the newest that is
+/// open, or the newest of all.
+fn owner<'e>(exchanges: &'e mut [Exchange], message: &Value) -> Option<&'e mut Exchange> {
+    let token = &message["params"]["progressToken"];
+    let subscription = &message["params"]["_meta"][SUBSCRIPTION];
+    let is_its = |one: &Exchange| {
+        (!token.is_null() && one.params["_meta"]["progressToken"] == *token)
+            || (!subscription.is_null() && one.id == subscription.to_string())
+    };
+    let place = exchanges
+        .iter()
+        .rposition(is_its)
+        .or_else(|| exchanges.iter().rposition(|one| one.answer.is_null()))
+        .or_else(|| exchanges.len().checked_sub(1))?;
+    exchanges.get_mut(place)
+}
+
+impl Exchange {
+    fn hear(&mut self, message: Value) {
+        if self.answer.is_null() {
+            self.before.push(message);
+        } else {
+            self.after.push(message);
+        }
+    }
+
+    /// What the server said, for a request of another id and token.
+    fn messages(&self, params: &Value, id: &Value) -> Vec<Value> {
         let token = params.pointer("/_meta/progressToken");
-        let messages = exchange.notifications.iter().cloned().map(|mut message| {
-            if let (Some(token), true) = (token, message["method"] == "notifications/progress") {
-                message["params"]["progressToken"] = token.clone();
+        let anew = |message: &Value| {
+            let mut message = message.clone();
+            let members = &mut message["params"];
+            if let (Some(token), true) = (token, members.get("progressToken").is_some()) {
+                members["progressToken"] = token.clone();
+            }
+            if let Some(subscription) = members.pointer_mut("/_meta").and_then(|meta| {
+                meta.get_mut(SUBSCRIPTION)
+                    .filter(|of| of.to_string() == self.id)
+            }) {
+                *subscription = id.clone();
+            }
+            if members.is_null() {
+                message
+                    .as_object_mut()
+                    .map(|all| all.shift_remove("params"));
             }
             message
-        });
-        Some(messages.chain([exchange.answer.clone()]).collect())
+        };
+        let mut messages: Vec<Value> = self.before.iter().map(anew).collect();
+        if !self.answer.is_null() {
+            let mut answer = self.answer.clone();
+            answer["id"] = id.clone();
+            messages.push(answer);
+        }
+        messages.extend(self.after.iter().map(anew));
+        messages
     }
 }
 
@@ -109,36 +167,78 @@ mod tests {
 
     use super::*;
 
+    fn recording(lines: &[(&str, Value)]) -> Recording {
+        let lines = lines.iter().map(|(direction, message)| {
+            json!({"ms": 0, "direction": direction, "message": message}).to_string()
+        });
+        Recording::parse(&lines.collect::<Vec<_>>().join("\n")).unwrap()
+    }
+
     #[test]
     fn a_request_gets_what_was_recorded_for_its_like() {
-        let lines = [
-            json!({"ms": 0, "direction": "out", "message":
-                {"id": 1, "method": "tools/call", "params": {"name": "a", "_meta": {"progressToken": 1}}}}),
-            json!({"ms": 1, "direction": "in", "message":
-                {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}}}),
-            json!({"ms": 1, "direction": "in", "message": {"id": 1, "result": {"x": 1}}}),
-            json!({"ms": 2, "direction": "out", "message":
-                {"id": 2, "method": "tools/call", "params": {"name": "a"}}}),
-            json!({"ms": 3, "direction": "in", "message": {"id": 2, "result": {"x": 2}}}),
-        ];
-        let text = lines.map(|line| line.to_string()).join("\n");
-        let mut recording = Recording::parse(&text).unwrap();
+        let first = json!({"name": "a", "_meta": {"progressToken": 1}});
+        let report = json!({"progressToken": 1, "progress": 1});
+        let mut recording = recording(&[
+            (
+                "out",
+                json!({"id": 1, "method": "tools/call", "params": first}),
+            ),
+            (
+                "in",
+                json!({"method": "notifications/progress", "params": report}),
+            ),
+            ("in", json!({"id": 1, "result": {"x": 1}})),
+            (
+                "out",
+                json!({"id": 2, "method": "tools/call", "params": {"name": "a"}}),
+            ),
+            ("in", json!({"id": 2, "result": {"x": 2}})),
+        ]);
         let params = json!({"name": "a", "_meta": {"progressToken": "t"}});
-        let first = recording.take("tools/call", &params).unwrap();
+        let first = recording.take("tools/call", &params, &json!(7)).unwrap();
         assert_eq!(first[0]["params"]["progressToken"], "t");
-        assert_eq!(first[1]["result"]["x"], 1);
-        let second = recording.take("tools/call", &params).unwrap();
+        assert_eq!(first[1], json!({"id": 7, "result": {"x": 1}}));
+        let second = recording.take("tools/call", &params, &json!(8)).unwrap();
         assert_eq!(second[0]["result"]["x"], 2);
         // Then from the beginning.
-        assert_eq!(
-            recording.take("tools/call", &params).unwrap()[1]["result"]["x"],
-            1
-        );
-        assert!(
-            recording
-                .take("tools/call", &json!({"name": "b"}))
-                .is_none()
-        );
+        let third = recording.take("tools/call", &params, &json!(9)).unwrap();
+        assert_eq!(third[1]["result"]["x"], 1);
+        let other = json!({"name": "b"});
+        assert!(recording.take("tools/call", &other, &json!(10)).is_none());
         assert!(Recording::parse("nonsense").is_err());
+    }
+
+    #[test]
+    fn what_was_said_beside_answers_is_there_too() {
+        let changed = json!({"method": "notifications/tools/list_changed",
+            "params": {"_meta": {SUBSCRIPTION: 1}}});
+        let mut recording = recording(&[
+            (
+                "out",
+                json!({"id": 1, "method": "subscriptions/listen", "params": {}}),
+            ),
+            (
+                "out",
+                json!({"id": 2, "method": "tools/call", "params": {}}),
+            ),
+            ("in", changed),
+            (
+                "in",
+                json!({"id": "s", "method": "elicitation/create", "params": {}}),
+            ),
+            ("in", json!({"id": 2, "result": {}})),
+        ]);
+        let heard = recording
+            .take("subscriptions/listen", &json!({}), &json!("new"))
+            .unwrap();
+        assert_eq!(
+            heard.len(),
+            1,
+            "a subscription has no answer while it goes on"
+        );
+        assert_eq!(heard[0]["params"]["_meta"][SUBSCRIPTION], "new");
+        let called = recording.take("tools/call", &json!({}), &json!(5)).unwrap();
+        assert_eq!(called[0]["method"], "elicitation/create");
+        assert_eq!(called[1]["id"], 5);
     }
 }

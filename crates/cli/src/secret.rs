@@ -1,9 +1,12 @@
 //! Secrets, kept out of what is shown and recorded.
 
 use serde_json::Value;
+use turnbuckle_host::config::Launch;
+
+use crate::target::{Options, Server};
 
 /// What stands where a secret was.
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 
 /// A value shorter than this is no secret, and would be found everywhere, in characters.
 const MIN_SECRET: usize = 6;
@@ -28,6 +31,18 @@ const NAMES: [&str; 11] = [
 pub(crate) struct Secrets(Vec<String>);
 
 impl Secrets {
+    /// Those that a server is started or reached with.
+    pub(crate) fn of(options: &Options, server: &Server) -> Self {
+        let mut secrets = Self::default();
+        let given = match &server.launch {
+            Launch::Command { environment, .. } => environment,
+            Launch::Remote(remote) => &remote.headers,
+        };
+        given.iter().for_each(|(_, value)| secrets.add(value));
+        options.secrets().for_each(|value| secrets.add(value));
+        secrets
+    }
+
     pub(crate) fn add(&mut self, value: &str) {
         // `Bearer x`: the word before it is no secret.
         let value = value.rsplit(' ').next().unwrap_or(value);
@@ -84,7 +99,7 @@ fn mask(value: &mut Value) -> bool {
     }
 }
 
-fn is_secret(name: &str) -> bool {
+pub(crate) fn is_secret(name: &str) -> bool {
     let plain: String = name
         .chars()
         .filter(|letter| letter.is_alphanumeric())

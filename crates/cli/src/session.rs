@@ -1,24 +1,34 @@
 //! One connection of a command: seen on the wire, answered when it asks, interrupted in order.
 
-use std::{future::Future, time::Duration, time::Instant};
+use std::{
+    future::{Future, IntoFuture as _},
+    pin::{Pin, pin},
+    time::{Duration, Instant},
+};
 
+use serde::Serialize;
 use turnbuckle::{
-    Connection, Round,
+    Answers, Connection, Round,
     client::{Answerable, Call},
     protocol::ProgressNotificationParams,
 };
 
 use crate::{
     ask::{AskOptions, Desk},
-    command::print_json,
+    command::{print, print_json, serve::stop_signal},
     exit::{Code, Failed, Outcome},
+    patience::Patience,
     show::{ProgressLine, Style, elapsed},
     target::{Options, Server},
     wire::Wire,
 };
 
-/// How long a server has to end after an interruption. UX: Ctrl-C waits 2 s.
+/// How long an interrupted server has to end. UX: Ctrl-C waits 2 s.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a server may take to end of its own accord: what a client gives its process, and the
+/// time to clean up after a kill.
+const ENDING: Duration = Duration::from_secs(5);
 
 /// A connection, and all that belongs to it.
 pub(crate) struct Session {
@@ -26,6 +36,7 @@ pub(crate) struct Session {
     pub(crate) wire: Wire,
     name: String,
     started: Instant,
+    patience: Patience,
 }
 
 /// What came of a call, and how often the server was asked for it.
@@ -34,8 +45,8 @@ pub(crate) struct Finished<R> {
     rounds: usize,
 }
 
-/// Connects, works, and closes, whatever happens. Ctrl-C drops the work, which cancels its calls on
-/// the wire, and then ends the connection.
+/// Connects, works, and closes, whatever happens, within the time that the options give. Ctrl-C
+/// drops the work, which cancels its calls on the wire, and then ends the connection.
 pub(crate) async fn with<T, F>(
     options: &Options,
     asks: Option<&AskOptions>,
@@ -45,40 +56,95 @@ pub(crate) async fn with<T, F>(
 where
     F: Future<Output = Outcome<T>>,
 {
+    let patience = Patience::new(options.longest());
+    let answers = asks.map(AskOptions::offer);
+    run(options, answers, server, patience, work).await
+}
+
+/// The same for work without an end of its own: only connecting has to be done in time.
+pub(crate) async fn open_ended<T>(
+    options: &Options,
+    answers: Option<Answers>,
+    server: &Server,
+    work: impl AsyncFnOnce(Session) -> Outcome<T>,
+) -> Outcome<T> {
+    let patience = Patience::new(options.longest());
+    let endless = async |session: Session| {
+        let patience = session.patience.clone();
+        patience.stopped(work(session)).await
+    };
+    run(options, answers, server, patience, endless).await
+}
+
+async fn run<T, F>(
+    options: &Options,
+    answers: Option<Answers>,
+    server: &Server,
+    patience: Patience,
+    work: impl FnOnce(Session) -> F,
+) -> Outcome<T>
+where
+    F: Future<Output = Outcome<T>>,
+{
     let wire = Wire::new(options, server)?;
     let client = wire.tap(options.client());
-    let client = match asks {
-        Some(asks) => client.answering(asks.offer()),
+    let client = match answers {
+        Some(answers) => client.answering(answers),
         None => client,
     };
+    let target = if options.wire {
+        server.seen_target(options, &wire)?
+    } else {
+        server.target(options)?
+    };
     let started = Instant::now();
+    let mut stop = pin!(stop_signal());
+    let late = || overdue(server, options.longest());
     let connection = tokio::select! {
-        connected = options.connect(server, &client) => connected?,
-        () = interrupted() => return Err(Failed::interrupted()),
+        connected = client.connect(target).into_future() => connected?,
+        () = stop.as_mut() => return Err(Failed::interrupted()),
+        () = patience.exhausted() => return Err(late()),
     };
     let session = Session {
         connection: connection.clone(),
         wire,
         name: server.name.clone(),
         started,
+        patience: patience.clone(),
     };
     let outcome = tokio::select! {
         outcome = work(session) => outcome,
-        () = interrupted() => Err(Failed::interrupted()),
+        () = stop.as_mut() => Err(Failed::interrupted()),
+        () = patience.exhausted() => Err(late()),
     };
-    let is_late = tokio::time::timeout(PATIENCE * 2, connection.close())
-        .await
-        .is_err();
-    if is_late {
-        tracing::warn!(server = %server.name, "the server does not end");
-    }
+    end(server, &connection, &outcome, stop).await;
     outcome
 }
 
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+/// Closes the connection. An interruption leaves little time, also one that comes only now.
+async fn end<T>(
+    server: &Server,
+    connection: &Connection,
+    outcome: &Outcome<T>,
+    stop: Pin<&mut impl Future<Output = ()>>,
+) {
+    let is_cut_short = |failed: &Failed| matches!(failed.code, Code::Interrupted | Code::Timeout);
+    let ended = if outcome.as_ref().is_err_and(is_cut_short) {
+        connection.close_within(PATIENCE).await
+    } else {
+        tokio::select! {
+            ended = tokio::time::timeout(ENDING, connection.close()) => ended.ok(),
+            () = stop => connection.close_within(PATIENCE).await,
+        }
+    };
+    if ended.is_none() {
+        tracing::warn!(server = %server.name, "the server does not end");
     }
+}
+
+fn overdue(server: &Server, limit: Duration) -> Failed {
+    let text = format!("`{}` was not done within {}", server.name, elapsed(limit));
+    Failed::new(Code::Timeout, text).hint("`--timeout 120` waits longer")
 }
 
 impl Session {
@@ -100,7 +166,8 @@ impl Session {
                 Round::Done(result) => return Ok(Finished { result, rounds }),
                 Round::Asked(pending) => pending,
             };
-            let answers = desk.answer(&self.name, pending.asks()).await;
+            let answering = desk.answer(&self.name, pending.asks());
+            let answers = self.patience.stopped(answering).await;
             let answers = answers.or_else(|unanswered| {
                 self.connection.give_up(&pending);
                 if is_json {
@@ -111,6 +178,17 @@ impl Session {
             rounds += 1;
             let again = self.connection.resume(pending, answers);
             round = again.progress(|report| line.show(&report)).await;
+        }
+    }
+
+    /// Prints the newest result of a method exactly as the server wrote it.
+    pub(crate) fn print_exact(&self, method: &str, otherwise: &impl Serialize) -> Outcome {
+        match self.wire.result(method) {
+            Some(exact) => {
+                print(exact.get());
+                Ok(())
+            }
+            None => print_json(otherwise),
         }
     }
 

@@ -2,18 +2,26 @@
 
 use std::{future::Future, pin::Pin};
 
-use turnbuckle::auth::client::{Browser, OAuth, Visit};
+use turnbuckle::auth::client::{Browser, FileStore, OAuth, Visit};
 
 use crate::exit::{Code, Failed, Outcome};
 
 /// What people are shown when they are asked, and what the tokens are kept under.
 const NAME: &str = "turnbuckle";
 
+/// Where tokens are kept between runs.
+pub(crate) fn store() -> Outcome<FileStore> {
+    FileStore::open(NAME).map_err(|error| Failed::new(Code::Authorization, error))
+}
+
+/// Gets and renews tokens, and keeps them there.
+pub(crate) fn kept_in(store: FileStore) -> OAuth {
+    OAuth::new(NAME).store(store)
+}
+
 /// Gets and renews tokens, and keeps them between runs.
 pub(crate) fn remembered() -> Outcome<OAuth> {
-    OAuth::new(NAME)
-        .remember()
-        .map_err(|error| Failed::new(Code::Authorization, error))
+    store().map(kept_in)
 }
 
 /// Uses and renews the tokens that there are, and never sends anybody to a browser: a command that

@@ -7,12 +7,11 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 use turnbuckle::{
     Client,
     client::{Direction, Passing},
 };
-use turnbuckle_host::config::Launch;
 
 use crate::{
     exit::{Failed, Outcome},
@@ -64,20 +63,6 @@ pub(crate) struct Line<'m> {
 
 impl Wire {
     pub(crate) fn new(options: &Options, server: &Server) -> Outcome<Self> {
-        let mut secrets = Secrets::default();
-        match &server.launch {
-            Launch::Command { environment, .. } => {
-                for (_, value) in environment {
-                    secrets.add(value);
-                }
-            }
-            Launch::Remote(remote) => {
-                remote
-                    .headers
-                    .iter()
-                    .for_each(|(_, value)| secrets.add(value));
-            }
-        }
         let file = options.record.as_ref().map(|path| {
             std::fs::File::create(path)
                 .map(Mutex::new)
@@ -88,7 +73,7 @@ impl Wire {
         Ok(Self(Arc::new(Seen {
             started: Instant::now(),
             is_shown: options.wire,
-            secrets,
+            secrets: Secrets::of(options, server),
             file: file.transpose()?,
             kept: Mutex::default(),
         })))
@@ -105,6 +90,22 @@ impl Wire {
         let kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.results.iter().find(|(of, _)| of == method);
         found.map(|(_, result)| result.clone())
+    }
+}
+
+impl Wire {
+    /// Shows the head of a request or an answer of HTTP, where messages are shown.
+    pub(crate) fn show_head(&self, direction: Direction, head: &Value) {
+        if !self.0.is_shown {
+            return;
+        }
+        let line = json!({
+            "ms": milliseconds(self.0.started),
+            "direction": name(direction),
+            "http": head,
+        });
+        let line = self.0.secrets.mask(&line.to_string());
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
     }
 }
 
@@ -133,11 +134,12 @@ impl Seen {
     }
 
     fn write(&self, passing: Passing<'_>) {
-        let direction = match passing.direction {
-            Direction::Out => "out",
-            Direction::In => "in",
-        };
-        let line = line(self.started, direction, passing.message, &self.secrets);
+        let line = line(
+            self.started,
+            name(passing.direction),
+            passing.message,
+            &self.secrets,
+        );
         if self.is_shown {
             let _ = writeln!(std::io::stderr().lock(), "{line}");
         }
@@ -146,6 +148,18 @@ impl Seen {
             let _ = writeln!(file, "{line}");
         }
     }
+}
+
+fn name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Out => "out",
+        Direction::In => "in",
+    }
+}
+
+/// Milliseconds since then, to the microsecond.
+fn milliseconds(started: Instant) -> f64 {
+    (started.elapsed().as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// A message as a line of NDJSON, without its secrets. What is no JSON is there as a text.
@@ -161,9 +175,8 @@ pub(crate) fn line(
     let Ok(message) = message else {
         return String::new();
     };
-    let ms = (started.elapsed().as_secs_f64() * 1e6).round() / 1e3;
     let line = Line {
-        ms,
+        ms: milliseconds(started),
         direction,
         message: &message,
     };

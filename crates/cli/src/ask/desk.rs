@@ -54,7 +54,7 @@ impl Desk {
             return Ok(answer);
         }
         if !self.is_attended {
-            return Err(nobody(server, key, ask));
+            return Err(self.nobody(server, key, ask));
         }
         match ask {
             InputRequest::Elicit(elicit) => match &**elicit {
@@ -69,26 +69,29 @@ impl Desk {
             InputRequest::ListRoots(_) => Ok(ListRootsResult::new(self.roots.clone()).into()),
         }
     }
-}
 
-/// Input is needed, and there is nobody to ask. The hint is a word that would have answered.
-fn nobody(server: &str, key: &str, ask: &InputRequest) -> Failed {
-    let (what, example) = match ask {
-        InputRequest::Elicit(elicit) => match &**elicit {
-            ElicitRequestParams::Form(form) => (form.message.clone(), form::example(key, form)),
-            ElicitRequestParams::Url(visit) => (
-                format!("{} ({})", visit.message, visit.url),
-                format!("{key}=accept"),
+    /// Input is needed, and there is nobody to ask. The hint is a word that would have answered.
+    fn nobody(&self, server: &str, key: &str, ask: &InputRequest) -> Failed {
+        let (what, example) = match ask {
+            InputRequest::Elicit(elicit) => match &**elicit {
+                ElicitRequestParams::Form(form) => (
+                    form.message.clone(),
+                    form::example(key, form, &self.prepared),
+                ),
+                ElicitRequestParams::Url(visit) => (
+                    format!("{} ({})", visit.message, visit.url),
+                    format!("{key}=accept"),
+                ),
+            },
+            _ => (
+                "what would your model say?".to_owned(),
+                format!("{key}=TEXT"),
             ),
-        },
-        _ => (
-            "what would your model say?".to_owned(),
-            format!("{key}=TEXT"),
-        ),
-    };
-    Failed::new(
-        Code::Input,
-        format!("`{server}` asks, and nobody is there to answer: {what}"),
-    )
-    .hint(format!("pass --answer {example}"))
+        };
+        Failed::new(
+            Code::Input,
+            format!("`{server}` asks, and nobody is there to answer: {what}"),
+        )
+        .hint(format!("pass --answer {example}"))
+    }
 }

@@ -71,14 +71,19 @@ pub(super) fn fields(form: &ElicitRequestFormParams) -> impl Iterator<Item = Fie
         .map(|(name, field)| Field::new(name, field, schema.is_required(name)))
 }
 
-/// An answer that could have been given ahead, for a hint.
-pub(super) fn example(key: &str, form: &ElicitRequestFormParams) -> String {
+/// An answer that could have been given ahead and was not, for a hint.
+pub(super) fn example(key: &str, form: &ElicitRequestFormParams, prepared: &Prepared) -> String {
     let schema = &form.requested_schema;
-    let needed = schema.properties.iter();
-    let first = needed
+    let is_open = |name: &str| {
+        let mut fields = fields(form);
+        let field = fields.find(|field| field.name == name);
+        field.is_some_and(|field| !matches!(prepared.field(key, &field), Ok(Some(_))))
+    };
+    let open = schema.properties.iter().filter(|(name, _)| is_open(name));
+    let first = open
         .clone()
         .find(|(name, _)| schema.is_required(name))
-        .or_else(|| needed.clone().next());
+        .or_else(|| open.clone().next());
     match first {
         Some((name, turnbuckle::protocol::PrimitiveSchema::Boolean(_))) => format!("{name}=true"),
         Some((name, _)) => format!("{name}=VALUE"),

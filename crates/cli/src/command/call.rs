@@ -9,14 +9,13 @@ use turnbuckle::{
     schema::{Schema, nearest_name},
 };
 
-use super::{block_on, print, print_json};
+use super::{print, print_json, request::Request};
 use crate::{
     argument,
-    ask::AskOptions,
     exit::{Code, Failed, Outcome},
-    session::{self, Session},
+    session::Session,
     show, signature,
-    target::{self, Options, Server},
+    target::Server,
 };
 
 /// Call a tool.
@@ -30,10 +29,6 @@ pub(crate) struct Call {
     #[arg(value_name = "SERVER TOOL KEY=VALUE", allow_hyphen_values = false)]
     words: Vec<String>,
 
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
-
     /// Send the arguments even if they do not fit the tool's schema.
     #[arg(long)]
     send_anyway: bool,
@@ -43,22 +38,11 @@ pub(crate) struct Call {
     task: bool,
 
     #[command(flatten)]
-    media: show::Media,
-
-    #[command(flatten)]
-    asks: AskOptions,
-
-    #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    request: Request,
 }
 
 pub(crate) fn run(call: &Call) -> Outcome {
-    let config = call.options.config.as_ref();
-    let (server, rest) = target::split(&call.words, &call.command, config)?;
+    let (server, rest) = call.request.aim.split(&call.words)?;
     let (tool, words) = rest.split_first().ok_or_else(|| {
         Failed::usage("no tool was named").hint(format!(
             "`turnbuckle list {}` shows what there is",
@@ -66,12 +50,7 @@ pub(crate) fn run(call: &Call) -> Outcome {
         ))
     })?;
     let work = async |session: Session| call.on(&server, &session, tool, words).await;
-    block_on(session::with(
-        &call.options,
-        Some(&call.asks),
-        &server,
-        work,
-    ))
+    call.request.run(&server, work)
 }
 
 impl Call {
@@ -86,20 +65,20 @@ impl Call {
         let tools = connection.tools().await?;
         let tool = find(server, &tools, name)?;
         let arguments = self.arguments(tool, words)?;
-        let desk = self.asks.desk()?;
+        let desk = self.request.asks.desk()?;
         let called = connection.call(name, &*arguments);
         if self.task {
             return self.start(called).await;
         }
-        let finished = session.finish(called, &desk, self.json).await?;
+        let finished = session.finish(called, &desk, self.request.json).await?;
         let result = &finished.result;
-        if self.json {
+        if self.request.json {
             match session.wire.result("tools/call") {
                 Some(exact) if !is_task(&exact) => print(exact.get()),
                 _ => print_json(&**result)?,
             }
         } else {
-            print(&show::tool_result(result, &self.media));
+            print(&show::tool_result(result, &self.request.media));
             session.tell(&finished);
         }
         if result.is_error == Some(true) {
@@ -114,15 +93,15 @@ impl Call {
     /// Leaves the work to the server. A task that never was one has its result already.
     async fn start(&self, call: Calling<'_, ToolOutput>) -> Outcome {
         match call.task().await? {
-            Started::Task(task) if self.json => print_json(task.ticket()),
+            Started::Task(task) if self.request.json => print_json(task.ticket()),
             Started::Task(task) => {
                 print(task.id());
                 Ok(())
             }
-            Started::Done(output) if self.json => print_json(&*output),
+            Started::Done(output) if self.request.json => print_json(&*output),
             Started::Done(output) => {
                 eprintln!("it is done already; the server made no task of it");
-                print(&show::tool_result(&output, &self.media));
+                print(&show::tool_result(&output, &self.request.media));
                 Ok(())
             }
         }

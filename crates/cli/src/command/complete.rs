@@ -3,12 +3,12 @@
 use clap::Args;
 use turnbuckle::protocol::{CompleteRequestParams, Reference};
 
-use super::{block_on, print, print_json};
+use super::{block_on, print};
 use crate::{
     exit::{Failed, Outcome},
     session::{self, Session},
     show::Style,
-    target::{self, Options},
+    target::Aim,
 };
 
 /// Ask what a server suggests for an argument of a prompt or a variable of a template.
@@ -25,16 +25,11 @@ pub(crate) struct Complete {
     json: bool,
 
     #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    aim: Aim,
 }
 
 pub(crate) fn run(complete: &Complete) -> Outcome {
-    let config = complete.options.config.as_ref();
-    let (server, rest) = target::split(&complete.words, &complete.command, config)?;
+    let (server, rest) = complete.aim.split(&complete.words)?;
     let [of, settled @ .., typed] = rest else {
         return Err(Failed::usage(
             "name a prompt or a template, and `argument=start`",
@@ -54,13 +49,7 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
     let work = async |session: Session| {
         let completion = session.connection.complete_with(params).await?;
         if complete.json {
-            return match session.wire.result("completion/complete") {
-                Some(exact) => {
-                    print(exact.get());
-                    Ok(())
-                }
-                None => print_json(&completion),
-            };
+            return session.print_exact("completion/complete", &completion);
         }
         completion.values.iter().for_each(|value| print(value));
         if completion.has_more == Some(true) {
@@ -68,7 +57,7 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
         }
         Ok(())
     };
-    block_on(session::with(&complete.options, None, &server, work))
+    block_on(session::with(&complete.aim.options, None, &server, work))
 }
 
 fn pair(word: &str) -> Outcome<(&str, &str)> {

@@ -4,14 +4,13 @@ use clap::Args;
 use serde_json::Value;
 use turnbuckle::{protocol::Prompt, schema::nearest_name};
 
-use super::{block_on, print, print_json};
+use super::{print, request::Request};
 use crate::{
     argument,
-    ask::AskOptions,
     exit::{Failed, Outcome},
-    session::{self, Session},
+    session::Session,
     show::{self, Style},
-    target::{self, Options, Server},
+    target::Server,
 };
 
 /// Get a prompt, with its arguments filled in.
@@ -21,27 +20,12 @@ pub(crate) struct Get {
     #[arg(value_name = "SERVER PROMPT KEY=VALUE")]
     words: Vec<String>,
 
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    media: show::Media,
-
-    #[command(flatten)]
-    asks: AskOptions,
-
-    #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    request: Request,
 }
 
 pub(crate) fn run(get: &Get) -> Outcome {
-    let config = get.options.config.as_ref();
-    let (server, rest) = target::split(&get.words, &get.command, config)?;
+    let (server, rest) = get.request.aim.split(&get.words)?;
     let (name, words) = rest.split_first().ok_or_else(|| {
         Failed::usage("no prompt was named").hint(format!(
             "`turnbuckle list {} prompts` shows them",
@@ -49,7 +33,7 @@ pub(crate) fn run(get: &Get) -> Outcome {
         ))
     })?;
     let work = async |session: Session| get.on(&server, &session, name, words).await;
-    block_on(session::with(&get.options, Some(&get.asks), &server, work))
+    get.request.run(&server, work)
 }
 
 impl Get {
@@ -63,22 +47,16 @@ impl Get {
         let prompts = session.connection.prompts().await?;
         let prompt = find(server, &prompts, name)?;
         let arguments = arguments(prompt, words)?;
-        let desk = self.asks.desk()?;
+        let desk = self.request.asks.desk()?;
         let call = session.connection.get(name, arguments);
-        let finished = session.finish(call, &desk, self.json).await?;
-        if self.json {
-            return match session.wire.result("prompts/get") {
-                Some(exact) => {
-                    print(exact.get());
-                    Ok(())
-                }
-                None => print_json(&finished.result),
-            };
+        let finished = session.finish(call, &desk, self.request.json).await?;
+        if self.request.json {
+            return session.print_exact("prompts/get", &finished.result);
         }
         for message in &finished.result.messages {
             let role = serde_json::to_value(message.role).unwrap_or_default();
             print(&Style::Dim.out(role.as_str().unwrap_or_default()));
-            print(&show::block(&message.content, &self.media));
+            print(&show::block(&message.content, &self.request.media));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::serve::stop_signal;
 use crate::{
     exit::{Code, Failed, Outcome},
     inspect::{Inspector, Site},
-    target::{self, Options},
+    target::{self, Aim},
 };
 
 /// Look at servers in the browser: call, read, answer, and see every message.
@@ -34,11 +34,7 @@ pub(crate) struct Inspect {
     port: Option<u16>,
 
     #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    aim: Aim,
 }
 
 pub(crate) fn run(inspect: &Inspect) -> Outcome {
@@ -56,7 +52,7 @@ impl Inspect {
     async fn serve(&self) -> Outcome {
         // Heard from the start: whoever stops it while it begins is not overheard.
         let stop = stop_signal();
-        let inspector = Inspector::new(self.options.clone());
+        let inspector = Inspector::new(self.aim.options.clone());
         let site = Site::open(inspector.clone(), self.port).await;
         let site = site.map_err(|error| Failed::new(Code::Connect, error))?;
         self.add_servers(&inspector)?;
@@ -71,10 +67,10 @@ impl Inspect {
 
     /// Adds what was named, and connects; without a name, adds what the config files have.
     fn add_servers(&self, inspector: &std::sync::Arc<Inspector>) -> Outcome {
-        let config = self.options.config.as_ref();
+        let config = self.aim.options.config.as_ref();
         let mut connected = Vec::new();
-        if !self.command.is_empty() {
-            let (server, _) = target::split(&[], &self.command, config)?;
+        if !self.aim.command.is_empty() {
+            let (server, _) = self.aim.split(&[])?;
             connected.push(inspector.add(server, "command line")?);
         }
         for word in &self.servers {
@@ -97,7 +93,7 @@ impl Inspect {
     }
 
     fn add_configured(&self, inspector: &Inspector) -> Outcome {
-        let catalogue = target::catalogue(self.options.config.as_ref())?;
+        let catalogue = target::catalogue(self.aim.options.config.as_ref())?;
         let mut known = Vec::new();
         for (_, entry) in catalogue.entries().filter(|(_, entry)| entry.is_enabled) {
             // The nearest of those with the same name is the one that the name means.

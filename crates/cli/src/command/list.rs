@@ -18,7 +18,7 @@ use crate::{
     session::{self, Session},
     show::{Style, Table, elapsed},
     signature,
-    target::{self, Options},
+    target::Aim,
 };
 
 /// List what a server offers: tools as signatures, prompts, resources and templates.
@@ -34,17 +34,13 @@ pub(crate) struct List {
     json: bool,
 
     #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    aim: Aim,
 }
 
 /// What a server offers.
 #[derive(Default)]
-pub(super) struct Offer {
-    pub(super) tools: Vec<Tool>,
+pub(crate) struct Offer {
+    pub(crate) tools: Vec<Tool>,
     prompts: Vec<Prompt>,
     resources: Vec<Resource>,
     templates: Vec<ResourceTemplate>,
@@ -54,8 +50,7 @@ pub(super) struct Offer {
 const MAX_PARAMETERS: usize = 4;
 
 pub(crate) fn run(list: &List) -> Outcome {
-    let config = list.options.config.as_ref();
-    let (server, rest) = target::split(&list.words, &list.command, config)?;
+    let (server, rest) = list.aim.split(&list.words)?;
     let started = Instant::now();
     let work = async |session: Session| {
         let connection = &session.connection;
@@ -74,7 +69,7 @@ pub(crate) fn run(list: &List) -> Outcome {
         }
         Ok(())
     };
-    block_on(session::with(&list.options, None, &server, work))
+    block_on(session::with(&list.aim.options, None, &server, work))
 }
 
 fn title(name: &str, connection: &Connection) -> String {
@@ -87,7 +82,7 @@ fn title(name: &str, connection: &Connection) -> String {
     format!("{title} · {}", server.revision())
 }
 
-pub(super) async fn offer(connection: &Connection) -> Outcome<Offer> {
+pub(crate) async fn offer(connection: &Connection) -> Outcome<Offer> {
     // A server that could not say what it offers is asked for everything.
     let everything = ServerCapabilities {
         tools: Some(ToolsCapability::default()),
@@ -200,7 +195,7 @@ impl Offer {
         }
     }
 
-    pub(super) fn to_json(&self, connection: &Connection) -> Value {
+    pub(crate) fn to_json(&self, connection: &Connection) -> Value {
         let server = connection.server();
         json!({
             "server": server.implementation(),

@@ -14,7 +14,7 @@ use crate::{
     exit::{Code, Failed, Outcome},
     session::{self, Session},
     show::elapsed,
-    target::{self, Options, Server},
+    target::{Aim, Server},
 };
 
 /// Call a tool many times, several at once, and print percentiles.
@@ -37,21 +37,16 @@ pub(crate) struct Load {
     json: bool,
 
     #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    aim: Aim,
 }
 
 pub(crate) fn run(load: &Load) -> Outcome {
-    let config = load.options.config.as_ref();
-    let (server, rest) = target::split(&load.words, &load.command, config)?;
+    let (server, rest) = load.aim.split(&load.words)?;
     let (tool, words) = rest
         .split_first()
         .ok_or_else(|| Failed::usage("no tool was named"))?;
     let work = async |session: Session| load.on(&server, &session, tool, words).await;
-    block_on(session::with(&load.options, None, &server, work))
+    block_on(session::open_ended(&load.aim.options, None, &server, work))
 }
 
 impl Load {

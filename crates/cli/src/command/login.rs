@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use turnbuckle::auth::client::{Loopback, Paste, Registered};
+use turnbuckle::auth::client::{Loopback, Paste, Registered, SignIn};
 use turnbuckle_host::config::Launch;
 
 use super::block_on;
@@ -54,7 +54,8 @@ pub(crate) struct Logout {
 
 pub(crate) fn run(login: &Login) -> Outcome {
     let url = url(&login.server, login.config.as_ref())?;
-    let mut oauth = sign_in::remembered()?.scopes(login.scopes.iter().map(String::as_str));
+    let store = sign_in::store()?;
+    let mut oauth = sign_in::kept_in(store.clone()).scopes(login.scopes.iter().map(String::as_str));
     if let Some(id) = &login.client_id {
         oauth = oauth.client(Registered::new(id));
     }
@@ -66,13 +67,24 @@ pub(crate) fn run(login: &Login) -> Outcome {
     } else {
         oauth.browser(Loopback::new())
     };
-    block_on(async {
+    let signed = block_on(async {
         oauth
             .sign_in(&url)
             .await
             .map_err(|error| Failed::new(Code::Authorization, error))
     })?;
-    eprintln!("signed in to {url}");
+    match signed {
+        SignIn::NotNeeded => eprintln!("{url} lets everybody in: no sign-in is needed"),
+        SignIn::Already => eprintln!("you are signed in to {url} already"),
+        _ => {
+            eprintln!("signed in to {url}");
+            if !store.is_sealed() {
+                eprintln!(
+                    "there is no keyring here: the tokens are in files that only you can read"
+                );
+            }
+        }
+    }
     Ok(())
 }
 

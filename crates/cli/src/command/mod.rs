@@ -2,20 +2,24 @@
 
 pub(crate) mod call;
 pub(crate) mod complete;
+pub(crate) mod completions;
+pub(crate) mod diff;
 pub(crate) mod get;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod login;
+pub(crate) mod man;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod replay;
+mod request;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod tasks;
 pub(crate) mod watch;
 
-use std::future::Future;
+use std::{future::Future, time::Duration};
 
 use serde::Serialize;
 
@@ -27,7 +31,10 @@ pub(crate) fn block_on<T>(command: impl Future<Output = Outcome<T>>) -> Outcome<
         .enable_all()
         .build()
         .map_err(|error| Failed::new(crate::exit::Code::Connect, error))?;
-    runtime.block_on(command)
+    let outcome = runtime.block_on(command);
+    // Nobody waits any more: a lookup of a name may still block a thread.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
 }
 
 /// Prints data as JSON: one line for programs.

@@ -4,13 +4,11 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
 use turnbuckle::ResourceContents;
 
-use super::{block_on, print, print_json};
+use super::{print, request::Request};
 use crate::{
-    ask::AskOptions,
     exit::{Code, Failed, Outcome},
-    session::{self, Session},
+    session::Session,
     show,
-    target::{self, Options},
 };
 
 /// Read a resource by its URI.
@@ -20,31 +18,16 @@ pub(crate) struct Read {
     #[arg(value_name = "SERVER URI")]
     words: Vec<String>,
 
-    /// Print the result as JSON.
-    #[arg(long)]
-    json: bool,
-
     /// Write the bytes of the resource to stdout as they are.
     #[arg(long, conflicts_with = "json")]
     raw: bool,
 
     #[command(flatten)]
-    media: show::Media,
-
-    #[command(flatten)]
-    asks: AskOptions,
-
-    #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    request: Request,
 }
 
 pub(crate) fn run(read: &Read) -> Outcome {
-    let config = read.options.config.as_ref();
-    let (server, rest) = target::split(&read.words, &read.command, config)?;
+    let (server, rest) = read.request.aim.split(&read.words)?;
     let [uri] = rest else {
         return Err(Failed::usage("name one resource by its URI").hint(format!(
             "`turnbuckle list {} resources` shows them",
@@ -52,33 +35,22 @@ pub(crate) fn run(read: &Read) -> Outcome {
         )));
     };
     let work = async |session: Session| read.on(&session, uri).await;
-    block_on(session::with(
-        &read.options,
-        Some(&read.asks),
-        &server,
-        work,
-    ))
+    read.request.run(&server, work)
 }
 
 impl Read {
     async fn on(&self, session: &Session, uri: &str) -> Outcome {
-        let desk = self.asks.desk()?;
+        let desk = self.request.asks.desk()?;
         let call = session.connection.read(uri);
-        let finished = session.finish(call, &desk, self.json).await?;
-        if self.json {
-            return match session.wire.result("resources/read") {
-                Some(exact) => {
-                    print(exact.get());
-                    Ok(())
-                }
-                None => print_json(&finished.result),
-            };
+        let finished = session.finish(call, &desk, self.request.json).await?;
+        if self.request.json {
+            return session.print_exact("resources/read", &finished.result);
         }
         for contents in &finished.result.contents {
             if self.raw {
                 write_raw(contents)?;
             } else {
-                print(&show::contents(contents, &self.media));
+                print(&show::contents(contents, &self.request.media));
             }
         }
         Ok(())

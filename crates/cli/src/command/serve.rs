@@ -94,7 +94,7 @@ fn announce_socket(path: &str) {
 }
 
 /// Ctrl-C, or a polite request to end.
-pub(super) async fn stop_signal() {
+pub(crate) async fn stop_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

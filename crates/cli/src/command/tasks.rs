@@ -9,7 +9,7 @@ use crate::{
     exit::{Code, Failed, Outcome},
     session::{self, Session},
     show::{self, Style, Table},
-    target::{self, Options},
+    target::Aim,
 };
 
 /// Look after tasks: list them, see how one stands, wait for its result, cancel it.
@@ -30,16 +30,11 @@ pub(crate) struct Tasks {
     media: show::Media,
 
     #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    aim: Aim,
 }
 
 pub(crate) fn run(tasks: &Tasks) -> Outcome {
-    let config = tasks.options.config.as_ref();
-    let (server, rest) = target::split(&tasks.words, &tasks.command, config)?;
+    let (server, rest) = tasks.aim.split(&tasks.words)?;
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match rest[..] {
         [] | ["list"] | ["get" | "result" | "cancel", _] => {}
@@ -51,7 +46,7 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
         }
     }
     let work = async |session: Session| tasks.on(&session, &rest).await;
-    block_on(session::with(&tasks.options, None, &server, work))
+    block_on(session::with(&tasks.aim.options, None, &server, work))
 }
 
 impl Tasks {
@@ -71,13 +66,7 @@ impl Tasks {
             "get" => {
                 let standing = task.status().await?;
                 if self.json {
-                    return match session.wire.result("tasks/get") {
-                        Some(exact) => {
-                            print(exact.get());
-                            Ok(())
-                        }
-                        None => print_json(&standing),
-                    };
+                    return session.print_exact("tasks/get", &standing);
                 }
                 let value = serde_json::to_value(&standing).unwrap_or_default();
                 row(&value)

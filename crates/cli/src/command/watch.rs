@@ -9,7 +9,7 @@ use crate::{
     exit::{Code, Failed, Outcome},
     session::{self, Session},
     show::Style,
-    target::{self, Options},
+    target::Aim,
 };
 
 /// Watch what changes at a server: its lists, resources that you name, and its log.
@@ -35,11 +35,7 @@ pub(crate) struct Watch {
     count: Option<usize>,
 
     #[command(flatten)]
-    options: Options,
-
-    /// A command to start as the server.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    aim: Aim,
 }
 
 fn level(text: &str) -> Result<LoggingLevel, String> {
@@ -47,10 +43,9 @@ fn level(text: &str) -> Result<LoggingLevel, String> {
 }
 
 pub(crate) fn run(watch: &Watch) -> Outcome {
-    let config = watch.options.config.as_ref();
-    let (server, uris) = target::split(&watch.words, &watch.command, config)?;
+    let (server, uris) = watch.aim.split(&watch.words)?;
     let work = async |session: Session| watch.on(&session, uris).await;
-    block_on(session::with(&watch.options, None, &server, work))
+    block_on(session::open_ended(&watch.aim.options, None, &server, work))
 }
 
 impl Watch {

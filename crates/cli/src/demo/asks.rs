@@ -45,6 +45,36 @@ pub(super) async fn greet(Ask(ask): Ask) -> Result<String, ToolError> {
     })
 }
 
+/// What somebody says before a deployment.
+#[derive(Form)]
+pub(super) struct Confirmation {
+    #[form(title = "Really?")]
+    confirm: bool,
+    #[form(min_length = 3)]
+    reason: String,
+}
+
+/// Deploys (nothing, in truth) once somebody has confirmed it.
+#[tool(destructive)]
+pub(super) async fn deploy(
+    Ask(ask): Ask,
+    /** Where to. */
+    env: String,
+) -> Result<String, ToolError> {
+    let question = format!("Deploy to {env}?");
+    let answer = ask.form::<Confirmation>("confirm", question).await?;
+    match answer {
+        Answer::Accepted(Confirmation {
+            confirm: true,
+            reason,
+        }) => {
+            tracing::info!(env, reason, "deployed");
+            Ok(format!("deployed {env}"))
+        }
+        _ => Err(ToolError::new(format!("nothing was deployed to {env}"))),
+    }
+}
+
 /// Sends the person to a page, as for a payment or a sign-in, and says whether they went.
 #[tool(read_only, open_world)]
 pub(super) async fn visit(Ask(ask): Ask) -> Result<String, ToolError> {

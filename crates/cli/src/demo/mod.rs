@@ -15,7 +15,7 @@ pub(crate) fn server() -> Server {
         .about("One example of everything that a client may meet.")
         .instructions(
             "Every tool here shows one feature of the protocol. `echo` and `add` are the simplest; \
-             `count` reports progress and can be cancelled; `grow` changes the list of tools; `greet`, \
+             `count` reports progress and can be cancelled; `grow` changes the list of tools; `greet`, `deploy`, \
              `visit`, `write` and `roots` ask the client; `tick` changes a resource that can be \
              subscribed to; `log` writes to the client's log; `bake` can run as a task.",
         )
@@ -37,6 +37,7 @@ pub(crate) fn server() -> Server {
         .tool(tools::grow)
         .tool(tools::shrink)
         .tool(asks::greet)
+        .tool(asks::deploy)
         .tool(asks::visit)
         .tool(asks::write)
         .tool(asks::roots)

@@ -1,17 +1,21 @@
 //! The server a command is for: a URL, a name from a config file, or a command after `--`.
 
+mod aim;
 mod options;
 
 use std::path::PathBuf;
 
-use turnbuckle::{Command, Target, client::HttpTarget};
+use turnbuckle::{Command, Target, auth::client::OAuth, client::HttpTarget};
 use turnbuckle_host::config::{Catalogue, Entry, Environment, Launch, LookupError, Places, Remote};
 
+pub(crate) use aim::Aim;
 pub(crate) use options::{EraName, Options};
 
 use crate::{
     exit::{Failed, Outcome},
+    heads::Heads,
     sign_in,
+    wire::Wire,
 };
 
 /// The server that was meant, before it is connected to.
@@ -126,18 +130,35 @@ impl Server {
             }
             Launch::Remote(remote) => {
                 let target = reach(remote, options)?;
-                let has_own = remote
-                    .headers
-                    .iter()
-                    .any(|(name, _)| is_authorization(name));
-                // Tokens that somebody signed in for are used, unless others were given.
-                let tokens = (!has_own && !options.has_authorization()).then(sign_in::silent);
-                Ok(match tokens.flatten() {
+                Ok(match self.tokens(options) {
                     Some(tokens) => target.authorize(tokens).into(),
                     None => target.into(),
                 })
             }
         }
+    }
+
+    /// The same, with the heads of HTTP shown.
+    pub(crate) fn seen_target(&self, options: &Options, wire: &Wire) -> Outcome<Target> {
+        match &self.launch {
+            Launch::Command { .. } => self.target(options),
+            Launch::Remote(remote) => {
+                let heads = Heads::new(wire.clone(), self.tokens(options));
+                Ok(reach(remote, options)?.authorize(heads).into())
+            }
+        }
+    }
+
+    /// Tokens that somebody signed in for are used, unless others were given.
+    pub(crate) fn tokens(&self, options: &Options) -> Option<OAuth> {
+        let Launch::Remote(remote) = &self.launch else {
+            return None;
+        };
+        let mut names = remote.headers.iter().map(|(name, _)| name);
+        let has_own = names.any(|name| is_authorization(name));
+        (!has_own && !options.has_authorization())
+            .then(sign_in::silent)
+            .flatten()
     }
 
     /// The same where it is a URL, for whoever has more to say about it.

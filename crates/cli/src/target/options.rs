@@ -4,15 +4,14 @@ use std::{fs, path::PathBuf, time::Duration};
 
 use clap::Args;
 use turnbuckle::{
-    Client, Connection, Revision,
+    Client, Revision,
     client::{Era, HttpTarget},
 };
 
-use super::Server;
 use crate::exit::{Failed, Outcome};
 
 /// How to connect.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct Options {
     /// Look names up in this file alone.
@@ -29,11 +28,12 @@ pub(crate) struct Options {
 
     /// Send a header with each HTTP request (may be repeated).
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
-    headers: Vec<String>,
+    pub(crate) headers: Vec<String>,
 
-    /// Seconds to wait for an answer.
-    #[arg(long, value_name = "SECONDS", default_value = "60")]
-    pub(crate) timeout: f64,
+    /// Seconds that all of it may take, your own answers aside. Without this, a server may be silent
+    /// for a minute, and a call may take an hour.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
 
     /// Show every message on stderr, as NDJSON with times and without secrets.
     #[arg(long)]
@@ -45,15 +45,15 @@ pub(crate) struct Options {
 
     /// Go through this proxy, instead of the one in the environment.
     #[arg(long, value_name = "URL")]
-    proxy: Option<String>,
+    pub(crate) proxy: Option<String>,
 
     /// Trust this certificate authority too.
     #[arg(long, value_name = "PEM FILE")]
-    cacert: Option<PathBuf>,
+    pub(crate) cacert: Option<PathBuf>,
 
     /// Trust any certificate. Anybody can then pretend to be the server.
     #[arg(long)]
-    insecure: bool,
+    pub(crate) insecure: bool,
 }
 
 /// An era, by its name.
@@ -62,6 +62,23 @@ pub(crate) struct Options {
 pub(crate) enum EraName {
     Legacy,
     Modern,
+}
+
+/// A minute without a word from the server.
+const SILENCE: Duration = Duration::from_mins(1);
+
+/// An hour for a call that reports progress, or a task.
+const LONGEST: Duration = Duration::from_hours(1);
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is no number of seconds"))?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        Err(_) if seconds > 0.0 => Ok(Duration::MAX),
+        _ => Err("it must be more than 0".to_owned()),
+    }
 }
 
 impl Options {
@@ -87,13 +104,20 @@ impl Options {
         names.any(super::is_authorization)
     }
 
+    /// How long a server may be silent.
     pub(crate) fn deadline(&self) -> Duration {
-        Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::MAX)
+        self.timeout.unwrap_or(SILENCE)
     }
 
-    /// Connects to a server.
-    pub(crate) async fn connect(&self, server: &Server, client: &Client) -> Outcome<Connection> {
-        Ok(client.connect(server.target(self)?).await?)
+    /// How long a command may take, the answers of a person aside.
+    pub(crate) fn longest(&self) -> Duration {
+        self.timeout.unwrap_or(LONGEST)
+    }
+
+    /// The values of headers, which are secrets.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.headers.iter();
+        pairs.filter_map(|header| Some(header.split_once(':')?.1.trim()))
     }
 
     /// What an HTTP server is reached with.

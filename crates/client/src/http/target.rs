@@ -104,6 +104,12 @@ impl HttpTarget {
         }
     }
 
+    /// What its requests are sent with, for whoever sends some of their own. The hook for
+    /// credentials is not among it.
+    pub fn settings(&self) -> &AgentSettings {
+        &self.settings
+    }
+
     /// Where it is, if it can be told.
     pub(crate) fn address(&self) -> Result<Address, HttpError> {
         Ok(Address::parse(&self.url.0)?)

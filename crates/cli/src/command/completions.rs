@@ -1,0 +1,69 @@
+//! `turnbuckle completions`: completion for shells, and what their scripts ask.
+
+use clap::{Args, ValueEnum};
+
+use super::print;
+use crate::{
+    exit::Outcome,
+    suggest::{self, Suggestions},
+};
+
+/// Print a script that completes commands, servers, tools, arguments and values in your shell.
+///
+/// bash: `source <(turnbuckle completions bash)` in ~/.bashrc.
+/// zsh: `source <(turnbuckle completions zsh)` in ~/.zshrc, after `compinit`.
+/// fish: `turnbuckle completions fish > ~/.config/fish/completions/turnbuckle.fish`.
+/// Servers are asked for what they have when you press the key, for two seconds at the most, and the
+/// answer is remembered for a minute.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Completions {
+    /// The shell.
+    shell: Shell,
+}
+
+/// A shell that we have a script for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// What the scripts ask: the words after the program's name, the last of which is being typed.
+#[derive(Args)]
+pub(crate) struct Suggest {
+    #[arg(last = true)]
+    words: Vec<String>,
+}
+
+pub(crate) fn run(completions: &Completions) -> Outcome {
+    let script = match completions.shell {
+        Shell::Bash => include_str!("../suggest/turnbuckle.bash"),
+        Shell::Zsh => include_str!("../suggest/turnbuckle.zsh"),
+        Shell::Fish => include_str!("../suggest/turnbuckle.fish"),
+    };
+    print(script.trim_end());
+    Ok(())
+}
+
+/// One candidate a line, with a tab before what is said of it; `:files` for names of files.
+pub(crate) fn suggest(program: &clap::Command, asked: &Suggest) -> Outcome {
+    let candidates = match suggest::next(program, &asked.words) {
+        Suggestions::Files => {
+            print(":files");
+            return Ok(());
+        }
+        Suggestions::These(candidates) => candidates,
+    };
+    for candidate in candidates {
+        // A server's words are data, and must not become two lines or a command of the terminal.
+        let clean = |text: &str| text.replace(char::is_control, " ");
+        let (text, about) = (&candidate.text, clean(&candidate.about));
+        if text.contains(char::is_control) {
+            continue;
+        }
+        print(format!("{text}\t{about}").trim_end());
+    }
+    Ok(())
+}

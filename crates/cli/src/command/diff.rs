@@ -1,0 +1,127 @@
+//! `turnbuckle diff`: what changed for a caller.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{block_on, list, print, print_json};
+use crate::{
+    diff::{self, Change, Effect, Snapshot},
+    exit::{Code, Failed, Outcome},
+    recording::Recording,
+    session::{self, Session},
+    show::{Style, Table},
+    target::{self, Aim, Server},
+};
+
+/// Compare two servers, or two recordings, or one of each: what changed for a caller.
+///
+/// Each side is a URL, a name from a config file, or the file of a recording that has lists in it; the
+/// command after `--` is the new side. A change is `breaking` if what worked may not work any more,
+/// `compatible` if everything that worked works, and `wording` if only people and models read
+/// something else. The exit code is 1 if anything is breaking.
+#[derive(Args)]
+pub(crate) struct Diff {
+    /// The old side and the new one.
+    #[arg(value_name = "OLD NEW", required = true, num_args = 1..=2)]
+    words: Vec<String>,
+
+    /// Print JSON: every change with its effect, kind, name, path and what it is.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    aim: Aim,
+}
+
+pub(crate) fn run(diff: &Diff) -> Outcome {
+    let (old, new) = match (&diff.words[..], diff.aim.command.is_empty()) {
+        ([old, new], true) => (diff.side(old)?, diff.side(new)?),
+        ([old], false) => {
+            let (server, _) = diff.aim.split(&[])?;
+            (diff.side(old)?, diff.live(&server)?)
+        }
+        _ => {
+            return Err(Failed::usage("name two servers or recordings")
+                .hint("turnbuckle diff OLD NEW, or turnbuckle diff OLD -- command"));
+        }
+    };
+    for (side, snapshot) in [("old", &old), ("new", &new)] {
+        for list in snapshot.unknown() {
+            eprintln!("the {side} recording has no list of {list}: they are not compared");
+        }
+    }
+    diff.tell(&diff::between(&old, &new))
+}
+
+impl Diff {
+    fn side(&self, word: &str) -> Outcome<Snapshot> {
+        let path = Path::new(word);
+        if path.is_file() {
+            return Ok(Snapshot::recorded(&Recording::open(path)?));
+        }
+        let config = self.aim.options.config.as_ref();
+        self.live(&target::find(word, config)?)
+    }
+
+    /// Asks a server for all that it offers.
+    fn live(&self, server: &Server) -> Outcome<Snapshot> {
+        let work = async |session: Session| {
+            let connection = &session.connection;
+            let offer = list::offer(connection).await?;
+            let discovered = session.wire.result("server/discover");
+            let discovered = discovered.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            let listed = offer.to_json(connection);
+            Ok(Snapshot::listed(listed, discovered.as_ref()))
+        };
+        block_on(session::with(&self.aim.options, None, server, work))
+    }
+
+    fn tell(&self, changes: &[Change]) -> Outcome {
+        let count = |effect| changes.iter().filter(|one| one.effect == effect).count();
+        let breaking = count(Effect::Breaking);
+        let (compatible, wording) = (count(Effect::Compatible), count(Effect::Wording));
+        if self.json {
+            print_json(&json!({
+                "breaking": breaking, "compatible": compatible, "wording": wording,
+                "changes": changes,
+            }))?;
+        } else {
+            table(changes).lines().iter().for_each(|line| print(line));
+            let sum = format!("{breaking} breaking, {compatible} compatible, {wording} wording");
+            print(&Style::Dim.out(&sum));
+        }
+        if breaking > 0 {
+            return Err(Failed::new(
+                Code::Tool,
+                format!("callers of the old may fail with the new: {breaking} breaking"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn table(changes: &[Change]) -> Table {
+    let mut table = Table::default();
+    for change in changes {
+        let style = match change.effect {
+            Effect::Breaking => Style::Bad,
+            Effect::Compatible => Style::Good,
+            Effect::Wording => Style::Dim,
+        };
+        let effect = serde_json::to_value(change.effect).unwrap_or_default();
+        let effect = effect.as_str().unwrap_or_default().to_owned();
+        let place = match change.path.as_str() {
+            "" => String::new(),
+            path => format!("{path}: "),
+        };
+        table.row(vec![
+            (effect, Some(style)),
+            (change.kind.to_owned(), Some(Style::Dim)),
+            (change.name.clone(), Some(Style::Strong)),
+            (format!("{place}{}", change.what), None),
+        ]);
+    }
+    table
+}

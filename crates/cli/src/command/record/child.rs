@@ -1,0 +1,84 @@
+//! A server that is a program: its pipes, with somebody who writes along.
+
+use std::{
+    io::{self, BufRead as _, BufReader, Read, Write},
+    process::{self, Stdio},
+    thread,
+};
+
+use turnbuckle_host::config::Launch;
+
+use super::sheet::Sheet;
+use crate::exit::{Code, Failed, Outcome};
+
+/// The longest message that is passed on, in bytes: what a client of ours takes.
+const MAX_MESSAGE: u64 = 64 * 1024 * 1024;
+
+pub(super) fn run(launch: &Launch, sheet: &Sheet) -> Outcome {
+    let lost = |error: io::Error| Failed::new(Code::Connect, error);
+    let mut child = start(launch)?;
+    let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(Failed::new(Code::Connect, "the server has no pipes"));
+    };
+    let their_sheet = sheet.clone();
+    // It ends with the client's end, which closes the server's stdin; if the server ends first, it
+    // ends with this process.
+    thread::spawn(move || pass(io::stdin(), to, "out", &their_sheet));
+    let passed = pass(from, io::stdout(), "in", sheet);
+    let ended = child.wait().map_err(lost)?;
+    passed.map_err(lost)?;
+    if ended.success() {
+        return Ok(());
+    }
+    Err(Failed::new(
+        Code::Connect,
+        format!("the server ended with {ended}"),
+    ))
+}
+
+fn start(launch: &Launch) -> Outcome<process::Child> {
+    let Launch::Command {
+        program,
+        arguments,
+        environment,
+        folder,
+    } = launch
+    else {
+        return Err(Failed::usage("the server is no program"));
+    };
+    let mut command = process::Command::new(program);
+    command
+        .args(arguments)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    command
+        .spawn()
+        .map_err(|error| Failed::new(Code::Connect, format!("cannot start `{program}`: {error}")))
+}
+
+/// Passes lines on as they are, and writes each down.
+fn pass(
+    from: impl Read,
+    mut to: impl Write,
+    direction: &'static str,
+    sheet: &Sheet,
+) -> io::Result<()> {
+    let mut lines = BufReader::new(from);
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        let read = (&mut lines)
+            .take(MAX_MESSAGE)
+            .read_until(b'\n', &mut bytes)?;
+        if read == 0 {
+            return Ok(());
+        }
+        to.write_all(&bytes)?;
+        to.flush()?;
+        sheet.write(direction, bytes.trim_ascii())?;
+    }
+}

@@ -1,0 +1,84 @@
+//! What a message says about itself, as far as HTTP has to know.
+
+use serde_json::Value;
+use turnbuckle::{
+    protocol::http::{ParamHeaders, encode, header, name_of},
+    transport::http::client::{HeaderMap, HeaderName, HeaderValue},
+};
+
+/// The member of `_meta` that names the revision of a request that is complete in itself.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// A message of the client.
+pub(super) struct Envelope(Value);
+
+impl Envelope {
+    pub(super) fn parse(line: &[u8]) -> Self {
+        Self(serde_json::from_slice(line).unwrap_or_default())
+    }
+
+    /// The id of a request, as text that tells it from others.
+    pub(super) fn id(&self) -> Option<String> {
+        self.method()?;
+        self.0.get("id").map(ToString::to_string)
+    }
+
+    pub(super) fn method(&self) -> Option<&str> {
+        self.0["method"].as_str()
+    }
+
+    /// The request that a cancellation is about.
+    pub(super) fn cancelled(&self) -> Option<String> {
+        let is_one = self.method() == Some("notifications/cancelled");
+        let id = self.0.pointer("/params/requestId").filter(|_| is_one);
+        id.map(ToString::to_string)
+    }
+
+    /// The revision, if the message is complete in itself.
+    pub(super) fn revision(&self) -> Option<&str> {
+        self.0["params"]["_meta"][VERSION].as_str()
+    }
+
+    /// An error in place of the answer that never came.
+    pub(super) fn failed(&self, reason: &str) -> Option<String> {
+        let id = self.0.get("id").filter(|_| self.method().is_some())?;
+        let error = serde_json::json!({"code": -32_000, "message": reason});
+        Some(serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
+    }
+
+    /// The headers that repeat what is in a message that is complete in itself.
+    pub(super) fn headers(&self, params: Option<&ParamHeaders>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let (Some(revision), Some(method)) = (self.revision(), self.method()) else {
+            return headers;
+        };
+        set(&mut headers, header::PROTOCOL_VERSION, revision);
+        set(&mut headers, header::METHOD, method);
+        let name = name_of(method).and_then(|member| self.0["params"][member].as_str());
+        if let Some(name) = name {
+            set(&mut headers, header::NAME, &encode(name));
+        }
+        let arguments = self.0["params"]["arguments"].as_object();
+        if let (Some(params), Some(arguments)) = (params, arguments) {
+            // What a header cannot carry is left out, and the server says what it makes of that.
+            for (name, value) in params.headers_for(arguments).unwrap_or_default() {
+                set(&mut headers, name, &value);
+            }
+        }
+        headers
+    }
+
+    /// The tool of a call.
+    pub(super) fn tool(&self) -> Option<&str> {
+        let is_call = self.method() == Some("tools/call");
+        self.0["params"]["name"].as_str().filter(|_| is_call)
+    }
+}
+
+/// What cannot be a header is left out; the server says what it makes of that.
+pub(super) fn set(headers: &mut HeaderMap, name: &str, value: &str) {
+    let name = HeaderName::from_bytes(name.as_bytes());
+    if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}

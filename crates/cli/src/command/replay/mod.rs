@@ -1,0 +1,58 @@
+//! `turnbuckle replay`: a recording as a server, or against one.
+
+mod against;
+mod serve;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::block_on;
+use crate::{
+    exit::Outcome,
+    recording::Recording,
+    session::{self, Session},
+    target::Aim,
+};
+
+/// Replay a recording: as a stdio server for the tests of a client, or against a server.
+///
+/// As a server, each request gets what was recorded for a request of the same method and params
+/// (what is in `_meta` aside), with the notifications and questions around it. With `--against`, or a
+/// command after `--`, each recorded request is sent to that server, and every result that differs is
+/// shown; the exit code is 1 then.
+#[derive(Args)]
+pub(crate) struct Replay {
+    /// The recording.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Send the recorded requests to this server, or to the command after `--`.
+    #[arg(long, value_name = "SERVER")]
+    against: Option<String>,
+
+    /// Do not compare this part of results: a JSON pointer such as /structuredContent/time (may be
+    /// repeated).
+    #[arg(long, value_name = "POINTER")]
+    ignore: Vec<String>,
+
+    /// Print each difference as JSON, a line each.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    aim: Aim,
+}
+
+pub(crate) fn run(replay: &Replay) -> Outcome {
+    let recording = Recording::open(&replay.file)?;
+    if replay.against.is_none() && replay.aim.command.is_empty() {
+        return serve::run(recording);
+    }
+    let words: Vec<String> = replay.against.iter().cloned().collect();
+    let (server, _) = replay.aim.split(&words)?;
+    let work = async |session: Session| against::run(replay, &recording, &session).await;
+    let options = &replay.aim.options;
+    let offer = against::offer(&recording);
+    block_on(session::open_ended(options, offer, &server, work))
+}

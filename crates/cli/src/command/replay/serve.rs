@@ -1,0 +1,150 @@
+//! A recording as a server.
+
+use std::{
+    collections::VecDeque,
+    io::{BufRead, Write},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    exit::{Code, Failed, Outcome},
+    recording::Recording,
+};
+
+/// Requests that wait while an answer of the client is awaited. A client that sends more without
+/// answering is none that was recorded.
+const MAX_WAITING: usize = 1024;
+
+pub(super) fn run(recording: Recording) -> Outcome {
+    let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
+    Player {
+        recording,
+        input: input.lines(),
+        output,
+        waiting: VecDeque::new(),
+    }
+    .play()
+}
+
+/// Answers requests with what was recorded.
+struct Player<R, W> {
+    recording: Recording,
+    input: std::io::Lines<R>,
+    output: W,
+    /// Messages that came while something else was awaited.
+    waiting: VecDeque<Value>,
+}
+
+impl<R: BufRead, W: Write> Player<R, W> {
+    fn play(&mut self) -> Outcome {
+        while let Some(message) = self.next()? {
+            let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
+                continue;
+            };
+            let found = self.recording.take(method, &message["params"], id);
+            let messages = found.unwrap_or_else(|| {
+                let reason = format!("nothing was recorded for this `{method}`");
+                let error = json!({"code": -32_601, "message": reason});
+                vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]
+            });
+            for message in messages {
+                if writeln!(self.output, "{message}").is_err() {
+                    return Ok(());
+                }
+                let _ = self.output.flush();
+                // A question of the server: what follows was said after the answer.
+                if let (Some(id), Some(_)) = (message.get("id"), message.get("method")) {
+                    self.await_answer(id)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Outcome<Option<Value>> {
+        match self.waiting.pop_front() {
+            Some(message) => Ok(Some(message)),
+            None => self.read(),
+        }
+    }
+
+    fn read(&mut self) -> Outcome<Option<Value>> {
+        for line in self.input.by_ref() {
+            let line = line.map_err(|error| Failed::new(Code::Connect, error))?;
+            if let Ok(message) = serde_json::from_str(&line) {
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for the client to answer a question; other messages wait their turn.
+    fn await_answer(&mut self, id: &Value) -> Outcome {
+        while let Some(message) = self.read()? {
+            if message.get("id") == Some(id) && message.get("method").is_none() {
+                return Ok(());
+            }
+            if self.waiting.len() < MAX_WAITING {
+                self.waiting.push_back(message);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn played(recorded: &[Value], lines: &[Value]) -> Vec<Value> {
+        let recorded = recorded.iter().map(ToString::to_string);
+        let recording = Recording::parse(&recorded.collect::<Vec<_>>().join("\n")).unwrap();
+        let lines = lines.iter().map(ToString::to_string);
+        let input = lines.collect::<Vec<_>>().join("\n");
+        let mut player = Player {
+            recording,
+            input: input.as_bytes().lines(),
+            output: Vec::new(),
+            waiting: VecDeque::new(),
+        };
+        player.play().unwrap();
+        let said = String::from_utf8(player.output).unwrap();
+        let lines = said.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect()
+    }
+
+    #[test]
+    fn a_question_is_answered_before_the_result_comes() {
+        let line =
+            |direction: &str, message: Value| json!({"direction": direction, "message": message});
+        let recorded = [
+            line(
+                "out",
+                json!({"id": 1, "method": "tools/call", "params": {}}),
+            ),
+            line(
+                "in",
+                json!({"id": 9, "method": "elicitation/create", "params": {}}),
+            ),
+            line("out", json!({"id": 9, "result": {"action": "decline"}})),
+            line("in", json!({"id": 1, "result": {"content": []}})),
+            line("out", json!({"id": 2, "method": "ping"})),
+            line("in", json!({"id": 2, "result": {}})),
+        ];
+        let call = json!({"id": "a", "method": "tools/call", "params": {}});
+        let ping = json!({"id": "b", "method": "ping"});
+        let answer = json!({"id": 9, "result": {"action": "accept"}});
+        let said = played(&recorded, &[call.clone(), ping, answer]);
+        let ids: Vec<_> = said.iter().map(|message| message["id"].clone()).collect();
+        assert_eq!(ids, [json!(9), json!("a"), json!("b")]);
+        // Without an answer, nothing more is said.
+        assert_eq!(played(&recorded, &[call]).len(), 2);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_an_error() {
+        let said = played(&[], &[json!({"id": 1, "method": "tools/list"})]);
+        assert_eq!(said[0]["error"]["code"], -32_601);
+    }
+}

@@ -1,0 +1,64 @@
+//! One thing that changed.
+
+use serde::Serialize;
+
+/// What a change means for a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Effect {
+    /// What worked before may not work now.
+    Breaking,
+    /// What worked before works now, and something else may too.
+    Compatible,
+    /// People and models read something else; programs notice nothing.
+    Wording,
+}
+
+/// One thing that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Change {
+    pub(crate) effect: Effect,
+    /// `tool`, `prompt`, `resource`, `template` or `server`.
+    pub(crate) kind: &'static str,
+    /// Which of them.
+    pub(crate) name: String,
+    /// Where in it, as a path of names; empty for all of it.
+    pub(crate) path: String,
+    /// What changed, as a clause.
+    pub(crate) what: String,
+}
+
+/// Changes, as they are found.
+#[derive(Default)]
+pub(super) struct Changes(Vec<Change>);
+
+impl Changes {
+    pub(super) fn push(&mut self, change: Change) {
+        self.0.push(change);
+    }
+
+    /// What breaks callers first; otherwise in the order in which it was found.
+    pub(super) fn sorted(mut self) -> Vec<Change> {
+        self.0.sort_by_key(|change| change.effect);
+        self.0
+    }
+}
+
+/// Collects the changes of one tool, prompt, resource or template.
+pub(super) struct Of<'c> {
+    pub(super) changes: &'c mut Changes,
+    pub(super) kind: &'static str,
+    pub(super) name: &'c str,
+}
+
+impl Of<'_> {
+    pub(super) fn say(&mut self, effect: Effect, path: &str, what: impl Into<String>) {
+        self.changes.push(Change {
+            effect,
+            kind: self.kind,
+            name: self.name.to_owned(),
+            path: path.to_owned(),
+            what: what.into(),
+        });
+    }
+}

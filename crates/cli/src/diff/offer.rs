@@ -1,0 +1,256 @@
+//! Tools, prompts, resources and templates: which there are, and what they are like.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Effect, Snapshot,
+    change::{Changes, Of},
+    schema::{self, Position},
+    snapshot::Named,
+};
+
+use Effect::{Breaking, Compatible, Wording};
+
+/// The server itself: revisions, capabilities, and what it says of itself.
+pub(super) fn server(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
+    let mut of = Of {
+        changes,
+        kind: "server",
+        name: "",
+    };
+    if let (Some(old), Some(new)) = (&old.revisions, &new.revisions) {
+        for gone in old.iter().filter(|revision| !new.contains(revision)) {
+            of.say(
+                Breaking,
+                "revision",
+                format!("{gone} is not spoken any more"),
+            );
+        }
+        for added in new.iter().filter(|revision| !old.contains(revision)) {
+            of.say(Compatible, "revision", format!("{added} is spoken now"));
+        }
+    }
+    if let (Some(old), Some(new)) = (&old.capabilities, &new.capabilities) {
+        capabilities(old, new, "capabilities", &mut of);
+    }
+    for member in ["name", "title", "version", "description"] {
+        wording(&old.server, &new.server, member, &mut of);
+    }
+    if old.instructions != new.instructions {
+        of.say(Wording, "instructions", "they change");
+    }
+}
+
+/// What is offered no more breaks callers; what is offered besides does not.
+fn capabilities(old: &Named, new: &Named, path: &str, of: &mut Of<'_>) {
+    for (name, was) in old {
+        let path = format!("{path}.{name}");
+        match (was, new.get(name)) {
+            (Value::Object(was), Some(Value::Object(is))) => capabilities(was, is, &path, of),
+            (Value::Bool(false), None) => {}
+            (_, None) => of.say(Breaking, &path, "it is not offered any more"),
+            (Value::Bool(true), Some(Value::Bool(false))) => {
+                of.say(Breaking, &path, "it is not offered any more");
+            }
+            (was, Some(is)) if was != is => of.say(Compatible, &path, became(was, is)),
+            _ => {}
+        }
+    }
+    for (name, is) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+        if *is != Value::Bool(false) {
+            of.say(Compatible, &format!("{path}.{name}"), "it is offered now");
+        }
+    }
+}
+
+pub(super) fn tools(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
+    each("tool", &old.tools, &new.tools, changes, |was, is, of| {
+        for member in ["title", "description", "icons"] {
+            wording(was, is, member, of);
+        }
+        let position = Position::Input;
+        schema::compare(position, &was["inputSchema"], &is["inputSchema"], of);
+        match (was.get("outputSchema"), is.get("outputSchema")) {
+            (Some(was), Some(is)) => schema::compare(Position::Output, was, is, of),
+            (Some(_), None) => of.say(Breaking, "output", "there is no output schema any more"),
+            (None, Some(_)) => of.say(Compatible, "output", "there is an output schema now"),
+            (None, None) => {}
+        }
+        hints(&was["annotations"], &is["annotations"], of);
+        task(was, is, of);
+    });
+}
+
+/// Hints that hosts decide by: one that promises less than before breaks what relied on it. What is
+/// not said counts as the specification says.
+fn hints(was: &Value, is: &Value, of: &mut Of<'_>) {
+    for (hint, unsaid, is_promise) in [
+        ("readOnlyHint", false, true),
+        ("destructiveHint", true, false),
+        ("idempotentHint", false, true),
+        ("openWorldHint", true, false),
+    ] {
+        let said = |hints: &Value| hints[hint].as_bool().unwrap_or(unsaid);
+        let (was, is) = (said(was), said(is));
+        if was != is {
+            let effect = if is == is_promise {
+                Compatible
+            } else {
+                Breaking
+            };
+            let path = format!("annotations.{hint}");
+            of.say(effect, &path, format!("from {was} to {is}"));
+        }
+    }
+}
+
+/// Whether calls may, must or must not be tasks.
+fn task(was: &Value, is: &Value, of: &mut Of<'_>) {
+    let said = |tool: &Value| {
+        let said = tool["execution"]["taskSupport"].as_str();
+        said.unwrap_or("forbidden").to_owned()
+    };
+    let (was, is) = (said(was), said(is));
+    if was != is {
+        let effect = if is == "optional" {
+            Compatible
+        } else {
+            Breaking
+        };
+        of.say(
+            effect,
+            "execution.taskSupport",
+            format!("from {was} to {is}"),
+        );
+    }
+}
+
+pub(super) fn prompts(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
+    each(
+        "prompt",
+        &old.prompts,
+        &new.prompts,
+        changes,
+        |was, is, of| {
+            for member in ["title", "description", "icons"] {
+                wording(was, is, member, of);
+            }
+            let (was, is) = (arguments(was), arguments(is));
+            let needed = |argument: &Value| argument["required"] == true;
+            for (name, was) in &was {
+                match is.get(name) {
+                    None => of.say(Breaking, name, "the argument is gone"),
+                    Some(is) => {
+                        match (needed(was), needed(is)) {
+                            (false, true) => of.say(Breaking, name, "it is required now"),
+                            (true, false) => of.say(Compatible, name, "it is optional now"),
+                            _ => {}
+                        }
+                        if was["description"] != is["description"] {
+                            of.say(Wording, name, "its description changes");
+                        }
+                    }
+                }
+            }
+            for (name, is) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
+                if needed(is) {
+                    of.say(Breaking, name, "there is a new argument, which is required");
+                } else {
+                    of.say(Compatible, name, "there is a new argument");
+                }
+            }
+        },
+    );
+}
+
+fn arguments(prompt: &Value) -> Map<String, Value> {
+    let list = prompt["arguments"].as_array().into_iter().flatten();
+    list.filter_map(|argument| Some((argument["name"].as_str()?.to_owned(), argument.clone())))
+        .collect()
+}
+
+pub(super) fn resources(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
+    each("resource", &old.resources, &new.resources, changes, content);
+}
+
+pub(super) fn templates(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
+    each("template", &old.templates, &new.templates, changes, content);
+}
+
+/// A resource or a template of one URI.
+fn content(was: &Value, is: &Value, of: &mut Of<'_>) {
+    if was["mimeType"] != is["mimeType"] {
+        let effect = if was["mimeType"].is_null() {
+            Compatible
+        } else {
+            Breaking
+        };
+        of.say(
+            effect,
+            "mimeType",
+            became(&was["mimeType"], &is["mimeType"]),
+        );
+    }
+    for member in ["name", "title", "description", "icons", "annotations"] {
+        wording(was, is, member, of);
+    }
+}
+
+/// What is gone, what is new, and what became of the others. A list that one side does not tell is
+/// not compared.
+fn each(
+    kind: &'static str,
+    old: &Option<Named>,
+    new: &Option<Named>,
+    changes: &mut Changes,
+    compare: impl Fn(&Value, &Value, &mut Of<'_>),
+) {
+    let (Some(old), Some(new)) = (old, new) else {
+        return;
+    };
+    for (name, was) in old {
+        let mut of = Of {
+            changes: &mut *changes,
+            kind,
+            name,
+        };
+        match new.get(name) {
+            Some(is) => compare(was, is, &mut of),
+            None => of.say(Breaking, "", "it is gone"),
+        }
+    }
+    for name in new.keys().filter(|name| !old.contains_key(*name)) {
+        let mut of = Of {
+            changes: &mut *changes,
+            kind,
+            name,
+        };
+        of.say(Compatible, "", "it is new");
+    }
+}
+
+fn wording(was: &Value, is: &Value, member: &str, of: &mut Of<'_>) {
+    let (was, is) = (&was[member], &is[member]);
+    if was == is {
+        return;
+    }
+    // A short text is shown, a long one is only said to change.
+    let is_short = |value: &Value| value.as_str().is_none_or(|text| text.len() <= MAX_SHOWN);
+    if is_short(was) && is_short(is) && !was.is_object() && !was.is_array() {
+        of.say(Wording, member, became(was, is));
+    } else {
+        of.say(Wording, member, "it changes");
+    }
+}
+
+/// Texts up to this many bytes are shown.
+const MAX_SHOWN: usize = 60;
+
+/// `from a to b`; what is not there is named so.
+pub(super) fn became(was: &Value, is: &Value) -> String {
+    let shown = |value: &Value| match value {
+        Value::Null => "nothing".to_owned(),
+        other => other.to_string(),
+    };
+    format!("from {} to {}", shown(was), shown(is))
+}

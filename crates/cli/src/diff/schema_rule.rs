@@ -1,0 +1,128 @@
+//! The rules of one value: choices, bounds, and those that cannot be weighed against each other.
+
+use serde_json::Value;
+
+use super::{Effect, offer::became, schema::Comparison};
+
+/// Rules of which a larger value takes less.
+const LEAST: [&str; 5] = [
+    "minimum",
+    "exclusiveMinimum",
+    "minLength",
+    "minItems",
+    "minProperties",
+];
+
+/// Rules of which a smaller value takes less.
+const MOST: [&str; 5] = [
+    "maximum",
+    "exclusiveMaximum",
+    "maxLength",
+    "maxItems",
+    "maxProperties",
+];
+
+/// Rules that take less where they are, and of which two cannot be compared.
+const OTHERS: [&str; 14] = [
+    "pattern",
+    "format",
+    "multipleOf",
+    "uniqueItems",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "prefixItems",
+    "patternProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "unevaluatedProperties",
+];
+
+/// Words that only people and models read.
+const WORDS: [&str; 4] = ["title", "description", "examples", "deprecated"];
+
+/// Compares the rules of one value.
+pub(super) fn compare(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, is: &Value) {
+    choices(at, path, was, is);
+    for (rules, larger_is_narrower) in [(LEAST, true), (MOST, false)] {
+        for rule in rules {
+            bound(at, path, rule, &was[rule], &is[rule], larger_is_narrower);
+        }
+    }
+    for rule in OTHERS {
+        match (was.get(rule), is.get(rule)) {
+            (None, Some(_)) => at.judge(path, true, format!("there is a rule `{rule}` now")),
+            (Some(_), None) => at.judge(path, false, format!("the rule `{rule}` is gone")),
+            (Some(was), Some(is)) if was != is => {
+                let what = format!("the rule `{rule}` changes {}", became(was, is));
+                at.of.say(Effect::Breaking, path, what);
+            }
+            _ => {}
+        }
+    }
+    if was.get("default") != is.get("default") {
+        let what = format!(
+            "its default changes {}",
+            became(&was["default"], &is["default"])
+        );
+        at.of.say(Effect::Compatible, path, what);
+    }
+    for word in WORDS {
+        // The words of the whole are said where the tool's own are.
+        if !path.is_empty() && was.get(word) != is.get(word) {
+            at.of
+                .say(Effect::Wording, path, format!("its {word} changes"));
+        }
+    }
+}
+
+fn choices(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, is: &Value) {
+    let (was, is) = (chosen(was), chosen(is));
+    match (was, is) {
+        (Some(was), Some(is)) => {
+            for gone in was.iter().filter(|choice| !is.contains(choice)) {
+                at.judge(path, true, format!("{gone} is no choice any more"));
+            }
+            for added in is.iter().filter(|choice| !was.contains(choice)) {
+                at.judge(path, false, format!("{added} is a choice now"));
+            }
+        }
+        (None, Some(_)) => at.judge(path, true, "only certain values are left"),
+        (Some(_), None) => at.judge(path, false, "it may be any value now"),
+        (None, None) => {}
+    }
+}
+
+/// The values that there are, where they are counted.
+fn chosen(schema: &Value) -> Option<Vec<&Value>> {
+    match (schema.get("const"), &schema["enum"]) {
+        (Some(one), _) => Some(vec![one]),
+        (None, Value::Array(choices)) => Some(choices.iter().collect()),
+        _ => None,
+    }
+}
+
+fn bound(
+    at: &mut Comparison<'_, '_, '_>,
+    path: &str,
+    rule: &str,
+    was: &Value,
+    is: &Value,
+    larger_is_narrower: bool,
+) {
+    if was == is {
+        return;
+    }
+    let is_narrower = match (was.as_f64(), is.as_f64()) {
+        (Some(was), Some(is)) => (is > was) == larger_is_narrower,
+        (_, None) => false,
+        (None, Some(_)) => true,
+    };
+    at.judge(
+        path,
+        is_narrower,
+        format!("`{rule}` changes {}", became(was, is)),
+    );
+}

@@ -1,0 +1,101 @@
+//! What a server offers, from the server itself or from a recording.
+
+use serde_json::{Map, Value};
+
+use crate::recording::Recording;
+
+/// Things by their names, in the order of the server.
+pub(super) type Named = Map<String, Value>;
+
+/// What a server offers. What a recording does not tell is `None`, and is not compared.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(super) server: Value,
+    pub(super) instructions: Value,
+    pub(super) capabilities: Option<Named>,
+    pub(super) revisions: Option<Vec<String>>,
+    pub(super) tools: Option<Named>,
+    pub(super) prompts: Option<Named>,
+    pub(super) resources: Option<Named>,
+    pub(super) templates: Option<Named>,
+}
+
+impl Snapshot {
+    /// What `turnbuckle list --json` says, and the revisions that the server named.
+    pub(crate) fn listed(mut list: Value, revisions: Option<&Value>) -> Self {
+        let named = revisions.and_then(|revisions| texts(&revisions["supportedVersions"]));
+        let spoken = list["revision"].as_str().map(|one| vec![one.to_owned()]);
+        Self {
+            server: list["server"].take(),
+            instructions: list["instructions"].take(),
+            capabilities: list["capabilities"].as_object().cloned(),
+            revisions: named.or(spoken),
+            tools: Some(by(&list["tools"], "name")),
+            prompts: Some(by(&list["prompts"], "name")),
+            resources: Some(by(&list["resources"], "uri")),
+            templates: Some(by(&list["resourceTemplates"], "uriTemplate")),
+        }
+    }
+
+    /// What the answers of a recording say. Pages of a list are put together.
+    pub(crate) fn recorded(recording: &Recording) -> Self {
+        let mut snapshot = Self::default();
+        for exchange in &recording.exchanges {
+            let Some(result) = exchange.answer.get("result") else {
+                continue;
+            };
+            let mut add = |list: fn(&mut Self) -> &mut Option<Named>, member, key| {
+                let list = list(&mut snapshot).get_or_insert_default();
+                list.extend(by(&result[member], key));
+            };
+            match exchange.method.as_str() {
+                "tools/list" => add(|snapshot| &mut snapshot.tools, "tools", "name"),
+                "prompts/list" => add(|snapshot| &mut snapshot.prompts, "prompts", "name"),
+                "resources/list" => add(|snapshot| &mut snapshot.resources, "resources", "uri"),
+                "resources/templates/list" => add(
+                    |snapshot| &mut snapshot.templates,
+                    "resourceTemplates",
+                    "uriTemplate",
+                ),
+                "initialize" | "server/discover" => snapshot.greeted(result),
+                _ => {}
+            }
+        }
+        snapshot
+    }
+
+    fn greeted(&mut self, result: &Value) {
+        let modern = &result["_meta"]["io.modelcontextprotocol/serverInfo"];
+        let legacy = &result["serverInfo"];
+        self.server = if legacy.is_object() { legacy } else { modern }.clone();
+        self.instructions = result["instructions"].clone();
+        self.capabilities = result["capabilities"].as_object().cloned();
+        let spoken = result["protocolVersion"].as_str();
+        self.revisions =
+            texts(&result["supportedVersions"]).or(spoken.map(|one| vec![one.to_owned()]));
+    }
+
+    /// What is not known of it, in words.
+    pub(crate) fn unknown(&self) -> Vec<&'static str> {
+        let lists = [
+            (self.tools.is_none(), "tools"),
+            (self.prompts.is_none(), "prompts"),
+            (self.resources.is_none(), "resources"),
+            (self.templates.is_none(), "templates"),
+        ];
+        let unknown = lists.into_iter().filter(|(is_unknown, _)| *is_unknown);
+        unknown.map(|(_, what)| what).collect()
+    }
+}
+
+fn by(list: &Value, key: &str) -> Named {
+    let items = list.as_array().into_iter().flatten();
+    items
+        .filter_map(|item| Some((item[key].as_str()?.to_owned(), item.clone())))
+        .collect()
+}
+
+fn texts(list: &Value) -> Option<Vec<String>> {
+    let items = list.as_array()?.iter();
+    Some(items.filter_map(Value::as_str).map(str::to_owned).collect())
+}

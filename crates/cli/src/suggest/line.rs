@@ -1,0 +1,138 @@
+//! A command line that is being typed, read as far as it goes.
+
+use clap::{Arg, Command};
+
+use super::Candidate;
+
+/// A command line, up to the word that is being typed.
+pub(super) struct Line<'p> {
+    /// The command, once there is one.
+    pub(super) command: Option<&'p Command>,
+    /// The words that are no options, without the command.
+    pub(super) words: Vec<String>,
+    /// The options, as they were typed, each with its value.
+    pub(super) options: Vec<Vec<String>>,
+    /// What is being typed.
+    pub(super) current: String,
+    /// What should stand there.
+    pub(super) wanted: Wanted<'p>,
+}
+
+/// What should stand at the end.
+pub(super) enum Wanted<'p> {
+    Command,
+    Option,
+    /// The value of an option.
+    Value(&'p Arg),
+    Word,
+    /// Nothing that we know: the command of a server.
+    Nothing,
+}
+
+impl<'p> Line<'p> {
+    pub(super) fn read(program: &'p Command, words: &[String]) -> Self {
+        let (current, before) = words.split_last().map_or_else(
+            || (String::new(), &[][..]),
+            |(current, before)| (unquoted(current), before),
+        );
+        let mut line = Self {
+            command: None,
+            words: Vec::new(),
+            options: Vec::new(),
+            current,
+            wanted: Wanted::Command,
+        };
+        let mut before = before.iter().map(|word| unquoted(word));
+        while let Some(word) = before.next() {
+            if word == "--" {
+                line.wanted = Wanted::Nothing;
+                return line;
+            }
+            if word.starts_with('-') && word.len() > 1 {
+                let Some(option) = line.value_of(program, &word) else {
+                    line.options.push(vec![word]);
+                    continue;
+                };
+                match before.next() {
+                    Some(value) => line.options.push(vec![word, value]),
+                    None => {
+                        line.wanted = Wanted::Value(option);
+                        return line;
+                    }
+                }
+            } else if line.command.is_some() {
+                line.words.push(word);
+            } else {
+                line.command = program.find_subcommand(&word);
+            }
+        }
+        line.wanted = match (&line.command, line.current.starts_with('-')) {
+            (_, true) => Wanted::Option,
+            (None, false) => Wanted::Command,
+            (Some(_), false) => Wanted::Word,
+        };
+        line
+    }
+
+    /// The option, if the next word is its value.
+    fn value_of(&self, program: &'p Command, word: &str) -> Option<&'p Arg> {
+        if word.contains('=') {
+            return None;
+        }
+        let all = self.command.into_iter().chain([program]);
+        let mut options = all.flat_map(Command::get_arguments);
+        let option = options.find(|option| {
+            let long = option.get_long().map(|long| format!("--{long}"));
+            let short = option.get_short().map(|short| format!("-{short}"));
+            long.as_deref() == Some(word) || short.as_deref() == Some(word)
+        })?;
+        option.get_action().takes_values().then_some(option)
+    }
+
+    /// Those that begin as it was typed.
+    pub(super) fn fitting(&self, all: Vec<Candidate>) -> Vec<Candidate> {
+        let fitting = all.into_iter();
+        fitting
+            .filter(|candidate| candidate.text.starts_with(&self.current))
+            .collect()
+    }
+
+    /// The name of the command.
+    pub(super) fn command_name(&self) -> &str {
+        self.command.map_or("", Command::get_name)
+    }
+}
+
+/// A word without the quotes and backslashes of the shell. It need not be finished.
+fn unquoted(word: &str) -> String {
+    let mut text = String::new();
+    let mut quote = None;
+    let mut letters = word.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('\\', None | Some('"')) => text.extend(letters.next()),
+            ('\'' | '"', None) => quote = Some(letter),
+            (letter, Some(open)) if letter == open => quote = None,
+            _ => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_of_the_shell_are_taken_off() {
+        for (typed, meant) in [
+            ("a=b", "a=b"),
+            (r"a\ b", "a b"),
+            ("'a \"b'", "a \"b"),
+            ("\"a b", "a b"),
+            (r"x\", "x"),
+        ] {
+            assert_eq!(unquoted(typed), meant);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What a server has, asked for in a moment or remembered for a while.
+
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::Value;
+
+use super::{Candidate, cache, line::Line, word::first_line};
+use crate::{
+    command::{block_on, list},
+    session::{self, Session},
+    target::{self, Options},
+};
+
+/// How long a person who pressed a key waits for a server to start and answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The options that say how to connect.
+#[derive(Parser)]
+struct Connecting {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What a server has, as `turnbuckle list --json` says it.
+pub(super) struct Offer(Value);
+
+/// The options of a line that say how to connect; the others do not matter.
+pub(super) fn options(line: &Line<'_>) -> Option<Options> {
+    let mut words = vec!["turnbuckle".to_owned()];
+    for option in &line.options {
+        let alone = [&["turnbuckle".to_owned()][..], option].concat();
+        if Connecting::try_parse_from(alone).is_ok() {
+            words.extend(option.iter().cloned());
+        }
+    }
+    // What is seen here is seen by nobody, and what is recorded would not be what was meant.
+    let mut options = Connecting::try_parse_from(words).ok()?.options;
+    (options.wire, options.record, options.timeout) = (false, None, Some(PATIENCE));
+    Some(options)
+}
+
+impl Offer {
+    /// What the server of a line has; `None` if it does not say in time.
+    pub(super) fn of(line: &Line<'_>) -> Option<Self> {
+        let options = options(line)?;
+        let name = line.words.first()?;
+        let key = cache::key(name, &line.options);
+        if let Some(known) = cache::read(&key) {
+            return Some(Self(known));
+        }
+        let server = target::find(name, options.config.as_ref()).ok()?;
+        let work = async |session: Session| {
+            let offer = list::offer(&session.connection).await?;
+            Ok(offer.to_json(&session.connection))
+        };
+        let listed = block_on(session::with(&options, None, &server, work)).ok()?;
+        cache::write(&key, &listed);
+        Some(Self(listed))
+    }
+
+    fn all(&self, list: &str, name: &str) -> Vec<Candidate> {
+        let items = self.0[list].as_array().into_iter().flatten();
+        items
+            .filter_map(|item| {
+                let text = item[name].as_str()?;
+                Some(Candidate::new(text, first_line(&item["description"])))
+            })
+            .collect()
+    }
+
+    pub(super) fn tools(&self) -> Vec<Candidate> {
+        self.all("tools", "name")
+    }
+
+    pub(super) fn prompts(&self) -> Vec<Candidate> {
+        self.all("prompts", "name")
+    }
+
+    /// Resources, and templates as far as they are no variables.
+    pub(super) fn resources(&self) -> Vec<Candidate> {
+        let mut all = self.all("resources", "uri");
+        for template in self.templates() {
+            let start = template.text.split('{').next().unwrap_or_default();
+            if !start.is_empty() && all.iter().all(|known| known.text != start) {
+                all.push(Candidate::new(start, template.about));
+            }
+        }
+        all
+    }
+
+    pub(super) fn templates(&self) -> Vec<Candidate> {
+        self.all("resourceTemplates", "uriTemplate")
+    }
+
+    pub(super) fn input_schema(&self, tool: &str) -> Option<&Value> {
+        let mut tools = self.0["tools"].as_array()?.iter();
+        let found = tools.find(|one| one["name"] == tool)?;
+        found.get("inputSchema")
+    }
+
+    /// The arguments of a prompt, or the variables of a template, with what is said of them.
+    pub(super) fn arguments(&self, name: &str) -> Vec<(String, String)> {
+        let mut prompts = self.0["prompts"].as_array().into_iter().flatten();
+        if let Some(prompt) = prompts.find(|prompt| prompt["name"] == name) {
+            let arguments = prompt["arguments"].as_array().into_iter().flatten();
+            return arguments
+                .filter_map(|one| {
+                    let name = one["name"].as_str()?.to_owned();
+                    Some((name, first_line(&one["description"])))
+                })
+                .collect();
+        }
+        let expressions = name.split('{').skip(1);
+        let inner = expressions.filter_map(|rest| rest.split('}').next());
+        let names = inner.flat_map(|inner| {
+            inner
+                .trim_start_matches(['+', '#', '.', '/', ';', '?', '&'])
+                .split(',')
+        });
+        names
+            .map(|name| (name.trim_end_matches('*').to_owned(), String::new()))
+            .collect()
+    }
+}
