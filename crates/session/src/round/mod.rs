@@ -51,6 +51,7 @@ mod open_asks;
 mod posed;
 mod question;
 pub mod seal;
+mod secret;
 
 pub use answer::{BadAnswer, check_answer};
 pub use asks::{AskError, Asked, MAX_OPEN_ASKS, Pause, Paused, Round};

@@ -16,6 +16,8 @@ pub struct FormSchema {
     /// As it is sent, unless it cannot be.
     text: Option<Box<RawValue>>,
     digest: [u8; 32],
+    /// Why it must not be sent, if so.
+    fault: Option<&'static str>,
 }
 
 impl FormSchema {
@@ -24,8 +26,14 @@ impl FormSchema {
         Self {
             text: to_raw_value(&schema).ok(),
             digest: digest(&schema),
+            fault: question::form_fault(&schema),
             schema,
         }
+    }
+
+    /// Why the form must not be sent, if so.
+    pub(super) const fn fault(&self) -> Option<&'static str> {
+        self.fault
     }
 
     /// The fields.

@@ -6,11 +6,11 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 use turnbuckle_protocol::{
-    CreateMessageRequestParams, ElicitRequestParams, InputRequest, Revision, Role, SamplingContent,
-    SamplingMessage,
+    CreateMessageRequestParams, ElicitRequestParams, ElicitSchema, InputRequest, Revision, Role,
+    SamplingContent, SamplingMessage,
 };
 
-use super::{canonical::Hasher, format::is_uri, posed};
+use super::{canonical::Hasher, format::is_uri, posed, secret};
 
 /// The kinds of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,9 +181,23 @@ pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'stat
             {
                 Some("2025-11-25 needs an `elicitationId` for a URL; set one before asking")
             }
-            ElicitRequestParams::Form(_) | ElicitRequestParams::Url(_) => None,
+            // elicitation: the URL MUST NOT hold credentials or personal data, nor let in who has it.
+            ElicitRequestParams::Url(url) if secret::is_given_away(&url.url) => Some(
+                "its `url` has credentials or somebody's address in it, for all to use who see the \
+                 link; lead to a page that asks who is there",
+            ),
+            ElicitRequestParams::Form(form) => form_fault(&form.requested_schema),
+            ElicitRequestParams::Url(_) => None,
         },
     }
+}
+
+/// elicitation: servers MUST NOT ask for secrets by a form.
+pub(super) fn form_fault(schema: &ElicitSchema) -> Option<&'static str> {
+    secret::is_asked_for(schema).then_some(
+        "a field of the form asks for a secret, which would pass through the client; ask for it on \
+         a page of yours, by URL, or give the field another name if it is none",
+    )
 }
 
 /// sampling: a user message with tool results MUST hold nothing else, and every tool use MUST be
@@ -218,7 +232,7 @@ fn tool_results(message: &SamplingMessage) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use turnbuckle_protocol::{
-        ElicitRequestFormParams, ElicitRequestUrlParams, ElicitSchema, JsonObject, StringSchema,
+        ElicitRequestFormParams, ElicitRequestUrlParams, JsonObject, StringSchema,
         ToolResultContent, ToolUseContent,
     };
 

@@ -1,0 +1,151 @@
+//! What must not pass through a client: secrets that a form asks for, and what a link gives away.
+//!
+//! Both are recognised by their names, so neither is proof against an author who means harm; they
+//! are for those who did not know, or forgot.
+
+use turnbuckle_protocol::{ElicitSchema, PrimitiveSchema};
+
+use super::format::is_email;
+
+/// How names of secrets end, without what stands between their words.
+const ENDINGS: [&str; 19] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "secret",
+    "secretkey",
+    "credential",
+    "credentials",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "accesstoken",
+    "refreshtoken",
+    "authtoken",
+    "bearertoken",
+    "sessiontoken",
+    "cardnumber",
+    "securitycode",
+    "cvv",
+];
+
+/// Names that are secrets when nothing stands before them.
+const WHOLE: [&str; 4] = ["token", "pin", "otp", "cvc"];
+
+/// Whether a form asks for a secret: a field for text that is called like one.
+///
+/// What is chosen from a list, ticked or counted is none, whatever it is called.
+pub(super) fn is_asked_for(schema: &ElicitSchema) -> bool {
+    schema.properties.iter().any(|(name, field)| match field {
+        PrimitiveSchema::String(text) => {
+            is_named(name) || text.title.as_deref().is_some_and(is_named)
+        }
+        _ => false,
+    })
+}
+
+/// Whether a link lets in who has it, or tells who was meant: a user with or without a password, a
+/// parameter that is called like a secret, an address for mail.
+pub(super) fn is_given_away(url: &str) -> bool {
+    let rest = url.split_once(':').map_or(url, |(_, rest)| rest);
+    let rest = rest.trim_start_matches('/');
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    let parameters = rest.split(['?', '#']).skip(1);
+    authority.contains('@')
+        || parameters
+            .flat_map(|query| query.split('&'))
+            .filter_map(|pair| pair.split_once('='))
+            .any(|(name, value)| {
+                !value.is_empty() && (is_named(name) || is_email(&value.replace("%40", "@")))
+            })
+}
+
+/// Whether this is what people call a secret: `db_password`, `apiKey`, `Access token`.
+fn is_named(name: &str) -> bool {
+    let is_part = |one: &char| one.is_alphanumeric();
+    let name: String = name.chars().filter(is_part).collect();
+    let name = name.to_lowercase();
+    WHOLE.contains(&&*name) || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_protocol::{BooleanSchema, StringSchema};
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_their_names() {
+        for name in [
+            "password",
+            "db_password",
+            "newPassword",
+            "API key",
+            "apiKey",
+            "x-api-key",
+            "access_token",
+            "client_secret",
+            "Credit card number",
+            "cvv",
+            "token",
+            "PIN",
+        ] {
+            assert!(is_named(name), "{name}");
+        }
+        for name in [
+            "",
+            "name",
+            "password_policy",
+            "maxTokens",
+            "token_count",
+            "secretary",
+            "key",
+            "keyboard",
+            "card",
+            "spin",
+            "pinned",
+        ] {
+            assert!(!is_named(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_typed_is_a_secret() {
+        let text = StringSchema::default();
+        let asks = |schema| is_asked_for(&schema);
+        assert!(asks(ElicitSchema::new().with("password", text.clone())));
+        let titled = StringSchema {
+            title: Some("Your password".into()),
+            ..text
+        };
+        assert!(asks(ElicitSchema::new().with("p", titled)));
+        let ticked = BooleanSchema::default();
+        assert!(!asks(ElicitSchema::new().with("forgot_password", ticked)));
+    }
+
+    #[test]
+    fn links_give_nothing_away() {
+        for url in [
+            "https://ada:hunter2@example.com/",
+            "https://ada@example.com/pay",
+            "https://example.com/pay?access_token=x",
+            "https://example.com/pay?a=1&apiKey=x",
+            "https://example.com/pay#token=x",
+            "https://example.com/in?login=ada%40example.com",
+            "https://example.com/in?login=ada@example.com",
+        ] {
+            assert!(is_given_away(url), "{url}");
+        }
+        for url in [
+            "https://example.com/",
+            "https://example.com/@ada",
+            "https://example.com/pay?order=7&visit=Zm9v",
+            "https://example.com/pay?token=",
+            "https://example.com/password",
+        ] {
+            assert!(!is_given_away(url), "{url}");
+        }
+    }
+}
