@@ -12,6 +12,7 @@ mod forms;
 mod functions;
 mod methods;
 mod one_handler;
+mod secrets;
 mod spans;
 mod tasks;
 mod tasks_http;
