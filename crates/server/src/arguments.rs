@@ -7,8 +7,9 @@
 use std::{fmt::Write as _, sync::OnceLock};
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
+use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_schema::{Schema, SchemaError};
 
 use crate::Failure;
@@ -87,8 +88,8 @@ impl Arguments {
     }
 
     /// Reads the arguments into a type.
-    pub(crate) fn read<T: DeserializeOwned>(&self, raw: Option<&RawValue>) -> Result<T, Failure> {
-        let text = raw.map_or("{}", RawValue::get);
+    pub(crate) fn read<T: DeserializeOwned>(&self, raw: Option<Raw<'_>>) -> Result<T, Failure> {
+        let text = raw.map_or("{}", Raw::get);
         // Serde takes a list for a struct and null for what may be absent, which strict tools do not.
         if self.leniency == Leniency::Lenient
             && self.serde_suffices()

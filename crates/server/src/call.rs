@@ -7,7 +7,10 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{ClientCapabilities, IdRef, Revision, envelope::RequestMeta};
+use turnbuckle_protocol::{
+    ClientCapabilities, IdRef, Revision,
+    envelope::{Held, Raw, RequestMeta},
+};
 
 use crate::{
     arguments::Arguments,
@@ -32,8 +35,8 @@ pub struct Call<'a> {
     /// Whether the request says anything about a trace.
     pub(crate) has_trace: bool,
     pub(crate) name: Cow<'a, str>,
-    pub(crate) input: Option<Cow<'a, RawValue>>,
-    pub(crate) meta: Option<Cow<'a, RawValue>>,
+    pub(crate) input: Option<Held<'a>>,
+    pub(crate) meta: Option<Held<'a>>,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) cancel: OnceLock<CancelFlag>,
     pub(crate) rounds: Rounds<'a>,
@@ -51,7 +54,7 @@ impl<'a> Call<'a> {
         incoming: &'a Incoming<'a>,
         method: &'static str,
         name: Cow<'a, str>,
-        input: Option<Cow<'a, RawValue>>,
+        input: Option<Held<'a>>,
         arguments: Option<Arc<Arguments>>,
     ) -> Self {
         Self {
@@ -62,7 +65,7 @@ impl<'a> Call<'a> {
             has_trace: incoming.has_trace,
             name,
             input,
-            meta: incoming.params.get("_meta").map(Cow::Borrowed),
+            meta: incoming.params.get("_meta").map(Held::Borrowed),
             arguments,
             cancel: OnceLock::new(),
             rounds: Rounds::Params(method, &incoming.params),
@@ -82,12 +85,12 @@ impl Call<'_> {
 
     /// The arguments as they came: a JSON object, unparsed.
     pub fn raw_arguments(&self) -> Option<&RawValue> {
-        self.input.as_deref()
+        self.input.as_ref().map(|input| input.raw().value())
     }
 
     /// The whole `_meta` of the request, unparsed.
     pub fn raw_meta(&self) -> Option<&RawValue> {
-        self.meta.as_deref()
+        self.meta.as_ref().map(|meta| meta.raw().value())
     }
 
     /// Who calls.
@@ -125,10 +128,15 @@ impl Call<'_> {
         find(&serde_json::from_str(raw.get()).ok()?)
     }
 
+    /// The arguments as they came, where their text is enough.
+    pub(crate) fn input(&self) -> Option<Raw<'_>> {
+        self.input.as_ref().map(Held::raw)
+    }
+
     pub(crate) fn request_meta(&self) -> RequestMeta<'_> {
         self.meta
-            .as_deref()
-            .and_then(RequestMeta::from_raw)
+            .as_ref()
+            .and_then(|meta| RequestMeta::from_raw(meta.raw()))
             .unwrap_or_default()
     }
 
@@ -141,8 +149,8 @@ impl Call<'_> {
             id: self.id.into_static(),
             has_trace: self.has_trace,
             name: Cow::Owned(self.name.into_owned()),
-            input: self.input.map(|raw| Cow::Owned(raw.into_owned())),
-            meta: self.meta.map(|raw| Cow::Owned(raw.into_owned())),
+            input: self.input.map(Held::into_owned),
+            meta: self.meta.map(Held::into_owned),
             arguments: self.arguments,
             cancel: self.cancel,
             rounds: self.rounds.into_owned(),

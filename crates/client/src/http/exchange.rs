@@ -166,7 +166,7 @@ impl Http {
                 id,
                 outcome: Err(error),
             })) if is_for_this(link, post, id.as_ref()) => {
-                return Some(Answered::Error(error.to_owned()));
+                return Some(Answered::Error(error.value().to_owned()));
             }
             _ => {}
         }

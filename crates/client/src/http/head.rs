@@ -105,7 +105,7 @@ fn add_extension_name(link: &Link, post: &Post<'_>, headers: &mut HeaderMap) -> 
     };
     let any: Any<'_> = serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
     let params = any.params.unwrap_or_default();
-    let named = params.get(member).and_then(|raw| text_of(raw));
+    let named = params.get(member).and_then(|raw| text_of(*raw));
     if let Some(name) = named {
         headers.insert(header::NAME, value(header::NAME, &encode(&name))?);
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use turnbuckle_protocol::{
-    CancelledNotificationParams,
+    CancelledNotificationParams, ElicitationCompleteNotificationParams,
     envelope::{self, Frame, Message, Notification, Response},
 };
 use turnbuckle_transport::{LineFault, Receive};
@@ -44,8 +44,8 @@ impl Inbound {
             .and_then(|id| self.link.pending.complete(id));
         match filler {
             Some(filler) => filler.fill(match response.outcome {
-                Ok(result) => Outcome::Result(result.to_owned()),
-                Err(error) => Outcome::Error(error.to_owned()),
+                Ok(result) => Outcome::Result(result.value().to_owned()),
+                Err(error) => Outcome::Error(error.value().to_owned()),
             }),
             // cancellation: an answer to what was cancelled is ignored.
             None => self.link.stray.notify_one(),
@@ -65,6 +65,19 @@ impl Inbound {
                     && let Some(id) = &cancelled.request_id
                 {
                     self.serving.cancel(id);
+                }
+            }
+            "notifications/elicitation/complete" => {
+                // elicitation: a client MUST ignore ids that it does not know, and those that are
+                // over.
+                if let Ok(ended) = notification
+                    .params
+                    .parse::<ElicitationCompleteNotificationParams>()
+                    && let Some(peer) = self.link.peer()
+                    && peer.visits().end(&ended.elicitation_id)
+                {
+                    let id = ended.elicitation_id.into();
+                    self.publish(&News::Visited { id });
                 }
             }
             method @ "notifications/subscriptions/acknowledged" => {

@@ -42,7 +42,8 @@ pub enum IdRef<'a> {
 
 impl<'a> IdRef<'a> {
     /// Reads one JSON token; `None` if it is not a string or an integer.
-    pub fn from_raw(raw: &'a RawValue) -> Option<Self> {
+    pub fn from_raw(raw: impl Into<super::Raw<'a>>) -> Option<Self> {
+        let raw: super::Raw<'a> = raw.into();
         let text = raw.get();
         match text.as_bytes().first()? {
             b'"' => super::text_of(raw).map(Self::Text),

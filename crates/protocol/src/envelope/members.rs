@@ -1,14 +1,14 @@
 //! A JSON object read one level deep: names, and values still unparsed.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::text::Text;
+use super::{
+    Raw,
+    scan::{NotJson, Scanner},
+};
 
 /// How many members are kept without allocating: `name`, `arguments`, `_meta` and three more cover
 /// every request of the protocol.
@@ -18,7 +18,7 @@ const INLINE: usize = 6;
 /// duplicates among very many would take time that grows with their square.
 const MAX_MEMBERS: usize = 256;
 
-type Member<'a> = (Cow<'a, str>, &'a RawValue);
+type Member<'a> = (Cow<'a, str>, Raw<'a>);
 
 /// The members of an object, in order, each value as the text it came in.
 ///
@@ -32,7 +32,7 @@ pub struct Members<'a> {
 
 impl<'a> Members<'a> {
     /// The value of a member.
-    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub fn get(&self, name: &str) -> Option<Raw<'a>> {
         self.iter()
             .find(|(member, _)| *member == name)
             .map(|(_, value)| value)
@@ -44,7 +44,7 @@ impl<'a> Members<'a> {
     }
 
     /// Every member, in the order of the message.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Raw<'a>)> {
         self.inline
             .iter()
             .flatten()
@@ -83,7 +83,7 @@ impl<'a> Members<'a> {
     }
 
     /// Gives the name back if it is there already.
-    fn insert(&mut self, name: Cow<'a, str>, value: &'a RawValue) -> Result<(), Cow<'a, str>> {
+    fn insert(&mut self, name: Cow<'a, str>, value: Raw<'a>) -> Result<(), Cow<'a, str>> {
         for slot in &mut self.inline {
             match slot {
                 Some((other, _)) if *other == name => return Err(name),
@@ -115,68 +115,33 @@ pub(super) enum Params<'a> {
     NotAnObject,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ParamsVisitor)
-    }
-}
-
-struct ParamsVisitor;
-
-impl<'de> Visitor<'de> for ParamsVisitor {
-    type Value = Params<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+impl<'a> Params<'a> {
+    /// Passes over the value of `params`.
+    pub(super) fn read(scanner: &mut Scanner<'a>) -> Result<Self, NotJson> {
+        if scanner.peek() != Some(b'{') {
+            // Some clients write `"params": null` where they mean none.
+            return Ok(if scanner.value()?.is_null() {
+                Self::Object(Members::default())
+            } else {
+                Self::NotAnObject
+            });
+        }
         let mut members = Members::default();
         let mut duplicate = None;
         let mut count = 0_usize;
-        while let Some(Text(name)) = map.next_key::<Text<'de>>()? {
+        scanner.members(|scanner, name| {
+            let value = scanner.value()?;
             count += 1;
-            if duplicate.is_some() || count > MAX_MEMBERS {
-                // Refused already, but the rest must still be JSON.
-                map.next_value::<IgnoredAny>()?;
-            } else if let Err(name) = members.insert(name, map.next_value()?) {
-                duplicate = Some(name.into_owned());
+            // Once it is refused, the rest must still be JSON.
+            if duplicate.is_none() && count <= MAX_MEMBERS {
+                duplicate = members.insert(name, value).err();
             }
-        }
+            Ok(())
+        })?;
         Ok(match duplicate {
-            Some(name) => Params::Duplicate(name),
-            None if count > MAX_MEMBERS => Params::TooMany,
-            None => Params::Object(members),
+            Some(name) => Self::Duplicate(name.into_owned()),
+            None if count > MAX_MEMBERS => Self::TooMany,
+            None => Self::Object(members),
         })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Params::NotAnObject)
-    }
-
-    // Some clients write `"params": null` where they mean none.
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Params::Object(Members::default()))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Params::NotAnObject)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Params::NotAnObject)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Params::NotAnObject)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Params::NotAnObject)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Params::NotAnObject)
     }
 }

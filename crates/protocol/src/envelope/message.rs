@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
-use super::{IdRef, Malformed, Members};
+use super::{IdRef, Malformed, Members, Raw};
 
 /// What one frame of a transport holds.
 #[derive(Debug)]
@@ -56,5 +54,5 @@ pub struct Response<'a> {
     /// The id of the request; `None` if the peer could not read it.
     pub id: Option<IdRef<'a>>,
     /// `result`, or else `error`, unparsed.
-    pub outcome: Result<&'a RawValue, &'a RawValue>,
+    pub outcome: Result<Raw<'a>, Raw<'a>>,
 }

@@ -9,7 +9,10 @@ mod malformed;
 mod members;
 mod message;
 mod parse;
+mod raw;
 mod request_meta;
+mod scan;
+mod special;
 mod string;
 #[cfg(test)]
 mod tests;
@@ -21,6 +24,7 @@ pub use malformed::{Malformed, MalformedKind};
 pub use members::Members;
 pub use message::{Frame, Message, Notification, Request, Response};
 pub use parse::{parse, parse_member};
+pub use raw::{Held, Raw};
 pub use request_meta::RequestMeta;
 pub use string::write_string;
 pub use text::text_of;

@@ -1,16 +1,12 @@
 //! Bytes to messages.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use super::{
-    Frame, IdRef, Malformed, MalformedKind, Message, Notification, Request, Response,
-    members::Params, text_of,
+    Frame, IdRef, Malformed, MalformedKind, Message, Notification, Raw, Request, Response,
+    members::Params,
+    scan::{NotJson, Scanner},
+    text_of,
 };
 
 /// The most messages that a batch may hold: as many as may be in flight at once.
@@ -31,54 +27,117 @@ const MAX_BATCH: usize = 1024;
 pub fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed<'_>> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| not_json(format!("the message is not UTF-8: {error}")))?;
-    match serde_json::from_str(text).map_err(|error| not_json(error.to_string()))? {
-        Top::Object(draft) => draft.finish().map(Frame::One),
-        Top::Array(elements) if elements.is_empty() => Err(not_a_request("the batch is empty")),
-        Top::Array(elements) if elements.len() > MAX_BATCH => Err(not_a_request(
-            "the batch has more messages than may be sent at once",
-        )),
-        Top::Array(elements) => Ok(Frame::Batch(
-            elements.into_iter().map(parse_member).collect(),
-        )),
-        Top::Scalar => Err(not_a_request("a message is a JSON object")),
+    let mut scanner = Scanner::new(text);
+    match scanner.peek() {
+        Some(b'{') => object(scanner)?.finish().map(Frame::One),
+        Some(b'[') => batch(scanner),
+        _ => Err(scalar(scanner)),
     }
 }
 
 /// Reads one element of a batch, or any message that is already known to be JSON.
-pub fn parse_member(raw: &RawValue) -> Result<Message<'_>, Malformed<'_>> {
-    match serde_json::from_str(raw.get()).map_err(|error| not_json(error.to_string()))? {
-        Top::Object(draft) => draft.finish(),
-        Top::Array(_) | Top::Scalar => Err(not_a_request("a message is a JSON object")),
+pub fn parse_member<'a>(raw: impl Into<Raw<'a>>) -> Result<Message<'a>, Malformed<'a>> {
+    let raw: Raw<'a> = raw.into();
+    let scanner = Scanner::new(raw.get());
+    if raw.is_object() {
+        object(scanner)?.finish()
+    } else {
+        Err(not_an_object())
     }
+}
+
+fn object(mut scanner: Scanner<'_>) -> Result<Draft<'_>, Malformed<'static>> {
+    let mut draft = Draft::default();
+    let walked = scanner.members(|scanner, name| draft.take(scanner, &name));
+    match walked.and_then(|()| scanner.end()) {
+        Ok(()) => Ok(draft),
+        Err(NotJson) => Err(broken(&scanner)),
+    }
+}
+
+fn batch(mut scanner: Scanner<'_>) -> Result<Frame<'_>, Malformed<'_>> {
+    let mut elements = Vec::new();
+    let walked = scanner.elements(|element| {
+        // One more than there may be is refused; the rest must still be JSON.
+        if elements.len() <= MAX_BATCH {
+            elements.push(element);
+        }
+    });
+    if let Err(NotJson) = walked.and_then(|()| scanner.end()) {
+        return Err(broken(&scanner));
+    }
+    match elements.len() {
+        0 => Err(not_a_request("the batch is empty")),
+        1..=MAX_BATCH => Ok(Frame::Batch(
+            elements.into_iter().map(parse_member).collect(),
+        )),
+        _ => Err(not_a_request(
+            "the batch has more messages than may be sent at once",
+        )),
+    }
+}
+
+fn scalar(mut scanner: Scanner<'_>) -> Malformed<'static> {
+    match scanner.value().and_then(|_| scanner.end()) {
+        Ok(()) => not_an_object(),
+        Err(NotJson) => broken(&scanner),
+    }
+}
+
+/// Has serde say what is wrong, and where.
+#[cold]
+fn broken(scanner: &Scanner<'_>) -> Malformed<'static> {
+    let error = serde_json::from_str::<IgnoredAny>(scanner.text()).err();
+    not_json(error.map_or_else(|| "a name is not text".into(), |error| error.to_string()))
 }
 
 fn not_json(message: String) -> Malformed<'static> {
     Malformed::new(MalformedKind::NotJson, None, message)
 }
 
-fn not_a_request(message: &str) -> Malformed<'static> {
-    Malformed::new(MalformedKind::NotARequest, None, message)
+fn not_an_object() -> Malformed<'static> {
+    not_a_request("a message is a JSON object")
 }
 
-enum Top<'a> {
-    Object(Box<Draft<'a>>),
-    Array(Vec<&'a RawValue>),
-    Scalar,
+fn not_a_request(message: &str) -> Malformed<'static> {
+    Malformed::new(MalformedKind::NotARequest, None, message)
 }
 
 /// The members of the envelope as they came, before anyone judges them.
 #[derive(Default)]
 struct Draft<'a> {
-    version: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
+    version: Option<Raw<'a>>,
+    id: Option<Raw<'a>>,
+    method: Option<Raw<'a>>,
     params: Option<Params<'a>>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
+    result: Option<Raw<'a>>,
+    error: Option<Raw<'a>>,
     duplicate: Option<&'static str>,
 }
 
 impl<'a> Draft<'a> {
+    /// Takes one member.
+    fn take(&mut self, scanner: &mut Scanner<'a>, name: &str) -> Result<(), NotJson> {
+        let (slot, name) = match name {
+            "jsonrpc" => (&mut self.version, "jsonrpc"),
+            "id" => (&mut self.id, "id"),
+            "method" => (&mut self.method, "method"),
+            "result" => (&mut self.result, "result"),
+            "error" => (&mut self.error, "error"),
+            "params" => {
+                if self.params.replace(Params::read(scanner)?).is_some() {
+                    self.duplicate = Some("params");
+                }
+                return Ok(());
+            }
+            _ => return scanner.value().map(drop),
+        };
+        if slot.replace(scanner.value()?).is_some() {
+            self.duplicate = Some(name);
+        }
+        Ok(())
+    }
+
     fn finish(self) -> Result<Message<'a>, Malformed<'a>> {
         let id = self.id.and_then(IdRef::from_raw);
         if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
@@ -157,122 +216,4 @@ fn bad_params(id: Option<IdRef<'_>>, message: String) -> Result<Message<'_>, Mal
         MalformedKind::NoAnswer
     };
     Err(Malformed::new(kind, id, message))
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Top<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TopVisitor)
-    }
-}
-
-struct TopVisitor;
-
-impl<'de> Visitor<'de> for TopVisitor {
-    type Value = Top<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC message")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut draft = Box::<Draft<'de>>::default();
-        while let Some(member) = map.next_key()? {
-            let (slot, name) = match member {
-                Member::Version => (&mut draft.version, "jsonrpc"),
-                Member::Id => (&mut draft.id, "id"),
-                Member::Method => (&mut draft.method, "method"),
-                Member::Result => (&mut draft.result, "result"),
-                Member::Error => (&mut draft.error, "error"),
-                Member::Params => {
-                    if draft.params.replace(map.next_value()?).is_some() {
-                        draft.duplicate = Some("params");
-                    }
-                    continue;
-                }
-                Member::Unknown => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            if slot.replace(map.next_value()?).is_some() {
-                draft.duplicate = Some(name);
-            }
-        }
-        Ok(Top::Object(draft))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut elements = Vec::new();
-        while elements.len() <= MAX_BATCH {
-            match seq.next_element()? {
-                Some(element) => elements.push(element),
-                None => return Ok(Top::Array(elements)),
-            }
-        }
-        // Refused already, but the rest must still be JSON.
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Top::Array(elements))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Top::Scalar)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Top::Scalar)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Top::Scalar)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Top::Scalar)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Top::Scalar)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(Top::Scalar)
-    }
-}
-
-enum Member {
-    Version,
-    Id,
-    Method,
-    Params,
-    Result,
-    Error,
-    Unknown,
-}
-
-impl<'de> Deserialize<'de> for Member {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MemberVisitor;
-
-        impl de::Visitor<'_> for MemberVisitor {
-            type Value = Member;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a member name")
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Member, E> {
-                Ok(match name {
-                    "jsonrpc" => Member::Version,
-                    "id" => Member::Id,
-                    "method" => Member::Method,
-                    "params" => Member::Params,
-                    "result" => Member::Result,
-                    "error" => Member::Error,
-                    _ => Member::Unknown,
-                })
-            }
-        }
-
-        deserializer.deserialize_str(MemberVisitor)
-    }
 }

@@ -1,44 +1,63 @@
 //! The part of a request's `_meta` that the protocol itself reads, borrowed.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, Visitor},
-};
-use serde_json::value::RawValue;
-
-use super::{IdRef, text::Text, text_of};
+use super::{IdRef, Raw, scan::Scanner, text_of};
 
 /// What `params._meta` of a request says to the protocol. Everything else stays in the raw text.
 #[derive(Clone, Debug, Default)]
 pub struct RequestMeta<'a> {
     /// `progressToken`, unparsed.
-    pub progress_token: Option<&'a RawValue>,
+    pub progress_token: Option<Raw<'a>>,
     /// `io.modelcontextprotocol/protocolVersion`, unparsed. Its presence makes a request modern.
-    pub protocol_version: Option<&'a RawValue>,
+    pub protocol_version: Option<Raw<'a>>,
     /// `io.modelcontextprotocol/clientCapabilities`, unparsed.
-    pub client_capabilities: Option<&'a RawValue>,
+    pub client_capabilities: Option<Raw<'a>>,
     /// `io.modelcontextprotocol/clientInfo`, unparsed.
-    pub client_info: Option<&'a RawValue>,
+    pub client_info: Option<Raw<'a>>,
     /// `io.modelcontextprotocol/logLevel`, unparsed.
-    pub log_level: Option<&'a RawValue>,
+    pub log_level: Option<Raw<'a>>,
     /// `traceparent`, unparsed.
-    pub traceparent: Option<&'a RawValue>,
+    pub traceparent: Option<Raw<'a>>,
     /// `tracestate`, unparsed.
-    pub tracestate: Option<&'a RawValue>,
+    pub tracestate: Option<Raw<'a>>,
     /// `baggage`, unparsed.
-    pub baggage: Option<&'a RawValue>,
+    pub baggage: Option<Raw<'a>>,
     /// The whole `_meta` object.
-    pub raw: Option<&'a RawValue>,
+    pub raw: Option<Raw<'a>>,
 }
 
 impl<'a> RequestMeta<'a> {
     /// Reads `_meta`; `None` if it is not an object.
-    pub fn from_raw(raw: &'a RawValue) -> Option<Self> {
-        let mut meta: Self = serde_json::from_str(raw.get()).ok()?;
-        meta.raw = Some(raw);
-        Some(meta)
+    pub fn from_raw(raw: impl Into<Raw<'a>>) -> Option<Self> {
+        let raw: Raw<'a> = raw.into();
+        let mut meta = Self {
+            raw: Some(raw),
+            ..Self::default()
+        };
+        let mut scanner = Scanner::new(raw.get());
+        let read = scanner.members(|scanner, name| {
+            let value = scanner.value()?;
+            if let Some(slot) = meta.slot(&name) {
+                *slot = Some(value);
+            }
+            Ok(())
+        });
+        read.is_ok().then_some(meta)
+    }
+
+    fn slot(&mut self, name: &str) -> Option<&mut Option<Raw<'a>>> {
+        Some(match name.strip_prefix("io.modelcontextprotocol/") {
+            Some("protocolVersion") => &mut self.protocol_version,
+            Some("clientCapabilities") => &mut self.client_capabilities,
+            Some("clientInfo") => &mut self.client_info,
+            Some("logLevel") => &mut self.log_level,
+            None if name == "progressToken" => &mut self.progress_token,
+            None if name == "traceparent" => &mut self.traceparent,
+            None if name == "tracestate" => &mut self.tracestate,
+            None if name == "baggage" => &mut self.baggage,
+            _ => return None,
+        })
     }
 
     /// The progress token, if it is a string or an integer.
@@ -54,43 +73,5 @@ impl<'a> RequestMeta<'a> {
     /// The protocol version, if it is a string.
     pub fn version(&self) -> Option<Cow<'a, str>> {
         self.protocol_version.and_then(text_of)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for RequestMeta<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MetaVisitor;
-
-        impl<'de> Visitor<'de> for MetaVisitor {
-            type Value = RequestMeta<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut meta = RequestMeta::default();
-                while let Some(Text(key)) = map.next_key::<Text<'de>>()? {
-                    let slot = match key.strip_prefix("io.modelcontextprotocol/") {
-                        Some("protocolVersion") => &mut meta.protocol_version,
-                        Some("clientCapabilities") => &mut meta.client_capabilities,
-                        Some("clientInfo") => &mut meta.client_info,
-                        Some("logLevel") => &mut meta.log_level,
-                        None if key == "progressToken" => &mut meta.progress_token,
-                        None if key == "traceparent" => &mut meta.traceparent,
-                        None if key == "tracestate" => &mut meta.tracestate,
-                        None if key == "baggage" => &mut meta.baggage,
-                        _ => {
-                            map.next_value::<IgnoredAny>()?;
-                            continue;
-                        }
-                    };
-                    *slot = Some(map.next_value()?);
-                }
-                Ok(meta)
-            }
-        }
-
-        deserializer.deserialize_map(MetaVisitor)
     }
 }

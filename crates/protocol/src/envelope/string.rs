@@ -1,55 +1,24 @@
-//! Strings to JSON, many bytes at a time.
-//!
-//! Tool results are mostly text, and escaping text byte by byte is what costs most in a large
-//! result. Bytes that need an escape are rare, so whole blocks are looked at together: a loop over
-//! a block without an early exit is one that the compiler turns into vector instructions.
+//! Strings to JSON.
 
-/// Bytes looked at together.
-const BLOCK: usize = 32;
+use super::special;
 
-/// Appends a string as JSON, quotes included.
+/// Appends a string as JSON, quotes included. Runs of plain text are found many bytes at a time
+/// and copied whole.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + 2);
+    // With room for a line end in every sixteen bytes, most texts need no second growth.
+    out.reserve(text.len() + text.len() / 16 + 2);
     out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut written = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        if let Some(block) = rest.first_chunk::<BLOCK>()
-            && !any_special(block)
-        {
-            at += BLOCK;
-            continue;
-        }
-        let end = rest.len().min(BLOCK);
-        for (offset, byte) in rest[..end]
-            .iter()
-            .enumerate()
-            .filter(|(_, byte)| is_special(**byte))
-        {
-            out.extend_from_slice(&bytes[written..at + offset]);
-            write_escape(out, *byte);
-            written = at + offset + 1;
-        }
-        at += end;
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, tail) = rest.split_at(special::find(rest));
+        out.extend_from_slice(plain);
+        let Some((byte, after)) = tail.split_first() else {
+            break;
+        };
+        write_escape(out, *byte);
+        rest = after;
     }
-    out.extend_from_slice(&bytes[written..]);
     out.push(b'"');
-}
-
-fn any_special(block: &[u8; BLOCK]) -> bool {
-    block
-        .iter()
-        .fold(false, |any, byte| any | is_special(*byte))
-}
-
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "without branches the loop over a block becomes vector code"
-)]
-const fn is_special(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {

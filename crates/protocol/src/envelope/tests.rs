@@ -242,7 +242,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(verdict(&out), "error");
     out.clear();
     let raw = RawValue::from_string("{\"a\":1}".into()).unwrap();
-    write_raw_response(&mut out, &IdRef::Text("z".into()), Ok(&raw));
+    write_raw_response(&mut out, &IdRef::Text("z".into()), Ok((&raw).into()));
     assert_eq!(out, br#"{"jsonrpc":"2.0","id":"z","result":{"a":1}}"#);
 }
 

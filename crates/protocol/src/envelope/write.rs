@@ -1,9 +1,7 @@
 //! Messages to bytes. Every function appends one whole message, without a line end.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
-
-use super::IdRef;
+use super::{IdRef, Raw};
 
 /// How to answer a message whose id could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +85,7 @@ pub fn write_raw_result(out: &mut Vec<u8>, id: &IdRef<'_>, result: &[u8]) {
 pub fn write_raw_response(
     out: &mut Vec<u8>,
     id: &IdRef<'_>,
-    outcome: Result<&RawValue, &RawValue>,
+    outcome: Result<Raw<'_>, Raw<'_>>,
 ) {
     let (name, body) = match outcome {
         Ok(result) => ("result", result),

@@ -48,7 +48,7 @@ impl Requests {
             return;
         };
         let outcome = match response.outcome {
-            Ok(result) => Ok(result.to_owned()),
+            Ok(result) => Ok(result.value().to_owned()),
             Err(error) => Err(serde_json::from_str(error.get())
                 .unwrap_or_else(|_| ErrorObject::internal("the client's error cannot be read"))),
         };

@@ -54,7 +54,9 @@ impl Rounds<'_> {
             Self::Params(method, params) => (
                 method,
                 params_digest(params),
-                params.get("inputResponses").map(Cow::Borrowed),
+                params
+                    .get("inputResponses")
+                    .map(|raw| Cow::Borrowed(raw.value())),
                 state(params),
             ),
             Self::Taken(method, digest, responses, state) => (

@@ -19,7 +19,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> Extract for Args<T> {
         let arguments = call.arguments.as_deref().ok_or_else(|| {
             Failure::Fault(Fault::new("the handler was registered without arguments"))
         })?;
-        arguments.read(call.raw_arguments()).map(Self)
+        arguments.read(call.input()).map(Self)
     }
 
     fn describe(description: &mut Description) {

@@ -1,6 +1,7 @@
 //! The params of a method of an extension.
 
 use serde::de::DeserializeOwned;
+use turnbuckle_protocol::envelope::Raw;
 
 use super::Extract;
 use crate::{Call, Failure, Reject, describe::Description};
@@ -14,7 +15,7 @@ pub struct Params<T>(pub T);
 
 impl<T: DeserializeOwned + Send> Extract for Params<T> {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        let raw = call.raw_arguments().map_or("{}", |raw| raw.get());
+        let raw = call.input().map_or("{}", Raw::get);
         serde_json::from_str(raw).map(Self).map_err(|error| {
             Reject::invalid_params(format!("`params` cannot be read: {error}")).into()
         })

@@ -7,10 +7,9 @@
 use std::{borrow::Cow, sync::Arc};
 
 use http::{HeaderMap, Response, StatusCode, request::Parts};
-use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     ErrorObject, Revision,
-    envelope::{Request, RequestMeta},
+    envelope::{Raw, Request, RequestMeta},
     http::{
         header::{METHOD, NAME, PROTOCOL_VERSION},
         matches, name_of, status_of, status_of_answer,
@@ -164,8 +163,8 @@ fn check_parameters(
     let Some(mirrored) = &tool.headers else {
         return Ok(());
     };
-    let none: &RawValue = serde_json::from_str("{}").expect("an empty object is JSON");
-    let arguments = request.params.get("arguments").unwrap_or(none);
+    let arguments = request.params.get("arguments");
+    let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT).value();
     let lookup = |name: &str| headers.get(name).map(http::HeaderValue::as_bytes);
     mirrored
         .check(arguments, lookup)

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use turnbuckle_protocol::envelope::Held;
+
 use super::Incoming;
 use crate::{
     Call, ExtensionReply, Failure,
@@ -34,7 +36,7 @@ fn start(
         incoming,
         method.name,
         named.unwrap_or(Cow::Borrowed(method.name)),
-        Some(Cow::Owned(incoming.params.to_raw())),
+        Some(Held::Owned(incoming.params.to_raw())),
         None,
     );
     method.admit(&call)?;

@@ -21,10 +21,9 @@ mod tools_call;
 
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     IdRef, LoggingLevel, Revision,
-    envelope::{Members, Request, RequestMeta},
+    envelope::{Members, Raw, Request, RequestMeta},
 };
 use turnbuckle_session::{Era, Modern, ServerLifecycle, era};
 
@@ -55,10 +54,10 @@ impl Incoming<'_> {
     }
 
     /// The arguments of a call, if there are any. Some clients write null where they mean none.
-    fn arguments(&self) -> Result<Option<&RawValue>, Reject> {
+    fn arguments(&self) -> Result<Option<Raw<'_>>, Reject> {
         let arguments = self.params.get("arguments");
-        let arguments = arguments.filter(|raw| raw.get() != "null");
-        if arguments.is_some_and(|raw| !raw.get().starts_with('{')) {
+        let arguments = arguments.filter(|raw| !raw.is_null());
+        if arguments.is_some_and(|raw| !raw.is_object()) {
             return Err(Reject::invalid_params(
                 "`params.arguments` must be an object",
             ));
@@ -146,9 +145,7 @@ fn settle(
     let settled = match era {
         Era::Modern => {
             check_log_level(&meta).map_err(|reject| (Revision::LATEST, reject))?;
-            let capabilities = meta
-                .client_capabilities
-                .filter(|raw| raw.get().starts_with('{'));
+            let capabilities = meta.client_capabilities.filter(|raw| raw.is_object());
             Modern::check(version.as_deref(), capabilities, &SPOKEN)
                 .map(|modern| modern.revision)
                 .map_err(|rejection| {
@@ -182,7 +179,7 @@ const LEVELS: &str = "debug, info, notice, warning, error, critical, alert and e
 
 /// logging: a request whose level is none of the words SHOULD be refused.
 fn check_log_level(meta: &RequestMeta<'_>) -> Result<(), Reject> {
-    let is_level = |raw: &RawValue| serde_json::from_str::<LoggingLevel>(raw.get()).is_ok();
+    let is_level = |raw: Raw<'_>| raw.parse::<LoggingLevel>().is_ok();
     if meta.log_level.is_none_or(is_level) {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! `prompts/get`: a prompt is filled in.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
-use turnbuckle_protocol::GetPromptResult;
+use turnbuckle_protocol::{GetPromptResult, envelope::Held};
 
 use super::Incoming;
 use crate::{
@@ -30,8 +30,7 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<GetPromptResult>, Failure> {
         .prompts
         .get(&name, incoming.peer.caller())
         .ok_or_else(|| Reject::invalid_params(format!("there is no prompt `{name}`")))?;
-    let arguments = incoming.arguments()?;
-    let input = arguments.map(Cow::Borrowed);
+    let input = incoming.arguments()?.map(Held::Borrowed);
     let call = Call::of(
         incoming,
         "prompts/get",

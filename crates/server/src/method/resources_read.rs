@@ -1,9 +1,11 @@
 //! `resources/read`: a resource is read.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
-use turnbuckle_protocol::{CacheHint, CacheScope, ReadResourceResult, ResourceContents};
+use turnbuckle_protocol::{
+    CacheHint, CacheScope, ReadResourceResult, ResourceContents, envelope::Held,
+};
 
 use super::Incoming;
 use crate::{
@@ -36,7 +38,7 @@ fn start(incoming: &Incoming<'_>) -> Result<Running<ReadResourceResult>, Failure
     let entry = Arc::new(Read(found));
     let asked = uri.clone().into_owned();
     let hint = hint(entry.reading(), incoming);
-    let input = input.map(Cow::Owned);
+    let input = input.map(Held::Owned);
     let arguments = entry.reading().arguments.clone();
     let call = Call::of(incoming, "resources/read", uri, input, arguments);
     let Running {

@@ -1,8 +1,8 @@
 //! `tools/call`: a tool runs.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
-use turnbuckle_protocol::CallToolResult;
+use turnbuckle_protocol::{CallToolResult, envelope::Held};
 
 use super::Incoming;
 use crate::{
@@ -62,8 +62,7 @@ fn start(
     board: Option<Arc<Board>>,
 ) -> Result<Running<CallToolResult>, Failure> {
     let name = incoming.text("name")?;
-    let arguments = incoming.arguments()?;
-    let input = arguments.map(Cow::Borrowed);
+    let input = incoming.arguments()?.map(Held::Borrowed);
     let mut call = Call::of(
         incoming,
         "tools/call",

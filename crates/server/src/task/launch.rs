@@ -8,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use serde::Deserialize;
 use turnbuckle_protocol::{
     CallToolResult, ClientCapabilities, ErrorObject, IdRef, JsonObject, Revision, TASKS_EXTENSION,
     TaskMetadata, TaskSupport, envelope,
@@ -69,7 +68,8 @@ impl Wish {
                 _ => Ok(Self::Never),
             };
         };
-        let asked = TaskMetadata::deserialize(asked)
+        let asked = asked
+            .parse::<TaskMetadata>()
             .map_err(|error| Reject::invalid_params(format!("`params.task`: {error}")))?;
         match tool.task {
             Some(TaskSupport::Optional | TaskSupport::Required) => {

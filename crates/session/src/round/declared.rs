@@ -16,7 +16,7 @@ pub enum Declared {
 impl Declared {
     pub(super) fn read(&mut self) -> &ClientCapabilities {
         if let Self::Meta(meta) = self {
-            let text = RequestMeta::from_raw(meta).and_then(|meta| meta.client_capabilities);
+            let text = RequestMeta::from_raw(&*meta).and_then(|meta| meta.client_capabilities);
             let read = text.and_then(|text| serde_json::from_str(text.get()).ok());
             *self = Self::Read(read.unwrap_or_default());
         }

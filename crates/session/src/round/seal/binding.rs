@@ -52,7 +52,7 @@ pub fn params_digest(params: &Members<'_>) -> ParamsDigest {
     let mut hasher = Hasher::new("turnbuckle params");
     for (name, value) in kept {
         hasher.text(name);
-        hasher.raw(value);
+        hasher.raw(value.value());
     }
     ParamsDigest(hasher.finish())
 }
