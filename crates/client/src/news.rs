@@ -36,6 +36,12 @@ pub enum News {
         /// Which.
         uri: Arc<str>,
     },
+    /// What a person was sent to a URL for is done. Only servers of 2025-11-25 say so, and only of
+    /// visits that they asked for.
+    Visited {
+        /// The visit, by the `elicitationId` it was asked for with.
+        id: Arc<str>,
+    },
     /// A log message.
     Log(Arc<LoggingMessageNotificationParams>),
     /// Any other notification, unparsed.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
 
+use crate::answer::Visits;
+
 /// The server of a connection: who it says it is, what it speaks and what it offers.
 ///
 /// What a server says about itself is for people and logs; it is no ground to trust it.
@@ -14,6 +16,7 @@ pub struct Peer {
     revision: Revision,
     capabilities: Option<ServerCapabilities>,
     instructions: Option<String>,
+    visits: Visits,
 }
 
 impl Peer {
@@ -24,6 +27,7 @@ impl Peer {
             revision,
             capabilities: None,
             instructions: None,
+            visits: Visits::default(),
         }
     }
 
@@ -54,6 +58,11 @@ impl Peer {
             },
             None => self,
         }
+    }
+
+    /// The visits to URLs that it asked for.
+    pub(crate) fn visits(&self) -> &Visits {
+        &self.visits
     }
 
     /// What to call it in messages.

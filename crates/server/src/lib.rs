@@ -30,6 +30,7 @@ mod log;
 mod method;
 mod outcome;
 mod oversized;
+mod pass;
 mod peer;
 mod prompt;
 mod resource;
@@ -52,7 +53,7 @@ pub use arguments::Leniency;
 pub use ask::form_limit;
 pub use ask::{
     Answer, Ask, AskFailed, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form,
-    FormField, FormSchema, Misfit, NumberField, Question, TextField, YesNoField,
+    FormField, FormSchema, Misfit, NumberField, Question, TextField, Visit, YesNoField,
 };
 pub use caching::Cached;
 pub use call::Call;
@@ -80,6 +81,7 @@ pub use live::LiveServer;
 pub use log::ClientLog;
 pub use log::Log;
 pub use outcome::{Audio, Image, IntoOutcome, Json};
+pub use pass::{BadPass, Passes};
 pub use prompt::Prompt;
 pub use resource::Resource;
 pub use roots::{RootsChanged, RootsError};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use turnbuckle_session::round::seal::WeakSecret;
 use turnbuckle_transport::{Duplex, Limits, Outbox};
 
 use crate::{
     Caller, Catalog, Changes, ServeError, Streams, Transport, connection::Connection,
-    shared::Shared,
+    server::key_ring, shared::Shared,
 };
 #[cfg(feature = "http")]
 use crate::{HttpService, HttpSettings};
@@ -71,6 +72,34 @@ impl LiveServer {
     #[cfg(feature = "http")]
     pub fn http_with(&self, settings: HttpSettings) -> HttpService {
         HttpService::new(self, settings, None)
+    }
+
+    /// Changes the [secrets](crate::Server::secrets) while the server runs: the first seals from now
+    /// on, and all of them open.
+    ///
+    /// No call is lost if the new secret comes second on every replica first, then first on every
+    /// replica, and the old one goes when the last `requestState` made with it has
+    /// [expired](crate::Server::answer_within). One that became known is left out at once: calls that
+    /// were asked with it start over.
+    ///
+    /// ```
+    /// # let (new, old) = ([1; 32], [2; 32]);
+    /// let server = turnbuckle_server::Server::new("booking", "1.0.0").secret(old).build()?;
+    /// server.secrets([old, new])?;
+    /// server.secrets([new, old])?;
+    /// server.secrets([new])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no secret, or one is too short; nothing is changed then.
+    pub fn secrets(
+        &self,
+        secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<(), WeakSecret> {
+        let keys = key_ring(secrets)?.ok_or(WeakSecret(0))?;
+        self.0.set_keys(keys);
+        Ok(())
     }
 
     /// The catalog, to add and remove while the server runs.

@@ -10,7 +10,7 @@ use std::{
 use serde::Serialize;
 use tokio::sync::oneshot;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, IdRef, InputRequest, LoggingLevel, Revision, SubscriptionFilter,
+    CancelledNotificationParams, ElicitRequestParams, ElicitRequestUrlParams, IdRef, InputRequest, LoggingLevel, Revision, SubscriptionFilter,
     envelope,
 };
 use turnbuckle_session::ServerLifecycle;
@@ -254,10 +254,22 @@ impl Peer {
     /// Dropping the future tells the client that nobody waits any more.
     pub(crate) async fn request(&self, question: &InputRequest) -> Option<Answered> {
         let method = question.method();
+        if let InputRequest::Elicit(params) = question
+            && let ElicitRequestParams::Url(visit) = &**params
+        {
+            self.expect_visit(visit);
+        }
         match question {
             InputRequest::CreateMessage(params) => self.ask(method, params).await,
             InputRequest::ListRoots(params) => self.ask(method, params).await,
             InputRequest::Elicit(params) => self.ask(method, params).await,
+        }
+    }
+
+    /// The client will be told when this visit is over.
+    pub(crate) fn expect_visit(&self, visit: &ElicitRequestUrlParams) {
+        if let (Some(mut listener), Some(id)) = (self.listener(), &visit.elicitation_id) {
+            listener.add_visit(id);
         }
     }
 

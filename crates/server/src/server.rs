@@ -356,7 +356,7 @@ impl Server {
 }
 
 /// The keys made of these secrets, the first of which seals.
-fn key_ring(
+pub(crate) fn key_ring(
     secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
 ) -> Result<Option<KeyRing>, WeakSecret> {
     let keys = secrets.into_iter().take(MAX_KEYS);

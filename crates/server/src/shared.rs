@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     /// What ends a result that says what is missing.
     pub(crate) paused_tail: Vec<u8>,
     /// Seals what a handler knows between rounds.
-    pub(crate) keys: KeyRing,
+    keys: RwLock<Arc<KeyRing>>,
     /// What extensions added.
     pub(crate) extensions: Registry,
     catalog: RwLock<Arc<Snapshot>>,
@@ -85,7 +85,7 @@ impl Shared {
             states,
             modern_tail,
             paused_tail,
-            keys,
+            keys: RwLock::new(Arc::new(keys)),
             extensions: Registry::default(),
             catalog: RwLock::new(Arc::new(catalog)),
             on_roots_changed: None,
@@ -101,6 +101,16 @@ impl Shared {
             .iter()
             .find(|(id, _)| *id == TypeId::of::<S>())?;
         state.downcast_ref()
+    }
+
+    /// The keys as they are now.
+    pub(crate) fn keys(&self) -> Arc<KeyRing> {
+        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Seals and opens with these from now on.
+    pub(crate) fn set_keys(&self, keys: KeyRing) {
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
     }
 
     /// The catalog as it is now.

@@ -25,6 +25,8 @@ pub enum Change {
     Resources,
     /// The contents of the resource at this URI.
     Resource(String),
+    /// What a person was sent to a URL for is done: the visit of this name is over.
+    Visit(String),
     /// Anything: what was published may have been lost on the way, so that everybody has to be
     /// told of everything they listen to. A fan-out whose connection broke hears this when it is
     /// back.

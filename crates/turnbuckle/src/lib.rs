@@ -35,9 +35,9 @@ pub use turnbuckle_server::{
     Tool, ToolError, Transport, Uri,
 };
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{Cached, Changes, Log, RootsChanged, RootsError};
+pub use turnbuckle_server::{BadPass, Cached, Changes, Log, Passes, RootsChanged, RootsError};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{Choice, Filled, Form, FormField, FormSchema, Misfit, Question};
+pub use turnbuckle_server::{Choice, Filled, Form, FormField, FormSchema, Misfit, Question, Visit};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
 #[cfg(feature = "skills")]

@@ -5,6 +5,7 @@ mod answers;
 mod ask;
 mod form;
 mod roots;
+mod visits;
 
 pub(crate) use form::check as check_form;
 
@@ -12,3 +13,4 @@ pub use answers::Answers;
 pub(crate) use ask::Unanswered;
 pub use ask::{Ask, Refusal};
 pub use roots::Roots;
+pub(crate) use visits::Visits;

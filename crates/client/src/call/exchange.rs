@@ -11,6 +11,7 @@ use super::{
     begun::Begun,
     builder::{Body, Call, Check, Subject},
     input_required::{self, Retry},
+    visit_first,
 };
 use crate::{
     CallError,
@@ -103,6 +104,9 @@ impl<'a, R> Call<'a, R> {
                 None => match self.send(&params).await {
                     Err(error) if task.is_none() && self.is_only_a_task(&error) => {
                         task = Some(TaskMetadata::default());
+                        continue;
+                    }
+                    Err(error) if visit_first::visited(self.link, &error, self.deadline).await => {
                         continue;
                     }
                     sent => sent?,

@@ -20,6 +20,7 @@ mod server_discover;
 mod tool_output;
 mod tools_call;
 mod traced;
+mod visit_first;
 
 pub(crate) use begun::Begun;
 pub use builder::Call;

@@ -69,6 +69,9 @@ impl Serving {
         }
         match read(&request.method, &request.params, self.link.revision()) {
             Ok(asked) => {
+                if let Some(peer) = self.link.peer() {
+                    peer.visits().expect_asked(&asked);
+                }
                 if let Some(asked) = self.own.take(&request.id, asked) {
                     self.begin(&request.id, asked);
                 }

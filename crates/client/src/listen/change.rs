@@ -56,7 +56,7 @@ impl Change {
                 method: method.clone(),
                 params: params.clone(),
             }),
-            News::Log(_) | News::Missed(_) => None,
+            News::Visited { .. } | News::Log(_) | News::Missed(_) => None,
         }
     }
 

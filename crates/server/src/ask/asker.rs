@@ -2,15 +2,14 @@
 
 use std::{future::Future, sync::Arc};
 
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Serialize, de::DeserializeOwned};
 use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
-    ElicitRequestUrlParams, ElicitResult, InputRequest, InputResponse, RequestParams, Root,
+    ElicitResult, InputRequest, InputResponse, RequestParams, Root,
 };
 use turnbuckle_session::round::{AskError, JournalError, Posed};
 
-use super::{Answer, AskFailed, Asking, Filled, Form, Question};
+use super::{Answer, AskFailed, Asking, Filled, Form, Question, Visit};
 use crate::{Call, Extract, Failure};
 
 /// The extractor: `Ask(ask): Ask`.
@@ -64,9 +63,13 @@ impl Asker {
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Question<'_, Answer<()>> {
-        let mut visit = ElicitRequestUrlParams::new(message, url);
-        // 2025-11-25 wants an id of its own for each visit; the other revisions have none.
-        visit.elicitation_id = Some(visit_id().unwrap_or_else(|| key.to_owned()));
+        self.visit(key, Visit::new(message, url))
+    }
+
+    /// Has the user visit a URL under a name of your choice, or before the call begins.
+    pub fn visit(&self, key: &str, visit: Visit) -> Question<'_, Answer<()>> {
+        let course = visit.course;
+        let visit = visit.into_params(key);
         Question::new(&self.0, key, visit.into(), |key, response| {
             Ok(match elicited(key, response)?.action {
                 ElicitAction::Accept => Answer::Accepted(()),
@@ -74,6 +77,7 @@ impl Asker {
                 ElicitAction::Cancel => Answer::Cancelled,
             })
         })
+        .taking(course)
     }
 
     /// Has the client's model complete messages.
@@ -167,13 +171,6 @@ fn elicited(key: &str, response: InputResponse) -> Result<ElicitResult, AskFaile
         InputResponse::Elicit(result) => Ok(result),
         other => Err(unexpected(key, &other)),
     }
-}
-
-/// A name that no other visit has, if there is randomness to make one of.
-fn visit_id() -> Option<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
 /// The round checks answers against their questions, so this says that it did not.

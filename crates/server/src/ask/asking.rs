@@ -35,6 +35,8 @@ pub(super) struct Books {
     pub(super) round: Round,
     /// How many wait for the answer to each open question.
     waiting: BTreeMap<String, usize>,
+    /// Visits that are to be made before the call.
+    visits: Vec<String>,
     /// How many effects run that must not be dropped.
     memos: usize,
     /// What the call ends with, whatever its handler makes of it.
@@ -50,6 +52,7 @@ impl Books {
         Mutex::new(Self {
             round,
             waiting: BTreeMap::new(),
+            visits: Vec::new(),
             memos: 0,
             ended: None,
             driver: None,
@@ -262,6 +265,32 @@ impl Asking {
         }
     }
 
+    /// Ends the call with an error that asks for this visit, where there is such an error.
+    pub(super) fn end_for_visit(&self, key: &str) -> bool {
+        let mut books = self.books();
+        let key = [key.to_owned()];
+        let is_session = matches!(self.way, Way::Requests(_)) && self.board.get().is_none();
+        if !is_session || books.round.visit_first(&key).is_none() {
+            return false;
+        }
+        books.visits.extend(key);
+        books.wake_driver();
+        true
+    }
+
+    /// The error that asks for visits before the call; the client will be told of their end.
+    fn visits_first(&self, books: &Books) -> Option<Failure> {
+        let Way::Requests(peer) = &self.way else {
+            return None;
+        };
+        let error = books.round.visit_first(&books.visits)?;
+        let visits = error.url_elicitation_data();
+        for visit in visits.iter().flat_map(|data| &data.elicitations) {
+            peer.expect_visit(visit);
+        }
+        Some(Failure::Reject(Reject::of(error)))
+    }
+
     /// Something that must not be dropped has begun.
     pub(super) fn begin_memo(self: &Arc<Self>) -> MemoRunning {
         self.books().memos += 1;
@@ -273,6 +302,12 @@ impl Asking {
     pub(crate) fn ending(&self, context: &Context<'_>) -> Option<Result<Paused, Failure>> {
         let mut books = self.books();
         if let Some(failure) = books.ended.take() {
+            return Some(Err(failure));
+        }
+        if books.memos == 0
+            && !books.visits.is_empty()
+            && let Some(failure) = self.visits_first(&books)
+        {
             return Some(Err(failure));
         }
         if let (Way::Rounds(back), None) = (&self.way, self.board.get())

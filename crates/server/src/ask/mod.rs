@@ -32,6 +32,7 @@ mod request_state;
 mod requests;
 mod rounds;
 mod settings;
+mod visit;
 
 pub use answer::Answer;
 pub use asker::{Ask, Asker};
@@ -45,3 +46,4 @@ pub(crate) use requests::{Answered, Requests, Waiting};
 pub(crate) use rounds::{AskSlot, Rounds};
 pub(crate) use settings::RoundSettings;
 pub use turnbuckle_session::round::FormSchema;
+pub use visit::Visit;

@@ -11,7 +11,7 @@ use std::{
 use turnbuckle_protocol::InputResponse;
 use turnbuckle_session::round::{Fingerprint, Impossible, Posed};
 
-use super::{AskFailed, Asking, asking::Stand};
+use super::{AskFailed, Asking, asking::Stand, visit::Course};
 use crate::BoxFuture;
 
 /// A question to the client. Await it for the answer, and join several to ask them at once.
@@ -31,6 +31,7 @@ pub struct Question<'a, T> {
     fingerprint: Fingerprint,
     read: fn(&str, InputResponse) -> Result<T, AskFailed>,
     otherwise: Otherwise<'a, T>,
+    course: Course,
     progress: Progress,
 }
 
@@ -67,8 +68,14 @@ impl<'a, T> Question<'a, T> {
             posed: question,
             read,
             otherwise: Otherwise::Nothing,
+            course: Course::Waits,
             progress: Progress::Unasked,
         }
+    }
+
+    pub(super) fn taking(mut self, course: Course) -> Self {
+        self.course = course;
+        self
     }
 
     /// Goes on with this value where the client cannot be asked.
@@ -126,7 +133,12 @@ impl<'a, T> Question<'a, T> {
                     self.progress = Progress::Open;
                     return Poll::Pending;
                 }
-                Stand::Send(sent) => self.progress = Progress::Sent(sent),
+                Stand::Send(sent) => {
+                    self.progress = Progress::Sent(sent);
+                    if self.course == Course::Ends && self.asking.end_for_visit(&self.key) {
+                        return Poll::Pending;
+                    }
+                }
             }
         }
     }

@@ -38,7 +38,7 @@ impl Return {
         let opened = if state.len() > self.shared.settings.rounds.max_state_bytes {
             Err(BadState::TooLarge(state.len()))
         } else {
-            self.shared.keys.open(state, &self.binding(), now())
+            self.shared.keys().open(state, &self.binding(), now())
         };
         opened.map_err(|bad| refused(&bad))
     }
@@ -50,7 +50,7 @@ impl Return {
             .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
         let settings = &self.shared.settings.rounds;
         let expires = now().saturating_add(settings.answer_within.as_secs());
-        let result = pause.seal(&self.shared.keys, &self.binding(), expires, nonce);
+        let result = pause.seal(&self.shared.keys(), &self.binding(), expires, nonce);
         let bytes = result.request_state.len();
         if bytes > settings.max_state_bytes {
             return Err(Fault::new(TooLarge {
@@ -136,7 +136,7 @@ mod tests {
         let back = back(Server::new("booking", "1.0.0").answer_within(Duration::from_mins(2)));
         let before = now();
         let state = back.seal(pause()).unwrap().request_state;
-        let open = |now| back.shared.keys.open(&state, &back.binding(), now);
+        let open = |now| back.shared.keys().open(&state, &back.binding(), now);
         assert!(back.open(&state).is_ok());
         assert!(open(before + 120).is_ok());
         // A little may have passed since, and clocks may differ.

@@ -55,6 +55,16 @@ impl Changes {
         self.0.publish(Change::Resources);
     }
 
+    /// What a person was sent to a URL for is done: the visit of this
+    /// [name](crate::Visit::id) is over.
+    ///
+    /// The client that was asked is told, if it is still there and speaks 2025-11-25, whichever
+    /// replica it is connected to; nobody else is. Later clients are not told of visits: they call
+    /// again.
+    pub fn visited(&self, id: impl Into<String>) {
+        self.0.publish(Change::Visit(id.into()));
+    }
+
     /// Anything may have changed: everybody is told of all that they listen to.
     pub fn everything(&self) {
         self.0.publish(Change::Everything);

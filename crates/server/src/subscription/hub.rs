@@ -30,9 +30,12 @@ impl Hub {
             Change::Prompts => Subject::Prompts,
             Change::Resources => Subject::Resources,
             Change::Resource(uri) => Subject::Resource(uri.as_str().into()),
+            Change::Visit(id) => Subject::Visit(id.as_str().into()),
             // Also what a newer replica may publish: too much said is better than too little.
             _ => {
-                let all: Vec<_> = self.topics().values().cloned().collect();
+                // The end of a visit is no change to be made good by saying it once too often.
+                let is_list = |topic: &&Arc<Topic>| !matches!(topic.subject, Subject::Visit(_));
+                let all: Vec<_> = self.topics().values().filter(is_list).cloned().collect();
                 return all.iter().for_each(Topic::changed);
             }
         };

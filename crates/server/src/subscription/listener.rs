@@ -23,6 +23,10 @@ const MAX_RESOURCES: usize = 1000;
 /// able to keep ten thousand large messages.
 const MAX_URI_BYTES: usize = 128 * 1024;
 
+/// Visits to URLs whose end one session may hear of; with more, the oldest is forgotten. People
+/// make one at a time.
+const MAX_VISITS: usize = 64;
+
 /// A listener has subscribed to all that it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -97,6 +101,20 @@ impl Listener {
         let topic = self.hub.join(subject, self.number, &self.slot);
         self.topics.push(topic);
         Ok(())
+    }
+
+    /// From now on the end of this visit is heard of.
+    pub(crate) fn add_visit(&mut self, id: &str) {
+        let is_visit = |topic: &Arc<Topic>| matches!(topic.subject, Subject::Visit(_));
+        if self.topics.iter().filter(|topic| is_visit(topic)).count() >= MAX_VISITS
+            && let Some(oldest) = self.topics.iter().position(is_visit)
+        {
+            let topic = self.topics.remove(oldest);
+            self.hub.leave(&topic, self.number);
+            self.slot.forget(&topic);
+        }
+        // Only resources are ever too many.
+        let _ = self.add(Subject::Visit(id.into()));
     }
 
     /// From now on the resource at this URI is not heard of.

@@ -20,6 +20,8 @@ pub(crate) enum Subject {
     Resources,
     /// The resource at a URI.
     Resource(Arc<str>),
+    /// A visit to a URL, by its name. It changes once: it ends.
+    Visit(Arc<str>),
 }
 
 impl Subject {
@@ -29,6 +31,7 @@ impl Subject {
             Self::Prompts => "notifications/prompts/list_changed",
             Self::Resources => "notifications/resources/list_changed",
             Self::Resource(_) => "notifications/resources/updated",
+            Self::Visit(_) => "notifications/elicitation/complete",
         }
     }
 
@@ -36,6 +39,15 @@ impl Subject {
         match self {
             Self::Resource(uri) => Some(uri),
             _ => None,
+        }
+    }
+
+    /// What the notification names, and as what.
+    fn named(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Self::Resource(uri) => Some(("uri", uri)),
+            Self::Visit(id) => Some(("elicitationId", id)),
+            Self::Tools | Self::Prompts | Self::Resources => None,
         }
     }
 }
@@ -58,13 +70,13 @@ impl Topic {
     pub(super) fn new(subject: Subject) -> Self {
         let method = subject.method();
         let start = format!(r#"{{"jsonrpc":"2.0","method":"{method}""#);
-        let (plain, tagged) = match subject.uri() {
+        let (plain, tagged) = match subject.named() {
             None => (format!("{start}}}"), format!(r#"{start},"params":{{{TAG}"#)),
-            Some(uri) => {
-                let uri = json!(uri);
+            Some((member, name)) => {
+                let name = json!(name);
                 (
-                    format!(r#"{start},"params":{{"uri":{uri}}}}}"#),
-                    format!(r#"{start},"params":{{"uri":{uri},{TAG}"#),
+                    format!(r#"{start},"params":{{"{member}":{name}}}}}"#),
+                    format!(r#"{start},"params":{{"{member}":{name},{TAG}"#),
                 )
             }
         };
@@ -126,6 +138,14 @@ mod tests {
                 "jsonrpc": "2.0",
                 "method": "notifications/prompts/list_changed",
                 "params": { "_meta": { SUBSCRIPTION: "a" } },
+            })
+        );
+        assert_eq!(
+            written(Subject::Visit("a".into()), None),
+            json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/elicitation/complete",
+                "params": { "elicitationId": "a" },
             })
         );
         let odd = "x://\"\n\\";

@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, mem};
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use turnbuckle_protocol::{InputRequest, InputResponse, Revision};
+use turnbuckle_protocol::{
+    ElicitRequestParams, ElicitRequestUrlParams, ErrorObject, InputRequest, InputResponse, Revision,
+};
 
 use super::{
     BadAnswer, Binding, Declared, Fingerprint, Impossible, Journal, JournalError, KeyRing,
@@ -204,6 +206,27 @@ impl Round {
         Ok(())
     }
 
+    /// The error that ends a call until people have been at these URLs, where the client's revision
+    /// has one; others are asked. Keys of what is no open visit are passed over.
+    pub fn visit_first(&self, keys: &[String]) -> Option<ErrorObject> {
+        // elicitation: only in 2025-11-25, and the error MUST list the visits.
+        if self.revision != Revision::V2025_11_25 {
+            return None;
+        }
+        let visits: Vec<_> = keys.iter().filter_map(|key| self.visit(key)).collect();
+        (!visits.is_empty()).then(|| ErrorObject::url_elicitation_required(visits))
+    }
+
+    fn visit(&self, key: &str) -> Option<ElicitRequestUrlParams> {
+        let Posed::Request(InputRequest::Elicit(params)) = self.open.posed(key)? else {
+            return None;
+        };
+        match &**params {
+            ElicitRequestParams::Url(visit) => Some(visit.clone()),
+            ElicitRequestParams::Form(_) => None,
+        }
+    }
+
     /// Takes back an open question: nobody waits for it any more, or the client answered it with
     /// an error. It may be asked again.
     pub fn withdraw(&mut self, key: &str) -> Option<Posed> {
@@ -255,7 +278,13 @@ impl Round {
     ) -> Result<Result<Posed, Impossible>, AskError> {
         let capabilities = self.capabilities.read();
         // A form of ours is in the words of the newest revision already.
-        if matches!(question, Posed::Form { .. }) && self.revision.is_modern() {
+        if let Posed::Form { schema, .. } = question
+            && self.revision.is_modern()
+        {
+            if let Some(reason) = schema.fault() {
+                let key = key.to_owned();
+                return Err(AskError::BadQuestion { key, reason });
+            }
             let is_met = Need::Form.is_met(capabilities, self.revision);
             let impossible = Impossible::Undeclared(Need::Form);
             return Ok(is_met.then(|| question.clone()).ok_or(impossible));
