@@ -1,7 +1,8 @@
 //! The names of the protocol's own headers, in lower case as HTTP/2 wants them.
 
-use crate::method::{
-    Method, PromptsGet, ResourcesRead, TasksCancel, TasksGet, TasksUpdate, ToolsCall,
+use crate::{
+    Revision,
+    method::{Method, PromptsGet, ResourcesRead, TasksCancel, TasksGet, TasksUpdate, ToolsCall},
 };
 
 /// The revision a request was written for. Since 2025-06-18.
@@ -35,10 +36,40 @@ pub fn name_of(method: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether what stands between client and server may act on `Mcp-Method`, `Mcp-Name` and
+/// `Mcp-Param-*` of a request with this `MCP-Protocol-Version`: whether its server is bound to hold
+/// them against the body.
+///
+/// streamable-http: where the version is older or missing, an intermediary that enforces a policy by
+/// these headers SHOULD reject the request rather than trust what nobody checks.
+///
+/// ```
+/// use turnbuckle_protocol::http::are_checked;
+///
+/// assert!(are_checked(Some("2026-07-28")));
+/// assert!(!are_checked(Some("2025-11-25")) && !are_checked(None));
+/// ```
+pub fn are_checked(version: Option<&str>) -> bool {
+    version
+        .and_then(|version| version.parse::<Revision>().ok())
+        .is_some_and(Revision::is_modern)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::method::entries;
+
+    #[test]
+    fn only_modern_headers_are_checked() {
+        for revision in Revision::ALL {
+            let version = Some(revision.as_str());
+            assert_eq!(are_checked(version), revision.is_modern(), "{revision}");
+        }
+        for version in [None, Some(""), Some("2026"), Some("latest")] {
+            assert!(!are_checked(version), "{version:?}");
+        }
+    }
 
     // rule: Z5
     #[test]

@@ -10,6 +10,7 @@
 //! | which member of `params` does `Mcp-Name` repeat? | [`name_of`] |
 //! | how is a value written into a header, and read back? | [`encode`], [`decode`], [`matches()`] |
 //! | which arguments of a tool are headers? | [`ParamHeaders`] |
+//! | may what stands in between act on them? | [`are_checked`] |
 //! | which status does an error travel with? | [`status_of`], [`status_of_answer`] |
 
 pub mod header;
@@ -17,7 +18,7 @@ mod param;
 mod status;
 mod value;
 
-pub use header::name_of;
+pub use header::{are_checked, name_of};
 pub use param::{AnnotationFault, HeaderFault, ParamHeaders};
 pub use status::{status_of, status_of_answer};
 pub use value::{BadHeader, decode, encode, matches};

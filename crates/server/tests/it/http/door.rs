@@ -95,6 +95,8 @@ async fn names_that_are_allowed_are_let_in() {
     assert_eq!(site.ask(preflight).await.status(), 405);
 }
 
+// Whatever arguments its tools have in headers, pages may send them.
+// rule: X6
 #[tokio::test]
 async fn pages_of_allowed_origins_may_read_where_cors_is_on() {
     let origin = "https://app.example.com";

@@ -13,6 +13,7 @@ mod caller;
 mod detach;
 mod door;
 mod flood;
+mod forwarding;
 mod http_sse;
 mod limits;
 mod modern;

@@ -1,0 +1,183 @@
+//! Passes: who is sent to a page is who may use it.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use turnbuckle_session::round::{
+    BadState, Binding, Journal, KeyRing,
+    seal::{NONCE_BYTES, WeakSecret},
+};
+
+use crate::{Caller, Fault};
+
+/// How long a pass is good unless set: time to find a card or another device, and no more.
+const LASTS: Duration = Duration::from_mins(15);
+
+/// The longest pass that is looked at, in bytes. Those made here have some two hundred.
+const MAX_BYTES: usize = 1024;
+
+/// What stands before the name of a page, so that a pass is good for nothing else.
+const PURPOSE: &str = "turnbuckle visit";
+
+/// Makes passes for pages that people are sent to by [`Asker::url`](crate::Asker::url), and checks
+/// them there.
+///
+/// A link that a client shows can be sent on to somebody else, who would then sign in or pay for
+/// the wrong person. So a pass tells nothing and opens nothing by itself: the page finds out who
+/// is there by its own means, a cookie or the same sign-in, and the pass says whether that is who
+/// the link was made for.
+///
+/// ```
+/// use turnbuckle_server::{Caller, Passes};
+///
+/// let passes = Passes::new(&[7; 32])?;
+/// let ada = Caller::new("ada");
+/// // In the handler, within a `memo`: the link must be the same when it runs again.
+/// let pass = passes.issue("pay", &ada)?;
+/// let link = format!("https://shop.example/pay?visit={pass}");
+/// // On the page, for who has signed in there.
+/// assert!(passes.check("pay", &pass, &ada).is_ok());
+/// assert!(passes.check("pay", &pass, &Caller::new("eve")).is_err());
+/// # drop(link);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Passes {
+    keys: Arc<KeyRing>,
+    lasts: Duration,
+}
+
+impl Passes {
+    /// With keys made of a secret of at least 16 random bytes, the same where links are made and
+    /// where they lead.
+    ///
+    /// # Errors
+    /// If the secret is too short.
+    pub fn new(secret: &[u8]) -> Result<Self, WeakSecret> {
+        Ok(Self {
+            keys: Arc::new(KeyRing::from_secret(secret)?),
+            lasts: LASTS,
+        })
+    }
+
+    /// How long a pass is good; a quarter of an hour unless set.
+    pub fn lasting(mut self, time: Duration) -> Self {
+        self.lasts = time;
+        self
+    }
+
+    /// A pass for a page, for this caller and nobody else. It fits into a URL as it is.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub fn issue(&self, page: &str, caller: &Caller) -> Result<String, Fault> {
+        let mut nonce = [0; NONCE_BYTES];
+        getrandom::fill(&mut nonce)
+            .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
+        let expires = now().saturating_add(self.lasts.as_secs());
+        let binding = binding(page, caller);
+        Ok(self.keys.seal(&Journal::new(), &binding, expires, nonce))
+    }
+
+    /// Whether who is at a page was sent there.
+    ///
+    /// # Errors
+    /// If not, with what to tell them.
+    pub fn check(&self, page: &str, pass: &str, visitor: &Caller) -> Result<(), BadPass> {
+        if pass.len() > MAX_BYTES {
+            return Err(BadPass::Unknown);
+        }
+        match self.keys.open(pass, &binding(page, visitor), now()) {
+            Ok(_) => Ok(()),
+            Err(BadState::OtherCaller) => Err(BadPass::SomebodyElse),
+            Err(BadState::Expired { .. }) => Err(BadPass::Expired),
+            Err(_) => Err(BadPass::Unknown),
+        }
+    }
+}
+
+impl fmt::Debug for Passes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Passes");
+        shown.field("lasts", &self.lasts).finish_non_exhaustive()
+    }
+}
+
+/// Why a visitor is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadPass {
+    /// The link was made for somebody else. Nothing that this visitor does may count for them.
+    #[error("this link was made for somebody else; ask for one of your own")]
+    SomebodyElse,
+    /// It is too old.
+    #[error("this link has expired; go back and ask for another")]
+    Expired,
+    /// It is no pass for this page.
+    #[error("this link does not lead here; go back and ask for another")]
+    Unknown,
+}
+
+fn binding<'a>(page: &'a str, caller: &'a Caller) -> Binding<'a> {
+    let binding = Binding::new(PURPOSE).with_target(page);
+    match caller.id() {
+        Some(id) => binding.with_caller(id),
+        None => binding,
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes() -> Passes {
+        Passes::new(&[7; 32]).unwrap()
+    }
+
+    // elicitation: servers MUST bind a visit to the user, and verify who opens the URL.
+    // rule: E6
+    #[test]
+    fn only_who_was_sent_is_let_in() {
+        let (ada, eve) = (Caller::new("ada"), Caller::new("eve"));
+        let pass = passes().issue("pay", &ada).unwrap();
+        // On another machine with the same secret.
+        assert_eq!(passes().check("pay", &pass, &ada), Ok(()));
+        let other = Err(BadPass::SomebodyElse);
+        assert_eq!(passes().check("pay", &pass, &eve), other);
+        assert_eq!(passes().check("pay", &pass, &Caller::local()), other);
+        assert_eq!(passes().check("in", &pass, &ada), Err(BadPass::Unknown));
+        let strangers = Passes::new(&[8; 32]).unwrap();
+        assert_eq!(strangers.check("pay", &pass, &ada), Err(BadPass::Unknown));
+        let late = passes().lasting(Duration::ZERO);
+        let gone = late.keys.open(
+            &late.issue("pay", &ada).unwrap(),
+            &binding("pay", &ada),
+            now() + 3600,
+        );
+        assert!(matches!(gone, Err(BadState::Expired { .. })));
+    }
+
+    #[test]
+    fn a_pass_tells_nothing_and_fits_into_a_url() {
+        let pass = passes().issue("pay", &Caller::new("ada")).unwrap();
+        let is_plain = |one: u8| one.is_ascii_alphanumeric() || b"-_.~".contains(&one);
+        assert!(pass.bytes().all(is_plain), "{pass}");
+        assert!(!pass.contains("ada"));
+        assert!(pass.len() < MAX_BYTES / 2, "{}", pass.len());
+        for text in ["", "x", &"x".repeat(MAX_BYTES + 1), &pass[1..]] {
+            let checked = passes().check("pay", text, &Caller::new("ada"));
+            assert_eq!(checked, Err(BadPass::Unknown));
+        }
+        assert!(!format!("{:?}", passes()).contains('7'));
+    }
+}
