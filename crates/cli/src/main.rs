@@ -8,6 +8,7 @@ mod ask;
 mod command;
 mod demo;
 mod diff;
+mod doctor;
 mod exit;
 mod heads;
 mod inspect;
@@ -60,6 +61,7 @@ enum Command {
     Replay(command::replay::Replay),
     Diff(command::diff::Diff),
     Load(command::load::Load),
+    Doctor(command::doctor::Doctor),
     Servers(command::servers::Servers),
     Completions(command::completions::Completions),
     Man(command::man::Man),
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => command::replay::run(replay),
         Command::Diff(diff) => command::diff::run(diff),
         Command::Load(load) => command::load::run(load),
+        Command::Doctor(doctor) => command::doctor::run(doctor),
         Command::Servers(servers) => command::servers::run(servers),
         Command::Completions(completions) => command::completions::run(completions),
         Command::Man(man) => command::man::run(&Arguments::command(), man),

@@ -4,6 +4,7 @@ pub(crate) mod call;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod get;
 pub(crate) mod inspect;
 pub(crate) mod list;

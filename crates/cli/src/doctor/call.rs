@@ -1,0 +1,102 @@
+//! Calls of tools that say they only read and need no argument: is the result what was promised?
+
+use serde_json::{Value, json};
+use turnbuckle::schema::Schema;
+
+use super::{
+    finding::Finding,
+    table::call,
+    talk::{Exchange, Talk},
+};
+
+/// How many tools are called: `--call` is a sample, and each may take its time.
+const MAX_CALLS: usize = 20;
+
+/// Calls what can be called without harm and without arguments.
+pub(crate) async fn look(talk: &mut Talk<'_>, tools: &[Value]) {
+    let harmless: Vec<&Value> = tools
+        .iter()
+        .filter(|tool| is_harmless(tool))
+        .take(MAX_CALLS)
+        .collect();
+    let mut called = Vec::new();
+    for tool in harmless {
+        let Some(name) = tool["name"].as_str() else {
+            continue;
+        };
+        talk.report.step(format!("calling `{name}`"));
+        let params = json!({ "name": name, "arguments": {} });
+        let exchange = talk.ask("tools/call", params).await;
+        look_at(talk, tool, name, &exchange);
+        called.push(name);
+    }
+    let said = match called.len() {
+        0 => "no tool says that it only reads and needs no argument".to_owned(),
+        _ => format!("called {}", called.join(", ")),
+    };
+    talk.report.ok(&call::FAILED, said);
+}
+
+fn is_harmless(tool: &Value) -> bool {
+    let schema = &tool["inputSchema"];
+    let required = schema["required"].as_array();
+    let is_free = required.is_none_or(Vec::is_empty);
+    let unions = ["oneOf", "anyOf", "allOf"];
+    let is_plain = unions.iter().all(|union| schema.get(union).is_none());
+    tool["annotations"]["readOnlyHint"] == true
+        && tool["annotations"]["destructiveHint"] != true
+        && tool["execution"]["taskSupport"] != "required"
+        && is_free
+        && is_plain
+}
+
+fn look_at(talk: &Talk<'_>, tool: &Value, name: &str, exchange: &Exchange) {
+    let found = |check, said: String| {
+        let finding = Finding::of(check, said).at(format!("tool `{name}`"));
+        talk.report.add(finding.seen_all(exchange.evidence()));
+    };
+    let Some(result) = exchange.result() else {
+        found(&call::FAILED, format!("a call gets {}", exchange.came()));
+        return;
+    };
+    if result["resultType"]
+        .as_str()
+        .is_some_and(|kind| kind != "complete")
+    {
+        return;
+    }
+    let blocks = result["content"].as_array();
+    let is_right = |block: &Value| block["type"].is_string();
+    if !blocks.is_some_and(|blocks| blocks.iter().all(is_right)) {
+        found(&call::SHAPE, "a result has no list of content".to_owned());
+    }
+    if result["isError"] == true {
+        found(&call::FAILED, "a call without arguments fails".to_owned());
+        return;
+    }
+    let structured = result.get("structuredContent");
+    let output = &tool["outputSchema"];
+    match (output.is_object(), structured) {
+        (true, None) => {
+            let said = "a tool with an output schema gives no `structuredContent`";
+            found(&call::UNSTRUCTURED, said.to_owned());
+        }
+        (true, Some(value)) => {
+            let violations = Schema::compile(output)
+                .ok()
+                .and_then(|schema| Some((schema.check(value).err()?, schema)));
+            if let Some((violations, schema)) = violations {
+                let said = "a result is not what the output schema says".to_owned();
+                let finding = Finding::of(&call::OUTPUT, said).at(format!("tool `{name}`"));
+                let why = schema.explain(&violations);
+                talk.report
+                    .add(finding.seen(why).seen_all(exchange.evidence()));
+            }
+        }
+        (false, _) => {}
+    }
+    if structured.is_some() && blocks.is_none_or(Vec::is_empty) {
+        let said = "structured content comes without text".to_owned();
+        found(&call::TEXT, said);
+    }
+}

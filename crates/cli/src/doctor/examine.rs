@@ -1,0 +1,86 @@
+//! One examination, from the first packet to the last.
+
+use tokio::time::timeout;
+use turnbuckle::{Command, Revision};
+use turnbuckle_host::config::Launch;
+
+use super::{finding::Finding, http, patience::Patience, process, report::Report, table::time};
+use crate::{
+    exit::Outcome,
+    show::elapsed,
+    target::{EraName, Options, Server},
+};
+
+/// What is to be looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Whether 2026-07-28 is spoken.
+    pub(crate) is_modern: bool,
+    /// Which revision a session is asked for, if one is.
+    pub(crate) legacy: Option<Revision>,
+    /// Whether tools that only read are called.
+    pub(crate) is_calling: bool,
+}
+
+impl Wanted {
+    pub(crate) fn new(options: &Options, is_calling: bool) -> Self {
+        let newest = Some(Revision::LATEST_LEGACY);
+        let (is_modern, legacy) = match (options.revision, options.era) {
+            (Some(revision), _) if revision.is_modern() => (true, None),
+            (Some(revision), _) => (false, Some(revision)),
+            (None, Some(EraName::Modern)) => (true, None),
+            (None, Some(EraName::Legacy)) => (false, newest),
+            (None, None) => (true, newest),
+        };
+        Self {
+            is_modern,
+            legacy,
+            is_calling,
+        }
+    }
+}
+
+/// Examines a server. Whatever it does, this ends within the time.
+pub(crate) async fn examine(
+    report: &Report,
+    server: &Server,
+    options: &Options,
+    wanted: Wanted,
+    patience: Patience,
+) -> Outcome {
+    let walk = async {
+        match &server.launch {
+            Launch::Command {
+                program,
+                arguments,
+                environment,
+                folder,
+            } => {
+                let mut command = Command::new(program).args(arguments);
+                for (name, value) in environment {
+                    command = command.env(name, value);
+                }
+                if let Some(folder) = folder {
+                    command = command.current_dir(folder);
+                }
+                process::examine(report, command, wanted, patience).await;
+                Ok(())
+            }
+            Launch::Remote(remote) => {
+                http::examine(report, server, &remote.url, options, wanted, patience).await
+            }
+        }
+    };
+    match timeout(patience.total, walk).await {
+        Ok(outcome) => outcome,
+        Err(_) => {
+            let said = format!(
+                "not done within {}: it was {}",
+                elapsed(patience.total),
+                report.current_step()
+            );
+            report.add(Finding::of(&time::TOTAL, said));
+            Ok(())
+        }
+    }
+}

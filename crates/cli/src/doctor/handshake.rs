@@ -1,0 +1,141 @@
+//! `initialize`: whether the server opens sessions.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turnbuckle::{Revision, protocol::http::header};
+
+use super::{
+    discover::NO_VERSION,
+    finding::Finding,
+    report::Report,
+    table::{handshake, http},
+    talk::{Answer, Exchange, Road, Speech, Talk},
+};
+
+/// Opens a session; the result of `initialize`, or the answer that was none.
+pub(crate) async fn open(
+    talk: &mut Talk<'_>,
+    asked: Revision,
+    patience: Duration,
+) -> Result<Value, Exchange> {
+    talk.speech = Speech::Legacy(asked);
+    let params = Speech::initialize(asked.as_str());
+    let exchange = talk.ask_within("initialize", params, patience).await;
+    early(talk, &exchange);
+    let Some(result) = exchange.result().cloned() else {
+        return Err(exchange);
+    };
+    let answered = result["protocolVersion"].as_str().unwrap_or_default();
+    if let Some(revision) = Revision::from_date(answered) {
+        talk.speech = Speech::Legacy(revision);
+    }
+    if let (Road::Http(http), Some(head)) = (&mut talk.road, &exchange.head) {
+        http.session = head.header(header::SESSION_ID).map(str::to_owned);
+    }
+    let told = talk.notify("notifications/initialized", json!({})).await;
+    accepted(talk, &told);
+    Ok(result)
+}
+
+/// Requests before the session is open.
+fn early(talk: &Talk<'_>, exchange: &Exchange) {
+    let is_early = |heard: &&Value| {
+        heard.get("id").is_some() && heard["method"].is_string() && heard["method"] != "ping"
+    };
+    if let Some(request) = exchange.heard.iter().find(is_early) {
+        let said = format!("it asks {} before the session is open", request["method"]);
+        let finding = Finding::of(&handshake::EARLY, said);
+        talk.report.add(finding.seen(format!("← {request}")));
+    }
+}
+
+/// Whether a notification was accepted as it should be.
+fn accepted(talk: &Talk<'_>, told: &Exchange) {
+    let Some(status) = told.status().filter(|_| talk.is_http()) else {
+        return;
+    };
+    if status == 202 && told.answer == Answer::Nothing {
+        talk.report.ok(&http::NOTIFICATION, "notifications get 202");
+        return;
+    }
+    let said = format!("a notification is answered with {}", told.came());
+    let finding = Finding::of(&http::NOTIFICATION, said);
+    talk.report.add(finding.seen_all(told.evidence()));
+}
+
+/// Looks at the result of `initialize`.
+pub(crate) fn look(talk: &Talk<'_>, result: &Value, asked: Revision) {
+    let report = talk.report;
+    let info = &result["serverInfo"];
+    let missing: Vec<&str> = [
+        ("protocolVersion", result["protocolVersion"].is_string()),
+        ("capabilities", result["capabilities"].is_object()),
+        ("serverInfo.name", info["name"].is_string()),
+        ("serverInfo.version", info["version"].is_string()),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_there)| (!is_there).then_some(name))
+    .collect();
+    if !missing.is_empty() {
+        let said = format!("the result of `initialize` lacks {}", missing.join(", "));
+        report.add(Finding::of(&handshake::SHAPE, said).seen(format!("← {result}")));
+    }
+    let version = result["protocolVersion"].as_str().unwrap_or_default();
+    match Revision::from_date(version) {
+        Some(revision) if !revision.is_modern() => {
+            report.ok(&handshake::VERSION, format!("{revision}"));
+            report.know(|subject| subject.revisions.push(revision.to_string()));
+            if revision == Revision::V2024_11_05 && asked > revision {
+                let said = "the newest revision that it speaks is 2024-11-05";
+                report.add(Finding::of(&handshake::OLD, said));
+            }
+        }
+        _ => {
+            let said = format!("it answers with version `{version}`");
+            report.add(Finding::of(&handshake::VERSION, said).seen(format!("← {result}")));
+        }
+    }
+    if let (Some(name), Some(version)) = (info["name"].as_str(), info["version"].as_str()) {
+        let title = info["title"].as_str().unwrap_or(name);
+        report.know(|subject| {
+            subject
+                .title
+                .get_or_insert_with(|| format!("{title} {version}"));
+        });
+    }
+}
+
+/// A server that speaks 2026-07-28 refuses sessions: does it say what it speaks?
+pub(crate) fn refused(report: &Report, refused: &Exchange) {
+    let error = refused.error().map(Value::to_string).unwrap_or_default();
+    let is_told = Revision::ALL
+        .iter()
+        .any(|revision| error.contains(revision.as_str()));
+    if is_told {
+        let code = refused.code().unwrap_or_default();
+        let said = format!("no sessions: older clients are refused with {code}");
+        report.ok(&handshake::MODERN_ONLY, said);
+        return;
+    }
+    let said = format!("`initialize` is answered with {}", refused.came());
+    let finding = Finding::of(&handshake::MODERN_ONLY, said);
+    report.add(finding.seen_all(refused.evidence()));
+}
+
+/// Asks for a version that does not exist, on a connection of its own.
+pub(crate) async fn look_at_echo(talk: &mut Talk<'_>) -> Exchange {
+    let params = Speech::initialize(NO_VERSION);
+    let exchange = talk.ask("initialize", params).await;
+    let answered = exchange.result().map(|result| &result["protocolVersion"]);
+    let date = answered.and_then(Value::as_str).unwrap_or_default();
+    // Some refuse it, which the specification shows as an example.
+    if Revision::from_date(date).is_some() || exchange.code().is_some() {
+        talk.report.ok(&handshake::ECHO, "versions are negotiated");
+        return exchange;
+    }
+    let said = format!("version {NO_VERSION} is answered with `{date}`");
+    let finding = Finding::of(&handshake::ECHO, said);
+    talk.report.add(finding.seen_all(exchange.evidence()));
+    exchange
+}

@@ -1,0 +1,47 @@
+//! The report for programs.
+
+use serde_json::{Value, json};
+
+use super::{check::Severity, report::Report};
+
+/// One object: the server, the counts, and every finding, also of what is well.
+pub(crate) fn report(report: &Report) -> Value {
+    let subject = report.subject();
+    let findings: Vec<Value> = report
+        .findings()
+        .iter()
+        .map(|finding| {
+            let check = finding.check;
+            let rule = check.rule.map(|rule| {
+                let numbers: Vec<&str> = rule.numbers.split_whitespace().collect();
+                json!({ "page": rule.page, "numbers": numbers, "url": rule.url() })
+            });
+            let mut value = json!({
+                "id": check.id,
+                "area": check.area,
+                "severity": finding.severity,
+                "message": finding.message,
+                "places": finding.places,
+                "evidence": finding.evidence,
+            });
+            // What to do is told where there is something to do.
+            if finding.severity > Severity::Ok {
+                value["breaks"] = json!((!check.breaks.is_empty()).then_some(check.breaks));
+                value["rule"] = json!(rule);
+                value["fix"] = json!(check.fix);
+            }
+            value
+        })
+        .collect();
+    let milliseconds = (report.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+    json!({
+        "server": subject.name,
+        "title": subject.title,
+        "transport": subject.transport,
+        "revisions": subject.revisions,
+        "errors": report.count(Severity::Error),
+        "warnings": report.count(Severity::Warning),
+        "ms": milliseconds,
+        "findings": findings,
+    })
+}
