@@ -1,32 +1,72 @@
-// Takes pictures of the page: node look.mjs FOLDER.
-import { chromium } from "playwright-core";
-import { FLAGS, openPage } from "./browser.mjs";
-import { serveFake } from "./fake.mjs";
+// Takes pictures of the page as the binary serves it: node look.mjs TURNBUCKLE FOLDER [WIDTH,THEME] [NAME…]
+import { spawn } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { createInterface } from "node:readline";
 
-const folder = process.argv[2] ?? "/tmp/look";
+import { chromium } from "playwright-core";
+
+import { FLAGS, openPage } from "./browser.mjs";
+
+const [, , turnbuckle, folder = "/tmp/look", sizes = "", ...only] = process.argv;
+await mkdir(folder, { recursive: true });
+const child = spawn(turnbuckle, ["inspect", "--no-open", "--port", "0", "--", turnbuckle, "serve", "--stdio"], { stdio: ["ignore", "pipe", "ignore"] });
+process.on("exit", () => child.kill());
+let found;
+for await (const line of createInterface({ input: child.stdout })) {
+  found = /(http:\/\/\S+)#token=(\S+)/.exec(line);
+  if (found) break;
+}
+const [, url, token] = found;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
-const { url, close } = await serveFake({ rows: 60 });
-const SHOTS = {
-  tricky: ["#/lab/tools/tricky?args=" + encodeURIComponent('{"who":"A","target":{"kind":"city","name":"Oslo"},"nick":null,"big":9007199254740993,"tags":["a","b"],"labels":{"x":1},"tree":{"value":1,"children":[{"value":2}]}}'), null],
-  deploy: ["#/lab/tools/deploy?wire=1", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector("tb-ask", { state: "attached" }); }],
-  prose: ["#/lab/tools/prose", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector(".result"); }],
-  slow: ["#/lab/tools/slow", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector(".progress"); await page.waitForTimeout(600); }],
-  large: ["#/lab/tools/large", async (page) => { await page.keyboard.press("Control+Enter"); await page.waitForSelector(".result"); }],
-  tools: ["#/lab/tools", null],
-  server: ["#/lab/server", null],
-  dead: ["#/dead/tools", null],
-  wire: ["#/lab/tools?wire=1&seq=9", async (page) => page.waitForSelector("tb-wire-detail .tree")],
+const args = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
+const run = (wait) => async (page) => {
+  await page.keyboard.press("Control+Enter");
+  await page.locator(wait).first().waitFor({ state: "attached" });
 };
-const only = process.argv.slice(3);
-for (const [width, height, theme] of [[1280, 800, "light"], [1280, 800, "dark"], [360, 740, "light"], [360, 740, "dark"]]) {
-  for (const [name, [hash, act]] of Object.entries(SHOTS)) {
+const ended = run("tb-run .result, tb-run .failure");
+const SHOTS = {
+  tools: ["tools"],
+  order: ["tools/order"],
+  echo: [`tools/echo?${args({ message: "hello" })}`, ended],
+  add: [`tools/add?${args({ a: 1, b: 2 })}&wire=1`, ended],
+  everything: ["tools/everything", ended],
+  fail: [`tools/fail?${args({ message: "no such table" })}`, ended],
+  count: [`tools/count?${args({ to: 40, pause_ms: 300 })}`, async (page) => { await run(".progress")(page); await page.waitForTimeout(700); }],
+  greet: ["tools/greet", run("tb-ask")],
+  visit: ["tools/visit", run("tb-ask")],
+  write: [`tools/write?${args({ topic: "the sea" })}`, run("tb-ask")],
+  shrink: [`tools/shrink?${args({ name: "x" })}`, run(".confirm .box")],
+  prompts: ["prompts"],
+  review: ["prompts/review"],
+  resources: ["resources"],
+  readme: [`resources/${encodeURIComponent("demo://readme")}`, ended],
+  station: [`resources/${encodeURIComponent("demo://stations/{city}/{number}")}`],
+  tasks: ["tasks"],
+  logs: ["logs"],
+  server: ["server"],
+  wire: ["tools?wire=1", async (page) => { await page.locator("tb-wire [role=option]").nth(1).click(); await page.locator("tb-wire-detail").waitFor(); }],
+  palette: ["tools", async (page) => { await page.keyboard.press("Control+k"); await page.locator("dialog.palette [role=option]").first().waitFor(); }],
+  help: ["tools", async (page) => { await page.keyboard.press("?"); }],
+};
+const SIZES = sizes ? sizes.split(" ").map((one) => one.split(",")).map(([width, theme]) => [Number(width), theme]) : [1280, 360, 900, 1920].flatMap((width) => [[width, "light"], [width, "dark"]]);
+for (const [width, theme] of SIZES) {
+  for (const [name, [path, act]] of Object.entries(SHOTS)) {
     if (only.length && !only.includes(name)) continue;
-    const page = await openPage(browser, url, { width, height, theme, hash });
-    if (act) await act(page);
-    await page.waitForTimeout(150);
+    const page = await openPage(browser, url, { width, height: { 360: 740, 1920: 1080 }[width] ?? 800, theme, hash: `#/turnbuckle/${path}`, token });
+    try {
+      if (!/^(tasks|logs|server)/.test(path)) await page.locator("tb-offers [role=option], tb-panel h1").first().waitFor({ state: "attached" });
+      await act?.(page);
+    } catch (error) {
+      console.log(`${name} ${width} ${theme}: ${error.message.split("\n")[0]}`);
+    }
+    await page.waitForTimeout(250);
     await page.screenshot({ path: `${folder}/${name}-${width}-${theme}.png` });
+    if (page.errors.length) console.log(`${name} ${width} ${theme}: ${page.errors}`);
+    const stop = page.getByRole("button", { name: "Cancel" }).last();
+    if (await stop.isVisible()) await stop.click();
     await page.context().close();
   }
 }
 await browser.close();
-close();
+child.kill();
+process.exit(0);

@@ -1,6 +1,7 @@
 // The binary behind the page: requests with the launch's token, and its stream of events.
 
-import { parse, print } from "./json.js";
+import { print } from "./json.js";
+import { parseLarge } from "./json-slices.js";
 
 const KEPT_TOKEN = "turnbuckle.token";
 /** Waits between attempts to reach the binary again, in ms. */
@@ -38,7 +39,7 @@ async function request(method, path, body) {
   const text = await response.text();
   let value = null;
   try {
-    value = text ? parse(text) : null;
+    value = text ? await parseLarge(text) : null;
   } catch {
     if (response.ok) throw new ApiError(response.status, { message: "the inspector's answer is not JSON" });
   }
@@ -81,43 +82,50 @@ export async function follow(react, connected) {
   }
 }
 
+/** The events of a stream. Nothing here looks at a character twice: one event may have megabytes. */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  // Pieces of the event that is not whole yet.
   let kept = [];
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    const end = value.lastIndexOf("\n");
-    if (end < 0) {
+    const isEnd = value.startsWith("\n") && kept.at(-1)?.endsWith("\n");
+    if (!isEnd && !value.includes("\n\n")) {
       kept.push(value);
       continue;
     }
-    // Only the piece after the last line break waits for more: a large event is joined once.
-    kept.push(value.slice(0, end + 1));
-    const text = kept.join("").replaceAll("\r\n", "\n");
-    const whole = text.lastIndexOf("\n\n");
-    kept = [text.slice(whole < 0 ? 0 : whole + 2), value.slice(end + 1)];
-    if (whole < 0) continue;
-    for (const block of text.slice(0, whole).split("\n\n")) {
-      const event = read(block);
+    const text = kept.length ? kept.join("") + value : value;
+    let from = 0;
+    for (;;) {
+      // An end cannot be before the newest piece.
+      const end = text.indexOf("\n\n", from || Math.max(0, text.length - value.length - 1));
+      if (end < 0) break;
+      const event = await read(text, from, end);
       if (event) yield event;
+      from = end + 2;
     }
+    kept = from < text.length ? [text.slice(from)] : [];
   }
 }
 
-function read(block) {
+async function read(text, from, to) {
   const event = { name: "message", id: "", data: null };
   const data = [];
-  for (const line of block.split("\n")) {
-    const colon = line.indexOf(":");
-    if (colon <= 0) continue;
-    const value = line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
-    const field = line.slice(0, colon);
-    if (field === "data") data.push(value);
-    else if (field === "event") event.name = value;
-    else if (field === "id") event.id = value;
+  for (let at = from; at < to;) {
+    const found = text.indexOf("\n", at);
+    const end = found < 0 || found > to ? to : found;
+    const colon = text.indexOf(":", at);
+    if (colon > at && colon < end) {
+      const field = text.slice(at, colon);
+      const value = text.slice(colon + (text[colon + 1] === " " ? 2 : 1), end);
+      if (field === "data") data.push(value);
+      else if (field === "event") event.name = value;
+      else if (field === "id") event.id = value;
+    }
+    at = end + 1;
   }
   if (!data.length) return null;
-  event.data = parse(data.join("\n"));
+  event.data = await parseLarge(data.length === 1 ? data[0] : data.join("\n"));
   return event;
 }

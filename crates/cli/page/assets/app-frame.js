@@ -1,57 +1,111 @@
 // An MCP App in a frame of another origin: it sees the call it belongs to, and may ask for more.
 
 import { get } from "./api.js";
-import { h } from "./element.js";
+import { announce, button, h } from "./element.js";
+import { print } from "./json.js";
 import { finish, state } from "./store.js";
+import { theme } from "./theme.js";
 
 /** The revision of the Apps extension that is spoken with the frame. */
 const APPS = "2026-01-26";
 /** What an app may ask of its server through the page. */
-const PASSED_ON = new Set(["tools/call", "resources/read", "resources/list", "resources/templates/list", "prompts/list", "ping"]);
-const TALLEST = 2000;
+const PASSED_ON = new Set(["tools/call", "resources/read", "resources/list", "resources/templates/list", "prompts/list"]);
+/** The heights that a frame may ask for, in px. */
+const [SHORTEST, TALLEST] = [40, 2000];
+/** Lines that are kept of what an app says. */
+const MOST_SAID = 50;
 
 /** The frame of the app at `uri`, told of the call's arguments and result. */
 export function openApp(exchange, uri) {
   const box = h("div.app", null, h("p.dim", null, `Opening ${uri} …`));
   get(`apps/${exchange.server}?uri=${encodeURIComponent(uri)}`).then(
-    ({ url }) => box.replaceChildren(frame(url, exchange)),
+    (ready) => box.isConnected && box.replaceChildren(...new App(ready, exchange, uri).elements()),
     (error) => box.replaceChildren(h("p.problem", null, error.message)));
   return box;
 }
 
-function frame(url, exchange) {
-  const origin = new URL(url).origin;
-  const made = h("iframe", { src: url, sandbox: "allow-scripts allow-forms allow-same-origin", title: `App of ${exchange.object}`, referrerpolicy: "no-referrer" });
-  // An app on our own origin could read the page; such a one is not shown.
-  if (origin === location.origin) return h("p.problem", null, "The app is not on an origin of its own, and was not opened.");
-  const send = (message) => made.contentWindow?.postMessage({ jsonrpc: "2.0", ...message }, origin);
-  const hear = async (event) => {
-    if (!made.isConnected) return removeEventListener("message", hear);
-    if (event.source !== made.contentWindow || event.data?.jsonrpc !== "2.0") return undefined;
-    return answer(event.data, { send, made, exchange });
-  };
-  addEventListener("message", hear);
-  return made;
+class App {
+  constructor({ url, permissions, prefers_border: hasBorder, refused = [] }, exchange, uri) {
+    Object.assign(this, { url, exchange, uri, refused });
+    // Without `allow-same-origin` the app is nobody's origin, not even that of other apps.
+    this.frame = h(`iframe${hasBorder === false ? "" : ".bordered"}`, { src: url, sandbox: "allow-scripts allow-forms", allow: permissions || null, title: `App of ${exchange.object}`, referrerpolicy: "no-referrer" });
+    this.said = h("ul.said.plainlist", { "aria-label": "What the app said" });
+    this.asked = h("div.appasks", { role: "status" });
+  }
+  elements() {
+    // An app on our own origin could read the page; such a one is not shown.
+    if (new URL(this.url).origin === location.origin) return [h("p.problem", null, "The app is not on an origin of its own, and was not opened.")];
+    const hear = (event) => {
+      if (!this.frame.isConnected) return removeEventListener("message", hear);
+      // Its origin is none, so it is known by its window.
+      if (event.source !== this.frame.contentWindow || event.data?.jsonrpc !== "2.0") return undefined;
+      return this.hear(event.data);
+    };
+    addEventListener("message", hear);
+    return [h("p.dim.small", null, `${this.uri} · in a sandbox of its own origin${this.refused.length ? ` · not allowed: ${this.refused.join(", ")}` : ""}`), this.frame, this.asked, this.said];
+  }
+  send(message) {
+    // There is no origin to name; nobody else is in that window, which may not leave the sandbox's port.
+    this.frame.contentWindow?.postMessage(JSON.parse(print({ jsonrpc: "2.0", ...message })), "*");
+  }
+  hear({ id, method, params }) {
+    const act = ACTS[method];
+    if (act) return act(this, id, params ?? {});
+    if (id === undefined || method === undefined) return undefined;
+    if (PASSED_ON.has(method)) return this.passOn(id, method, params ?? {});
+    return this.refuse(id, -32601, `the inspector does not do \`${method}\``);
+  }
+  refuse(id, code, message) {
+    this.send({ id, error: { code, message } });
+  }
+  tell(words) {
+    this.said.append(h("li", null, h("span.when", null, new Date().toLocaleTimeString()), ` ${words}`));
+    if (this.said.childElementCount > MOST_SAID) this.said.firstChild.remove();
+  }
+  async passOn(id, method, params) {
+    this.tell(`${method} ${params.name ?? params.uri ?? ""}`);
+    const done = await finish(this.exchange.server, method, params).catch((error) => ({ error }));
+    if (done.result) this.send({ id, result: done.result });
+    else this.refuse(id, done.error?.code ?? -32603, done.error?.message ?? done.status);
+  }
 }
 
-async function answer({ id, method, params }, { send, made, exchange }) {
-  if (method === "ui/initialize") {
-    return send({ id, result: {
-      protocolVersion: APPS, hostInfo: { name: "turnbuckle", version: state.version },
-      hostCapabilities: { serverTools: {}, serverResources: {} },
-      hostContext: { theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light", displayMode: "inline" },
-    } });
-  }
-  if (method === "ui/notifications/initialized") {
-    send({ method: "ui/notifications/tool-input", params: { arguments: exchange.params?.arguments ?? {} } });
-    return send({ method: "ui/notifications/tool-result", params: exchange.result });
-  }
-  if (method === "ui/notifications/size-changed" && Number.isFinite(params?.height)) {
-    made.style.height = `${Math.min(TALLEST, Math.max(40, params.height))}px`;
-    return undefined;
-  }
-  if (id === undefined) return undefined;
-  if (!PASSED_ON.has(method)) return send({ id, error: { code: -32601, message: `the inspector does not do \`${method}\`` } });
-  const done = await finish(exchange.server, method, params ?? {});
-  return send(done.result ? { id, result: done.result } : { id, error: { code: done.error?.code ?? -32603, message: done.error?.message ?? done.status } });
-}
+const isDark = () => (theme() === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : theme() === "dark");
+
+const ACTS = {
+  "ui/initialize": (app, id) => app.send({ id, result: {
+    protocolVersion: APPS, hostInfo: { name: "turnbuckle", version: state.version },
+    hostCapabilities: { openLinks: {}, serverTools: {}, serverResources: {}, logging: {} },
+    hostContext: { theme: isDark() ? "dark" : "light", displayMode: "inline", availableDisplayModes: ["inline"], locale: navigator.language, platform: "web", toolInfo: { tool: { name: app.exchange.object } } },
+  } }),
+  "ui/notifications/initialized": (app) => {
+    app.send({ method: "ui/notifications/tool-input", params: { arguments: app.exchange.params?.arguments ?? {} } });
+    app.send({ method: "ui/notifications/tool-result", params: app.exchange.result });
+  },
+  "ui/notifications/size-changed": (app, _, { height }) => {
+    if (Number.isFinite(height)) app.frame.style.height = `${Math.min(TALLEST, Math.max(SHORTEST, height))}px`;
+  },
+  "ui/open-link": (app, id, { url }) => {
+    if (!/^https?:\/\//.test(url ?? "")) return app.refuse(id, -32602, "only web addresses are opened");
+    const done = (answer) => {
+      answer();
+      app.asked.replaceChildren();
+    };
+    // Nothing opens by itself: a person looks at the host and clicks.
+    app.asked.replaceChildren(h("div.elsewhere", null, h("span.pill.asked", null, "the app asks"), "to open ",
+      h("a", { href: url, target: "_blank", rel: "noopener noreferrer", onclick: () => done(() => app.send({ id, result: {} })) }, new URL(url).host),
+      button("No", () => done(() => app.refuse(id, -32000, "the person did not want to")))));
+    return announce("the app asks to open a link");
+  },
+  "ui/message": (app, id, { content }) => {
+    app.tell(`to the conversation: ${[].concat(content ?? []).map((block) => block.text ?? block.type).join(" ").slice(0, 500)}`);
+    app.send({ id, result: {} });
+  },
+  "ui/update-model-context": (app, id, params) => {
+    app.tell(`for the model: ${print(params.structuredContent ?? params.content ?? null, 0, 500).slice(0, 500)}`);
+    app.send({ id, result: {} });
+  },
+  "ui/request-display-mode": (app, id) => app.send({ id, result: { mode: "inline" } }),
+  "notifications/message": (app, _, { level, data }) => app.tell(`${level ?? "log"}: ${print(data ?? null, 0, 300).slice(0, 300)}`),
+  ping: (app, id) => app.send({ id, result: {} }),
+};

@@ -7,17 +7,11 @@ const SAFE = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 export const quote = (text) => (SAFE.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** `turnbuckle VERB SERVER [OBJECT] [key=value …] [-- COMMAND]`. */
+/** `turnbuckle VERB [OPTIONS] SERVER [OBJECT] [key=value …] [-- COMMAND]`; the binary knows how its servers are named. */
 export function commandLine(server, verb, object, value, schema) {
-  const words = ["turnbuckle", verb];
-  const isCommand = server.source === "command line" && !/^https?:\/\//.test(server.target);
-  if (!isCommand) words.push(quote(server.source === "command line" ? server.target : server.name));
-  if (object) words.push(quote(object));
-  if (isObject(value)) {
-    for (const [key, one] of Object.entries(value)) words.push(quote(word(key, one, schema)));
-  }
-  if (isCommand) words.push("--", server.target);
-  return words.join(" ");
+  const { options = "", server: named = quote(server.name), command = "" } = server.shell ?? {};
+  const given = isObject(value) ? Object.entries(value).map(([key, one]) => quote(word(key, one, schema))) : [];
+  return ["turnbuckle", verb, options, named, object ? quote(object) : "", ...given, command].filter(Boolean).join(" ");
 }
 
 function word(key, value, schema) {

@@ -31,10 +31,13 @@ export function control(of) {
 
 const describedBy = (id) => ({ id, "aria-describedby": `${id}-problem` });
 
-function string({ form, kind: { schema }, value, id, path, name, emit }) {
+/** What an empty box says: that the value is left out, where it may be. */
+const hint = (value, isRequired) => (value === undefined && !isRequired ? "absent" : "");
+
+function string({ form, kind: { schema }, value, id, path, name, isRequired, emit }) {
   const type = schema.writeOnly ? "password" : INPUTS[schema.format];
   const isDate = type === "date" && (value === undefined || /^\d{4}-\d\d-\d\d$/.test(value));
-  const attributes = { ...describedBy(id), value: value ?? "", placeholder: value === undefined ? "absent" : "", autocomplete: "off", spellcheck: "false" };
+  const attributes = { ...describedBy(id), value: value ?? "", placeholder: hint(value, isRequired), autocomplete: "off", spellcheck: "false" };
   let input;
   if (type && (type !== "date" || isDate)) {
     input = h("input", { ...attributes, type });
@@ -69,10 +72,10 @@ async function suggest(form, name, input, list) {
   list.replaceChildren(...values.map((value) => h("option", { value })));
 }
 
-function number({ kind: { kind }, value, id, emit }) {
+function number({ kind: { kind }, value, id, isRequired, emit }) {
   const input = h("input.number", {
     ...describedBy(id), type: "text", inputmode: kind === "integer" ? "numeric" : "decimal", autocomplete: "off",
-    value: value === undefined ? "" : String(value), placeholder: value === undefined ? "absent" : "",
+    value: value === undefined ? "" : String(value), placeholder: hint(value, isRequired),
   });
   // What is no number is sent as the text it is, if somebody insists: nothing is rounded or dropped.
   input.addEventListener("input", () => emit(numberFrom(input.value) ?? (input.value === "" ? undefined : input.value)));

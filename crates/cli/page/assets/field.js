@@ -2,7 +2,7 @@
 //
 // A field holds a JSON value, or `undefined` when it is left out: absent, null and "" are three.
 
-import { button, h } from "./element.js";
+import { button, h, plural } from "./element.js";
 import { control } from "./control.js";
 import { initial, shape } from "./schema.js";
 
@@ -64,7 +64,7 @@ export function field({ form, name, schema, value, path, isRequired, emit }) {
   const labelled = h("div.label", null,
     h(isNested || kind.kind === "nullable" || kind.kind === "enum" || kind.kind === "boolean" ? "span" : "label", isNested ? { id: `${id}-label` } : { id: `${id}-label`, for: id }, name, isRequired ? h("span.star", { title: "required" }, " *") : null),
     out);
-  const row = h(`div.field.${isNested ? "nested" : "flat"}`, { "data-path": path }, labelled, h("div.body", null, place, describe(kind.schema, schema), message));
+  const row = h(`div.field.${isNested ? "nested" : "flat"}`, { "data-path": path }, labelled, h("div.body", null, place, describe(name, kind.schema, schema), message));
   const show = () => {
     out.hidden = isRequired || current === undefined || (kind.kind === "nullable" && !isNested);
     row.classList.toggle("absent", current === undefined);
@@ -101,14 +101,25 @@ function forget(form, path) {
 
 const start = ({ kind }) => ({ array: [], map: {}, object: {}, nullable: null }[kind]);
 
-function describe(resolved, given) {
+/** Limits of integer types say nothing to a person. */
+const isTelling = (limit) => limit !== undefined && Math.abs(Number(limit)) < 2 ** 31 - 1;
+
+function between(given, limit, word) {
+  const least = isTelling(given) && !(word && Number(given) === 0) ? given : undefined;
+  const most = isTelling(limit) ? limit : undefined;
+  const counted = (count) => (word ? plural(count, word) : String(count));
+  if (least !== undefined && most !== undefined) return `${least} to ${counted(most)}`;
+  if (least !== undefined) return `at least ${counted(least)}`;
+  return most === undefined ? null : `at most ${counted(most)}`;
+}
+
+function describe(name, resolved, given) {
   const words = given?.description ?? resolved.description;
   const title = given?.title ?? resolved.title;
-  const rules = [
-    resolved.minimum !== undefined || resolved.maximum !== undefined ? `${resolved.minimum ?? "…"} to ${resolved.maximum ?? "…"}` : null,
-    resolved.minLength ? `at least ${resolved.minLength} characters` : null,
-    resolved.format && resolved.format !== "password" ? resolved.format : null,
-  ].filter(Boolean).join(" · ");
-  if (!words && !rules && !title) return null;
-  return h("div.about", null, [title, words, rules].filter(Boolean).join(" · "));
+  const rules = [between(resolved.minimum, resolved.maximum, ""), between(resolved.minLength, resolved.maxLength, "character"), between(resolved.minItems, resolved.maxItems, "item"),
+    resolved.format && resolved.format !== "password" ? resolved.format : null];
+  // A title that only repeats the name says nothing.
+  const isNews = title && title.toLowerCase().replaceAll(/[\s_-]/g, "") !== name.toLowerCase().replaceAll(/[\s_-]/g, "");
+  const all = [isNews ? title : null, words, ...rules].filter(Boolean);
+  return all.length ? h("div.about", null, all.join(" · ")) : null;
 }

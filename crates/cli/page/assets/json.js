@@ -42,10 +42,12 @@ const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const WORDS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 
-export function parse(text) {
+/** The value of a JSON text. `isGuess` where it may well be none, and where it breaks is no news. */
+export function parse(text, isGuess = false) {
   try {
     return MAY_LOSE.test(text) ? parseKeeping(text) : JSON.parse(text);
-  } catch {
+  } catch (error) {
+    if (isGuess && !MAY_LOSE.test(text)) throw error;
     // Ours is slower; it says where, and it is never fooled by digits inside a string.
     return new Reader(text).document();
   }

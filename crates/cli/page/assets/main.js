@@ -9,17 +9,24 @@ import { post } from "./api.js";
 import { same } from "./json.js";
 import { address, go, onPlace, place, set } from "./router.js";
 import { sentence } from "./server-tab.js";
-import { open, state, touch } from "./store.js";
+import { open, state } from "./store.js";
 import { subject } from "./subject.js";
 import { applyTheme, nextTheme, theme } from "./theme.js";
 import "./logs-tab.js";
 import "./offer-list.js";
 import "./panel.js";
 import "./tasks-tab.js";
+import "./welcome.js";
 import "./wire.js";
 
 const TABS = [["tools", "Tools", "tool"], ["prompts", "Prompts", "prompt"], ["resources", "Resources", "resource"], ["tasks", "Tasks", "task"], ["logs", "Logs", "log"], ["server", "Server", "server"]];
 const LISTED = new Set(["tools", "prompts", "resources"]);
+
+/** The connection in words; where there is little room, the revision alone. */
+function connection(words) {
+  const [first, ...rest] = words.split(" · ");
+  return h("span", null, first, h("span.more", null, rest.map((one) => ` · ${one}`).join("")));
+}
 
 class Page extends View {
   start() {
@@ -71,8 +78,8 @@ class Page extends View {
     select.value = server?.name ?? "";
     const isLost = state.connection !== "open";
     const word = isLost ? (state.connection === "refused" ? "this page's token is not valid: open the address that turnbuckle printed" : "the inspector does not answer; trying again") : server ? sentence(server) : "no server";
-    this.head.replaceChildren(h("h1.outside", null, server?.name ?? "turnbuckle"), h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"), select,
-      h(`span.state.${isLost ? "failed" : (server?.status ?? "closed")}`, { role: "status" }, h("i", { "aria-hidden": "true" }), h("span", null, word)),
+    this.head.replaceChildren(h("h1.outside", null, server?.name ?? "turnbuckle"), h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"), h("span.pick", null, select, icon("down")),
+      h(`span.state.${isLost ? "failed" : (server?.status ?? "closed")}`, { role: "status" }, h("i", { "aria-hidden": "true" }), isLost || server?.status !== "open" ? h("span", null, word) : connection(word)),
       h("span.spring"),
       button("Search", openPalette, { picture: "search", look: "bare.find", "aria-keyshortcuts": "Control+K", title: "Search (Ctrl+K)" }),
       button("Wire", () => set("wire", place().query.has("wire") ? "" : "1"), { picture: "wire", look: "bare.wiretoggle", "aria-pressed": String(place().query.has("wire")), title: "Wire (w)" }),
@@ -140,11 +147,7 @@ class Page extends View {
     return [made("tb-offers"), this.panelPlace];
   }
   dead(server) {
-    const retry = async () => {
-      const next = await post(`servers/${server.id}/connect`).catch(() => null);
-      if (next) state.servers.set(server.id, next);
-      touch("servers", server.id);
-    };
+    const retry = () => post(`servers/${server.id}/connect`).catch((error) => this.main.append(h("p.problem", { role: "alert" }, error.message)));
     return h("div.page", null, h("h1", null, server.name), h("p", null, h(`span.pill.${server.status === "failed" ? "failed" : "running"}`, null, server.status)), server.error ? failure(server.error) : h("p.dim", null, server.target), server.status === "connecting" ? null : h("div.actions", null, button(server.status === "failed" ? "Retry" : "Connect", retry, { look: "main" }), h("a", { href: address({ tab: "server" }) }, "More about this server")));
   }
   drawPanel(server, tab, object) {
@@ -155,7 +158,7 @@ class Page extends View {
     // A list that was read again changes nothing for a tool that is the same.
     if (key === this.panelKey && same(shown?.subject.item ?? null, found?.item ?? null)) return undefined;
     this.panelKey = key;
-    if (!object) return this.panelPlace.replaceChildren(h("p.empty", null, `Choose one of the ${tab}. Press / to filter, Ctrl+K to search everything.`));
+    if (!object) return this.panelPlace.replaceChildren(document.createElement("tb-welcome").setup({ server: server.id, tab }));
     const back = h("a.back.onlynarrow", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]);
     const panel = found ? document.createElement("tb-panel").setup({ server, subject: found }) : h("p.empty", null, offer ? `The server offers no “${object}” any more.` : "Reading what the server offers…");
     return this.panelPlace.replaceChildren(back, panel);

@@ -80,7 +80,10 @@ export class OfferList extends View {
     this.sift();
   }
   sift() {
-    const found = sift(this.entries, this.filter.value);
+    // What more letters find is among what fewer found.
+    const isNarrower = this.sifted?.of === this.entries && this.filter.value.startsWith(this.sifted.text);
+    const found = sift(isNarrower ? this.sifted.found : this.entries, this.filter.value);
+    this.sifted = { of: this.entries, text: this.filter.value, found };
     this.list.active = -1;
     this.list.scrollTop = 0;
     this.list.show(found);

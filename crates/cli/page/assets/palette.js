@@ -11,13 +11,16 @@ import "./virtual-list.js";
 /** Things that are offered at once. */
 const MOST = 500;
 
-export function openPalette() {
+/** Opens it; with `text`, as it was left when something went wrong. */
+export function openPalette(text, wrong) {
   if (document.querySelector("dialog[open]")) return;
   const back = document.activeElement;
   const all = things();
-  const input = h("input.filter", { type: "text", "aria-label": "Search servers, tools and actions", placeholder: "a server, a tool, an action; or a URL to connect to", autocomplete: "off", spellcheck: "false" });
+  const input = h("input.filter", { type: "text", "aria-label": "Search servers, tools and actions", placeholder: innerWidth < 480 ? "search, or a URL" : "a server, a tool, an action; or a URL or command to connect to", autocomplete: "off", spellcheck: "false" });
   const list = document.createElement("tb-list").setup({ label: "Found", height: 38, choose: (one) => act(one), draw: (one) => [h("div.first", null, h("span.name", null, one.name), h("span.mark.type", null, one.kind)), h("div.second", null, one.about || "\u00a0")] });
-  const dialog = h("dialog.palette", { "aria-label": "Search" }, input, list);
+  const problem = h("p.problem", { role: "alert" }, typeof wrong === "string" ? wrong : "");
+  const dialog = h("dialog.palette", { "aria-label": "Search" }, input, problem, list);
+  if (typeof text === "string") input.value = text;
   const close = () => dialog.close();
   const act = (one) => {
     close();
@@ -52,7 +55,7 @@ function things() {
   const line = (text) => (text ?? "").split("\n", 1)[0].slice(0, 120);
   return [
     ...[...state.servers.values()].map((server) => thing("server", server.name, server.target, () => go({ server: server.name, tab: "tools" }))),
-    ...["tools", "prompts", "resources", "tasks", "logs", "server"].map((tab) => thing("tab", tab, "", () => go({ tab }))),
+    ...["tools", "prompts", "resources", "tasks", "logs", "server"].map((tab) => thing("tab", tab, `${tab} of ${here?.name ?? "the server"}`, () => go({ tab }))),
     thing("action", "wire", "open or close the wire", () => set("wire", place().query.has("wire") ? "" : "1")),
     thing("action", "theme", "system, light or dark", nextTheme),
     ...offer.tools.map((tool) => thing("tool", tool.name, line(tool.description), () => go({ tab: "tools", object: tool.name }))),
@@ -64,9 +67,12 @@ function things() {
 
 function adding(target) {
   return thing("add", `connect to ${target}`, "adds a server to this page", async () => {
-    const server = await post("servers", { target }).catch(() => null);
+    const server = await post("servers", { target }).catch((error) => {
+      openPalette(target, error.message);
+    });
     if (!server) return;
-    state.servers.set(server.id, server);
+    // Events may have told more of it already.
+    if (!state.servers.has(server.id)) state.servers.set(server.id, server);
     touch("servers", server.id);
     go({ server: server.name, tab: "tools" });
   });

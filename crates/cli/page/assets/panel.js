@@ -179,6 +179,8 @@ export class Panel extends View {
       const n = await start(server.id, subject.method, subject.params(form.value), more);
       set("run", String(n));
       this.showRun(n);
+      // Where form and run are stacked, what was asked for is below.
+      if (innerWidth < 900) this.side.scrollIntoView({ block: "start" });
     } catch (error) {
       this.confirm.replaceChildren(h("p.problem", null, error.message));
     }

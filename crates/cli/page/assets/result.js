@@ -127,7 +127,7 @@ function json(value, type) {
 
 function media(kind, data, type, name) {
   const size = Math.floor(((data?.length ?? 0) * 3) / 4);
-  const about = h("div.kind", null, `${kind ?? "binary"} · ${type ?? "unknown type"} · ${bytes(size)} `, button("Save", () => save(fileName(name, type), bytesOf(data), type), { picture: "save", look: "link" }));
+  const about = h("div.kind.file", null, `${kind ?? "binary"} · ${type ?? "unknown type"} · ${bytes(size)} `, button("Save", () => save(fileName(name, type), bytesOf(data), type), { picture: "save", look: "link" }));
   const from = `data:${type};base64,${data}`;
   if (kind === "image") return h("figure", null, h("img", { src: from, alt: `image of type ${type}`, loading: "lazy" }), about);
   if (kind === "audio") return h("figure", null, h("audio", { src: from, controls: true }), about);

@@ -8,6 +8,7 @@ import { print } from "./json.js";
 import { result } from "./result.js";
 import { set } from "./router.js";
 import { state } from "./store.js";
+import { keptFor } from "./task-time.js";
 import "./ask.js";
 
 const WORDS = { running: "running", asked: "waiting for you", done: "done", failed: "failed", cancelled: "cancelled" };
@@ -52,11 +53,11 @@ export class Run extends View {
     this.drawEnd();
   }
   drawHead() {
-    const { status, started, ended, rounds, bytes: size, progress, error, result: value, taskId } = this.exchange;
+    const { status, started, ended, rounds, bytes: size, progress, error, result: value, taskId, task } = this.exchange;
     const isToolError = status === "done" && value?.isError === true;
     const word = isToolError ? "the tool failed" : (WORDS[status] ?? status);
     const elapsed = Math.max(0, (ended ?? Date.now()) - started);
-    const facts = [span(elapsed), ended && size ? bytes(size) : null, rounds > 1 || status === "asked" ? plural(rounds, "round") : null, taskId ? "task" : null].filter(Boolean);
+    const facts = [span(elapsed), ended && size ? bytes(size) : null, rounds > 1 || status === "asked" ? plural(rounds, "round") : null, taskId ? taskWords(task) : null].filter(Boolean);
     const parts = [h(`span.pill.${isToolError ? "failed" : status}`, null, ["done"].includes(status) && !isToolError ? icon("check") : null, word), h("span.facts", null, facts.join(" · "))];
     if (!ended) parts.push(button("Cancel", () => this.cancel(), { title: "Cancel this call (Esc)" }));
     else parts.push(copyButton("Copy command line", () => this.exchange.command ?? "", { quiet: true, look: "bare" }));
@@ -79,7 +80,7 @@ export class Run extends View {
     const all = [...wire, ...logs].sort((one, other) => one.time - other.time);
     const shown = all.slice(-MOST_LINES).map((entry) => h("li", null, h("span.when", null, span(Math.max(0, entry.time - started))), entry.row ? message(entry.row) : logLine(entry.log)));
     if (all.length > MOST_LINES) shown.unshift(h("li.dim", null, `${all.length - MOST_LINES} earlier lines are in the wire and in the logs`));
-    if (taskId) shown.push(h("li", null, h("span.when", null, "task"), h("code", null, taskId)));
+    if (taskId) shown.push(h("li", null, h("span.when", null, "task"), h("span.what", null, h("code", null, taskId))));
     this.line.replaceChildren(...shown);
   }
   drawAsks() {
@@ -120,11 +121,17 @@ export class Run extends View {
 }
 customElements.define("tb-run", Run);
 
+/** The task, how long it is kept, and how it is looked after. */
+function taskWords(task) {
+  const left = keptFor(task);
+  return ["task", task?.status, left === null ? null : left > 0 ? `kept for ${span(left)}` : "no longer kept"].filter(Boolean).join(" · ");
+}
+
 function cancelled(exchange) {
   const wire = state.wireOf.get(exchange.n) ?? [];
   const sent = wire.find((row) => row.direction === "out" && /cancel/.test(row.method ?? ""));
-  const answered = sent && wire.some((row) => row.direction === "in" && row.time > sent.time);
-  return h("p.dim", null, `${sent ? `\`${sent.method}\` was sent; the server ${answered ? "still answered" : "did not answer after it"}.` : "The request was ended; the server hears that the stream closed."} ${exchange.error?.message ?? ""}`);
+  const answered = sent && wire.some((row) => row.direction === "in" && row.time >= sent.time && row.seq > sent.seq);
+  return h("p.dim", null, `${sent ? `\`${sent.method}\` was sent; the server ${answered ? "answered after it" : "has not answered since"}.` : "The request was ended; the server hears that the stream closed."} ${exchange.error?.message ?? ""}`);
 }
 
 function progressBar(progress, elapsed) {

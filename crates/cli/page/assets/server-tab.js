@@ -29,12 +29,13 @@ export class ServerTab extends View {
       h("p.connection", null, h(`span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`, null, server.status), h("span", null, sentence(server))),
       server.error ? failure(server.error) : "",
       this.controls(server),
-      section("About", facts(server)),
-      section("Authorization", this.authorization(server)),
-      server.instructions ? section("Instructions", markdown(server.instructions)) : "",
-      server.capabilities ? section("Capabilities", tree(server.capabilities, { search: false })) : "",
-      section("Changes", changes(this.server)),
-      server.stderr?.length ? section("Standard error", h("pre.text", { tabindex: "0" }, server.stderr.join("\n"))) : "");
+      h("div.sections", null,
+        section("About", facts(server)),
+        isRemote(server) ? section("Authorization", this.authorization(server)) : "",
+        server.instructions ? section("Instructions", markdown(server.instructions)) : "",
+        server.capabilities ? section("Capabilities", tree(server.capabilities, { search: false })) : "",
+        section("Changes", changes(this.server)),
+        server.stderr?.length ? section("Standard error", h("pre.text.stderr", { tabindex: "0" }, server.stderr.join("\n"))) : ""));
     if (focused) this.querySelector(`[data-keep="${focused}"]`)?.focus();
   }
   controls(server) {
@@ -43,11 +44,8 @@ export class ServerTab extends View {
     pin.addEventListener("change", () => (this.pinned = pin.value));
     const act = (path, body) => async () => {
       try {
-        const next = await post(`servers/${server.id}/${path}`, body?.());
-        if (next?.id) {
-          state.servers.set(next.id, next);
-          touch("servers", next.id);
-        }
+        // What comes of it is told by events, which may be here before the answer.
+        await post(`servers/${server.id}/${path}`, body?.());
       } catch (error) {
         this.append(h("p.problem", { role: "alert" }, error.message));
       }
@@ -63,7 +61,7 @@ export class ServerTab extends View {
   }
   authorization(server) {
     const steps = state.auth.get(server.id) ?? [];
-    return [steps.length ? h("ol.steps", null, steps.map((step) => h("li", null, h(`span.pill.${{ doing: "running", done: "done", failed: "failed" }[step.state]}`, null, step.state), h("span", null, step.step), detail(step.detail)))) : h("p.dim", null, "No authorization has taken place."),
+    return [steps.length ? h("ol.steps", null, steps.map((step) => h("li", null, h(`span.pill.${{ doing: "running", done: "done", failed: "failed" }[step.state]}`, null, step.state), h("span", null, step.step), detail(step.detail), step.url && step.state === "doing" ? link(step.url) : ""))) : h("p.dim", null, "No authorization has taken place."),
       h("div.actions", null, button("Sign in", () => post(`servers/${server.id}/login`).catch((error) => this.append(h("p.problem", { role: "alert" }, error.message))), { "data-keep": "login" }), button("Sign out", () => post(`servers/${server.id}/logout`).catch(() => {}), { "data-keep": "logout" }))];
   }
 }
@@ -71,10 +69,17 @@ customElements.define("tb-server", ServerTab);
 
 function detail(given) {
   if (given === null || given === undefined) return "";
-  if (typeof given !== "string") return tree(given, { search: false });
-  if (!/^https?:\/\//.test(given)) return h("span.dim", null, given);
-  return h("a", { href: given, target: "_blank", rel: "noopener noreferrer" }, new URL(given).host, " – open to go on");
+  return typeof given === "string" ? h("span.dim.detail", null, given) : tree(given, { search: false });
 }
+
+/** Where one signs in. It opens when it is clicked, and shows its host before. */
+function link(url) {
+  if (!/^https?:\/\//.test(url)) return h("code", null, url);
+  return h("a.plain", { href: url, target: "_blank", rel: "noopener noreferrer" }, `Sign in at ${new URL(url).host}`);
+}
+
+/** A process has nobody to sign in to. */
+const isRemote = (server) => /^https?:\/\//.test(server.target);
 
 const section = (name, ...body) => h("section", null, h("h2", null, name), body);
 

@@ -71,8 +71,16 @@ export function open() {
 async function reload() {
   const whole = await get("state");
   state.version = whole.version;
+  // What ended while nobody listened is not told again.
+  const known = new Set(whole.servers.map((server) => server.id));
+  for (const id of [...state.servers.keys()]) if (!known.has(id)) take("server-gone", { id });
+  state.asks.clear();
   for (const server of whole.servers) take("server", server);
   for (const exchange of whole.exchanges) take("exchange", exchange, true);
+  for (const ask of whole.asks ?? []) state.asks.set(ask.id, ask);
+  if (!state.logs.length) state.logs.push(...(whole.logs ?? []));
+  touch("asks", "all");
+  touch("logs", "all");
   readWire();
 }
 
@@ -92,6 +100,15 @@ const TAKES = {
     touch("servers", server.id);
     if (server.status === "open" && !state.offers.has(server.id)) loadOffer(server.id);
     if (server.status !== "open") state.offers.delete(server.id);
+  },
+  "server-gone"({ id }) {
+    state.servers.delete(id);
+    state.offers.delete(id);
+    touch("servers", id);
+  },
+  missed() {
+    // Too much happened at once: what is now is read again.
+    reload().catch(() => {});
   },
   exchange(exchange, isOld) {
     const before = state.exchanges.get(exchange.n);

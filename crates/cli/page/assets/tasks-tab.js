@@ -4,6 +4,7 @@ import { View, button, h, span } from "./element.js";
 import { failure } from "./failure.js";
 import { address } from "./router.js";
 import { finish, start, state } from "./store.js";
+import { keptFor } from "./task-time.js";
 import { tree } from "./tree.js";
 
 export class TasksTab extends View {
@@ -39,16 +40,18 @@ export class TasksTab extends View {
     this.tick();
   }
   row(id, call) {
-    const { task, at } = this.known.get(id) ?? {};
-    const status = task?.status ?? call?.status ?? "unknown";
-    const ttl = task?.ttlMs ?? task?.ttl;
-    const ends = ttl ? Date.parse(task.createdAt ?? "") + Number(ttl) || at + Number(ttl) : null;
+    const task = newest(this.known.get(id)?.task, call?.task);
+    // An exchange that was given up says so before the server does.
+    const status = call?.status === "cancelled" ? "cancelled" : (task?.status ?? call?.status ?? "unknown");
+    const left = keptFor(task);
+    const ends = left === null ? null : Date.now() + left;
     const act = (method, params) => () => start(this.server, method, params).catch(() => {});
     return h("li", null,
       h("div.facing", null, h(`span.pill.${/fail|cancel/.test(status) ? "failed" : /complet|done/.test(status) ? "done" : /input|ask/.test(status) ? "asked" : "running"}`, null, status),
         call ? h("a", { href: address({ tab: "tools", object: call.object, query: { run: call.n } }) }, call.object) : null, h("code", null, id), h("span.dim.ttl", ends ? { "data-ends": ends } : null)),
       task?.statusMessage ? h("p", null, task.statusMessage) : null,
-      h("div.actions", null, button("Ask how it is", act("tasks/get", { taskId: id })), button("Cancel it", act("tasks/cancel", { taskId: id })),
+      h("div.actions", null, button("Ask how it is", act("tasks/get", { taskId: id })),
+        /complet|done|fail|cancel/.test(status) ? null : button("Cancel it", act("tasks/cancel", { taskId: id })),
         state.servers.get(this.server)?.era === "legacy" ? button("Result", act("tasks/result", { taskId: id })) : null),
       call?.error ? failure(call.error) : null,
       task ? h("details", null, h("summary", null, "The whole task"), tree(task, { search: false })) : null);
@@ -61,3 +64,8 @@ export class TasksTab extends View {
   }
 }
 customElements.define("tb-tasks", TasksTab);
+
+function newest(one, other) {
+  if (!one || !other) return one ?? other;
+  return Date.parse(one.lastUpdatedAt) > Date.parse(other.lastUpdatedAt) ? one : other;
+}

@@ -10,6 +10,8 @@ import "./virtual-list.js";
 import "./wire-detail.js";
 
 const ROW = 28;
+/** A pause longer than this is drawn as one of this length, in ms. */
+const IDLE = 20;
 
 export class Wire extends View {
   setup({ server }) {
@@ -31,7 +33,7 @@ export class Wire extends View {
     this.detail = h("div.wiredetail", { hidden: true });
     this.replaceChildren(h("div.bar", null, h("h2", null, "Wire"), this.filter, this.count,
       h("label.check", null, this.live, "live"),
-      button("Export", () => this.export(), { picture: "save", title: "Save the session as a recording, secrets redacted" }),
+      button("Export", () => this.export(), { picture: "save", look: "plain.export", title: "Save the session as a recording, secrets redacted" }),
       button("Close the wire", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" })),
     h("div.wirebody", null, this.list, this.detail));
     this.filter.addEventListener("input", () => {
@@ -63,19 +65,30 @@ export class Wire extends View {
       h(`span.status${/error|fail|[45]\d\d/i.test(row.status ?? "") ? ".error" : ""}`, null, row.status ?? ""),
       h("span.ms", null, row.ms === null || row.ms === undefined ? "" : span(row.ms)), h("span.size", null, bytes(row.bytes ?? 0)), this.bar(row, rows));
   }
-  /** The row's time within the span of the rows in sight. */
+  /** The row's time within the span of the rows in sight, where nobody waits for anything left out. */
   bar(row, rows) {
+    const { starts, whole } = this.span(rows);
+    const length = Math.min(row.ms ?? 0, whole);
+    const start = (starts.get(row.seq) ?? 0) - (row.direction === "in" ? length : 0);
+    const bar = h(`i.${row.direction}`);
+    bar.style.left = `${Math.max(0, Math.min(98, (start / whole) * 100))}%`;
+    bar.style.width = `${Math.max(1, Math.min(100, (length / whole) * 100))}%`;
+    return h("span.fall", { "aria-hidden": "true" }, bar);
+  }
+  /** When each row in sight begins, on a clock that stands still while nothing happens. */
+  span(rows) {
     const [from, to] = this.list.range ?? [0, rows.length];
-    const start = rows[from]?.time ?? row.time;
-    const end = rows[to - 1]?.time ?? row.time;
-    const width = Math.max(1, end - start);
-    const length = row.ms ?? 0;
-    const place = h("span.fall", { "aria-hidden": "true" });
-    const bar = h("i");
-    bar.style.left = `${Math.max(0, Math.min(98, ((row.time - start - (row.direction === "in" ? length : 0)) / width) * 100))}%`;
-    bar.style.width = `${Math.max(1, Math.min(100, (length / width) * 100))}%`;
-    place.append(bar);
-    return place;
+    if (this.spanOf?.rows === rows && this.spanOf.from === from && this.spanOf.to === to) return this.spanOf;
+    const starts = new Map();
+    let at = 0;
+    for (let index = from; index < to; index += 1) {
+      const gap = index > from ? Math.max(0, rows[index].time - rows[index - 1].time) : 0;
+      const isWait = gap <= (rows[index].ms ?? 0) + IDLE;
+      at += isWait ? gap : IDLE;
+      starts.set(rows[index].seq, at);
+    }
+    this.spanOf = { rows, from, to, starts, whole: Math.max(1, at) };
+    return this.spanOf;
   }
   open(seq) {
     this.shown = seq;

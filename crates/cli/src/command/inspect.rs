@@ -9,7 +9,7 @@ use turnbuckle_host::config::Environment;
 use super::serve::stop_signal;
 use crate::{
     exit::{Code, Failed, Outcome},
-    inspect::{Inspector, Site},
+    inspect::{Inspector, Origin, Site},
     target::{self, Aim},
 };
 
@@ -71,17 +71,16 @@ impl Inspect {
         let mut connected = Vec::new();
         if !self.aim.command.is_empty() {
             let (server, _) = self.aim.split(&[])?;
-            connected.push(inspector.add(server, "command line")?);
+            connected.push(inspector.add(server, Origin::given("command line"))?);
         }
         for word in &self.servers {
             let server = target::find(word, config)?;
-            let is_url = word.contains("://");
-            let source = if is_url {
-                "command line"
+            let origin = if word.contains("://") {
+                Origin::given("command line")
             } else {
-                "config file"
+                Origin::configured("config file", word)
             };
-            connected.push(inspector.add(server, source)?);
+            connected.push(inspector.add(server, origin)?);
         }
         if connected.is_empty() {
             return self.add_configured(inspector);
@@ -105,7 +104,8 @@ impl Inspect {
                 Ok(launch) => {
                     let name = entry.name.clone();
                     let server = target::Server { name, launch };
-                    inspector.add(server, &entry.file.display().to_string())?;
+                    let file = entry.file.display().to_string();
+                    inspector.add(server, Origin::configured(file, &entry.name))?;
                 }
                 Err(error) => eprintln!("server `{}` is left out: {error}", entry.name),
             }

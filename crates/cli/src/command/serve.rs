@@ -3,11 +3,13 @@
 use std::{error::Error, net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use turnbuckle::{Http, HttpSettings, Stdio};
+use turnbuckle::{Http, HttpSettings, Server, Stdio, transport::http::Listener};
 
 use crate::{
     demo,
     exit::{Code, Failed, Outcome},
+    inspect::{Inspector, Origin, Site},
+    target::{self, Options},
 };
 
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
@@ -15,7 +17,8 @@ use crate::{
 /// Point a client at it to see what the client can do: every content kind, progress, cancellation,
 /// structured results, errors, templates, completion, questions in the middle of a call, log messages, a
 /// task, and a list and a resource that change. One address serves
-/// every revision; which one a client speaks is read off each of its requests.
+/// every revision; which one a client speaks is read off each of its requests. Beside the endpoint is the
+/// page of `turnbuckle inspect`, connected to this server, for whoever has the URL with its key.
 #[derive(Args)]
 pub(crate) struct Serve {
     /// Speak over stdin and stdout, one message a line.
@@ -37,6 +40,10 @@ pub(crate) struct Serve {
     /// Accept requests from web pages of this origin, besides loopback (may be repeated).
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+
+    /// Show no page beside the endpoint. It is shown at loopback alone.
+    #[arg(long, conflicts_with_all = ["stdio", "unix"])]
+    no_page: bool,
 
     /// Tell browsers that pages of these origins may read the answers (CORS).
     #[arg(long, conflicts_with = "stdio")]
@@ -61,31 +68,69 @@ fn serve_demo(serve: &Serve) -> Result<(), Box<dyn Error + Send + Sync>> {
                 () = stop_signal() => Ok(()),
             };
         }
-        let http = match &serve.unix {
+        match &serve.unix {
             Some(path) => {
                 let place = path.display().to_string();
-                Http::unix(path).announce(move |_| announce_socket(&place))
+                let http = Http::unix(path).announce(move |_| announce_socket(&place));
+                let http = http.settings(serve.settings());
+                Ok(server.serve(http.until(stop_signal())).await?)
             }
-            None => Http::bind(&serve.listen).announce(announce_address),
-        };
-        let http = if serve.cors {
-            http.settings(HttpSettings::default().cors())
-        } else {
-            http
-        };
-        let http = serve.allow_host.iter().fold(http, Http::allow_host);
-        let http = serve.allow_origin.iter().fold(http, Http::allow_origin);
-        Ok(server.serve(http.until(stop_signal())).await?)
+            None => serve_address(serve, server).await,
+        }
     })
 }
 
-fn announce_address(address: Option<SocketAddr>) {
+impl Serve {
+    fn settings(&self) -> HttpSettings {
+        let settings = HttpSettings::default();
+        let settings = if self.cors { settings.cors() } else { settings };
+        let hosts = self.allow_host.iter();
+        let settings = hosts.fold(settings, HttpSettings::allow_host);
+        let origins = self.allow_origin.iter();
+        origins.fold(settings, HttpSettings::allow_origin)
+    }
+}
+
+/// Serves at an address, with the page beside it where nobody else reaches it.
+async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Error + Send + Sync>> {
+    // Heard from the start: whoever stops it while it begins is not overheard.
+    let stop = stop_signal();
+    let listener = Listener::bind(serve.listen.clone()).await?;
+    let address = listener.local_address();
+    let local = address.filter(|address| address.ip().is_loopback() && !serve.no_page);
+    let Some(local) = local else {
+        announce_address(address, None);
+        let http = Http::listener(listener).settings(serve.settings());
+        return Ok(server.serve(http.until(stop)).await?);
+    };
+    let live = server.build()?;
+    let inspector = Inspector::new(Options::default());
+    let url = format!("http://{local}/mcp");
+    let own = target::find(&url, None).map_err(|failed| failed.said())?;
+    let own = target::Server {
+        name: "demo".to_owned(),
+        ..own
+    };
+    let origin = Origin::given("command line");
+    let id = inspector.add(own, origin).map_err(|failed| failed.said())?;
+    inspector.connect_when_looked_at(id);
+    let service = live.http_with(serve.settings());
+    let site = Site::beside(inspector, listener, service).await?;
+    announce_address(address, Some(&site.url()));
+    site.serve(stop).await;
+    Ok(())
+}
+
+fn announce_address(address: Option<SocketAddr>, page: Option<&str>) {
     let Some(address) = address else { return };
     eprintln!("turnbuckle demo server, every revision at one address:");
     eprintln!("  http://{address}/mcp              Streamable HTTP, 2025-03-26 to 2026-07-28");
     eprintln!("  http://{address}/sse              HTTP+SSE, 2024-11-05");
     eprintln!("  http://{address}/mcp/server-card  who it is");
     eprintln!("  http://{address}/healthz          that it is there");
+    if let Some(page) = page {
+        eprintln!("and its page, for this machine: {page}");
+    }
     eprintln!("Ctrl-C stops it.");
 }
 

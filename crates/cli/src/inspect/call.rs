@@ -28,6 +28,11 @@ pub(super) fn current() -> Option<(u64, usize)> {
         .ok()
 }
 
+/// Work that is part of an exchange: what it sends is shown with it.
+pub(super) fn for_exchange<F: Future>(n: u64, work: F) -> impl Future<Output = F::Output> {
+    CURRENT.scope((n, Cell::new(1)), work)
+}
+
 /// Why nothing was sent.
 pub(super) enum Unsent {
     NoServer,
@@ -68,7 +73,7 @@ impl Inspector {
             wanted,
         };
         // It finds itself in the table when it ends: both happen under the lock.
-        let running = tokio::spawn(CURRENT.scope((n, Cell::new(1)), job.run()));
+        let running = tokio::spawn(for_exchange(n, job.run()));
         state.running.insert(n, running.abort_handle());
         Ok(n)
     }

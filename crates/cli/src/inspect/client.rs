@@ -124,9 +124,7 @@ impl Plan {
     async fn look_after(&self, inspector: &Arc<Inspector>, connection: &Connection) {
         let mut logs = connection.logs();
         while let Some(logged) = logs.next().await {
-            inspector
-                .events
-                .publish("log", &Line::new(&self.id, &logged));
+            inspector.logged(&Line::new(&self.id, &logged));
         }
         let ending = connection.closed().await;
         inspector.change_server(&self.id, |entry| {

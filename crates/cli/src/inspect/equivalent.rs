@@ -1,27 +1,77 @@
 //! The command line that does the same as an exchange: it can be pasted into a shell and runs.
 
+use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_host::config::Launch;
 
-use super::{Inspector, exchange::Wanted, message::object_of, server::Pin};
+use super::{
+    Inspector,
+    exchange::Wanted,
+    http_row,
+    message::object_of,
+    server::{Entry, Pin},
+};
 use crate::{
     argument::{self, Tree},
-    target::EraName,
+    target::{EraName, Options},
 };
+
+/// What every command line for a server has, each part quoted for a shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Shell {
+    /// How to connect.
+    options: String,
+    /// The server, where it is one word.
+    server: String,
+    /// `--` and the command that is the server.
+    command: String,
+}
+
+impl Shell {
+    pub(super) fn of(options: &Options, entry: &Entry) -> Self {
+        let mut words = pins(entry.pin);
+        if let Some(word) = &entry.origin.word {
+            let config = options.config.as_ref();
+            words.extend(config.map(|file| named("--config", &file.to_string_lossy())));
+            words.extend(reach(options, &entry.server.launch));
+            return Self::new(words, quote(word), String::new());
+        }
+        words.extend(reach(options, &entry.server.launch));
+        match &entry.server.launch {
+            launch @ Launch::Remote(_) => {
+                Self::new(words, quote(&super::server::shown(launch)), String::new())
+            }
+            Launch::Command {
+                program, arguments, ..
+            } => {
+                let command = std::iter::once(program).chain(arguments);
+                let command = line(command.map(String::as_str));
+                Self::new(words, String::new(), format!("-- {command}"))
+            }
+        }
+    }
+
+    fn new(options: Vec<String>, server: String, command: String) -> Self {
+        Self {
+            options: options.join(" "),
+            server,
+            command,
+        }
+    }
+
+    /// The line that does `verb` with these words.
+    fn line(&self, verb: &str, words: &[String]) -> String {
+        let words = line(words.iter().map(String::as_str));
+        let parts = ["turnbuckle", verb, &self.options, &self.server];
+        let parts = parts.into_iter().chain([&*words, &*self.command]);
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
+    }
+}
 
 /// The line for an exchange; `None` where the command line has no word for it.
 pub(super) fn of(inspector: &Inspector, server: &str, wanted: &Wanted) -> Option<String> {
-    let (launch, name, pin, is_configured) = {
-        let mut state = inspector.lock();
-        let entry = state.server(server)?;
-        let is_configured = entry.source != "command line" && entry.source != "the page";
-        (
-            entry.server.clone(),
-            entry.name.clone(),
-            entry.pin,
-            is_configured,
-        )
-    };
+    let shell = Shell::of(&inspector.options, inspector.lock().server(server)?);
     let offer = inspector.known_offer(server);
     let params = wanted.params.as_deref().map_or("{}", RawValue::get);
     let object = object_of(params);
@@ -47,38 +97,51 @@ pub(super) fn of(inspector: &Inspector, server: &str, wanted: &Wanted) -> Option
         "tools/list" => ("list", Vec::new()),
         _ => return None,
     };
-    let mut all = vec!["turnbuckle".to_owned(), verb.to_owned()];
-    all.extend(pins(pin));
-    let command = place(&launch.launch, &name, is_configured, &mut all);
-    all.extend(words);
-    all.extend(command);
-    let line = line(all.iter().map(String::as_str));
+    let line = shell.line(verb, &words);
     Some(match input {
         Some(json) => format!("printf %s {} | {line}", quote(&json)),
         None => line,
     })
 }
 
-/// Puts the server where it belongs; a command comes last.
-fn place(launch: &Launch, name: &str, is_configured: bool, words: &mut Vec<String>) -> Vec<String> {
-    match launch {
-        _ if is_configured => words.push(name.to_owned()),
-        Launch::Remote(_) => words.push(super::server::shown(launch)),
-        Launch::Command {
-            program, arguments, ..
-        } => {
-            let command = ["--", program].map(str::to_owned).into_iter();
-            return command.chain(arguments.iter().cloned()).collect();
-        }
+/// How an HTTP server is reached. A header that may be a secret is taken from the environment: what is
+/// shown and copied holds none.
+fn reach(options: &Options, launch: &Launch) -> Vec<String> {
+    if !matches!(launch, Launch::Remote(_)) {
+        return Vec::new();
     }
-    Vec::new()
+    let mut words: Vec<String> = options.headers.iter().map(|header| sent(header)).collect();
+    words.extend(options.proxy.as_ref().map(|url| named("--proxy", url)));
+    let authority = options.cacert.as_ref();
+    words.extend(authority.map(|file| named("--cacert", &file.to_string_lossy())));
+    words.extend(options.insecure.then(|| "--insecure".to_owned()));
+    words
+}
+
+fn named(option: &str, value: &str) -> String {
+    format!("{option} {}", quote(value))
+}
+
+fn sent(header: &str) -> String {
+    let name = header.split(':').next().unwrap_or_default().trim();
+    if !http_row::is_secret(name) {
+        return named("--header", header);
+    }
+    let variable: String = name
+        .chars()
+        .map(|character| match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => character.to_ascii_uppercase(),
+            _ => '_',
+        })
+        .collect();
+    format!("--header \"{name}: ${variable}\"")
 }
 
 fn pins(pin: Pin) -> Vec<String> {
     match (pin.revision, pin.era) {
-        (Some(revision), _) => vec!["--revision".to_owned(), revision.to_string()],
-        (None, Some(EraName::Legacy)) => vec!["--era".to_owned(), "legacy".to_owned()],
-        (None, Some(EraName::Modern)) => vec!["--era".to_owned(), "modern".to_owned()],
+        (Some(revision), _) => vec![format!("--revision {revision}")],
+        (None, Some(EraName::Legacy)) => vec!["--era legacy".to_owned()],
+        (None, Some(EraName::Modern)) => vec!["--era modern".to_owned()],
         (None, None) => Vec::new(),
     }
 }
@@ -194,6 +257,37 @@ mod tests {
         }
         assert_eq!(split("a 'b"), None);
         assert_eq!(split("a\\ b \"c\\\"d\"").unwrap(), ["a b", "c\"d"]);
+    }
+
+    #[test]
+    fn headers_are_named_and_secrets_left_to_the_environment() {
+        assert_eq!(
+            sent("Authorization: Bearer hunter2"),
+            "--header \"Authorization: $AUTHORIZATION\""
+        );
+        assert_eq!(
+            sent("X-Api-Key: hunter2"),
+            "--header \"X-Api-Key: $X_API_KEY\""
+        );
+        assert_eq!(sent("X-Team: blue sky"), "--header 'X-Team: blue sky'");
+    }
+
+    #[test]
+    fn a_line_has_what_the_connection_has() {
+        let shell = Shell::new(
+            vec![
+                "--revision 2025-06-18".to_owned(),
+                named("--config", "a b.json"),
+            ],
+            "lab".to_owned(),
+            String::new(),
+        );
+        assert_eq!(
+            shell.line("call", &["echo".to_owned(), "text=a b".to_owned()]),
+            "turnbuckle call --revision 2025-06-18 --config 'a b.json' lab echo 'text=a b'"
+        );
+        let shell = Shell::new(Vec::new(), String::new(), "-- npx x".to_owned());
+        assert_eq!(shell.line("list", &[]), "turnbuckle list -- npx x");
     }
 
     #[test]

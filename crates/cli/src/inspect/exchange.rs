@@ -51,6 +51,8 @@ pub(super) struct Exchange {
     pub(super) bytes: usize,
     pub(super) output_check: Option<OutputCheck>,
     pub(super) task_id: Option<String>,
+    /// The task as the server last said it.
+    pub(super) task: Option<Raw>,
     pub(super) command: Option<String>,
 }
 
@@ -87,6 +89,7 @@ impl Exchange {
             bytes: 0,
             output_check: None,
             task_id: None,
+            task: None,
             command,
         }
     }
@@ -98,7 +101,8 @@ impl Exchange {
     /// What it costs to keep, in bytes.
     pub(super) fn size(&self) -> usize {
         let params = self.params.as_ref().map_or(0, |params| params.text().len());
-        params + self.bytes
+        let task = self.task.as_ref().map_or(0, |task| task.text().len());
+        params + task + self.bytes
     }
 
     /// It is over.

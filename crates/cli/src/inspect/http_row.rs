@@ -11,7 +11,7 @@ use std::{
     time::Instant,
 };
 
-use http::{HeaderMap, HeaderName};
+use http::HeaderMap;
 use tokio::task::Id;
 use turnbuckle::{
     auth::client::OAuth,
@@ -146,7 +146,7 @@ impl Authorize for Onlooker {
 fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
     let each = headers.iter();
     each.map(|(name, value)| {
-        let text = if value.is_sensitive() || is_secret(name) {
+        let text = if value.is_sensitive() || is_secret(name.as_str()) {
             MASK.to_owned()
         } else {
             String::from_utf8_lossy(value.as_bytes()).into_owned()
@@ -156,9 +156,13 @@ fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
     .collect()
 }
 
-fn is_secret(name: &HeaderName) -> bool {
-    let name = name.as_str();
-    SECRET.contains(&name) || name.contains("token") || name.contains("secret")
+/// Whether a header of this name holds a secret.
+pub(super) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET.contains(&&*name)
+        || ["token", "secret", "key"]
+            .iter()
+            .any(|word| name.contains(word))
 }
 
 #[cfg(test)]

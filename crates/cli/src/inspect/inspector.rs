@@ -7,19 +7,26 @@ use std::{
 
 use serde::Serialize;
 use tokio::{sync::oneshot, task::AbortHandle};
+use turnbuckle::Connection;
 
 use super::{
     app::Apps,
     ask::{Ask, MAX_ASKS, OpenAsk, Reply},
+    call,
     events::EventLog,
     exchange::{Exchange, Status},
+    raw::Raw,
     server::{Entry, View},
+    task,
     wire::WireLog,
 };
 use crate::target::Options;
 
 /// 200 exchanges: as many as the page lists.
 const MAX_EXCHANGES: usize = 200;
+
+/// 1,000 lines of logs: what a page that is opened again shows.
+const MAX_LOGS: usize = 1_000;
 
 /// 64 MiB of params and results: of large ones the newest are kept.
 const MAX_EXCHANGE_BYTES: usize = 64 * 1024 * 1024;
@@ -31,6 +38,8 @@ pub(crate) struct Inspector {
     pub(super) wire: Arc<WireLog>,
     pub(super) options: Options,
     pub(super) apps: Apps,
+    /// Servers that are connected to when somebody opens the page.
+    waiting: Mutex<Vec<String>>,
 }
 
 #[derive(Default)]
@@ -42,6 +51,7 @@ pub(super) struct State {
     pub(super) running: BTreeMap<u64, AbortHandle>,
     asks: BTreeMap<String, OpenAsk>,
     ask_count: u64,
+    logs: VecDeque<Raw>,
 }
 
 /// What a page needs to begin with.
@@ -52,6 +62,10 @@ pub(super) struct Snapshot {
     event: u64,
     servers: Vec<View>,
     exchanges: Vec<Exchange>,
+    /// What is waited for, also where nothing says by which exchange.
+    asks: Vec<Ask>,
+    /// What servers logged last.
+    logs: Vec<Raw>,
 }
 
 impl Inspector {
@@ -63,7 +77,26 @@ impl Inspector {
             events,
             options,
             apps: Apps::default(),
+            waiting: Mutex::default(),
         })
+    }
+
+    /// Connects to a server as soon as somebody opens the page, and not before.
+    pub(crate) fn connect_when_looked_at(&self, id: String) {
+        self.waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(id);
+    }
+
+    /// Somebody opened the page.
+    pub(super) fn is_looked_at(self: &Arc<Self>) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids = std::mem::take(&mut *waiting);
+        drop(waiting);
+        for id in ids {
+            self.connect(&id);
+        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -78,9 +111,27 @@ impl Inspector {
         Snapshot {
             version: env!("CARGO_PKG_VERSION"),
             event,
-            servers: state.servers.iter().map(Entry::view).collect(),
+            servers: state
+                .servers
+                .iter()
+                .map(|entry| entry.view(&self.options))
+                .collect(),
             exchanges: state.exchanges.iter().rev().cloned().collect(),
+            asks: state.asks.values().map(|open| open.ask.clone()).collect(),
+            logs: state.logs.iter().cloned().collect(),
         }
+    }
+
+    /// A server logged something.
+    pub(super) fn logged(&self, line: &impl Serialize) {
+        let line = Raw::of(line);
+        let mut state = self.lock();
+        state.logs.push_back(line.clone());
+        if state.logs.len() > MAX_LOGS {
+            state.logs.pop_front();
+        }
+        drop(state);
+        self.events.publish("log", &line);
     }
 
     /// Changes an exchange and tells of it; does nothing when it is over.
@@ -102,10 +153,18 @@ impl Inspector {
 
     /// Gives an exchange up; dropping its future tells the server. `false` if there is none.
     pub(super) fn cancel(&self, n: u64) -> bool {
-        let Some(running) = self.lock().running.remove(&n) else {
-            return false;
+        let (running, task) = {
+            let mut state = self.lock();
+            let Some(running) = state.running.remove(&n) else {
+                return false;
+            };
+            (running, state.task_of(n))
         };
         running.abort();
+        // tasks: no request is under way between two looks at a task, so it has to be named.
+        if let Some((connection, id)) = task {
+            tokio::spawn(call::for_exchange(n, task::cancel(connection, id)));
+        }
         self.change(n, |exchange| exchange.end(Status::Cancelled));
         true
     }
@@ -217,6 +276,13 @@ impl State {
             };
             bytes -= gone.size();
         }
+    }
+
+    /// The task that an exchange became, and the connection that it is known at.
+    fn task_of(&mut self, n: u64) -> Option<(Connection, String)> {
+        let exchange = self.exchanges.iter().find(|exchange| exchange.n == n)?;
+        let (id, server) = (exchange.task_id.clone()?, exchange.server.clone());
+        Some((self.server(&server)?.connection.clone()?, id))
     }
 
     pub(super) fn server(&mut self, id: &str) -> Option<&mut Entry> {

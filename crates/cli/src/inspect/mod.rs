@@ -13,6 +13,7 @@ mod call;
 mod check;
 mod client;
 mod clock;
+mod entrance;
 mod equivalent;
 mod events;
 mod exchange;
@@ -35,4 +36,5 @@ mod task;
 mod wire;
 
 pub(crate) use inspector::Inspector;
+pub(crate) use server::Origin;
 pub(crate) use site::Site;

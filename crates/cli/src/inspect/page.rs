@@ -1,65 +1,21 @@
 //! The page's files, in the binary.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::answer::{self, Answer};
 
-/// One file by its path.
-type File = (&'static str, &'static [u8]);
-
-macro_rules! file {
-    ($path:literal) => {
-        ($path, include_bytes!(concat!("../../page/", $path)))
-    };
+/// One file of `page/`, as it is and compressed.
+struct File {
+    name: &'static str,
+    /// What a browser says to ask whether it changed.
+    tag: &'static str,
+    plain: &'static [u8],
+    brotli: &'static [u8],
+    gzip: &'static [u8],
 }
 
-/// Every file of `page/`.
-const FILES: &[File] = &[
-    // The files, by name.
-    file!("assets/api.js"),
-    file!("assets/app-frame.js"),
-    file!("assets/ask.js"),
-    file!("assets/base.css"),
-    file!("assets/call.css"),
-    file!("assets/command-line.js"),
-    file!("assets/control-nested.js"),
-    file!("assets/control.js"),
-    file!("assets/element.js"),
-    file!("assets/failure.js"),
-    file!("assets/field.js"),
-    file!("assets/icon.js"),
-    file!("assets/json.js"),
-    file!("assets/keys.js"),
-    file!("assets/layout.css"),
-    file!("assets/logs-tab.js"),
-    file!("assets/long-text.js"),
-    file!("assets/main.js"),
-    file!("assets/markdown.js"),
-    file!("assets/offer-list.js"),
-    file!("assets/palette.js"),
-    file!("assets/panel.js"),
-    file!("assets/result.js"),
-    file!("assets/router.js"),
-    file!("assets/run.js"),
-    file!("assets/schema-form.js"),
-    file!("assets/schema.js"),
-    file!("assets/server-tab.js"),
-    file!("assets/store.js"),
-    file!("assets/subject.js"),
-    file!("assets/tasks-tab.js"),
-    file!("assets/theme.js"),
-    file!("assets/tree.js"),
-    file!("assets/uri-template.js"),
-    file!("assets/validate.js"),
-    file!("assets/virtual-list.js"),
-    file!("assets/wire-detail.js"),
-    file!("assets/wire-filter.js"),
-    file!("assets/wire.css"),
-    file!("assets/wire.js"),
-    file!("index.html"),
-];
+/// Every file of `page/`, by name; written by `build.rs`.
+const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// A file of the page, or that there is none.
 pub(super) fn answer(method: &Method, path: &str, headers: &HeaderMap, sandbox: &str) -> Answer {
@@ -70,42 +26,90 @@ pub(super) fn answer(method: &Method, path: &str, headers: &HeaderMap, sandbox: 
         "" => "index.html",
         name => name,
     };
-    let Some((name, content)) = FILES.iter().find(|(other, _)| *other == name) else {
+    let Some(file) = FILES.iter().find(|file| file.name == name) else {
         return answer::not_found("page");
     };
-    let tag = tag(content);
-    let known = headers.get(header::IF_NONE_MATCH);
-    let mut answer = if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
-        answer::bytes(StatusCode::NOT_MODIFIED, kind(name), "")
-    } else {
-        answer::bytes(StatusCode::OK, kind(name), *content)
+    let mut answer = match from_folder(name) {
+        Some(content) => answer::bytes(StatusCode::OK, kind(name), content),
+        None => file.answer(headers),
     };
     let headers = answer.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    for (name, value) in [
-        (header::ETAG, tag),
-        (header::CONTENT_SECURITY_POLICY, policy(sandbox)),
-    ] {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(name, value);
-        }
+    if let Ok(policy) = HeaderValue::from_str(&policy(sandbox)) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     answer
+}
+
+impl File {
+    /// In the smallest form that the browser takes, or that it has it already.
+    fn answer(&self, headers: &HeaderMap) -> Answer {
+        let (content, coding) = self.content(headers);
+        // Each form is a thing of its own to a cache.
+        let tag = format!("\"{}{}\"", self.tag, coding.unwrap_or_default());
+        let known = headers.get(header::IF_NONE_MATCH);
+        let is_known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
+        let mut answer = if is_known {
+            answer::bytes(StatusCode::NOT_MODIFIED, kind(self.name), "")
+        } else {
+            answer::bytes(StatusCode::OK, kind(self.name), content)
+        };
+        let headers = answer.headers_mut();
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            headers.insert(header::ETAG, tag);
+        }
+        if let Some(coding) = coding {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+        }
+        answer
+    }
+
+    fn content(&self, headers: &HeaderMap) -> (&'static [u8], Option<&'static str>) {
+        let accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
+        let accepted: Vec<&str> = accepted
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .collect();
+        if accepted.iter().any(|coding| takes(coding, "br")) {
+            return (self.brotli, Some("br"));
+        }
+        if accepted.iter().any(|coding| takes(coding, "gzip")) {
+            return (self.gzip, Some("gzip"));
+        }
+        (self.plain, None)
+    }
+}
+
+/// Whether one of the codings that a browser names is this one; `;q=0` says that it is not wanted.
+fn takes(accepted: &str, coding: &str) -> bool {
+    let (name, weight) = accepted.split_once(';').unwrap_or((accepted, ""));
+    let weight = weight.trim().strip_prefix("q=");
+    let is_refused = weight.is_some_and(|weight| weight.trim_matches(['0', '.']).is_empty());
+    name.trim().eq_ignore_ascii_case(coding) && !is_refused
+}
+
+/// For whoever changes the page: in debug builds `TURNBUCKLE_PAGE` names a folder that its files are read
+/// from, so that a reload shows them.
+#[cfg(debug_assertions)]
+fn from_folder(name: &str) -> Option<Vec<u8>> {
+    let folder = std::env::var_os("TURNBUCKLE_PAGE")?;
+    // The name is one of the table, so it leads nowhere else.
+    std::fs::read(std::path::Path::new(&folder).join(name)).ok()
+}
+
+#[cfg(not(debug_assertions))]
+fn from_folder(_: &str) -> Option<Vec<u8>> {
+    None
 }
 
 /// Nothing from anywhere else, and frames from the sandbox alone.
 fn policy(sandbox: &str) -> String {
     format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
-         media-src 'self' data: blob:; connect-src 'self'; frame-src {sandbox}; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; \
+         img-src 'self' data: blob:; media-src 'self' data: blob:; connect-src 'self'; \
+         frame-src {sandbox}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-}
-
-fn tag(content: &[u8]) -> String {
-    let mut hasher = DefaultHasher::new();
-    content.hash(&mut hasher);
-    format!("\"{:016x}\"", hasher.finish())
 }
 
 fn kind(name: &str) -> &'static str {
@@ -122,30 +126,55 @@ fn kind(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
-
     use super::*;
 
-    fn collect(folder: &Path, root: &Path, found: &mut Vec<String>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                collect(&path, root, found);
-            } else if path.file_name().is_some_and(|name| name != "README.md") {
-                let name = path.strip_prefix(root).unwrap().to_string_lossy();
-                found.push(name.replace('\\', "/"));
-            }
-        }
+    fn asked(accepted: &str) -> (usize, Option<String>) {
+        let mut headers = HeaderMap::new();
+        let value = HeaderValue::from_str(accepted).unwrap();
+        headers.insert(header::ACCEPT_ENCODING, value);
+        let file = FILES.iter().find(|file| file.name == "assets/main.js");
+        let (content, coding) = file.unwrap().content(&headers);
+        (content.len(), coding.map(str::to_owned))
     }
 
     #[test]
-    fn every_file_of_the_page_is_in_the_binary() {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/page"));
-        let mut found = Vec::new();
-        collect(root, root, &mut found);
-        found.sort();
-        let mut known: Vec<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
-        known.sort();
-        assert_eq!(found, known, "add the file to the table in inspect/page.rs");
+    fn a_browser_gets_the_smallest_form_it_takes() {
+        let (plain, coding) = asked("identity");
+        assert_eq!(coding, None);
+        for (accepted, wanted) in [
+            ("gzip, deflate, br, zstd", "br"),
+            ("gzip;q=1.0, br;q=0", "gzip"),
+            ("GZIP", "gzip"),
+            ("br;q=0.5", "br"),
+        ] {
+            let (length, coding) = asked(accepted);
+            assert_eq!(coding.as_deref(), Some(wanted), "{accepted}");
+            assert!(length * 2 < plain, "{accepted}: {length} of {plain}");
+        }
+        assert_eq!(asked("x-gzip, brotli").1, None);
+    }
+
+    /// 150,000 bytes: what the whole page may take, compressed.
+    const MAX_PAGE: usize = 150_000;
+
+    #[test]
+    fn the_page_is_small() {
+        let sum = |form: fn(&File) -> &'static [u8]| -> usize {
+            FILES.iter().map(|file| form(file).len()).sum()
+        };
+        assert!(sum(|file| file.brotli) <= MAX_PAGE);
+        assert!(sum(|file| file.gzip) <= MAX_PAGE);
+    }
+
+    #[test]
+    fn a_browser_that_has_it_is_told_so() {
+        let file = FILES.iter().find(|file| file.name == "index.html").unwrap();
+        let mut headers = HeaderMap::new();
+        let first = file.answer(&headers);
+        let tag = first.headers().get(header::ETAG).unwrap().clone();
+        headers.insert(header::IF_NONE_MATCH, tag);
+        assert_eq!(file.answer(&headers).status(), StatusCode::NOT_MODIFIED);
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("br"));
+        assert_eq!(file.answer(&headers).status(), StatusCode::OK);
     }
 }

@@ -79,7 +79,10 @@ async fn get(door: &Door, head: &Parts, parts: &[&str]) -> Routed {
     let inspector = &door.inspector;
     let query = Query(head.uri.query().unwrap_or_default());
     Ok(match parts {
-        ["state"] => answer::json(&inspector.snapshot()),
+        ["state"] => {
+            inspector.is_looked_at();
+            answer::json(&inspector.snapshot())
+        }
         ["events"] => {
             let resumed = head.headers.get("last-event-id");
             let resumed = resumed.and_then(|id| id.to_str().ok()?.parse().ok());

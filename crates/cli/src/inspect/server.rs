@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use turnbuckle::{Connection, Revision, auth::client::OAuth};
 use turnbuckle_host::config::Launch;
 
-use super::{Inspector, client, offer::Offer, problem::Problem, raw::Raw};
+use super::{Inspector, client, equivalent::Shell, offer::Offer, problem::Problem, raw::Raw};
 use crate::{
     exit::{Failed, Outcome},
     target::{self, EraName, Options, Server},
@@ -53,11 +53,38 @@ impl Pin {
     }
 }
 
+/// How a server came to be known.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// Where from, as a person would say it.
+    pub(super) from: String,
+    /// What a command line calls it, if it has a name there.
+    pub(super) word: Option<String>,
+}
+
+impl Origin {
+    /// It was given whole: as a URL or as a command.
+    pub(crate) fn given(from: &str) -> Self {
+        Self {
+            from: from.to_owned(),
+            word: None,
+        }
+    }
+
+    /// It is in a config file, under this name.
+    pub(crate) fn configured(from: impl Into<String>, word: &str) -> Self {
+        Self {
+            from: from.into(),
+            word: Some(word.to_owned()),
+        }
+    }
+}
+
 /// A server.
 pub(super) struct Entry {
     pub(super) id: String,
     pub(super) name: String,
-    pub(super) source: String,
+    pub(super) origin: Origin,
     pub(super) server: Arc<Server>,
     pub(super) stage: Stage,
     pub(super) error: Option<Problem>,
@@ -90,10 +117,11 @@ pub(super) struct View {
     capabilities: Option<Raw>,
     instructions: Option<String>,
     stderr: Vec<String>,
+    shell: Shell,
 }
 
 impl Entry {
-    pub(super) fn view(&self) -> View {
+    pub(super) fn view(&self, options: &Options) -> View {
         let connection = self.connection.as_ref();
         let peer = connection.map(Connection::server);
         let revision = peer.map(turnbuckle::client::Peer::revision);
@@ -106,7 +134,7 @@ impl Entry {
             id: self.id.clone(),
             name: self.name.clone(),
             target: shown(&self.server.launch),
-            source: self.source.clone(),
+            source: self.origin.from.clone(),
             status: self.stage,
             error: self.error.clone(),
             revision,
@@ -127,6 +155,7 @@ impl Entry {
                 .skip(skipped)
                 .map(|line| line.text)
                 .collect(),
+            shell: Shell::of(options, self),
         }
     }
 
@@ -153,7 +182,7 @@ impl Entry {
 
 impl Inspector {
     /// Adds a server; it is not connected to yet.
-    pub(crate) fn add(&self, server: Server, source: &str) -> Outcome<String> {
+    pub(crate) fn add(&self, server: Server, origin: Origin) -> Outcome<String> {
         let mut state = self.lock();
         if state.servers.len() >= MAX_SERVERS {
             return Err(Failed::usage(format!(
@@ -165,7 +194,7 @@ impl Inspector {
         state.servers.push(Entry {
             id: id.clone(),
             name: server.name.clone(),
-            source: source.to_owned(),
+            origin,
             server: Arc::new(server),
             stage: Stage::Closed,
             error: None,
@@ -188,20 +217,22 @@ impl Inspector {
         let words = super::equivalent::split(text)
             .ok_or_else(|| Failed::usage("a quotation mark is not closed"))?;
         let config: Option<&PathBuf> = self.options.config.as_ref();
-        let (mut server, source) = match &*words {
+        let given = || Origin::given("the page");
+        let (mut server, origin) = match &*words {
             [] => return Err(Failed::usage("no server was named")),
             [one] => match target::find(one, config) {
-                Ok(server) => (server, "the page"),
+                Ok(server) if one.contains("://") => (server, given()),
+                Ok(server) => (server, Origin::configured("config file", one)),
                 // A program without arguments.
-                Err(_) if is_program(one) => (target::split(&[], &words, config)?.0, "the page"),
+                Err(_) if is_program(one) => (target::split(&[], &words, config)?.0, given()),
                 Err(failed) => return Err(failed),
             },
-            _ => (target::split(&[], &words, config)?.0, "the page"),
+            _ => (target::split(&[], &words, config)?.0, given()),
         };
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             server.name = name;
         }
-        self.add(server, source)
+        self.add(server, origin)
     }
 
     /// Connects, anew if it was connected. `None` if there is no such server.
@@ -251,7 +282,9 @@ impl Inspector {
     }
 
     pub(super) fn view(&self, id: &str) -> Option<View> {
-        self.lock().server(id).map(|entry| entry.view())
+        self.lock()
+            .server(id)
+            .map(|entry| entry.view(&self.options))
     }
 
     pub(super) fn connection(&self, id: &str) -> Option<Connection> {

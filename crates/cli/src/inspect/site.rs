@@ -1,19 +1,17 @@
 //! The inspector's two ports on loopback, and their end.
 
-use std::{convert::Infallible, future::Future, io, pin::Pin, sync::Arc, task, time::Duration};
+use std::{future::Future, io, sync::Arc, time::Duration};
 
-use http::Request;
-use hyper::body::Incoming;
 use tokio::sync::watch;
-use tower_service::Service;
-use turnbuckle::transport::http::{BindError, Listener, Settings, serve};
+use turnbuckle::{
+    HttpService,
+    transport::http::{BindError, Listener, Settings, serve},
+};
 
 use super::{
     Inspector,
-    answer::Answer,
-    app_site,
+    entrance::Entrance,
     guard::{Guard, Token},
-    route,
 };
 
 /// The port that is tried first.
@@ -30,6 +28,8 @@ pub(crate) struct Site {
     listener: Listener,
     sandbox: Listener,
     door: Arc<Door>,
+    /// The server that answers at the same port.
+    beside: Option<HttpService>,
 }
 
 /// What every request needs.
@@ -39,7 +39,7 @@ pub(super) struct Door {
     /// The origin of tools' pages.
     pub(super) sandbox: String,
     /// The origin of our own.
-    origin: String,
+    pub(super) origin: String,
 }
 
 /// Why there is no inspector.
@@ -67,7 +67,24 @@ impl Site {
                 Err(_) => at(0).await?,
             },
         };
-        let sandbox = at(0).await?;
+        Self::at(inspector, listener).await
+    }
+
+    /// Shows the page at a port of loopback where a server of ours answers too.
+    pub(crate) async fn beside(
+        inspector: Arc<Inspector>,
+        listener: Listener,
+        server: HttpService,
+    ) -> Result<Self, OpenError> {
+        let site = Self::at(inspector, listener).await?;
+        Ok(Self {
+            beside: Some(server),
+            ..site
+        })
+    }
+
+    async fn at(inspector: Arc<Inspector>, listener: Listener) -> Result<Self, OpenError> {
+        let sandbox = Listener::bind("127.0.0.1:0").await?;
         let guard = Guard {
             token: Token::new().map_err(OpenError::NoRandomness)?,
             port: port_of(&listener)?,
@@ -83,6 +100,7 @@ impl Site {
             listener,
             sandbox,
             door: Arc::new(door),
+            beside: None,
         })
     }
 
@@ -97,22 +115,33 @@ impl Site {
 
     /// Serves the page until `stop` is ready, then ends every connection to a server.
     pub(crate) async fn serve(self, stop: impl Future<Output = ()>) {
-        let settings = Settings::default()
+        let alone = Settings::default()
             .with_max_connections(MAX_CONNECTIONS)
             .with_grace(GRACE);
+        // A server has more callers than a page, and some grace for what they wait for.
+        let settings = match &self.beside {
+            Some(_) => Settings::default(),
+            None => alone,
+        };
         let (tell, told) = watch::channel(false);
         let ended = |mut told: watch::Receiver<bool>| async move {
             // A sender that is gone says the same.
             let _ = told.wait_for(|is_over| *is_over).await;
         };
-        let page = Entrance::Page(self.door.clone());
+        let page = match self.beside.clone() {
+            Some(server) => Entrance::Beside(self.door.clone(), server),
+            None => Entrance::Page(self.door.clone()),
+        };
         let apps = Entrance::Apps(self.door.clone());
         let page = serve(self.listener, page, settings, ended(told.clone()));
-        let apps = serve(self.sandbox, apps, settings, ended(told));
+        let apps = serve(self.sandbox, apps, alone, ended(told));
         let inspector = self.door.inspector.clone();
         let end = async move {
             stop.await;
             inspector.end().await;
+            if let Some(server) = &self.beside {
+                server.wind_up();
+            }
             let _ = tell.send(true);
         };
         // Requests that are cut off are the page's own.
@@ -125,37 +154,4 @@ fn port_of(listener: &Listener) -> Result<u16, OpenError> {
     address
         .map(|address| address.port())
         .ok_or_else(|| OpenError::NoAddress(io::Error::other("it has no address")))
-}
-
-/// What answers at one of the ports.
-#[derive(Clone)]
-enum Entrance {
-    Page(Arc<Door>),
-    Apps(Arc<Door>),
-}
-
-impl Service<Request<Incoming>> for Entrance {
-    type Response = Answer;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> task::Poll<Result<(), Infallible>> {
-        task::Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
-        match self {
-            Self::Page(door) => {
-                let door = door.clone();
-                Box::pin(async move { Ok(route::answer(&door, request).await) })
-            }
-            Self::Apps(door) => {
-                let (method, path) = (request.method(), request.uri().path());
-                let origins = (&*door.sandbox, &*door.origin);
-                let headers = request.headers();
-                let answer = app_site::serve(&door.inspector, method, path, headers, origins);
-                Box::pin(std::future::ready(Ok(answer)))
-            }
-        }
-    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use turnbuckle::Connection;
 
 use super::{
     call::Job,
@@ -13,6 +14,7 @@ use super::{
     raw::Raw,
     round::{self, Answered, Asked},
 };
+use crate::argument::Tree;
 
 /// 1 s: for servers that do not say how often they want to be asked.
 const POLL: Duration = Duration::from_secs(1);
@@ -73,8 +75,10 @@ pub(super) async fn follow(job: &Job, result: Box<RawValue>) -> Result<Box<RawVa
         return Ok(result);
     };
     let id = task.task_id.clone();
+    let seen = task_of(&result);
     job.inspector.change(job.n, |exchange| {
         exchange.task_id = Some(id.clone());
+        exchange.task = seen;
     });
     let is_modern = job.connection.server().revision().is_modern();
     let mut round = 1;
@@ -106,18 +110,43 @@ pub(super) async fn follow(job: &Job, result: Box<RawValue>) -> Result<Box<RawVa
 async fn look(job: &Job, id: &str) -> Result<Task, Problem> {
     let raw = job.send("tasks/get", Some(named(id))).await?;
     let task: Task = serde_json::from_str(raw.get()).map_err(|_| unreadable())?;
-    if let Some(message) = &task.status_message {
-        let message = message.clone();
-        job.inspector.change(job.n, |exchange| {
+    let seen = task_of(&raw);
+    let message = task.status_message.clone();
+    job.inspector.change(job.n, |exchange| {
+        exchange.task = seen;
+        if let Some(message) = message {
             let progress = exchange.progress.get_or_insert(Progress {
                 progress: 0.0,
                 total: None,
                 message: None,
             });
             progress.message = Some(message);
-        });
-    }
+        }
+    });
     Ok(task)
+}
+
+/// What is said of a task, without the result that it came to: the exchange has that itself.
+fn task_of(result: &RawValue) -> Option<Raw> {
+    let Ok(Tree::Object(mut members)) = Tree::parse(result.get()) else {
+        return None;
+    };
+    if let Some(at) = members.iter().position(|(name, _)| name == "task") {
+        return Some(Raw::from(
+            RawValue::from_string(members.swap_remove(at).1.to_json()).ok()?,
+        ));
+    }
+    members.retain(|(name, _)| !matches!(name.as_str(), "result" | "inputRequests" | "_meta"));
+    let text = Tree::Object(members).to_json();
+    Some(Raw::from(RawValue::from_string(text).ok()?))
+}
+
+/// Tells the server that nobody waits for a task any more; how the server takes it is on the wire.
+pub(super) async fn cancel(connection: Connection, id: String) {
+    let request = connection.request_raw("tasks/cancel", Some(named(&id)));
+    if let Err(error) = request.await {
+        tracing::debug!(%error, "a task was not cancelled");
+    }
 }
 
 async fn update(job: &Job, id: &str, answered: &Answered) -> Result<(), Problem> {
@@ -176,5 +205,20 @@ mod tests {
         ));
         assert!(!is_task(r#"{"content":[],"resultType":"complete"}"#));
         assert!(!is_task(r#"{"task":7}"#));
+    }
+
+    #[test]
+    fn what_is_kept_of_a_task_is_its_head() {
+        let of = |json: &str| {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            task_of(&raw).map(|task| task.text().to_owned())
+        };
+        let legacy = r#"{"task":{"taskId":"t","ttl":60000}}"#;
+        assert_eq!(of(legacy).as_deref(), Some(r#"{"taskId":"t","ttl":60000}"#));
+        let modern = r#"{"taskId":"t","status":"completed","ttlMs":9,"result":{"content":[]}}"#;
+        assert_eq!(
+            of(modern).as_deref(),
+            Some(r#"{"taskId":"t","status":"completed","ttlMs":9}"#)
+        );
     }
 }

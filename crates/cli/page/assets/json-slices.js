@@ -1,0 +1,197 @@
+// Large JSON, read a slice at a time, so that the page stays awake while it is read.
+//
+// Members of a value that fit in a slice are found by their ends and handed to `parse` together;
+// what is larger than a slice is opened and read in the same way.
+
+import { parse, put } from "./json.js";
+
+/** Text shorter than this is read at once, in characters: it takes a few milliseconds. */
+const AT_ONCE = 200_000;
+/** Characters that are handed to the parser together. */
+const SLICE = 64_000;
+/** The page gets a turn after so many ms. */
+const TURN = 10;
+
+/** Between two objects of a list, most of the time. */
+const BETWEEN = /\}\s*,\s*\{/g;
+const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 44, 58, 91, 92, 93, 123, 125];
+
+/** The value of a JSON text, as `parse` gives it. */
+export async function parseLarge(text) {
+  if (text.length < AT_ONCE) return parse(text);
+  try {
+    return await new Slices(text).whole();
+  } catch (error) {
+    if (!(error instanceof NoSlices)) throw error;
+    // It is no JSON, or has a shape that does not come apart: the other parser says what and where.
+    return parse(text);
+  }
+}
+
+/** Gives the browser a turn, without the delay that timers have. */
+export function turn() {
+  if (globalThis.scheduler?.yield) return globalThis.scheduler.yield();
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
+class NoSlices extends Error {}
+
+class Slices {
+  constructor(text) {
+    this.text = text;
+    this.at = 0;
+    this.since = performance.now();
+  }
+  async whole() {
+    this.space();
+    const value = await this.opened();
+    this.space();
+    if (this.at < this.text.length) throw new NoSlices();
+    return value;
+  }
+  space() {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code;
+      this.at += 1;
+    }
+  }
+  /** A value that may be larger than a slice: its members are read in batches. */
+  async opened() {
+    const first = this.text.charCodeAt(this.at);
+    if (first === OPEN_LIST) return this.members([], CLOSE_LIST);
+    if (first === OPEN_OBJECT) return this.members({}, CLOSE_OBJECT);
+    const end = this.end(this.at, Infinity);
+    const value = this.read(this.text.slice(this.at, end));
+    this.at = end;
+    return value;
+  }
+  async members(into, close) {
+    this.at += 1;
+    if (this.space() === close) {
+      this.at += 1;
+      return into;
+    }
+    for (;;) {
+      await this.batch(into, close);
+      const code = this.space();
+      this.at += 1;
+      if (code === close) return into;
+      if (code !== COMMA) throw new NoSlices();
+      this.space();
+    }
+  }
+  /** As many members as fit in a slice, or one that does not. */
+  async batch(into, close) {
+    const isList = close === CLOSE_LIST;
+    if (isList && this.guessed(into)) return this.since + TURN < performance.now() ? this.rest() : undefined;
+    const from = this.at;
+    let to = from;
+    for (;;) {
+      const start = this.at;
+      const value = isList ? start : this.key();
+      const end = this.end(value, SLICE);
+      if (end < 0) {
+        this.take(into, isList, from, to);
+        return this.large(into, isList, start, value);
+      }
+      this.at = to = end;
+      if (to - from >= SLICE || this.space() !== COMMA) break;
+      this.at += 1;
+      this.space();
+    }
+    this.at = to;
+    this.take(into, isList, from, to);
+    if (performance.now() - this.since > TURN) await this.rest();
+    return undefined;
+  }
+  /** A batch up to where an object seems to end and another to begin. If it reads, that is where one does. */
+  guessed(into) {
+    if (this.text.charCodeAt(this.at) !== OPEN_OBJECT) return false;
+    BETWEEN.lastIndex = this.at + SLICE;
+    const found = BETWEEN.exec(this.text);
+    if (!found || found.index - this.at > 2 * SLICE) return false;
+    try {
+      for (const one of parse(`[${this.text.slice(this.at, found.index + 1)}]`, true)) into.push(one);
+    } catch {
+      return false;
+    }
+    this.at = found.index + 1;
+    return true;
+  }
+  async large(into, isList, start, value) {
+    const key = isList ? null : this.read(this.text.slice(start, this.text.lastIndexOf(":", value)));
+    this.at = value;
+    const read = await this.opened();
+    if (isList) into.push(read);
+    else put(into, key, read);
+  }
+  async rest() {
+    await turn();
+    this.since = performance.now();
+  }
+  take(into, isList, from, to) {
+    // A comma before a large member is not part of the batch.
+    if (to <= from) return;
+    const text = this.text.slice(from, to);
+    const read = this.read(isList ? `[${text}]` : `{${text}}`);
+    if (isList) for (const one of read) into.push(one);
+    else for (const key of Object.keys(read)) put(into, key, read[key]);
+  }
+  read(text) {
+    try {
+      return parse(text);
+    } catch {
+      throw new NoSlices();
+    }
+  }
+  /** Where the value of the member begins that is at hand. */
+  key() {
+    if (this.text.charCodeAt(this.at) !== QUOTE) throw new NoSlices();
+    this.at = this.afterString(this.at);
+    if (this.space() !== COLON) throw new NoSlices();
+    this.at += 1;
+    this.space();
+    return this.at;
+  }
+  afterString(start) {
+    let at = start;
+    for (;;) {
+      at = this.text.indexOf('"', at + 1);
+      if (at < 0) throw new NoSlices();
+      let before = at - 1;
+      while (this.text.charCodeAt(before) === BACKSLASH) before -= 1;
+      if ((at - before) % 2 === 1) return at + 1;
+    }
+  }
+  /** Where the value at `start` ends; -1 if it is a list or an object of more than `most` characters. */
+  end(start, most) {
+    const { text } = this;
+    let depth = 0;
+    let at = start;
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) at = this.afterString(at);
+      else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+        depth += 1;
+        at += 1;
+      } else if (code === CLOSE_LIST || code === CLOSE_OBJECT || code === COMMA) {
+        if (depth === 0) return at;
+        if (code !== COMMA) depth -= 1;
+        at += 1;
+      } else if (code !== code) {
+        if (depth === 0) return at;
+        throw new NoSlices();
+      } else at += 1;
+      if (depth === 0 && (code === QUOTE || code === CLOSE_LIST || code === CLOSE_OBJECT)) return at;
+      if (depth > 0 && at - start > most) return -1;
+    }
+  }
+}

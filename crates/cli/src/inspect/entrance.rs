@@ -1,0 +1,114 @@
+//! What answers at a port of the inspector.
+
+use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, task};
+
+use http::{Request, Uri, uri::PathAndQuery};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tower_service::Service;
+use turnbuckle::HttpService;
+
+use super::{answer::Answer, app_site, route, site::Door};
+
+/// The path of the server's endpoint.
+const ENDPOINT: &str = "/mcp";
+
+/// What answers at a port.
+#[derive(Clone)]
+pub(super) enum Entrance {
+    /// The page alone.
+    Page(Arc<Door>),
+    /// The page, and a server.
+    Beside(Arc<Door>, HttpService),
+    /// The pages of tools.
+    Apps(Arc<Door>),
+}
+
+impl Service<Request<Incoming>> for Entrance {
+    type Response = Answer;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> task::Poll<Result<(), Infallible>> {
+        task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        match self {
+            Self::Beside(_, server) if is_of_server(request.uri().path()) => {
+                let answering = server.call(inside(request));
+                Box::pin(async move { Ok(answering.await?.map(BodyExt::boxed_unsync)) })
+            }
+            Self::Page(door) | Self::Beside(door, _) => {
+                let door = door.clone();
+                Box::pin(async move { Ok(route::answer(&door, request).await) })
+            }
+            Self::Apps(door) => {
+                let (method, path) = (request.method(), request.uri().path());
+                let origins = (&*door.sandbox, &*door.origin);
+                let headers = request.headers();
+                let answer = app_site::serve(&door.inspector, method, path, headers, origins);
+                Box::pin(std::future::ready(Ok(answer)))
+            }
+        }
+    }
+}
+
+/// Whether a path is the server's. It takes a path that it does not know for its endpoint, so those
+/// that it knows are named here.
+fn is_of_server(path: &str) -> bool {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let inner = path.strip_prefix(ENDPOINT).unwrap_or(path);
+    let is_known = matches!(inner, "/sse" | "/messages" | "/server-card" | "/healthz");
+    path == ENDPOINT || is_known
+}
+
+/// The request as the server sees it, which knows nothing of the path that it is under.
+fn inside(mut request: Request<Incoming>) -> Request<Incoming> {
+    let uri = request.uri();
+    let under = uri.path().strip_prefix(ENDPOINT);
+    let Some(path) = under.filter(|rest| rest.starts_with('/') && rest.len() > 1) else {
+        return request;
+    };
+    let path = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = PathAndQuery::try_from(path).ok();
+    if let Ok(uri) = Uri::from_parts(parts) {
+        *request.uri_mut() = uri;
+    }
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_and_the_server_have_their_paths() {
+        for path in [
+            "/mcp",
+            "/mcp/",
+            "/sse",
+            "/mcp/sse",
+            "/messages",
+            "/mcp/server-card",
+            "/healthz",
+        ] {
+            assert!(is_of_server(path), "{path}");
+        }
+        for path in [
+            "/",
+            "/api/state",
+            "/assets/main.js",
+            "/mcpx",
+            "/mcp/x",
+            "/favicon.ico",
+            "",
+        ] {
+            assert!(!is_of_server(path), "{path}");
+        }
+    }
+}
