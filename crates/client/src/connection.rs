@@ -86,8 +86,8 @@ impl Connection {
     }
 
     /// Closes the connection as [`close`](Self::close) does, in this time: a process that has not
-    /// ended by itself in two fifths of it is asked to, and killed after four. `None` if it is not
-    /// over then.
+    /// ended by itself in half of it is asked to, and killed before it is over. `None` if it is not
+    /// gone then.
     ///
     /// # Cancel safety
     /// Dropping the future does not stop what has begun.

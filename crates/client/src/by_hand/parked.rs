@@ -31,6 +31,8 @@ struct State {
     name: Option<u64>,
     count: u64,
     calls: Vec<(String, Parked)>,
+    /// Those that were given up and have still to say so.
+    leaving: Vec<AbortHandle>,
 }
 
 /// A call of a session that is under way. Dropping it gives it up.
@@ -73,6 +75,19 @@ impl Parking {
         drop(calls);
     }
 
+    /// Whether a call that was given up has still to say so.
+    pub(crate) fn is_anyone_leaving(&self) -> bool {
+        let mut state = self.lock();
+        state.leaving.retain(|task| !task.is_finished());
+        !state.leaving.is_empty()
+    }
+
+    fn leave(&self, task: &AbortHandle) {
+        let mut state = self.lock();
+        state.leaving.retain(|task| !task.is_finished());
+        state.leaving.push(task.clone());
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that holds the lock leaves the list half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -83,5 +98,6 @@ impl Drop for Parked {
     fn drop(&mut self) {
         self.link.desk.leave(&self.seat);
         self.task.abort();
+        self.link.parking.leave(&self.task);
     }
 }

@@ -101,8 +101,15 @@ impl Opened {
             let mut parting = self.parting.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *parting)
         };
+        let said = async {
+            parting.join_all().await;
+            // A call that was given up a moment ago says so itself.
+            while self.link.parking.is_anyone_leaving() {
+                tokio::task::yield_now().await;
+            }
+        };
         // A server that does not listen is not waited for.
-        let _ = tokio::time::timeout(LAST_WORDS, parting.join_all()).await;
+        let _ = tokio::time::timeout(LAST_WORDS, said).await;
         self.link.wire.close();
         self.link.ended().await
     }
@@ -131,9 +138,10 @@ async fn drive(link: Arc<Link>, pipe: Pipe) {
             ..Ending::default()
         });
     };
-    let failure = match race(moved, outlived(&child)).await {
+    let over = race(outlived(&child), pressed(&link));
+    let failure = match race(moved, over).await {
         super::First::Left(outcome) => failure(outcome),
-        super::First::Right(()) => None,
+        super::First::Right(_) => None,
     };
     end_process(&link, child, failure).await;
 }
@@ -167,6 +175,12 @@ async fn end_process(link: &Link, child: Child, failure: Option<String>) {
 async fn outlived(child: &Child) {
     child.exited().await;
     tokio::time::sleep(ORPHANED_OUTPUT).await;
+}
+
+/// Ready when somebody is in a hurry, and what was still to be said had its time.
+async fn pressed(link: &Link) {
+    link.hurried().await;
+    tokio::time::sleep(link.grace() / 4).await;
 }
 
 fn failure(outcome: Result<(), TransportError>) -> Option<String> {

@@ -55,7 +55,7 @@ pub(crate) struct Link {
     stamp: RwLock<Stamp>,
     stage: watch::Sender<Stage>,
     /// How long its process has at each step of its end, where that is not what the settings say.
-    hurry: OnceLock<Duration>,
+    hurry: watch::Sender<Option<Duration>>,
 }
 
 impl Link {
@@ -143,20 +143,26 @@ impl Link {
             peer: OnceLock::new(),
             stamp: RwLock::new(Stamp::none()),
             stage: watch::Sender::new(Stage::Open),
-            hurry: OnceLock::new(),
+            hurry: watch::Sender::new(None),
         }
     }
 
     /// Gives the server's process this long at each step of its end, from now on.
     pub(crate) fn hurry(&self, grace: Duration) {
-        // Whoever is in a hurry first is.
-        let _ = self.hurry.set(grace);
+        self.hurry.send_replace(Some(grace));
     }
 
     /// How long the server's process has at each step of its end.
     pub(crate) fn grace(&self) -> Duration {
         let usual = self.profile.settings.grace;
-        self.hurry.get().copied().unwrap_or(usual)
+        self.hurry.borrow().unwrap_or(usual)
+    }
+
+    /// Ready when somebody is in a hurry to see the server end.
+    pub(crate) async fn hurried(&self) {
+        let mut hurry = self.hurry.subscribe();
+        // The sender is ours, so that it cannot be gone.
+        let _ = hurry.wait_for(Option::is_some).await;
     }
 
     /// What to call the server in messages.
