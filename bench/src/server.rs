@@ -1,16 +1,16 @@
-//! The server under measurement: `bench-server stdio`, `bench-server http PORT` (at `/mcp`).
+//! The server under measurement: `bench-server stdio`, `bench-server http PORT [TOOLS]` (at `/mcp`).
 //!
 //! It has what the harness expects: `echo{text}`, `add{a, b}` with structured output, `touch` that
 //! says that `bench://clock` has changed, `ask{text}` that asks once before it returns its text, and
-//! a hundred others that give `tools/list` a realistic size.
+//! a hundred others that give `tools/list` a realistic size, or as many as it is told.
 
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{
-    Args, Ask, Changes, Form, Http, Json, Resource, ServeError, Server, Stdio, Tool, ToolError,
-    tool, transport::http::Settings,
+    Args, Ask, Changes, Form, Http, HttpSettings, Json, Resource, ServeError, Server, Stdio, Tool,
+    ToolError, tool, transport::http::Settings,
 };
 
 /// Returns its text argument.
@@ -51,8 +51,11 @@ async fn ask(Ask(ask): Ask, text: String) -> Result<String, ToolError> {
 /// The resource whose listeners are counted.
 const CLOCK: &str = "bench://clock";
 
-/// Connections that the server takes: ten thousand listeners, and those who publish.
+/// Connections and sessions that the server takes: ten thousand listeners, and those who call.
 const MAX_CONNECTIONS: usize = 16_000;
+
+/// Tools beside those that are called.
+const OTHERS: usize = 100;
 
 /// Says that the clock has changed.
 async fn touch(changes: Changes) -> &'static str {
@@ -76,9 +79,9 @@ async fn search(Args(_): Args<Search>) -> &'static str {
     "nothing found"
 }
 
-fn server() -> Server {
+fn server(others: usize) -> Server {
     let mut server = Server::new("bench-server", env!("CARGO_PKG_VERSION")).tool(add);
-    for number in 0..100 {
+    for number in 0..others {
         let about =
             format!("Dummy tool number {number:03}, which gives tools/list a realistic payload.");
         server = server.tool(Tool::new(format!("dummy_{number:03}"), search).about(about));
@@ -91,19 +94,17 @@ fn server() -> Server {
 }
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let (mode, port) = (arguments.next(), arguments.next());
-    let server = server();
-    let outcome = match (mode.as_deref(), port) {
-        (Some("stdio"), None) => run(server.serve(Stdio)),
-        (Some("http"), Some(port)) => {
-            let mut connections = Settings::default();
-            connections.max_connections = MAX_CONNECTIONS;
-            let http = Http::bind(format!("127.0.0.1:{port}"));
-            run(server.serve(http.connections(connections)))
-        }
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let outcome = match *arguments {
+        ["stdio"] => run(server(OTHERS).serve(Stdio)),
+        ["http", port] => http(port, OTHERS),
+        ["http", port, others] => match others.parse() {
+            Ok(others) => http(port, others),
+            Err(error) => Err(format!("`{others}` is no number of tools: {error}").into()),
+        },
         _ => {
-            eprintln!("usage: bench-server stdio | bench-server http PORT");
+            eprintln!("usage: bench-server stdio | bench-server http PORT [TOOLS]");
             return ExitCode::from(2);
         }
     };
@@ -114,6 +115,15 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn http(port: &str, others: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let mut settings = HttpSettings::default();
+    settings.max_sessions = MAX_CONNECTIONS;
+    let http = Http::bind(format!("127.0.0.1:{port}"))
+        .settings(settings)
+        .connections(Settings::default().with_max_connections(MAX_CONNECTIONS));
+    run(server(others).serve(http))
 }
 
 fn run(

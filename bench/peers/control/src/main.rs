@@ -1,0 +1,28 @@
+//! What the machine allows: a server that parses a JSON-RPC body and writes the bytes an MCP server
+//! would answer with. It has no table of sessions, checks no header and negotiates nothing.
+//!
+//! ```text
+//! control http PORT    axum and hyper
+//! control stdio        a blocking loop; answers to lines that came together leave together
+//! ```
+
+mod answer;
+mod http;
+mod stdio;
+
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (Some("stdio"), None) => Ok(stdio::serve()?),
+        (Some("http"), Some(port)) => {
+            // One thread, as in the servers that are compared with it.
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
+            Ok(runtime.block_on(http::serve(port.parse()?))?)
+        }
+        _ => Err("usage: control stdio | control http PORT".into()),
+    }
+}

@@ -1,0 +1,58 @@
+//! `bench compare`: everything, in one run.
+
+use std::time::Instant;
+
+use crate::{
+    Result, asks, building, clients, growth, idle, instructions,
+    peers::{Peer, said},
+    process, profile,
+    report::page,
+    results::{Machine, Results},
+    speed::{self, Extent},
+    startup,
+};
+
+pub(crate) async fn command(extent: Extent) -> Result<()> {
+    for server in Peer::ALL {
+        server.prepare()?;
+    }
+    startup::prepare()?;
+    clients::prepare()?;
+    let began = Instant::now();
+    let results = measure(extent).await?;
+    results.save(extent)?;
+    println!("{}", page::tables(&results)?);
+    if extent == Extent::Full {
+        page::write(&results)?;
+    }
+    eprintln!("the comparison took {:.0} s", began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+async fn measure(extent: Extent) -> Result<Results> {
+    process::allow_files(4096)?;
+    let machine = Machine::look()?;
+    // Counting takes all cores, so it comes before the generator is put on one of them.
+    let servers = Peer::ALL;
+    let building = building::measure(extent)?;
+    let instructions = instructions::measure(&Peer::NATIVE).await?;
+    let clients = clients::measure().await?;
+    let (growth, profiles) = match extent {
+        Extent::Quick => (Vec::new(), Vec::new()),
+        Extent::Full => (growth::measure().await?, profile::measure().await?),
+    };
+    process::settle()?;
+    Ok(Results {
+        date: said("date", &["-u", "+%-d %B %Y"])?,
+        machine,
+        speed: speed::measure(&servers, extent).await?,
+        asks: asks::measure(extent).await?,
+        idle: idle::measure(&servers, extent).await?,
+        startup: startup::measure(extent).await?,
+        instructions,
+        clients,
+        building,
+        growth,
+        profiles,
+    })
+}

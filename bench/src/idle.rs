@@ -1,0 +1,98 @@
+//! What those cost who are merely connected: sessions with an open stream, and listeners of the
+//! modern era.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
+
+use crate::{
+    Result,
+    measure::crowd::{Crowd, gather},
+    peers::Peer,
+    process::{Running, megabytes},
+    speed::Extent,
+    statistics::Spread,
+};
+
+/// Those who are there before the first look, so that what a server sets up once is not counted.
+const BEFORE: usize = 200;
+
+/// Those who are weighed.
+const WEIGHED: usize = 1000;
+
+/// Time for a server to be done with the last of them.
+const SETTLING: Duration = Duration::from_millis(500);
+
+/// Megabytes for each thousand, round by round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Idle {
+    pub(crate) server: String,
+    sessions: Vec<f64>,
+    listeners: Vec<f64>,
+    /// Megabytes of a server that has just been started.
+    started: Vec<f64>,
+}
+
+impl Idle {
+    pub(crate) fn sessions(&self) -> Option<Spread> {
+        Spread::of(self.sessions.iter().copied())
+    }
+
+    /// `None` of a server that has no listeners.
+    pub(crate) fn listeners(&self) -> Option<Spread> {
+        Spread::of(self.listeners.iter().copied())
+    }
+
+    pub(crate) fn started(&self) -> Option<Spread> {
+        Spread::of(self.started.iter().copied())
+    }
+}
+
+pub(crate) async fn measure(servers: &[Peer], extent: Extent) -> Result<Vec<Idle>> {
+    let rounds = match extent {
+        Extent::Quick => 1,
+        Extent::Full => 3,
+    };
+    let mut all: Vec<_> = servers.iter().map(|server| Idle::new(*server)).collect();
+    for _ in 0..rounds {
+        for (idle, server) in all.iter_mut().zip(servers) {
+            eprintln!("weighing: {}", server.name());
+            let (started, each) = weigh(*server, Crowd::Streams).await?;
+            idle.started.push(started);
+            idle.sessions.push(each);
+            // The control knows no listeners, and other servers may know none.
+            match weigh(*server, Crowd::Listeners).await {
+                Ok((_, each)) => idle.listeners.push(each),
+                Err(error) => eprintln!("warning: no listeners at {}: {error}", server.name()),
+            }
+        }
+    }
+    Ok(all)
+}
+
+impl Idle {
+    fn new(server: Peer) -> Self {
+        Self {
+            server: server.name().to_owned(),
+            sessions: Vec::new(),
+            listeners: Vec::new(),
+            started: Vec::new(),
+        }
+    }
+}
+
+/// Megabytes of a server when it was started, and for each thousand of a crowd.
+async fn weigh(server: Peer, crowd: fn(usize) -> Crowd) -> Result<(f64, f64)> {
+    let (process, address) = Running::http(&server.http()).await?;
+    let started = megabytes(process.pid, "VmRSS");
+    let first = gather(crowd(BEFORE), address).await?;
+    sleep(SETTLING).await;
+    let before = megabytes(process.pid, "VmRSS");
+    let others = gather(crowd(WEIGHED), address).await?;
+    sleep(SETTLING).await;
+    let after = megabytes(process.pid, "VmRSS");
+    drop((first, others));
+    process.end().await?;
+    Ok((started, after - before))
+}

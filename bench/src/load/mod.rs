@@ -1,0 +1,9 @@
+//! The generator of load: a closed loop of the same call, over HTTP or stdio, that checks answers.
+
+pub(crate) mod call;
+pub(crate) mod http;
+pub(crate) mod stdio;
+pub(crate) mod tally;
+
+pub(crate) use call::{Call, Era, Operation};
+pub(crate) use tally::{Measured, Until};

@@ -1,0 +1,77 @@
+//! What a call costs, next to other implementations and to what the machine allows.
+//!
+//! ```text
+//! bench compare                 everything next to every peer; writes results.json and docs/performance.md
+//! bench compare --quick         the same in three minutes, without growth and profiles; writes neither
+//! bench docs                    docs/performance.md anew, from results.json
+//! bench growth                  instructions of a call with more and more tools, sessions, listeners
+//! bench profile                 where instructions and allocations of a call go
+//! bench instructions            instructions of each path, next to the control's and rmcp's
+//! bench instructions --check    fails where a path costs 3 % more than ceilings.toml allows
+//! bench instructions --record   writes ceilings.toml
+//! ```
+
+mod asks;
+mod building;
+mod ceilings;
+mod clients;
+mod compare;
+mod growth;
+mod idle;
+mod instructions;
+mod load;
+mod measure;
+mod paths;
+mod peers;
+mod process;
+mod profile;
+mod report;
+mod results;
+mod speed;
+mod startup;
+mod statistics;
+
+use std::{error::Error, process::ExitCode};
+
+use tokio::task::LocalSet;
+
+use crate::{instructions::Purpose, report::page, results::Results, speed::Extent};
+
+/// What a measurement comes to. Whatever fails is told to the person who started it.
+type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
+
+const USAGE: &str =
+    "usage: bench compare [--quick] | docs | growth | profile | instructions [--check|--record]";
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(LocalSet::new().run_until(run(&arguments))),
+        Err(error) => Err(error.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        ["compare"] => compare::command(Extent::Full).await,
+        ["compare", "--quick"] => compare::command(Extent::Quick).await,
+        ["docs"] => page::write(&Results::open(Extent::Full)?),
+        ["growth"] => growth::command().await,
+        ["profile"] => profile::command().await,
+        ["instructions"] => instructions::command(Purpose::Show).await,
+        ["instructions", "--check"] => instructions::command(Purpose::Check).await,
+        ["instructions", "--record"] => instructions::command(Purpose::Record).await,
+        _ => Err(USAGE.into()),
+    }
+}

@@ -1,0 +1,6 @@
+//! How figures are shown: tables, a chart, and the page that has both.
+
+pub(crate) mod aims;
+pub(crate) mod chart;
+pub(crate) mod page;
+pub(crate) mod table;

@@ -1,0 +1,255 @@
+//! The page: `docs/performance.md`, its words from a template, its figures from the results.
+
+use std::fmt::Write;
+
+use super::{
+    aims, chart,
+    table::{Table, count, times},
+};
+use crate::{
+    Result, growth,
+    idle::Idle,
+    load::Measured,
+    peers::{Peer, root},
+    profile,
+    results::Results,
+    startup::Startup,
+    statistics::Spread,
+};
+
+const TEMPLATE: &str = include_str!("performance.md");
+
+/// Writes the page and its chart.
+pub(crate) fn write(results: &Results) -> Result<()> {
+    let machine = &results.machine;
+    let on = format!(
+        "{}, {} cores, {:.0} GB, {}; {}, Node {}, {}; load {} before it began",
+        machine.processor,
+        machine.cores,
+        machine.memory_gb,
+        machine.system,
+        machine.rustc,
+        machine.node,
+        machine.python,
+        machine.load
+    );
+    let parts = [
+        ("date", results.date.clone()),
+        ("machine", on),
+        ("aims", aims::table(results).to_string()),
+        ("cpu", cpu(results).to_string()),
+        ("rates", rates(results).to_string()),
+        ("latency", latency(results).to_string()),
+        ("asks", asks(results).to_string()),
+        (
+            "instructions",
+            results.instructions.table(&Peer::NATIVE).to_string(),
+        ),
+        ("clients", clients(results).to_string()),
+        ("footprint", footprint(results).to_string()),
+        ("building", building(results).to_string()),
+        ("growth", growth::table(&results.growth).to_string()),
+        ("profiles", profile::page(&results.profiles)?),
+        ("failures", failures(results)),
+    ];
+    let mut page = TEMPLATE.to_owned();
+    for (name, part) in parts {
+        page = page.replace(&format!("{{{{{name}}}}}"), part.trim_end());
+    }
+    let docs = root().join("docs");
+    std::fs::write(docs.join("performance.md"), page)?;
+    std::fs::write(docs.join("performance.svg"), chart::svg(results))?;
+    eprintln!("docs/performance.md and docs/performance.svg are written");
+    Ok(())
+}
+
+/// What is printed at the end of a comparison.
+pub(crate) fn tables(results: &Results) -> Result<String> {
+    let mut text = String::new();
+    for (title, table) in [
+        ("Aims", aims::table(results)),
+        ("CPU for a request", cpu(results)),
+        ("Requests a second on one core", rates(results)),
+        ("Latency, µs: median / 99 of 100", latency(results)),
+        ("Asks", asks(results)),
+        (
+            "Instructions for a request",
+            results.instructions.table(&Peer::NATIVE),
+        ),
+        ("Instructions of a client for a call", clients(results)),
+        ("Footprint", footprint(results)),
+        ("Building", building(results)),
+        ("Growth", growth::table(&results.growth)),
+    ] {
+        writeln!(text, "## {title}\n\n{table}")?;
+    }
+    text += &profile::page(&results.profiles)?;
+    text += &failures(results);
+    Ok(text)
+}
+
+fn header(first: &str) -> Table {
+    let names = Peer::ALL.iter().map(|it| it.name());
+    Table::new([first].into_iter().chain(names))
+}
+
+fn scenarios(results: &Results) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for cell in &results.speed.cells {
+        if !names.contains(&&*cell.scenario) {
+            names.push(&cell.scenario);
+        }
+    }
+    names
+}
+
+/// A row for each scenario, a cell for each server.
+fn by_scenario(results: &Results, cell: impl Fn(&str, Peer) -> Option<String>) -> Table {
+    let mut table = header("path");
+    for name in scenarios(results) {
+        let cells = Peer::ALL
+            .iter()
+            .map(|server| cell(name, *server).unwrap_or_else(dash));
+        table.row([name.to_owned()].into_iter().chain(cells));
+    }
+    table
+}
+
+fn cpu(results: &Results) -> Table {
+    by_scenario(results, |scenario, server| {
+        let each = results
+            .speed
+            .figure(scenario, server, |it| it.cpu_us)?
+            .median;
+        let ratio = results.speed.ratio(scenario, server, Peer::Turnbuckle)?;
+        let each = count(each);
+        Some(match server {
+            Peer::Turnbuckle => format!("{each} µs"),
+            _ => format!("{each} µs, ×{}", spread(ratio)),
+        })
+    })
+}
+
+/// The middle, and in brackets the lowest and the highest.
+fn spread(ratio: Spread) -> String {
+    let Spread {
+        median,
+        lowest,
+        highest,
+    } = ratio;
+    format!("{} ({}–{})", times(median), times(lowest), times(highest))
+}
+
+fn rates(results: &Results) -> Table {
+    by_scenario(results, |scenario, server| {
+        let rate = results
+            .speed
+            .figure(scenario, server, |it| it.per_second)?
+            .median;
+        let busy = results.speed.figure(scenario, server, |it| it.busy)?.median;
+        // Where the server waits for the generator, the rate says nothing of the server.
+        let waits = if busy < 0.85 { " *" } else { "" };
+        Some(format!("{}{waits}", count(rate)))
+    })
+}
+
+fn latency(results: &Results) -> Table {
+    by_scenario(results, |scenario, server| {
+        let part = |of: fn(&Measured) -> f64| results.speed.figure(scenario, server, of);
+        let (half, most) = (part(|it| it.p50_us)?, part(|it| it.p99_us)?);
+        Some(format!("{} / {}", count(half.median), count(most.median)))
+    })
+}
+
+fn asks(results: &Results) -> Table {
+    let mut table = Table::new(["server", "a call that asks once", "of two plain calls"]);
+    for it in &results.asks {
+        let asking = it
+            .asking()
+            .map_or_else(dash, |it| format!("{} µs", count(it.median)));
+        let ratio = it
+            .ratio()
+            .map_or_else(dash, |it| format!("×{}", spread(it)));
+        table.row([it.server.clone(), asking, ratio]);
+    }
+    table
+}
+
+fn clients(results: &Results) -> Table {
+    let mut table = Table::new(["path", "turnbuckle", "rmcp", "share"]);
+    for it in &results.clients {
+        let share = format!("{:.0} %", it.turnbuckle / it.rmcp * 100.0);
+        table.row([it.path.clone(), count(it.turnbuckle), count(it.rmcp), share]);
+    }
+    table
+}
+
+fn footprint(results: &Results) -> Table {
+    let mut table = header("");
+    let middle = |spread: Option<Spread>| spread.map_or_else(dash, |it| count(it.median));
+    let idle = |server: Peer| results.idle.iter().find(|it| it.server == server.name());
+    let startup = |server: Peer| results.startup.iter().find(|it| it.server == server.name());
+    let mut row = |name: &str, cell: &dyn Fn(Peer) -> String| {
+        let cells = Peer::ALL.into_iter().map(cell);
+        table.row([name.to_owned()].into_iter().chain(cells));
+    };
+    row("MB of an HTTP server that has started", &|server| {
+        middle(idle(server).and_then(Idle::started))
+    });
+    row("MB for 1,000 idle sessions with a stream", &|server| {
+        middle(idle(server).and_then(Idle::sessions))
+    });
+    row("MB for 1,000 listeners", &|server| {
+        middle(idle(server).and_then(Idle::listeners))
+    });
+    row("highest MB over HTTP, all of the above", &|server| {
+        peak(results, server)
+    });
+    row("ms to the first answer over stdio", &|server| {
+        middle(startup(server).and_then(Startup::first_answer))
+    });
+    row("MB of the smallest stdio server, stripped", &|server| {
+        let size = startup(server).and_then(|it| it.size);
+        #[expect(clippy::cast_precision_loss, reason = "programs of some megabytes")]
+        let megabytes = size.map(|it| it as f64 / 1e6);
+        megabytes.map_or_else(dash, count)
+    });
+    table
+}
+
+fn peak(results: &Results, server: Peer) -> String {
+    let cells = results.speed.cells.iter();
+    let own = cells.filter(|it| it.server == server.name() && it.scenario.contains("HTTP"));
+    let peak = Spread::of(own.map(|it| it.measured.peak_mb));
+    peak.map_or_else(dash, |it| count(it.highest))
+}
+
+fn building(results: &Results) -> Table {
+    let mut table = Table::new([
+        "smallest stdio server",
+        "crates",
+        "seconds to build from nothing",
+    ]);
+    for it in &results.building {
+        let seconds = it.seconds.map_or_else(dash, |it| format!("{it:.0}"));
+        table.row([it.server.clone(), it.crates.to_string(), seconds]);
+    }
+    table
+}
+
+fn failures(results: &Results) -> String {
+    if results.speed.failures.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<_> = results
+        .speed
+        .failures
+        .iter()
+        .map(|it| format!("- {it}\n"))
+        .collect();
+    format!("Not measured:\n\n{}", lines.concat())
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}

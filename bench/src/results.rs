@@ -1,0 +1,105 @@
+//! The results of one comparison, as a file: everything that is shown is made from it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Result,
+    asks::Asks,
+    building::Building,
+    clients::ClientCost,
+    growth::Growth,
+    idle::Idle,
+    instructions::Counts,
+    peers::{root, said, target},
+    profile::Profile,
+    speed::{Extent, Speed},
+    startup::Startup,
+};
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Results {
+    pub(crate) date: String,
+    pub(crate) machine: Machine,
+    pub(crate) speed: Speed,
+    pub(crate) asks: Vec<Asks>,
+    pub(crate) idle: Vec<Idle>,
+    pub(crate) startup: Vec<Startup>,
+    pub(crate) instructions: Counts,
+    pub(crate) clients: Vec<ClientCost>,
+    pub(crate) building: Vec<Building>,
+    /// Only of a full comparison.
+    pub(crate) growth: Vec<Growth>,
+    /// Only of a full comparison.
+    pub(crate) profiles: Vec<Profile>,
+}
+
+/// What the comparison ran on.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Machine {
+    pub(crate) processor: String,
+    pub(crate) cores: usize,
+    pub(crate) memory_gb: f64,
+    pub(crate) system: String,
+    pub(crate) rustc: String,
+    pub(crate) node: String,
+    pub(crate) python: String,
+    /// Processes that wanted a core, on average of a minute, before the comparison began.
+    pub(crate) load: String,
+}
+
+impl Machine {
+    pub(crate) fn look() -> Result<Self> {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        let field = |text: &str, name: &str| {
+            let line = text.lines().find(|it| it.starts_with(name))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        };
+        let memory = field(&read("/proc/meminfo"), "MemTotal").unwrap_or_default();
+        let kilobytes: f64 = memory.trim_end_matches(" kB").parse().unwrap_or(f64::NAN);
+        let processors = read("/proc/cpuinfo");
+        let cores = processors
+            .lines()
+            .filter(|it| it.starts_with("processor"))
+            .count();
+        Ok(Self {
+            processor: field(&processors, "model name").unwrap_or_else(|| "unknown".to_owned()),
+            cores,
+            memory_gb: kilobytes / 1e6,
+            system: said("uname", &["-sr"])?,
+            rustc: said("rustc", &["--version"])?,
+            node: said("node", &["--version"])?,
+            python: said("python3", &["--version"])?,
+            load: read("/proc/loadavg")
+                .split(' ')
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        })
+    }
+}
+
+/// The results that the documentation is made from are part of the repository; those of a quick
+/// comparison are not.
+pub(crate) fn file(extent: Extent) -> PathBuf {
+    match extent {
+        Extent::Quick => target().join("bench-quick.json"),
+        Extent::Full => root().join("bench/results.json"),
+    }
+}
+
+impl Results {
+    pub(crate) fn open(extent: Extent) -> Result<Self> {
+        let text = std::fs::read_to_string(file(extent))
+            .map_err(|error| format!("there are no results; run `bench compare`: {error}"))?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    pub(crate) fn save(&self, extent: Extent) -> Result<()> {
+        Ok(std::fs::write(
+            file(extent),
+            serde_json::to_string(self)? + "\n",
+        )?)
+    }
+}
