@@ -2,7 +2,6 @@
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { openPage } from "./browser.mjs";
@@ -42,19 +41,5 @@ export async function inspect(words, options) {
   return { child, url: found[1], token: found[2] };
 }
 
-/** The page of an inspector. PAGE names a folder whose files stand in for those in the binary. */
-export async function look(browser, { url, token }, { before, ...options } = {}) {
-  const page = await openPage(browser, url, { token, ...options, prepare: async (page) => {
-    await before?.(page);
-    if (process.env.PAGE) await page.route((asked) => asked.origin === new URL(url).origin && !asked.pathname.startsWith("/api"), serveFrom(process.env.PAGE));
-  } });
-  return page;
-}
-
-const TYPES = { html: "text/html", js: "text/javascript", css: "text/css" };
-const serveFrom = (folder) => async (route) => {
-  const path = new URL(route.request().url()).pathname;
-  const name = path === "/" ? "index.html" : path.slice(1);
-  const body = await readFile(`${folder}/${name}`).catch(() => null);
-  return body ? route.fulfill({ body, contentType: TYPES[name.split(".").at(-1)] }) : route.continue();
-};
+/** The page of an inspector. A debug build reads it from the folder TURNBUCKLE_PAGE, if there is one. */
+export const look = (browser, { url, token }, options = {}) => openPage(browser, url, { token, ...options });

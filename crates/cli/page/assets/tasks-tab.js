@@ -29,11 +29,11 @@ export class TasksTab extends View {
     this.draw();
   }
   draw() {
-    const calls = [...state.exchanges.values()].filter((call) => call.server === this.server && call.taskId && !call.method.startsWith("tasks/"));
+    const calls = [...state.exchanges.values()].filter((call) => call.server === this.server && call.taskId && !call.method.startsWith("tasks/")).sort((one, other) => other.n - one.n);
     for (const call of state.exchanges.values()) {
       if (call.method === "tasks/get" && call.server === this.server && call.result) this.known.set(call.params?.taskId, { task: call.result.task ?? call.result, at: call.ended });
     }
-    const ids = [...new Set([...calls.map((call) => call.taskId), ...this.known.keys()])].reverse();
+    const ids = [...new Set([...calls.map((call) => call.taskId), ...this.known.keys()])];
     this.replaceChildren(h("h1", null, "Tasks"), ids.length
       ? h("ul.tasks", null, ids.map((id) => this.row(id, calls.find((call) => call.taskId === id))))
       : h("p.dim", null, "No call has become a task. A tool that can run as one has the mark “task”; tick “as a task” beside its button, or the server decides."));
