@@ -11,6 +11,8 @@ mod changes;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
+#[cfg(feature = "redis")]
+pub mod redis;
 mod spent;
 pub mod task;
 

@@ -1,5 +1,8 @@
 //! The stores of this crate under their contracts.
 
+#[cfg(unix)]
+mod redis;
+
 use turnbuckle_store::{MemorySpent, contract, task::MemoryTasks};
 
 #[tokio::test]

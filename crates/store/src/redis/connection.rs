@@ -1,0 +1,94 @@
+//! The way to Redis.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use ::redis::{
+    Client,
+    aio::{ConnectionManager, ConnectionManagerConfig},
+};
+
+use super::{RedisFanout, RedisSpent, RedisTasks};
+use crate::StoreError;
+
+/// How long a connection may take to be made, and a command to be answered. A machine in the same
+/// place answers in a millisecond; what takes longer than this is away.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a command that found no connection is tried again.
+const RETRIES: usize = 2;
+
+/// What all names begin with. The braces keep them together on a cluster.
+const PREFIX: &str = "{turnbuckle}:";
+
+/// A Redis that replicas share. Clones share its connection.
+#[derive(Clone)]
+pub struct Redis {
+    pub(super) client: Client,
+    pub(super) commands: ConnectionManager,
+    prefix: Arc<str>,
+}
+
+impl Redis {
+    /// Connects: `redis://[user:password@]host[:port][/database]`, or `unix:///path`.
+    ///
+    /// # Errors
+    /// If the address is none, or nobody answers there.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let client = Client::open(url).map_err(failed)?;
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE))
+            .set_number_of_retries(RETRIES);
+        let commands = ConnectionManager::new_with_config(client.clone(), config);
+        Ok(Self {
+            client,
+            commands: commands.await.map_err(failed)?,
+            prefix: PREFIX.into(),
+        })
+    }
+
+    /// Keeps what belongs to one server apart from what belongs to another: all names begin with
+    /// this, and with `{turnbuckle}:` unless it is set.
+    #[must_use]
+    pub fn prefix(mut self, prefix: &str) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// Tasks.
+    pub fn tasks(&self) -> RedisTasks {
+        RedisTasks::new(self.clone())
+    }
+
+    /// States that were used.
+    pub fn spent(&self) -> RedisSpent {
+        RedisSpent::new(self.clone())
+    }
+
+    /// Changes, on their way to all replicas. Must be called inside a runtime.
+    pub fn fanout(&self) -> RedisFanout {
+        RedisFanout::new(self)
+    }
+
+    pub(super) fn name(&self, kind: &str, id: &str) -> String {
+        format!("{}{kind}:{id}", self.prefix)
+    }
+}
+
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The address may hold a password.
+        f.debug_struct("Redis")
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn failed(error: ::redis::RedisError) -> StoreError {
+    StoreError::new("redis", error)
+}
+
+/// What is kept there cannot be read.
+pub(super) fn unreadable(error: serde_json::Error) -> StoreError {
+    StoreError::new("redis", error)
+}

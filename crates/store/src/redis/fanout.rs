@@ -1,0 +1,99 @@
+//! Changes on their way to all replicas, by way of Redis.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use tokio::{sync::mpsc, task::JoinHandle};
+
+use super::{
+    Redis,
+    connection::failed,
+    news::{Heard, News},
+};
+use crate::{Change, Fanout, Hear, Joined, LocalFanout, StoreError};
+
+/// How many changes wait to be sent. What is more is made good by [`Change::Everything`].
+const MAX_WAITING: usize = 1024;
+
+/// The channel.
+const CHANNEL: &str = "changes";
+
+/// Carries changes to all replicas that use this Redis.
+#[derive(Debug)]
+pub struct RedisFanout {
+    outbox: mpsc::Sender<Change>,
+    /// Some could not be sent.
+    is_behind: Arc<AtomicBool>,
+    local: LocalFanout,
+    sending: JoinHandle<()>,
+    _news: News,
+}
+
+impl RedisFanout {
+    pub(super) fn new(redis: &Redis) -> Self {
+        let (outbox, waiting) = mpsc::channel(MAX_WAITING);
+        let local = LocalFanout::default();
+        let is_behind = Arc::new(AtomicBool::new(false));
+        let sending = tokio::spawn(send(redis.clone(), waiting, Arc::clone(&is_behind)));
+        let ears = local.clone();
+        let channel = redis.name("channel", CHANNEL);
+        let news = News::listen(redis.client.clone(), channel, move |heard| {
+            let change = match heard {
+                // What a newer replica says and we do not know may be anything.
+                Heard::Message(text) => serde_json::from_slice(text).ok(),
+                Heard::Open => None,
+            };
+            ears.publish(change.unwrap_or(Change::Everything));
+        });
+        Self {
+            outbox,
+            is_behind,
+            local,
+            sending,
+            _news: news,
+        }
+    }
+}
+
+impl Drop for RedisFanout {
+    fn drop(&mut self) {
+        self.sending.abort();
+    }
+}
+
+impl Fanout for RedisFanout {
+    fn publish(&self, change: Change) {
+        if self.outbox.try_send(change).is_err() {
+            self.is_behind.store(true, Ordering::Release);
+        }
+    }
+
+    fn join(&self, hear: Hear) -> Joined {
+        self.local.join(hear)
+    }
+}
+
+/// Sends what is published, in order. What Redis does not take is lost, and said to be.
+async fn send(redis: Redis, mut waiting: mpsc::Receiver<Change>, is_behind: Arc<AtomicBool>) {
+    while let Some(change) = waiting.recv().await {
+        if publish(&redis, &change).await.is_err() {
+            is_behind.store(true, Ordering::Release);
+            continue;
+        }
+        if is_behind.swap(false, Ordering::AcqRel)
+            && publish(&redis, &Change::Everything).await.is_err()
+        {
+            is_behind.store(true, Ordering::Release);
+        }
+    }
+}
+
+async fn publish(redis: &Redis, change: &Change) -> Result<(), StoreError> {
+    let text = serde_json::to_string(change).map_err(super::connection::unreadable)?;
+    let mut publish = ::redis::cmd("PUBLISH");
+    publish.arg(redis.name("channel", CHANNEL)).arg(text);
+    let mut commands = redis.commands.clone();
+    publish.exec_async(&mut commands).await.map_err(failed)
+}

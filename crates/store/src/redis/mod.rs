@@ -1,0 +1,26 @@
+//! Stores that several machines share, in Redis or Valkey.
+//!
+//! ```no_run
+//! use turnbuckle_store::redis::Redis;
+//!
+//! # async fn run() -> Result<(), turnbuckle_store::StoreError> {
+//! let redis = Redis::open("redis://127.0.0.1/").await?;
+//! let (tasks, changes, spent) = (redis.tasks(), redis.fanout(), redis.spent());
+//! // Server::new("booking", "1.0.0").task_store(tasks).fanout(changes).single_use(spent)
+//! # drop((tasks, changes, spent));
+//! # Ok(()) }
+//! ```
+//!
+//! One connection carries commands, and one for each store that listens carries what others say.
+//! Both are opened again when they break. Redis 6.2 is the oldest that will do.
+
+mod connection;
+mod fanout;
+mod news;
+mod spent;
+mod tasks;
+
+pub use connection::Redis;
+pub use fanout::RedisFanout;
+pub use spent::RedisSpent;
+pub use tasks::{RedisTasks, TASKS_PER_OWNER};

@@ -1,0 +1,383 @@
+//! Tasks in Redis: a record under its id, the ids of each owner in order, and word of each change.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use ::redis::Script;
+use tokio::{sync::watch, time::timeout};
+
+use super::{
+    Redis,
+    connection::{failed, unreadable},
+    news::{Heard, News},
+};
+use crate::{
+    BoxFuture, StoreError,
+    task::{
+        Applied, Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
+        millis,
+    },
+};
+
+/// Tasks of one owner. One caller must not fill the store for all others.
+pub const TASKS_PER_OWNER: usize = 1000;
+
+/// How long Redis keeps a task beyond its time, in milliseconds: clocks of replicas differ, and one
+/// that is behind must still find it. Replicas themselves do not find what is over its time.
+const GRACE_MS: u64 = 60_000;
+
+/// How often a change is tried anew because another came first. Each failure is somebody else's
+/// success, and few change one task at a time.
+const MAX_TRIES: usize = 64;
+
+/// How long somebody waits for a change before looking by themselves: word of it may be lost while
+/// a connection breaks.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// How many ids of an owner are looked at in one go.
+const MIN_SLICE: usize = 16;
+
+/// Begins a task: its name, its owner's list and the count; the record, how long to keep it in
+/// milliseconds (or nothing), how many the owner may have, and the id.
+const CREATE: &str = r"
+if redis.call('EXISTS', KEYS[1]) == 1 then return 'taken' end
+if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
+local listed = redis.call('PTTL', KEYS[2])
+redis.call('ZADD', KEYS[2], redis.call('INCR', KEYS[3]), ARGV[4])
+if ARGV[2] == '' then
+  redis.call('SET', KEYS[1], ARGV[1])
+  redis.call('PERSIST', KEYS[2])
+else
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+  if listed ~= -1 and listed < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
+end
+return 'begun'
+";
+
+/// Changes a task if it is still as it was: its name; the record as it was, as it is, the channel
+/// and the id.
+const CHANGE: &str = r"
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+redis.call('PUBLISH', ARGV[3], ARGV[4])
+return 1
+";
+
+/// Tasks, shared by all who use this Redis.
+#[derive(Debug)]
+pub struct RedisTasks {
+    redis: Redis,
+    create: Script,
+    change: Script,
+    waiting: Arc<Waiting>,
+    /// Opened by the first who waits for a change.
+    news: OnceLock<News>,
+}
+
+impl RedisTasks {
+    pub(super) fn new(redis: Redis) -> Self {
+        Self {
+            redis,
+            create: Script::new(CREATE),
+            change: Script::new(CHANGE),
+            waiting: Arc::default(),
+            news: OnceLock::new(),
+        }
+    }
+
+    fn task(&self, id: &str) -> String {
+        self.redis.name("task", id)
+    }
+
+    fn list_of(&self, owner: &str) -> String {
+        self.redis.name("tasks-of", owner)
+    }
+
+    fn channel(&self) -> String {
+        self.redis.name("channel", "tasks")
+    }
+
+    async fn begin(&self, new: NewTask, now: SystemTime) -> Result<Arc<TaskRecord>, TasksError> {
+        let record = TaskRecord::new(new, now);
+        let text = serde_json::to_string(&record).map_err(unreadable)?;
+        let keep = record.task.ttl_ms.map(|ttl| ttl.saturating_add(GRACE_MS));
+        let keep = keep.map_or(String::new(), |ms| ms.to_string());
+        for _ in 0..2 {
+            let mut create = self.create.prepare_invoke();
+            create.key(self.task(&record.task.task_id));
+            create.key(self.list_of(&record.owner));
+            create.key(self.redis.name("count", "tasks"));
+            create.arg(&text).arg(&keep).arg(TASKS_PER_OWNER);
+            create.arg(&record.task.task_id);
+            let mut commands = self.redis.commands.clone();
+            let begun: String = create.invoke_async(&mut commands).await.map_err(failed)?;
+            match &*begun {
+                "begun" => return Ok(Arc::new(record)),
+                "taken" => return Err(TasksError::Taken),
+                // Some of them may be over their time by now.
+                _ => self.forget_expired(&record.owner, now).await?,
+            }
+        }
+        let limit = TASKS_PER_OWNER;
+        Err(TasksError::OwnerFull { limit })
+    }
+
+    async fn forget_expired(&self, owner: &str, now: SystemTime) -> Result<(), StoreError> {
+        let mut after = 0;
+        while let Some((number, _)) = self.slice(owner, after, TASKS_PER_OWNER, now).await?.last() {
+            after = *number;
+        }
+        Ok(())
+    }
+
+    /// The text of a task and what it says, if its owner has it and it is not over its time.
+    async fn find(
+        &self,
+        key: &TaskKey,
+        now: Option<SystemTime>,
+    ) -> Result<Option<(String, TaskRecord)>, StoreError> {
+        let mut get = ::redis::cmd("GET");
+        get.arg(self.task(&key.id));
+        let mut commands = self.redis.commands.clone();
+        let text: Option<String> = get.query_async(&mut commands).await.map_err(failed)?;
+        let Some(text) = text else { return Ok(None) };
+        let record: TaskRecord = serde_json::from_str(&text).map_err(unreadable)?;
+        let is_there = record.owner == key.owner && now.is_none_or(|now| !is_late(&record, now));
+        Ok(is_there.then_some((text, record)))
+    }
+
+    async fn apply(
+        &self,
+        key: &TaskKey,
+        change: TaskChange,
+        now: SystemTime,
+    ) -> Result<Changed, TasksError> {
+        for _ in 0..MAX_TRIES {
+            let Some((before, mut record)) = self.find(key, Some(now)).await? else {
+                return Ok(Changed::Unknown);
+            };
+            match record.apply(change.clone(), now) {
+                Applied::Over => return Ok(Changed::Over(Arc::new(record))),
+                Applied::Unchanged => return Ok(Changed::Now(Arc::new(record))),
+                Applied::Changed => {}
+            }
+            let text = serde_json::to_string(&record).map_err(unreadable)?;
+            let mut change = self.change.prepare_invoke();
+            change.key(self.task(&key.id));
+            change
+                .arg(before)
+                .arg(text)
+                .arg(self.channel())
+                .arg(&key.id);
+            let mut commands = self.redis.commands.clone();
+            if change.invoke_async(&mut commands).await.map_err(failed)? {
+                return Ok(Changed::Now(Arc::new(record)));
+            }
+        }
+        let busy = format!("task `{}` is changed by too many at once", key.id);
+        Err(StoreError::new("redis", busy).into())
+    }
+
+    /// Up to `limit` places of an owner's list behind a number, each with its task if that is still
+    /// there. Those that are not are taken off the list.
+    async fn slice(
+        &self,
+        owner: &str,
+        after: u64,
+        limit: usize,
+        now: SystemTime,
+    ) -> Result<Vec<(u64, Option<TaskRecord>)>, StoreError> {
+        let list = self.list_of(owner);
+        let mut commands = self.redis.commands.clone();
+        let mut range = ::redis::cmd("ZRANGEBYSCORE");
+        range.arg(&list).arg(format!("({after}")).arg("+inf");
+        range.arg("WITHSCORES").arg("LIMIT").arg(0).arg(limit);
+        let places: Vec<(String, u64)> = range.query_async(&mut commands).await.map_err(failed)?;
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut get = ::redis::cmd("MGET");
+        for (id, _) in &places {
+            get.arg(self.task(id));
+        }
+        let texts: Vec<Option<String>> = get.query_async(&mut commands).await.map_err(failed)?;
+        let mut slice = Vec::with_capacity(places.len());
+        let mut gone = ::redis::cmd("ZREM");
+        gone.arg(&list);
+        for ((id, number), text) in places.into_iter().zip(texts) {
+            let record = text.map(|text| serde_json::from_str::<TaskRecord>(&text));
+            let record = record.transpose().map_err(unreadable)?;
+            let record = record.filter(|record| !is_late(record, now));
+            if record.is_none() {
+                gone.arg(id);
+            }
+            slice.push((number, record));
+        }
+        if slice.iter().any(|(_, record)| record.is_none()) {
+            gone.exec_async(&mut commands).await.map_err(failed)?;
+        }
+        Ok(slice)
+    }
+
+    async fn page(
+        &self,
+        owner: &str,
+        after: Option<&str>,
+        limit: usize,
+        now: SystemTime,
+    ) -> Result<TaskPage, TasksError> {
+        let after = after.map(|cursor| cursor.parse().map_err(|_| TasksError::BadCursor));
+        let mut after: u64 = after.transpose()?.unwrap_or(0);
+        let limit = limit.max(1);
+        let mut page = TaskPage::default();
+        loop {
+            // One more than is wanted says whether there is another page.
+            let wanted = (limit + 1 - page.tasks.len()).max(MIN_SLICE);
+            let slice = self.slice(owner, after, wanted, now).await?;
+            let is_last = slice.len() < wanted;
+            for (number, record) in slice {
+                let Some(record) = record else {
+                    after = number;
+                    continue;
+                };
+                if page.tasks.len() == limit {
+                    page.next = Some(after.to_string());
+                    return Ok(page);
+                }
+                after = number;
+                page.tasks.push(Arc::new(record));
+            }
+            if is_last {
+                return Ok(page);
+            }
+        }
+    }
+
+    async fn wait(&self, key: &TaskKey, seen: u64) -> Result<(), StoreError> {
+        self.news.get_or_init(|| {
+            let waiting = Arc::clone(&self.waiting);
+            News::listen(
+                self.redis.client.clone(),
+                self.channel(),
+                move |heard| match heard {
+                    Heard::Message(id) => waiting.wake(id),
+                    Heard::Open => waiting.wake_all(),
+                },
+            )
+        });
+        let mut place = self.waiting.enter(&key.id);
+        loop {
+            match self.find(key, None).await? {
+                Some((_, record)) if record.version <= seen => {}
+                _ => return Ok(()),
+            }
+            // Late or lost, it is looked for all the same.
+            let _ = timeout(LOOK_AGAIN, place.woken.changed()).await;
+        }
+    }
+}
+
+fn is_late(record: &TaskRecord, now: SystemTime) -> bool {
+    let expires = record.expires_ms();
+    expires.is_some_and(|expires| expires <= millis(now))
+}
+
+/// Who waits for which task.
+#[derive(Debug, Default)]
+struct Waiting(Mutex<HashMap<Box<str>, watch::Sender<()>>>);
+
+impl Waiting {
+    fn table(&self) -> MutexGuard<'_, HashMap<Box<str>, watch::Sender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(self: &Arc<Self>, id: &str) -> Place {
+        let mut table = self.table();
+        let sender = table.entry(id.into()).or_default();
+        Place {
+            woken: sender.subscribe(),
+            id: id.into(),
+            waiting: Arc::clone(self),
+        }
+    }
+
+    fn wake(&self, id: &[u8]) {
+        let table = self.table();
+        if let Some(sender) = str::from_utf8(id).ok().and_then(|id| table.get(id)) {
+            sender.send_replace(());
+        }
+    }
+
+    fn wake_all(&self) {
+        for sender in self.table().values() {
+            sender.send_replace(());
+        }
+    }
+}
+
+/// Somebody who waits, until it is dropped.
+struct Place {
+    woken: watch::Receiver<()>,
+    id: Box<str>,
+    waiting: Arc<Waiting>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut table = self.waiting.table();
+        // The last one out; itself is still counted.
+        if table
+            .get(&self.id)
+            .is_some_and(|sender| sender.receiver_count() <= 1)
+        {
+            table.remove(&self.id);
+        }
+    }
+}
+
+impl Tasks for RedisTasks {
+    fn create(
+        &self,
+        new: NewTask,
+        now: SystemTime,
+    ) -> BoxFuture<'_, Result<Arc<TaskRecord>, TasksError>> {
+        Box::pin(self.begin(new, now))
+    }
+
+    fn get<'a>(
+        &'a self,
+        key: &'a TaskKey,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<Option<Arc<TaskRecord>>, TasksError>> {
+        Box::pin(async move {
+            let found = self.find(key, Some(now)).await?;
+            Ok(found.map(|(_, record)| Arc::new(record)))
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<&'a str>,
+        limit: usize,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<TaskPage, TasksError>> {
+        Box::pin(self.page(owner, after, limit, now))
+    }
+
+    fn change<'a>(
+        &'a self,
+        key: &'a TaskKey,
+        change: TaskChange,
+        now: SystemTime,
+    ) -> BoxFuture<'a, Result<Changed, TasksError>> {
+        Box::pin(self.apply(key, change, now))
+    }
+
+    fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.wait(key, seen))
+    }
+}

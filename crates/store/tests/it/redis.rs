@@ -1,0 +1,189 @@
+//! The stores in Redis, with a real one.
+
+use std::{
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, UNIX_EPOCH},
+};
+
+use tokio::sync::mpsc;
+use turnbuckle_store::{
+    Change, Fanout as _, Joined, contract,
+    redis::{Redis, RedisFanout, TASKS_PER_OWNER},
+    task::{NewTask, TaskChange, TaskKey, Tasks as _, TasksError},
+};
+
+/// How long Redis may take for anything here: far more than it needs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A Redis of one's own, until it is dropped.
+struct Engine {
+    child: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Engine {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let child = Self::run(folder.path());
+        Self { child, folder }
+    }
+
+    fn run(folder: &Path) -> Child {
+        let socket = folder.join("redis.sock");
+        let child = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"])
+            .arg(folder)
+            .arg("--unixsocket")
+            .arg(&socket)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("`redis-server` is there: `apt-get install redis-server`");
+        let begun = Instant::now();
+        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+            assert!(begun.elapsed() < PATIENCE, "redis-server does not listen");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child
+    }
+
+    fn stop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn start_again(&mut self) {
+        self.child = Self::run(self.folder.path());
+    }
+
+    async fn open(&self) -> Redis {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        self.open_as(&format!("test{number}:")).await
+    }
+
+    async fn open_as(&self, prefix: &str) -> Redis {
+        let url = format!("unix://{}/redis.sock", self.folder.path().display());
+        Redis::open(&url).await.unwrap().prefix(prefix)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn new(owner: &str, id: &str, ttl: Option<Duration>) -> NewTask {
+    NewTask {
+        key: TaskKey::new(owner, id),
+        ttl,
+        poll_interval: None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn redis_keeps_the_contract_of_tasks() {
+    let engine = Engine::start();
+    contract::tasks(async || engine.open().await.tasks()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn redis_keeps_the_contract_of_spent_states() {
+    let engine = Engine::start();
+    contract::spent(async || engine.open().await.spent()).await;
+}
+
+#[tokio::test]
+async fn a_task_is_one_for_all_who_share_it() {
+    let engine = Engine::start();
+    let (one, other) = (engine.open_as("yard:").await, engine.open_as("yard:").await);
+    let (one, other) = (Arc::new(one.tasks()), other.tasks());
+    let key = TaskKey::new("ada", "t1");
+    one.create(new("ada", "t1", None), UNIX_EPOCH)
+        .await
+        .unwrap();
+    let waiting = tokio::spawn({
+        let (one, key) = (Arc::clone(&one), key.clone());
+        async move { one.changed(&key, 1).await }
+    });
+    let said = TaskChange::Say("half done".into());
+    other.change(&key, said, UNIX_EPOCH).await.unwrap();
+    let told = tokio::time::timeout(PATIENCE, waiting).await;
+    told.expect("it is told").unwrap().unwrap();
+    let found = one.get(&key, UNIX_EPOCH).await.unwrap().unwrap();
+    assert_eq!(found.task.status_message.as_deref(), Some("half done"));
+    let apart = engine.open_as("elsewhere:").await.tasks();
+    assert!(apart.get(&key, UNIX_EPOCH).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn one_owner_has_only_so_many_and_those_over_their_time_do_not_count() {
+    let engine = Engine::start();
+    let store = engine.open().await.tasks();
+    let short = Some(Duration::from_secs(1));
+    for number in 0..TASKS_PER_OWNER {
+        let task = new("ada", &format!("t{number}"), short);
+        store.create(task, UNIX_EPOCH).await.unwrap();
+    }
+    let refused = store.create(new("ada", "more", short), UNIX_EPOCH).await;
+    assert!(
+        matches!(refused, Err(TasksError::OwnerFull { .. })),
+        "{refused:?}"
+    );
+    let other = store.create(new("bob", "his", short), UNIX_EPOCH).await;
+    assert!(other.is_ok(), "{other:?}");
+    let later = UNIX_EPOCH + Duration::from_secs(1);
+    let begun = store.create(new("ada", "more", short), later).await;
+    assert!(begun.is_ok(), "{begun:?}");
+}
+
+fn listen(fanout: &RedisFanout) -> (Joined, mpsc::UnboundedReceiver<Change>) {
+    let (tell, told) = mpsc::unbounded_channel();
+    let joined = fanout.join(Box::new(move |change| {
+        let _ = tell.send(change.clone());
+    }));
+    (joined, told)
+}
+
+async fn hears(told: &mut mpsc::UnboundedReceiver<Change>, wanted: &Change) {
+    let heard = tokio::time::timeout(PATIENCE, async {
+        while told.recv().await.as_ref() != Some(wanted) {}
+    });
+    heard
+        .await
+        .unwrap_or_else(|_| panic!("nobody said {wanted:?}"));
+}
+
+#[tokio::test]
+async fn changes_reach_every_replica_and_a_break_is_made_good() {
+    let mut engine = Engine::start();
+    let (one, other) = (engine.open_as("a:").await, engine.open_as("a:").await);
+    let (one, other) = (one.fanout(), other.fanout());
+    let (_here, mut here) = listen(&one);
+    let (_there, mut there) = listen(&other);
+    // Both are connected when they say that they may have missed something.
+    hears(&mut here, &Change::Everything).await;
+    hears(&mut there, &Change::Everything).await;
+    let change = Change::Resource("r://it".into());
+    one.publish(change.clone());
+    hears(&mut here, &change).await;
+    hears(&mut there, &change).await;
+
+    engine.stop();
+    one.publish(Change::Tools);
+    engine.start_again();
+    hears(&mut here, &Change::Everything).await;
+    hears(&mut there, &Change::Everything).await;
+}
+
+#[tokio::test]
+async fn nobody_at_the_address_is_an_error_that_says_so() {
+    let refused = Redis::open("unix:///nowhere/redis.sock").await.unwrap_err();
+    assert!(refused.to_string().contains("`redis`"), "{refused}");
+    assert!(Redis::open("no address").await.is_err());
+}
