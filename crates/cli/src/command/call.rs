@@ -6,7 +6,7 @@ use turnbuckle::{
     ToolOutput,
     client::{Call as Calling, Started},
     protocol::Tool,
-    schema::{Schema, nearest_name},
+    schema::{Keyword, Schema, Violation, nearest_name},
 };
 
 use super::{print, print_json, request::Request};
@@ -148,7 +148,23 @@ fn check(schema: &Value, json: &str) -> Result<(), String> {
         return Ok(());
     };
     schema.check(&value).map_err(|violations| {
-        let problems: Vec<_> = violations.iter().map(ToString::to_string).collect();
+        let problems: Vec<_> = violations.iter().map(problem).collect();
         format!("the arguments do not fit: {}", problems.join("; "))
     })
+}
+
+/// What is wrong, in words for whoever typed it.
+fn problem(violation: &Violation) -> String {
+    if violation.keyword != Keyword::Required {
+        return violation.to_string();
+    }
+    let name = violation.expected.trim_start_matches("the property ");
+    let place = match violation.pointer.as_str() {
+        "" => String::new(),
+        pointer => format!("{pointer}: "),
+    };
+    match &violation.nearest {
+        Some(typed) => format!("{place}{name} is missing, and {typed} is no argument"),
+        None => format!("{place}{name} is missing"),
+    }
 }

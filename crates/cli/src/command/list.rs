@@ -12,13 +12,13 @@ use turnbuckle::{
     },
 };
 
-use super::{block_on, print, print_json};
+use super::{block_on, print, print_json, servers};
 use crate::{
     exit::Outcome,
     session::{self, Session},
     show::{Style, Table, elapsed},
     signature,
-    target::Aim,
+    target::{Aim, Server},
 };
 
 /// List what a server offers: tools as signatures, prompts, resources and templates.
@@ -62,7 +62,7 @@ pub(crate) fn run(list: &List) -> Outcome {
         if list.json {
             print_json(&offer.to_json(connection))?;
         } else {
-            let title = title(&server.name, connection);
+            let title = title(&server, connection);
             print(&Style::Strong.out(&title));
             offer.table().lines().iter().for_each(|line| print(line));
             print(&Style::Dim.out(&format!("{} in {}", offer.counts(), elapsed(took))));
@@ -72,14 +72,21 @@ pub(crate) fn run(list: &List) -> Outcome {
     block_on(session::with(&list.aim.options, None, &server, work))
 }
 
-fn title(name: &str, connection: &Connection) -> String {
+fn title(target: &Server, connection: &Connection) -> String {
     let server = connection.server();
-    let mut title = name.to_owned();
+    let mut title = target.name.clone();
     if let Some(info) = server.implementation() {
         let called = info.title.as_deref().unwrap_or(&info.name);
         title = format!("{title}  {called} {}", info.version);
     }
-    format!("{title} · {}", server.revision())
+    let title = format!("{title} · {}", server.revision());
+    // A query may be a secret, and a server that is called by its URL was named already.
+    let place = servers::line(&target.launch);
+    let place = place.split('?').next().unwrap_or_default();
+    if place == target.name {
+        return title;
+    }
+    format!("{title} · {place}")
 }
 
 pub(crate) async fn offer(connection: &Connection) -> Outcome<Offer> {

@@ -103,7 +103,7 @@ fn table(entries: &[Entry]) -> Table {
 }
 
 /// What is started or connected to. Values of variables and headers are secrets: not shown.
-fn line(launch: &Launch) -> String {
+pub(super) fn line(launch: &Launch) -> String {
     match launch {
         Launch::Command {
             program, arguments, ..

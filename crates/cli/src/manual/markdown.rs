@@ -54,10 +54,10 @@ fn options(text: &mut String, command: &Command) {
         line(text, &format!("\n## {title}\n"));
         for one in all().filter(|one| heading(one) == title) {
             let help = one.get_long_help().or_else(|| one.get_help());
-            line(
-                text,
-                &format!("- `{}`: {}{}", shown(one), plain(help), details(one)),
-            );
+            let help = plain(help);
+            let end = if help.ends_with('.') { "" } else { "." };
+            let (shown, details) = (shown(one), details(one));
+            line(text, &format!("- `{shown}`: {help}{end}{details}"));
         }
     }
 }

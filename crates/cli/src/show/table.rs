@@ -7,7 +7,7 @@ use super::Style;
 pub(crate) struct Table(Vec<Vec<(String, Option<Style>)>>);
 
 /// Cells wider than this do not widen their column, in characters.
-const MAX_WIDTH: usize = 52;
+const MAX_WIDTH: usize = 60;
 
 impl Table {
     pub(crate) fn row(&mut self, cells: Vec<(String, Option<Style>)>) {

@@ -1,10 +1,21 @@
 //! The demo server as a real process.
 
+mod at_a_url;
 mod calls;
 mod command_line;
 mod demo;
+mod differences;
+mod doctor;
 mod ending;
+mod ending_early;
+mod golden;
 mod inspect;
+mod manual;
 mod opening;
+mod program;
 mod questions;
+mod shells;
+mod sketches;
 mod stdout;
+mod suggestions;
+mod terminal;

@@ -82,6 +82,12 @@ fn exit_codes_tell_what_happened() {
             2,
             "hint: it is add(a: integer, b: integer)\n",
         ),
+        (
+            &["call", "weather", "plcae=Oslo"],
+            2,
+            "`place` is missing, and `plcae` is no argument\n\
+             hint: it is weather(place: string, unit?: \"celsius\"|\"fahrenheit\")\n",
+        ),
         (&["call", "greet", "--answer", "name="], 2, ""),
         (
             &["call", "fail"],

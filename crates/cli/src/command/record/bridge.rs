@@ -162,10 +162,13 @@ impl Bridge {
         let is_opening = envelope.method() == Some("initialize");
         let is_opened = envelope.method() == Some("notifications/initialized");
         let Some(id) = envelope.id().filter(|_| !is_opening) else {
-            let is_lost = self.exchange(&envelope, line.clone()).await;
-            if is_lost && is_opening && self.lock().endpoint.is_none() {
-                self.open_events(tasks).await?;
-                self.exchange(&envelope, line).await;
+            let refused = self.exchange(&envelope, line.clone()).await;
+            if let Some(refusal) = refused {
+                // An older server hears messages elsewhere; if not, the refusal stands.
+                match self.open_events(tasks).await {
+                    Ok(()) => drop(self.exchange(&envelope, line).await),
+                    Err(_) => self.deliver(&refusal),
+                }
             }
             if is_opened && self.lock().endpoint.is_none() {
                 let bridge = self.clone();
@@ -184,9 +187,9 @@ impl Bridge {
         Ok(())
     }
 
-    /// Sends a message and passes on what comes of it. Says whether the server knows nothing of such
-    /// messages, so that another way may be tried.
-    async fn exchange(&self, envelope: &Envelope, line: Vec<u8>) -> bool {
+    /// Sends a message and passes on what comes of it; a refusal to open a session is handed back,
+    /// so that another way may be tried.
+    async fn exchange(&self, envelope: &Envelope, line: Vec<u8>) -> Option<Bytes> {
         let (address, headers) = self.head(envelope);
         let is_by_events = self.lock().endpoint.is_some();
         let sent = self.agent.post(&address, headers, Bytes::from(line));
@@ -194,11 +197,11 @@ impl Bridge {
             Ok(Ok(reply)) => reply,
             Ok(Err(error)) => {
                 self.fail(envelope, &error.to_string());
-                return false;
+                return None;
             }
             Err(_) => {
                 self.fail(envelope, "the server did not answer in time");
-                return false;
+                return None;
             }
         };
         if envelope.method() == Some("initialize") {
@@ -207,7 +210,7 @@ impl Bridge {
         }
         if is_by_events {
             // The answer comes by the stream.
-            return false;
+            return None;
         }
         self.receive(envelope, reply).await
     }
@@ -228,8 +231,8 @@ impl Bridge {
         (address.unwrap_or_else(|| self.address.clone()), headers)
     }
 
-    /// Passes on the answer of a message; says whether there is none for want of an endpoint.
-    async fn receive(&self, envelope: &Envelope, reply: Reply) -> bool {
+    /// Passes on the answer of a message.
+    async fn receive(&self, envelope: &Envelope, reply: Reply) -> Option<Bytes> {
         let status = reply.status();
         if reply.is_events() && status.is_success() {
             let mut events = reply.events(MAX_MESSAGE);
@@ -238,23 +241,25 @@ impl Bridge {
             if !is_answered {
                 self.fail(envelope, "the server's stream ended without an answer");
             }
-            return false;
+            return None;
         }
         let body = reply.bytes(MAX_MESSAGE).await.unwrap_or_default();
         let is_message = serde_json::from_slice::<Value>(&body)
             .is_ok_and(|body| body.is_array() || body.get("jsonrpc").is_some());
-        if is_message {
-            self.deliver(&body);
-            return false;
-        }
-        if status.is_success() {
-            return false;
-        }
         let is_elsewhere = [400, 404, 405].contains(&status.as_u16());
-        if !(is_elsewhere && envelope.method() == Some("initialize")) {
-            self.fail(envelope, &format!("the server answered with {status}"));
+        let message = if is_message {
+            body
+        } else if status.is_success() {
+            return None;
+        } else {
+            let reason = format!("the server answered with {status}");
+            Bytes::from(envelope.failed(&reason)?)
+        };
+        if is_elsewhere && envelope.method() == Some("initialize") {
+            return Some(message);
         }
-        is_elsewhere
+        self.deliver(&message);
+        None
     }
 
     /// Passes on the messages of a stream, up to the answer to a request if one is awaited.

@@ -1,0 +1,203 @@
+//! Servers at a URL: signing in, the wire, and recording.
+
+use std::{io::Write as _, process::Stdio};
+
+use serde_json::{Value, json};
+
+use crate::program::{HttpDemo, Place, stderr, stdout};
+
+#[test]
+fn an_open_server_needs_no_sign_in() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let output = place.run(&["login", &demo.url]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let wanted = format!("{} lets everybody in: no sign-in is needed\n", demo.url);
+    assert_eq!(stderr(&output), wanted);
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn the_wire_has_heads_and_no_secrets() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    for era in ["legacy", "modern"] {
+        let output = place.run(&[
+            "call",
+            &demo.url,
+            "echo",
+            "text=this is hunter2-secret",
+            "--wire",
+            "--era",
+            era,
+            "--header",
+            "X-Tenant: hunter2-secret",
+            "--header",
+            "Authorization: Bearer hush-hush-hush",
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let wire = stderr(&output);
+        assert!(!wire.contains("hunter2"), "{wire}");
+        assert!(!wire.contains("hush"), "{wire}");
+        let lines: Vec<Value> = wire
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("every line is JSON"))
+            .collect();
+        let heads: Vec<_> = lines.iter().filter_map(|line| line.get("http")).collect();
+        let asked = heads.iter().find(|head| head["method"] == "POST");
+        let asked = asked.expect("something was posted");
+        assert_eq!(asked["url"], demo.url.as_str());
+        assert_eq!(asked["headers"]["x-tenant"], "***");
+        assert_eq!(asked["headers"]["authorization"], "***");
+        assert_eq!(asked["headers"]["content-type"], "application/json");
+        assert!(heads.iter().any(|head| head["status"] == 200), "{wire}");
+        let messages = lines.iter().filter(|line| line.get("message").is_some());
+        assert!(messages.count() >= 4, "{wire}");
+        // The result is what it is: only what is shown beside it is masked.
+        assert_eq!(stdout(&output), "this is hunter2-secret\n");
+    }
+}
+
+/// A client over stdio reaches a server at a URL through `record`, and what it heard is replayed.
+#[test]
+fn any_server_is_recorded_and_replayed() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    place.name_lab(&format!(r#"{{"url":"{}"}}"#, demo.url));
+    let file = place.file("session");
+    let binary = crate::program::BINARY;
+    for revision in [
+        "2024-11-05",
+        "2025-03-26",
+        "2025-06-18",
+        "2025-11-25",
+        "2026-07-28",
+    ] {
+        for target in [demo.url.as_str(), "lab"] {
+            let call = [
+                "call",
+                "add",
+                "a=1",
+                "b=2",
+                "--json",
+                "--revision",
+                revision,
+                "--",
+            ];
+            let recorded = place.run(&[&call[..], &[binary, "record", &file, target]].concat());
+            assert_eq!(recorded.status.code(), Some(0), "{revision}: {recorded:?}");
+            assert!(stdout(&recorded).contains("sum"), "{recorded:?}");
+            let replayed = place.run(&[&call[..], &[binary, "replay", &file]].concat());
+            assert_eq!(stdout(&replayed), stdout(&recorded), "{replayed:?}");
+        }
+    }
+    let against = place.run(&["replay", &file, "--against", "lab"]);
+    assert_eq!(against.status.code(), Some(0), "{against:?}");
+    assert!(stderr(&against).ends_with("0 answered otherwise\n"));
+}
+
+#[test]
+fn an_old_server_with_a_stream_of_events_is_recorded() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let url = demo.url.replace("/mcp", "/sse");
+    place.name_lab(&format!(r#"{{"type":"sse","url":"{url}"}}"#));
+    let file = place.file("session");
+    for target in [url.as_str(), "lab"] {
+        let output = place.run(&[
+            "call",
+            "echo",
+            "text=hi",
+            "--revision",
+            "2024-11-05",
+            "--",
+            crate::program::BINARY,
+            "record",
+            &file,
+            target,
+        ]);
+        assert_eq!(stdout(&output), "hi\n", "{output:?}");
+        assert!(
+            place
+                .read("session")
+                .contains("\"protocolVersion\":\"2024-11-05\"")
+        );
+    }
+}
+
+/// Questions in the middle of a call pass in both eras, and replays go on from where a server paused.
+#[test]
+fn questions_are_recorded_and_replayed() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let file = place.file("session");
+    let binary = crate::program::BINARY;
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let call = [
+            "call",
+            "greet",
+            "--answer",
+            "name=Ada",
+            "--revision",
+            revision,
+            "--",
+        ];
+        let recorded = place.run(&[&call[..], &[binary, "record", &file, &demo.url]].concat());
+        assert_eq!(
+            stdout(&recorded),
+            "Hello, Ada!\n",
+            "{revision}: {recorded:?}"
+        );
+        let replayed = place.run(&[&call[..], &[binary, "replay", &file]].concat());
+        assert_eq!(
+            stdout(&replayed),
+            "Hello, Ada!\n",
+            "{revision}: {replayed:?}"
+        );
+    }
+    // The last recording is modern: its retry carries a state that only its own server opens.
+    let against = place.run(&["replay", &file, "--against", &demo.url]);
+    assert_eq!(against.status.code(), Some(0), "{against:?}");
+}
+
+#[test]
+fn differences_are_shown_where_they_are() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let file = place.file("session");
+    let recorded = place.run(&["call", &demo.url, "tick", "--record", &file]);
+    assert_eq!(stdout(&recorded), "1\n");
+    let against = place.run(&["replay", &file, "--against", &demo.url]);
+    assert_eq!(against.status.code(), Some(1), "{against:?}");
+    let said = stdout(&against);
+    let wanted = "  /content/0/text\n    - \"1\"\n    + \"2\"\n";
+    assert!(said.ends_with(wanted), "{said}");
+    let json = place.run(&["replay", &file, "--against", &demo.url, "--json"]);
+    let difference: Value = serde_json::from_str(&stdout(&json)).expect("one line of JSON");
+    assert_eq!(difference["now"]["content"][0]["text"], "3");
+    let ignored = [
+        "replay",
+        &file,
+        "--against",
+        &demo.url,
+        "--ignore",
+        "/content/0/text",
+    ];
+    assert_eq!(place.run(&ignored).status.code(), Some(0));
+}
+
+/// What passes through is what was written, to the byte, and what is lost is said.
+#[test]
+fn a_recorder_answers_for_a_server_that_is_not_there() {
+    let place = Place::new();
+    let file = place.file("session");
+    let mut child = place
+        .command(crate::program::BINARY)
+        .args(["record", &file, "http://127.0.0.1:1/mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let request = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}});
+    let mut stdin = child.stdin.take().expect("it is piped");
+    writeln!(stdin, "{request}").expect("it listens");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let answer: Value = serde_json::from_str(&stdout(&output)).expect("one answer");
+    assert_eq!(answer["id"], 7);
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+}

@@ -1,0 +1,178 @@
+//! The binary as people run it: in a folder of their own, with a config file that names the demo server.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
+
+/// How long anything may take: far more than it needs, even on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A folder that is a home, a project and a place for caches, and is gone after the test.
+pub(crate) struct Place(PathBuf);
+
+impl Place {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("turnbuckle-cli-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(path.join("home")).expect("a folder can be made");
+        Self(path.canonicalize().expect("it is there"))
+    }
+
+    /// One in which `lab` is the demo server, as a program.
+    pub(crate) fn with_lab() -> Self {
+        let place = Self::new();
+        place.name_lab(&format!(
+            r#"{{"command":"{BINARY}","args":["serve","--stdio"]}}"#
+        ));
+        place
+    }
+
+    pub(crate) fn name_lab(&self, entry: &str) {
+        let config = format!(r#"{{"mcpServers":{{"lab":{entry}}}}}"#);
+        self.write(".mcp.json", &config);
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn file(&self, name: &str) -> String {
+        let path = self.0.join(name);
+        path.to_str().expect("the path is text").to_owned()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("it can be written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).expect("it can be read")
+    }
+
+    /// A command that runs here, and finds the binary by its name.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let folder = Path::new(BINARY).parent().expect("it is in a folder");
+        let old = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.0)
+            .env("PATH", format!("{}:{old}", folder.display()))
+            .env("HOME", self.0.join("home"))
+            .env("XDG_CACHE_HOME", self.0.join("cache"))
+            .env("XDG_DATA_HOME", self.0.join("data"))
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the binary with these words.
+    pub(crate) fn run(&self, words: &[&str]) -> Output {
+        let mut command = self.command(BINARY);
+        command.args(words).output().expect("the binary runs")
+    }
+
+    /// Runs a line of a shell, as printed.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let mut command = self.command("bash");
+        let line = format!("set -o pipefail; {line}");
+        command.args(["-c", &line]).output().expect("bash runs")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The demo server at a URL; it ends with this.
+pub(crate) struct HttpDemo {
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl HttpDemo {
+    pub(crate) fn start() -> Self {
+        Self::at("127.0.0.1:0").expect("there is a free port")
+    }
+
+    /// At this address, if it is free.
+    pub(crate) fn at(address: &str) -> Option<Self> {
+        let mut child = Command::new(BINARY)
+            .args(["serve", "--listen", address])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the demo server starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        let found = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let start = line.find("http://")?;
+            let url = line[start..].split_whitespace().next()?;
+            url.ends_with("/mcp").then(|| url.to_owned())
+        });
+        // Whoever announces itself at length is heard to the end.
+        std::thread::spawn(move || lines.for_each(drop));
+        match found {
+            Some(url) => Some(Self { child, url }),
+            None => {
+                let _ = child.wait();
+                None
+            }
+        }
+    }
+}
+
+impl Drop for HttpDemo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(start.elapsed() < PATIENCE, "it never happened: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether a program of another project is there. Where everything is required, it has to be.
+pub(crate) fn has(program: &str) -> bool {
+    let is_there = Command::new(program)
+        .arg(if program == "tmux" { "-V" } else { "--version" })
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    let is_required = std::env::var_os("TURNBUCKLE_REQUIRE_ALL").is_some();
+    assert!(is_there || !is_required, "`{program}` is not installed");
+    if !is_there {
+        eprintln!("NOT RUN: `{program}` is not installed");
+    }
+    is_there
+}

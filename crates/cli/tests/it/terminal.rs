@@ -1,0 +1,175 @@
+//! A real terminal, by tmux: what a person sees, and what the keys do.
+
+use std::process::{Command, Output};
+
+use crate::program::{Place, eventually, has};
+
+/// A terminal of 100 by 40 characters in which something runs.
+pub(crate) struct Terminal<'p> {
+    place: &'p Place,
+    name: String,
+}
+
+impl<'p> Terminal<'p> {
+    /// Runs a command in it; the terminal stays when that has ended.
+    pub(crate) fn run(place: &'p Place, line: &str) -> Self {
+        let name = place.path().file_name().expect("it has a name");
+        let name = name.to_string_lossy().into_owned();
+        let terminal = Self { place, name };
+        let size = ["-x", "100", "-y", "40"];
+        let line = format!("{line}; printf 'ended with %s\\n' $?; sleep 600");
+        let session = ["-f", "/dev/null", "new-session", "-d"];
+        let output = terminal.tmux(&[&session[..], &size, &["bash", "-c", &line]].concat());
+        assert!(output.status.success(), "{output:?}");
+        terminal
+    }
+
+    fn tmux(&self, words: &[&str]) -> Output {
+        let mut command: Command = self.place.command("tmux");
+        command
+            .env("TERM", "xterm-256color")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("TMUX")
+            .args(["-u", "-L", &self.name])
+            .args(words);
+        command.output().expect("tmux runs")
+    }
+
+    /// Presses keys, by their names in tmux.
+    pub(crate) fn press(&self, keys: &[&str]) {
+        self.tmux(&[&["send-keys"], keys].concat());
+    }
+
+    /// Types text as it is.
+    pub(crate) fn type_text(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// What is to be seen, without blanks at the ends of lines.
+    pub(crate) fn screen(&self) -> String {
+        let output = self.tmux(&["capture-pane", "-p"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines: Vec<_> = text.lines().map(str::trim_end).collect();
+        lines.join("\n").trim_end().to_owned()
+    }
+
+    /// Waits until this is to be seen.
+    #[track_caller]
+    pub(crate) fn see(&self, text: &str) -> String {
+        let mut last = String::new();
+        let start = std::time::Instant::now();
+        loop {
+            let screen = self.screen();
+            if screen.contains(text) {
+                return screen;
+            }
+            last.clone_from(&screen);
+            assert!(
+                start.elapsed() < crate::program::PATIENCE,
+                "`{text}` is not to be seen:\n{last}"
+            );
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        // The server of this one socket.
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_person_is_asked_field_by_field_and_again() {
+    if !has("tmux") {
+        return;
+    }
+    let place = Place::with_lab();
+    let terminal = Terminal::run(&place, "turnbuckle call lab deploy env=prod");
+    terminal.see("? lab asks: Deploy to prod?");
+    terminal.see("  Really? [y/N]");
+    terminal.type_text("perhaps");
+    terminal.press(&["Enter"]);
+    terminal.see("  type y or n");
+    terminal.type_text("y");
+    terminal.press(&["Enter"]);
+    terminal.see("  reason (at least 3 characters):");
+    terminal.type_text("x");
+    terminal.press(&["Enter"]);
+    terminal.see("  too short: 1 of 3");
+    terminal.type_text("because");
+    terminal.press(&["Enter"]);
+    let screen = terminal.see("ended with 0");
+    assert!(screen.contains("\ndeployed prod\n"), "{screen}");
+    assert!(screen.contains("      done in 2 rounds, "), "{screen}");
+}
+
+#[test]
+fn ctrl_d_declines() {
+    if !has("tmux") {
+        return;
+    }
+    let place = Place::with_lab();
+    let terminal = Terminal::run(&place, "turnbuckle call lab greet");
+    terminal.see("? lab asks: Whom may I greet?");
+    terminal.see("Name (at least 1 characters");
+    terminal.press(&["C-d"]);
+    let screen = terminal.see("ended with 0");
+    assert!(screen.contains("Hello, whoever you are!"), "{screen}");
+}
+
+#[test]
+fn progress_is_one_line_and_gone_at_the_end() {
+    if !has("tmux") {
+        return;
+    }
+    let place = Place::with_lab();
+    let line = "turnbuckle call lab count to=10 pause=100";
+    let terminal = Terminal::run(&place, line);
+    let screen = terminal.see("/10 counted ");
+    assert_eq!(screen.lines().count(), 1, "{screen}");
+    assert!(screen.contains('▓'), "{screen}");
+    let screen = terminal.see("ended with 0");
+    assert!(
+        screen.starts_with("counted to 10\n      done in "),
+        "{screen}"
+    );
+    assert!(!screen.contains('▓'), "{screen}");
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_behind() {
+    if !has("tmux") {
+        return;
+    }
+    let place = Place::with_lab();
+    let line = "turnbuckle call lab count to=1000 pause=100 --record session";
+    let terminal = Terminal::run(&place, line);
+    terminal.see("/1000 counted ");
+    terminal.press(&["C-c"]);
+    let screen = terminal.see("ended with 130");
+    assert!(!screen.contains('▓'), "{screen}");
+    assert!(screen.contains("error: interrupted"), "{screen}");
+    let recorded = place.read("session");
+    let last = recorded.lines().last().unwrap_or_default();
+    assert!(recorded.contains("notifications/cancelled"), "{last}");
+    eventually("the server is gone", || {
+        let folder = place.path().to_string_lossy().into_owned();
+        is_idle(&folder).then_some(())
+    });
+}
+
+/// Whether no demo server runs in this folder any more.
+fn is_idle(folder: &str) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return true;
+    };
+    let mut found = processes.filter_map(Result::ok).filter(|process| {
+        let command = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let place = std::fs::read_link(process.path().join("cwd"));
+        place.is_ok_and(|place| place.to_string_lossy() == folder)
+            && String::from_utf8_lossy(&command).contains("serve\0--stdio")
+    });
+    found.next().is_none()
+}
