@@ -103,7 +103,7 @@ impl Connection {
             let _ = unless(&cancel, Box::pin(outbox.ready())).await;
             running.answer(vec![(ticket, response)], |answers| {
                 for answer in answers {
-                    push(&outbox, &answer.message);
+                    push(&outbox, &answer.into_message());
                 }
             });
         });
@@ -154,8 +154,8 @@ impl Connection {
                 Ok(other) => self.message(other),
                 Err(malformed) => self.answer_malformed(&malformed, &mut answer),
             }
-            if !answer.message.is_empty() {
-                ready.push(answer.message);
+            if !answer.is_empty() {
+                ready.push(answer.into_message());
             }
         }
         if begun.is_empty() {
@@ -202,7 +202,7 @@ impl Connection {
             // A peer that is gone needs no answer.
             let _ = outbox.ready().await;
             running.answer(done, |late| {
-                answers.extend(late.into_iter().map(|response| response.message));
+                answers.extend(late.into_iter().map(Response::into_message));
                 push(&outbox, &array(&answers));
             });
         });

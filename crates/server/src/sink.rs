@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 
+use bytes::Bytes;
+use turnbuckle_protocol::{IdRef, envelope};
 use turnbuckle_transport::Outbox;
 
 /// What kind of response was written, for transports that say it twice.
@@ -17,6 +19,34 @@ pub(crate) enum Wrote {
 pub(crate) trait Sink {
     /// Has one message appended. The writer must not wait, and must not send anything itself.
     fn put(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Wrote);
+
+    /// Has a result appended that is JSON already.
+    fn put_result(&mut self, id: &IdRef<'_>, result: &WrittenResult) {
+        self.put(|out| {
+            // One growth for the whole of a large result.
+            out.reserve(result.0.len() + ENVELOPE_BYTES);
+            envelope::write_result_head(out, id);
+            out.extend_from_slice(&result.0);
+            Wrote::Result
+        });
+    }
+}
+
+/// Bytes of an envelope with an id of usual length.
+const ENVELOPE_BYTES: usize = 64;
+
+/// 512 bytes: most answers fit, and are written without growing step by step.
+const USUAL_BYTES: usize = 512;
+
+/// A result that is written once and sent many times, with the end of its message.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenResult(Bytes);
+
+impl WrittenResult {
+    pub(crate) fn new(mut result: Vec<u8>) -> Self {
+        result.push(b'}');
+        Self(result.into())
+    }
 }
 
 impl Sink for Outbox {
@@ -32,14 +62,37 @@ impl Sink for Outbox {
 /// One response on its own.
 #[derive(Debug)]
 pub(crate) struct Response {
-    pub(crate) message: Vec<u8>,
+    head: Vec<u8>,
+    /// What follows the head, where it is shared with other responses.
+    tail: Option<Bytes>,
     pub(crate) wrote: Wrote,
+}
+
+impl Response {
+    /// The message.
+    pub(crate) fn into_message(self) -> Vec<u8> {
+        let mut message = self.head;
+        message.extend_from_slice(&self.tail.unwrap_or_default());
+        message
+    }
+
+    /// The message in two pieces, of which the second is shared with other messages.
+    #[cfg(feature = "http")]
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Option<Bytes>) {
+        (self.head, self.tail)
+    }
+
+    /// Whether nothing was written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.is_empty()
+    }
 }
 
 impl Default for Response {
     fn default() -> Self {
         Self {
-            message: Vec::new(),
+            head: Vec::new(),
+            tail: None,
             wrote: Wrote::Result,
         }
     }
@@ -47,6 +100,14 @@ impl Default for Response {
 
 impl Sink for Response {
     fn put(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Wrote) {
-        self.wrote = write(&mut self.message);
+        self.head.reserve(USUAL_BYTES);
+        self.wrote = write(&mut self.head);
+    }
+
+    fn put_result(&mut self, id: &IdRef<'_>, result: &WrittenResult) {
+        self.head.reserve(ENVELOPE_BYTES);
+        envelope::write_result_head(&mut self.head, id);
+        self.tail = Some(result.0.clone());
+        self.wrote = Wrote::Result;
     }
 }

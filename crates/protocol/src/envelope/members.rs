@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::{
-    Raw,
+    Raw, RequestMeta,
     scan::{NotJson, Scanner},
 };
 
@@ -28,6 +28,7 @@ type Member<'a> = (Cow<'a, str>, Raw<'a>);
 pub struct Members<'a> {
     inline: [Option<Member<'a>>; INLINE],
     more: Vec<Member<'a>>,
+    meta: Option<RequestMeta<'a>>,
 }
 
 impl<'a> Members<'a> {
@@ -36,6 +37,11 @@ impl<'a> Members<'a> {
         self.iter()
             .find(|(member, _)| *member == name)
             .map(|(_, value)| value)
+    }
+
+    /// `_meta`, read in passing; `None` where there is none, or it is not an object.
+    pub fn meta(&self) -> Option<&RequestMeta<'a>> {
+        self.meta.as_ref()
     }
 
     /// The text of a member that is a string.
@@ -130,7 +136,16 @@ impl<'a> Params<'a> {
         let mut duplicate = None;
         let mut count = 0_usize;
         scanner.members(|scanner, name| {
-            let value = scanner.value()?;
+            let value = if name == "_meta" && scanner.peek() == Some(b'{') {
+                let (raw, meta) = scanner.value_by(RequestMeta::read)?;
+                members.meta = Some(RequestMeta {
+                    raw: Some(raw),
+                    ..meta
+                });
+                raw
+            } else {
+                scanner.value()?
+            };
             count += 1;
             // Once it is refused, the rest must still be JSON.
             if duplicate.is_none() && count <= MAX_MEMBERS {

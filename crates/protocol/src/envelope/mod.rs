@@ -24,11 +24,11 @@ pub use malformed::{Malformed, MalformedKind};
 pub use members::Members;
 pub use message::{Frame, Message, Notification, Request, Response};
 pub use parse::{parse, parse_member};
-pub use raw::{Held, Raw};
+pub use raw::{Held, Raw, RawText};
 pub use request_meta::RequestMeta;
 pub use string::write_string;
 pub use text::text_of;
 pub use write::{
     UnreadableId, write_error, write_notification, write_raw_response, write_raw_result,
-    write_request, write_result,
+    write_request, write_result, write_result_head,
 };

@@ -49,6 +49,23 @@ impl<'a> Raw<'a> {
     }
 }
 
+/// A JSON value that has outlived its message, still unparsed.
+#[derive(Clone, Debug)]
+pub struct RawText(Box<str>);
+
+impl RawText {
+    /// The value.
+    pub fn raw(&self) -> Raw<'_> {
+        Raw(&self.0)
+    }
+}
+
+impl From<Raw<'_>> for RawText {
+    fn from(raw: Raw<'_>) -> Self {
+        Self(raw.0.into())
+    }
+}
+
 impl<'a> From<&'a RawValue> for Raw<'a> {
     fn from(value: &'a RawValue) -> Self {
         Self(value.get())

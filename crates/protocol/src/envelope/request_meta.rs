@@ -2,7 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{IdRef, Raw, scan::Scanner, text_of};
+use super::{
+    IdRef, Raw,
+    scan::{NotJson, Scanner},
+    text_of,
+};
 
 /// What `params._meta` of a request says to the protocol. Everything else stays in the raw text.
 #[derive(Clone, Debug, Default)]
@@ -31,19 +35,22 @@ impl<'a> RequestMeta<'a> {
     /// Reads `_meta`; `None` if it is not an object.
     pub fn from_raw(raw: impl Into<Raw<'a>>) -> Option<Self> {
         let raw: Raw<'a> = raw.into();
-        let mut meta = Self {
-            raw: Some(raw),
-            ..Self::default()
-        };
-        let mut scanner = Scanner::new(raw.get());
-        let read = scanner.members(|scanner, name| {
+        let mut meta = Self::read(&mut Scanner::new(raw.get())).ok()?;
+        meta.raw = Some(raw);
+        Some(meta)
+    }
+
+    /// Passes over an object that is a `_meta`.
+    pub(super) fn read(scanner: &mut Scanner<'a>) -> Result<Self, NotJson> {
+        let mut meta = Self::default();
+        scanner.members(|scanner, name| {
             let value = scanner.value()?;
             if let Some(slot) = meta.slot(&name) {
                 *slot = Some(value);
             }
             Ok(())
-        });
-        read.is_ok().then_some(meta)
+        })?;
+        Ok(meta)
     }
 
     fn slot(&mut self, name: &str) -> Option<&mut Option<Raw<'a>>> {

@@ -48,10 +48,18 @@ impl<'a> Scanner<'a> {
 
     /// Passes over one value.
     pub(super) fn value(&mut self) -> Result<Raw<'a>, NotJson> {
+        self.value_by(Self::skip).map(|(raw, ())| raw)
+    }
+
+    /// Has `pass` pass over one value, and find something out on the way.
+    pub(super) fn value_by<T>(
+        &mut self,
+        pass: impl FnOnce(&mut Self) -> Result<T, NotJson>,
+    ) -> Result<(Raw<'a>, T), NotJson> {
         self.peek();
         let start = self.at;
-        self.skip()?;
-        Ok(Raw::found(&self.text[start..self.at]))
+        let found = pass(self)?;
+        Ok((Raw::found(&self.text[start..self.at]), found))
     }
 
     /// Walks over the members of an object that stands here. `member` is given each name, and must

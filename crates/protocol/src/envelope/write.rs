@@ -1,7 +1,7 @@
 //! Messages to bytes. Every function appends one whole message, without a line end.
 
-use serde::Serialize;
 use super::{IdRef, Raw};
+use serde::Serialize;
 
 /// How to answer a message whose id could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +59,7 @@ pub fn write_result<E>(
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
     let start = out.len();
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    id.write(out);
-    out.extend_from_slice(br#","result":"#);
+    write_result_head(out, id);
     if let Err(error) = write(out) {
         out.truncate(start);
         return Err(error);
@@ -70,23 +68,24 @@ pub fn write_result<E>(
     Ok(())
 }
 
+/// Appends a successful response up to its result, which must follow, and a brace after it.
+pub fn write_result_head(out: &mut Vec<u8>, id: &IdRef<'_>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(out);
+    out.extend_from_slice(br#","result":"#);
+}
+
 /// Appends a successful response whose result is JSON already.
 pub fn write_raw_result(out: &mut Vec<u8>, id: &IdRef<'_>, result: &[u8]) {
     // One growth for the whole of a large result.
     out.reserve(result.len() + 64);
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    id.write(out);
-    out.extend_from_slice(br#","result":"#);
+    write_result_head(out, id);
     out.extend_from_slice(result);
     out.push(b'}');
 }
 
 /// Appends a response whose result or error is JSON already.
-pub fn write_raw_response(
-    out: &mut Vec<u8>,
-    id: &IdRef<'_>,
-    outcome: Result<Raw<'_>, Raw<'_>>,
-) {
+pub fn write_raw_response(out: &mut Vec<u8>, id: &IdRef<'_>, outcome: Result<Raw<'_>, Raw<'_>>) {
     let (name, body) = match outcome {
         Ok(result) => ("result", result),
         Err(error) => ("error", error),

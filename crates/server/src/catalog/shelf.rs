@@ -5,11 +5,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use bytes::Bytes;
 use turnbuckle_protocol::{Lower, Revision};
 
 use super::Entry;
-use crate::{Caller, Reject};
+use crate::{Caller, Reject, sink::WrittenResult};
 
 /// Entries in the order in which they were added. Each has a number that is never given again, so
 /// a cursor stays good when others come and go.
@@ -19,7 +18,7 @@ pub(crate) struct Shelf<E> {
     next: u64,
     is_restricted: bool,
     /// The first page as the whole result, by revision. Filled by whoever asks first.
-    pub(crate) written: [OnceLock<Bytes>; Revision::ALL.len()],
+    pub(crate) written: [OnceLock<WrittenResult>; Revision::ALL.len()],
 }
 
 /// One page of a list.
@@ -107,11 +106,13 @@ impl<E: Entry> Shelf<E> {
         self.is_restricted
     }
 
-    /// One page for this caller at this revision.
+    /// One page for this caller at this revision, of what belongs to extensions those that
+    /// `declares` says yes to.
     pub(crate) fn page(
         &self,
         revision: Revision,
         caller: &Caller,
+        declares: impl Fn(&str) -> bool,
         cursor: Option<&str>,
         size: usize,
     ) -> Result<Page, Reject> {
@@ -120,6 +121,7 @@ impl<E: Entry> Shelf<E> {
         let mut visible = self.entries[start..]
             .iter()
             .filter(|(_, entry)| entry.is_visible(caller))
+            .filter(|(_, entry)| entry.listed_with().is_none_or(&declares))
             .peekable();
         let mut items = vec![b'['];
         let mut last = after;

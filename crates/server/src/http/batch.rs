@@ -16,13 +16,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::in_flight::Ticket;
 use turnbuckle_transport::Outbox;
 
-use super::{
-    body::HttpBody,
-    reply,
-    service::Site,
-    session::HttpSession,
-    session_post::{self, error_message},
-};
+use super::{body::HttpBody, reply, service::Site, session::HttpSession, session_post};
 use crate::{
     Caller, answer,
     cancel::CancelFlag,
@@ -83,8 +77,8 @@ pub(super) fn serve(
             Ok(Message::Response(response)) => session.lifecycle.requests.answer(&response),
             Err(malformed) => refuse_malformed(&malformed, &mut answer),
         }
-        if !answer.message.is_empty() {
-            ready.push(answer.message);
+        if !answer.is_empty() {
+            ready.push(answer.into_message());
         }
     }
     if begun.is_empty() && outbox.pending_bytes() == 0 {
@@ -129,7 +123,7 @@ fn serve_member(
             Err(error) => error,
         }
     };
-    answer.message = error_message(&id.as_ref(), &refused);
+    answer.put(|out| answer::write_error(Ok(&id.as_ref()), &refused, out));
     None
 }
 
@@ -155,7 +149,7 @@ fn spawn(session: &HttpSession, outbox: &Outbox, begun: Vec<Begun>) {
                 let _ = unless(&cancel, Box::pin(outbox.ready())).await;
                 table.answer(vec![(ticket, response)], |answers| {
                     for answer in answers {
-                        outbox.push(&answer.message);
+                        outbox.push(&answer.into_message());
                     }
                 });
             })

@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    mem,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -19,6 +20,8 @@ pub struct HttpBody(pub(super) Kind);
 
 pub(super) enum Kind {
     Full(Option<Bytes>),
+    /// Bytes of its own, and then some that are shared with other answers.
+    InTwo(Bytes, Bytes),
     Exchange(Box<ExchangeBody>),
     Listen(Box<ListenBody>),
     Events(Box<EventBody>),
@@ -28,6 +31,10 @@ pub(super) enum Kind {
 impl HttpBody {
     pub(super) fn empty() -> Self {
         Self(Kind::Full(None))
+    }
+
+    pub(super) fn in_two(head: Vec<u8>, tail: Bytes) -> Self {
+        Self(Kind::InTwo(head.into(), tail))
     }
 
     pub(super) fn full(bytes: impl Into<Bytes>) -> Self {
@@ -45,6 +52,11 @@ impl Body for HttpBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = match &mut self.0 {
             Kind::Full(bytes) => Poll::Ready(bytes.take()),
+            Kind::InTwo(head, tail) => {
+                let (head, tail) = (mem::take(head), mem::take(tail));
+                self.0 = Kind::Full(Some(tail));
+                Poll::Ready(Some(head))
+            }
             Kind::Exchange(body) => body.poll_bytes(context),
             Kind::Listen(body) => body.poll_bytes(context),
             Kind::Events(body) => body.poll_bytes(context),
@@ -62,6 +74,7 @@ impl Body for HttpBody {
             Kind::Full(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
+            Kind::InTwo(head, tail) => SizeHint::with_exact((head.len() + tail.len()) as u64),
             _ => SizeHint::default(),
         }
     }

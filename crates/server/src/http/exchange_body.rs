@@ -107,7 +107,7 @@ impl ExchangeBody {
         }
         self.lines.clear();
         if let Poll::Ready(response) = response {
-            sse::Frame::of(&response.message).append_to(&mut events);
+            sse::Frame::of(&response.into_message()).append_to(&mut events);
             self.running = None;
         }
         if events.is_empty() {

@@ -9,7 +9,7 @@ use std::{borrow::Cow, sync::Arc};
 use http::{HeaderMap, Response, StatusCode, request::Parts};
 use turnbuckle_protocol::{
     ErrorObject, Revision,
-    envelope::{Raw, Request, RequestMeta},
+    envelope::{Raw, Request},
     http::{
         header::{METHOD, NAME, PROTOCOL_VERSION},
         matches, name_of, status_of, status_of_answer,
@@ -37,10 +37,9 @@ pub(super) async fn serve(
     site: &Arc<Site>,
     parts: &Parts,
     request: Request<'_>,
-    meta: &RequestMeta<'_>,
+    version: Option<&str>,
 ) -> Response<HttpBody> {
-    let version = meta.version();
-    if let Err(problem) = check_headers(site, parts, &request, version.as_deref()) {
+    if let Err(problem) = check_headers(site, parts, &request, version) {
         let error = ErrorObject::header_mismatch(problem);
         return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
     }
@@ -48,10 +47,12 @@ pub(super) async fn serve(
         // Told here because without its version a body does not look modern.
         return incomplete(&request);
     }
-    let status = match (version.as_deref(), meta.client_capabilities) {
-        (Some(LATEST), Some(capabilities)) if capabilities.get().starts_with('{') => {
-            status_of_answer
-        }
+    let capabilities = request
+        .params
+        .meta()
+        .and_then(|meta| meta.client_capabilities);
+    let status = match (version, capabilities) {
+        (Some(LATEST), Some(capabilities)) if capabilities.is_object() => status_of_answer,
         // It will be refused, for what is missing or not spoken.
         _ => status_of,
     };
@@ -87,7 +88,7 @@ fn json(response: sink::Response, status: fn(i64) -> u16) -> Response<HttpBody> 
         Wrote::Result => StatusCode::OK,
         Wrote::Error(code) => StatusCode::from_u16(status(code)).unwrap_or(StatusCode::OK),
     };
-    reply::json(status, response.message)
+    reply::whole(status, response)
 }
 
 /// streamable-http, server validation: the headers MUST say what the body says.

@@ -110,12 +110,7 @@ async fn serve_request(
     if let Some(refused) = protect::check_scopes(site, parts, &request) {
         return refused;
     }
-    let meta = request
-        .params
-        .get("_meta")
-        .and_then(RequestMeta::from_raw)
-        .unwrap_or_default();
-    let version = meta.version();
+    let version = request.params.meta().and_then(RequestMeta::version);
     let header = parts
         .headers
         .get(PROTOCOL_VERSION)
@@ -123,7 +118,7 @@ async fn serve_request(
     match era::of_post(&request.method, version.as_deref(), header) {
         // A session's own request is legacy, whatever its headers look like.
         Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
-            modern::serve(site, parts, request, &meta).await
+            modern::serve(site, parts, request, version.as_deref()).await
         }
         _ => match session(site, parts) {
             Ok(Some(session)) => {

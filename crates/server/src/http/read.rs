@@ -25,6 +25,10 @@ pub(super) enum ReadError {
 /// gives; without it, one byte now and then would hold a connection for ever.
 const SLOWEST: u64 = 1024;
 
+/// 1 MiB: a body that is announced to be as long as this is given its room at once. Beyond it
+/// memory grows with what really comes, so that announcing costs nobody but the announcer.
+const BELIEVED_BYTES: usize = 1024 * 1024;
+
 /// Reads the whole body. One that arrives in one piece, as nearly all do, is not copied.
 ///
 /// A client may pause for `patience`, and is given as much once more for all its slowness, plus
@@ -33,9 +37,11 @@ pub(super) async fn whole<B>(body: B, limit: usize, patience: Duration) -> Resul
 where
     B: Body<Data = Bytes>,
 {
-    if body.size_hint().lower() > limit as u64 {
+    let announced = body.size_hint().lower();
+    if announced > limit as u64 {
         return Err(ReadError::TooLong(limit));
     }
+    let announced = usize::try_from(announced).unwrap_or(limit);
     let mut body = pin!(body);
     let Some(first) = next(body.as_mut(), patience).await? else {
         return Ok(Bytes::new());
@@ -47,7 +53,8 @@ where
         return Ok(first);
     }
     let start = Instant::now();
-    let mut all = BytesMut::from(first);
+    let mut all = BytesMut::with_capacity(announced.min(BELIEVED_BYTES).max(first.len()));
+    all.extend_from_slice(&first);
     loop {
         let allowed = patience + Duration::from_secs(all.len() as u64 / SLOWEST);
         let left = allowed.saturating_sub(start.elapsed());

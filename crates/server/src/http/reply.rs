@@ -7,6 +7,7 @@ use turnbuckle_protocol::{
 };
 
 use super::body::{HttpBody, Kind};
+use crate::sink;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -19,6 +20,17 @@ pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
     let mut response = Response::new(HttpBody::full(message));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+/// A response to a request.
+pub(super) fn whole(status: StatusCode, response: sink::Response) -> Response<HttpBody> {
+    let (head, tail) = response.into_parts();
+    let Some(tail) = tail else {
+        return json(status, head);
+    };
+    let mut response = json(status, Vec::new());
+    *response.body_mut() = HttpBody::in_two(head, tail);
     response
 }
 

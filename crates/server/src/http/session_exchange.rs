@@ -83,7 +83,7 @@ impl Exchange {
             waker.into_iter().for_each(Waker::wake);
         } else {
             drop(state);
-            self.outbox.push(&response.message);
+            self.outbox.push(&response.into_message());
             self.outbox.close();
         }
     }
@@ -120,10 +120,10 @@ impl Exchange {
         let state = std::mem::replace(&mut *self.state(), State::Streaming);
         match state {
             State::Ready(response) if lines.is_empty() && self.outbox.pending_bytes() == 0 => {
-                return reply::json(StatusCode::OK, response.message);
+                return reply::whole(StatusCode::OK, response);
             }
             State::Ready(response) => {
-                self.outbox.push(&response.message);
+                self.outbox.push(&response.into_message());
                 self.outbox.close();
             }
             // A stream without an event names no place to come back to.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode};
 use turnbuckle_protocol::{
-    CancelledNotificationParams, ErrorObject, IdRef,
+    CancelledNotificationParams, ErrorObject,
     envelope::{Message, Notification, Request},
     http::header::SESSION_ID,
 };
@@ -15,7 +15,7 @@ use super::{
     session_exchange::Exchange, turn::Source,
 };
 use crate::{
-    Caller, answer, method,
+    Caller, method,
     peer::{Peer, Session},
     roots,
     sink::{self, Wrote},
@@ -40,14 +40,14 @@ pub(super) fn initialize(
     let mut response = sink::Response::default();
     method::serve(&site.shared, &peer, request, &mut response);
     if response.wrote != Wrote::Result {
-        return reply::json(StatusCode::OK, response.message);
+        return reply::whole(StatusCode::OK, response);
     }
     let opened = site
         .sessions
         .open(|id| HttpSession::new(id, caller, lifecycle, limits, site.closing.clone()));
     match opened {
         Ok(session) => {
-            let mut reply = reply::json(StatusCode::OK, response.message);
+            let mut reply = reply::whole(StatusCode::OK, response);
             let value = HeaderValue::from_str(&session.id).expect("an id is letters and digits");
             reply.headers_mut().insert(SESSION_ID, value);
             reply
@@ -117,9 +117,9 @@ pub(super) async fn serve(
     let step = method::serve(&site.shared, &peer, request, &mut response);
     let Some(running) = step.later(&peer) else {
         if outbox.pending_bytes() == 0 {
-            return reply::json(StatusCode::OK, response.message);
+            return reply::whole(StatusCode::OK, response);
         }
-        outbox.push(&response.message);
+        outbox.push(&response.into_message());
         outbox.close();
         return stream(site, session, outbox, Vec::new());
     };
@@ -147,11 +147,4 @@ pub(super) fn stream(
     let source = Arc::new(Source::new(outbox));
     let stream = session.open_stream(source, &site.settings);
     reply::events(stream.read(site, session, Begin::With(lines)))
-}
-
-/// Writes an error response into a buffer of its own.
-pub(super) fn error_message(id: &IdRef<'_>, error: &ErrorObject) -> Vec<u8> {
-    let mut message = Vec::new();
-    answer::write_error(Ok(id), error, &mut message);
-    message
 }

@@ -4,8 +4,7 @@
 //! The first page of a list that is the same for everybody is written once for each revision and
 //! then copied as bytes until the catalog changes.
 
-use bytes::Bytes;
-use turnbuckle_protocol::{CacheHint, CacheScope, Revision, envelope};
+use turnbuckle_protocol::{CacheHint, CacheScope, Revision};
 
 use super::Incoming;
 use crate::{
@@ -13,7 +12,7 @@ use crate::{
     catalog::{Entry, Page, Shelf},
     exchange::Step,
     shared::Shared,
-    sink::{Sink, Wrote},
+    sink::{Sink, WrittenResult},
 };
 
 pub(super) fn tools(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
@@ -61,10 +60,7 @@ fn serve<E: Entry>(
 ) -> Step {
     match offered.and_then(|()| body(shelf, list, &incoming)) {
         Ok(body) => {
-            out.put(|out| {
-                envelope::write_raw_result(out, &incoming.id, &body);
-                Wrote::Result
-            });
+            out.put_result(&incoming.id, &body);
             Step::Done
         }
         Err(reject) => incoming.refuse(reject, out),
@@ -75,7 +71,7 @@ fn body<E: Entry>(
     shelf: &Shelf<E>,
     list: Cached,
     incoming: &Incoming<'_>,
-) -> Result<Bytes, Reject> {
+) -> Result<WrittenResult, Reject> {
     let Incoming {
         shared, revision, ..
     } = *incoming;
@@ -93,6 +89,7 @@ fn body<E: Entry>(
     let page = shelf.page(
         revision,
         caller,
+        |extension| incoming.declares(extension),
         cursor.as_deref(),
         shared.settings.page_size,
     )?;
@@ -101,7 +98,7 @@ fn body<E: Entry>(
         // caching: what differs by caller is not for shared caches.
         hint.scope = CacheScope::Private;
     }
-    let body = Bytes::from(write(shared, revision, member(list), &page, hint));
+    let body = WrittenResult::new(write(shared, revision, member(list), &page, hint));
     if is_common {
         return Ok(written.get_or_init(|| body).clone());
     }

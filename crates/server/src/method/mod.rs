@@ -22,7 +22,7 @@ mod tools_call;
 use std::sync::Arc;
 
 use turnbuckle_protocol::{
-    IdRef, LoggingLevel, Revision,
+    ClientCapabilities, IdRef, LoggingLevel, Revision,
     envelope::{Members, Raw, Request, RequestMeta},
 };
 use turnbuckle_session::{Era, Modern, ServerLifecycle, era};
@@ -63,6 +63,18 @@ impl Incoming<'_> {
             ));
         }
         Ok(arguments)
+    }
+
+    /// Whether the client declared an extension, with this request or in the handshake.
+    fn declares(&self, extension: &str) -> bool {
+        if !self.revision.is_modern() {
+            let client = self.peer.client();
+            return client.is_some_and(|client| client.capabilities.extension(extension).is_some());
+        }
+        let meta = self.params.get("_meta").and_then(RequestMeta::from_raw);
+        let declared = meta.and_then(|meta| meta.client_capabilities);
+        let declared = declared.and_then(|raw| raw.parse::<ClientCapabilities>().ok());
+        declared.is_some_and(|client| client.extension(extension).is_some())
     }
 
     /// A member of `params` that must be a string.
@@ -107,7 +119,7 @@ pub(crate) fn serve(
 
 /// Whether a request names a modern revision, whatever the session.
 pub(crate) fn is_modern(request: &Request<'_>) -> bool {
-    let meta = request.params.get("_meta").and_then(RequestMeta::from_raw);
+    let meta = request.params.meta();
     meta.is_some_and(|meta| meta.protocol_version.is_some())
 }
 
@@ -118,15 +130,15 @@ fn settle(
     method: &str,
     params: &Members<'_>,
 ) -> Result<(Revision, bool), (Revision, Reject)> {
-    let meta = match params.get("_meta") {
-        None => RequestMeta::default(),
-        Some(raw) => RequestMeta::from_raw(raw).ok_or_else(|| {
+    let none = RequestMeta::default();
+    let meta = match params.meta() {
+        Some(meta) => meta,
+        None if params.get("_meta").is_none() => &none,
+        None => {
             let session = peer.session_revision().unwrap_or(Revision::LATEST);
-            (
-                session,
-                Reject::invalid_params("`params._meta` must be an object"),
-            )
-        })?,
+            let problem = "`params._meta` must be an object";
+            return Err((session, Reject::invalid_params(problem)));
+        }
     };
     let version = meta.version();
     if meta.protocol_version.is_some() && version.is_none() {
@@ -144,7 +156,7 @@ fn settle(
     };
     let settled = match era {
         Era::Modern => {
-            check_log_level(&meta).map_err(|reject| (Revision::LATEST, reject))?;
+            check_log_level(meta).map_err(|reject| (Revision::LATEST, reject))?;
             let capabilities = meta.client_capabilities.filter(|raw| raw.is_object());
             Modern::check(version.as_deref(), capabilities, &SPOKEN)
                 .map(|modern| modern.revision)

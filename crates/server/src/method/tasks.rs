@@ -49,9 +49,10 @@ pub(super) fn soon(mut answer: BoxFuture<Response>, out: &mut impl Sink) -> Step
     match Pin::new(&mut answer).poll(&mut context) {
         Poll::Pending => Step::Later(answer),
         Poll::Ready(response) => {
+            let wrote = response.wrote;
             out.put(|out| {
-                out.extend_from_slice(&response.message);
-                response.wrote
+                out.extend_from_slice(&response.into_message());
+                wrote
             });
             Step::Done
         }

@@ -2,9 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    CallToolResult, ContentBlock, ReadResourceResult, ResourceContents, TextResourceContents,
+    CallToolResult, ReadResourceResult, ResourceContents, TextResourceContents,
 };
 
 use super::IntoOutcome;
@@ -19,23 +18,18 @@ pub struct Json<T>(pub T);
 
 impl<T: Serialize> Json<T> {
     fn to_text(&self) -> Result<String, Failure> {
-        serde_json::to_string(&self.0).map_err(|error| {
-            Failure::Fault(Fault::new(format!(
-                "the result cannot be written as JSON: {error}"
-            )))
-        })
+        serde_json::to_string(&self.0).map_err(|error| unwritable(&error))
     }
+}
+
+fn unwritable(error: &serde_json::Error) -> Failure {
+    let problem = format!("the result cannot be written as JSON: {error}");
+    Failure::Fault(Fault::new(problem))
 }
 
 impl<T: Serialize + JsonSchema> IntoOutcome<CallToolResult> for Json<T> {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
-        let text = self.to_text()?;
-        let structured = RawValue::from_string(text.clone()).map_err(Fault::new)?;
-        Ok(CallToolResult {
-            content: vec![ContentBlock::text(text)],
-            structured_content: Some(structured),
-            ..CallToolResult::default()
-        })
+        CallToolResult::structured(&self.0).map_err(|error| unwritable(&error))
     }
 
     fn describe(description: &mut Description) {

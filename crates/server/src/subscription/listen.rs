@@ -101,7 +101,7 @@ impl Subscription {
             });
         }
         if self.ended.as_mut().poll(context).is_ready() {
-            take(&goodbye(&self.id).message);
+            take(&goodbye(&self.id).into_message());
             self.is_over = true;
             count += 1;
         }

@@ -115,11 +115,8 @@ fn speaks_of_tasks(revision: Revision) -> bool {
 
 /// Whether a modern request declares that its client knows tasks.
 pub(crate) fn declares_tasks(incoming: &Incoming<'_>) -> bool {
-    let meta = incoming.params.get("_meta");
-    let meta = meta
-        .and_then(envelope::RequestMeta::from_raw)
-        .unwrap_or_default();
-    meta.client_capabilities
+    let meta = incoming.params.meta();
+    meta.and_then(|meta| meta.client_capabilities)
         .and_then(|raw| serde_json::from_str::<ClientCapabilities>(raw.get()).ok())
         .is_some_and(|client| client.extension(TASKS_EXTENSION).is_some())
 }
