@@ -14,7 +14,7 @@ use turnbuckle_transport::Limits;
 
 use crate::{
     Answers, Ask, Cache, Connect, News, Passing, Refusal, Roots, Target,
-    settings::{OutputCheck, Settings},
+    settings::{OutputCheck, Settings, Tasks},
     tap::Tap,
     task,
 };
@@ -216,6 +216,13 @@ impl Client {
         self.with(|profile| profile.settings.max_rounds = rounds)
     }
 
+    /// Says nothing of tasks: servers answer when they are done, however long that takes, and ask by
+    /// requests that wait. It is for programs that would rather hold a connection than poll, and for
+    /// servers whose tasks are at fault.
+    pub fn without_tasks(self) -> Self {
+        self.with(|profile| profile.settings.tasks = Tasks::Off)
+    }
+
     /// Gives a server this long to answer the probe before it is also tried with a handshake.
     pub fn probe_timeout(self, timeout: Duration) -> Self {
         self.with(|profile| profile.settings.probe_timeout = timeout)
@@ -287,7 +294,9 @@ impl Profile {
             capabilities.extensions = Some(self.extensions.clone());
         }
         capabilities.lower(revision);
-        task::declare(&mut capabilities, revision);
+        if self.settings.tasks == Tasks::Declared {
+            task::declare(&mut capabilities, revision);
+        }
         capabilities
     }
 

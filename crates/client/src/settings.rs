@@ -42,6 +42,17 @@ pub(crate) struct Settings {
     pub(crate) max_rounds: usize,
     /// The least severe log message to ask every server for.
     pub(crate) log_level: Option<LoggingLevel>,
+    /// Whether servers may answer with tasks, and ask by them.
+    pub(crate) tasks: Tasks,
+}
+
+/// Whether tasks are declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tasks {
+    /// Wherever the revision has them.
+    Declared,
+    /// Never.
+    Off,
 }
 
 impl Default for Settings {
@@ -57,6 +68,7 @@ impl Default for Settings {
             output: OutputCheck::Known,
             max_rounds: MAX_ROUNDS,
             log_level: None,
+            tasks: Tasks::Declared,
         }
     }
 }

@@ -84,7 +84,7 @@ impl LiveServer {
     ///
     /// ```
     /// # let (new, old) = ([1; 32], [2; 32]);
-    /// let server = turnbuckle_server::Server::new("booking", "1.0.0").secret(old).build()?;
+    /// let server = turnbuckle_server::Server::new("booking", "1.0.0").secret(&old).build()?;
     /// server.secrets([old, new])?;
     /// server.secrets([new, old])?;
     /// server.secrets([new])?;

@@ -222,7 +222,9 @@ impl Server {
     }
 
     /// Takes each `requestState` once. Without this a client may send a retry again while its state
-    /// lasts, as it must when an answer was lost on the way; with it, such a call starts over.
+    /// lasts, as it must when an answer was lost on the way; with it, such a call starts over. Answers
+    /// that come without a state, which others take for the questions of their keys, are asked for
+    /// again.
     ///
     /// ```
     /// use turnbuckle_store::MemorySpent;

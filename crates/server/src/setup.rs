@@ -131,6 +131,7 @@ pub(crate) fn tool(
         description,
         leniency,
         visible,
+        listed_with,
         scopes,
         layers,
     } = tool;
@@ -187,6 +188,7 @@ pub(crate) fn tool(
         output,
         headers,
         visible,
+        listed_with,
         task,
         begins_task,
         scopes,

@@ -40,6 +40,7 @@ pub struct Tool {
     pub(crate) description: Description,
     pub(crate) leniency: Option<Leniency>,
     pub(crate) visible: Option<Visible>,
+    pub(crate) listed_with: Option<&'static str>,
     pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
 }
@@ -57,6 +58,7 @@ impl Tool {
             description,
             leniency: None,
             visible: None,
+            listed_with: None,
             scopes: Vec::new(),
             layers: Vec::new(),
         }
@@ -172,6 +174,14 @@ impl Tool {
     /// Only callers for whom this holds see the tool; to others it does not exist.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
+        self
+    }
+
+    /// Lists the tool only to clients that declare the extension with this id, in the handshake or
+    /// with the request. It is for tools that mean something to those alone, such as what a page
+    /// of an app calls; whoever knows its name may call it all the same.
+    pub fn listed_with(mut self, extension: &'static str) -> Self {
+        self.listed_with = Some(extension);
         self
     }
 

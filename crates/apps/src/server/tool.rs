@@ -1,9 +1,10 @@
 //! Pages on tools that are registered elsewhere.
 
+use turnbuckle_protocol::ExtensionSpec as _;
 use turnbuckle_server::Tool;
 
 use crate::{
-    ToolUi,
+    ToolUi, Ui, Visibility,
     meta::{KEY, written},
 };
 
@@ -26,6 +27,13 @@ impl UiTool for Tool {
     }
 
     fn with_ui(self, ui: &ToolUi) -> Self {
-        self.meta(KEY, written(ui))
+        let tool = self.meta(KEY, written(ui));
+        // apps: hosts keep from the model what is for pages alone. A client that declares nothing of
+        // pages does not know that rule, and would hand such tools to its model.
+        if ui.is_for(Visibility::Model) {
+            tool
+        } else {
+            tool.listed_with(Ui::ID)
+        }
     }
 }

@@ -17,6 +17,15 @@ every_revision! {
         assert_eq!(output.text(), "9 °C, wind from the west");
     }
 
+    // apps: hosts keep app-only tools from the model; others are not shown them at all.
+    async fn a_client_without_apps_is_not_shown_what_is_for_pages(client = server()) {
+        let mut names: Vec<_> = client.tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
+        names.sort();
+        assert_eq!(names, ["forecast", "time", "weather"]);
+        let called = client.call("refresh", json!({})).await.unwrap();
+        assert_eq!(called.text(), "10 °C");
+    }
+
     async fn the_extension_is_declared_wherever_the_revision_has_room(client = server()) {
         let extension = client.extension::<Ui>();
         assert!(extension.is_ok(), "{extension:?}");
@@ -40,6 +49,11 @@ async fn a_handler_knows_at_every_revision_whether_its_client_shows_pages() {
         Revision::V2026_07_28,
     ] {
         let host = connect_host(&server, revision).await;
+        let tools = host.tools().await.unwrap();
+        assert!(
+            tools.iter().any(|tool| tool.name == "refresh"),
+            "{revision}"
+        );
         let output = host.call("weather", json!({})).await.unwrap();
         assert_eq!(output.text(), "9 °C (shown)", "{revision}");
     }

@@ -11,6 +11,7 @@ use turnbuckle_protocol::{Meta, meta::key};
 use super::{
     Cache,
     hint::Hint,
+    scope::Credentials,
     store::{Key, Subject},
 };
 use crate::{CallError, News, link::Link};
@@ -62,6 +63,7 @@ pub(crate) struct Lookup<'a> {
     subject: Subject,
     freshness: Freshness,
     epoch: u64,
+    asked_with: Credentials,
 }
 
 impl<'a> Lookup<'a> {
@@ -93,6 +95,7 @@ impl<'a> Lookup<'a> {
             },
             freshness,
             epoch: cache.lock().epoch(),
+            asked_with: link.scoped.credentials(),
         })
     }
 
@@ -110,6 +113,10 @@ impl<'a> Lookup<'a> {
             return;
         };
         let scoped = &self.link.scoped;
+        // Somebody else may have signed in meanwhile; whose answer this is cannot be told then.
+        if !self.asked_with.are_those_of(scoped.credentials()) {
+            return;
+        }
         let key = Key {
             scope: scoped.of(self.link).named(hint.scope),
             subject: self.subject,
@@ -141,19 +148,14 @@ impl<'a> Lookup<'a> {
     fn copy(&self, serves: impl Fn(&super::store::Kept) -> bool) -> Option<Box<RawValue>> {
         let now = now();
         let mut store = self.cache.lock();
-        let kept = self
-            .link
-            .scoped
-            .of(self.link)
-            .both()
-            .into_iter()
-            .find_map(|scope| {
-                let key = Key {
-                    scope: Arc::clone(scope),
-                    subject: self.subject.clone(),
-                };
-                store.find(&key, now).filter(&serves)
-            })?;
+        let scopes = self.link.scoped.of(self.link);
+        let kept = scopes.both().into_iter().find_map(|scope| {
+            let key = Key {
+                scope: Arc::clone(scope),
+                subject: self.subject.clone(),
+            };
+            store.find(&key, now).filter(&serves)
+        })?;
         drop(store);
         Some((*kept.result).to_owned())
     }

@@ -42,25 +42,33 @@ impl Patient {
         *self.link.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(link);
     }
 
+    fn link(&self) -> Option<Arc<Link>> {
+        let link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        link.upgrade()
+    }
+
     async fn wait<T>(&self, mut work: BoxFuture<'_, T>) -> T {
         // Most of the time the hook has what it needs, and the clock is left alone.
         let at_once = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
         if let Poll::Ready(outcome) = at_once {
             return outcome;
         }
-        let link = self
-            .link
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .upgrade();
+        let link = self.link();
         let _held = link.as_ref().map(|link| link.pending.hold());
         work.await
     }
 }
 
 impl Authorize for Patient {
-    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(self.wait(self.hook.authorize(request)))
+    fn authorize<'a>(&'a self, mut request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            self.wait(self.hook.authorize(request.reborrow())).await?;
+            let credentials = request.headers.get("authorization");
+            if let (Some(credentials), Some(link)) = (credentials, self.link()) {
+                link.scoped.set_credentials(credentials.as_bytes());
+            }
+            Ok(())
+        })
     }
 
     fn answered(&self, answer: Arrived<'_>) {

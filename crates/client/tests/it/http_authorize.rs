@@ -20,7 +20,7 @@ use turnbuckle_client::{
 
 use crate::http_site::{Site, chain, discovered, initialized, plain, text};
 
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Gives a token that counts how often it was refused.
 #[derive(Clone, Default)]

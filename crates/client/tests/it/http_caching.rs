@@ -1,9 +1,17 @@
 //! What connections to one URL share of what they keep.
 
-use serde_json::json;
-use turnbuckle_client::{Cache, Connection, HttpTarget};
+use std::sync::{Arc, Mutex};
 
-use crate::http_site::{Site, modern, plain};
+use serde_json::json;
+use turnbuckle_client::{
+    Cache, Connection, HttpTarget,
+    transport::http::client::{Authorize, BoxError, Departing},
+};
+
+use crate::{
+    http_authorize::BoxFuture,
+    http_site::{Site, modern, plain},
+};
 
 /// Tools are for everybody, resources for who reads them.
 async fn site() -> Site {
@@ -68,4 +76,47 @@ async fn public_is_shared_and_private_only_by_one_caller() {
     let tenant = HttpTarget::new(format!("{}?tenant=2", site.url())).no_proxy();
     use_both(&client.connect(tenant).await.unwrap()).await;
     assert_eq!(count(), (3, 6));
+}
+
+/// Credentials that can become somebody else's.
+#[derive(Clone)]
+struct Signed(Arc<Mutex<&'static str>>);
+
+impl Signed {
+    fn by(token: &'static str) -> Self {
+        Self(Arc::new(Mutex::new(token)))
+    }
+}
+
+impl Authorize for Signed {
+    fn authorize<'a>(&'a self, request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        let token = format!("Bearer {}", self.0.lock().unwrap());
+        request
+            .headers
+            .insert("authorization", token.parse().unwrap());
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+// rule: K2
+// caching: another access token requires another cache, and the same one may share.
+#[tokio::test]
+async fn private_results_are_kept_by_token() {
+    let site = site().await;
+    let client = plain().cache(Cache::new());
+    let reads = || site.count("POST resources/read");
+    let connect = |hook: &Signed| client.connect(site.target().authorize(hook.clone()));
+    let hook = Signed::by("ada");
+    let first = connect(&hook).await.unwrap();
+    use_both(&first).await;
+    assert_eq!(reads(), 1);
+    // Another connection with the same token finds it as soon as it knows its token.
+    let second = connect(&Signed::by("ada")).await.unwrap();
+    use_both(&second).await;
+    assert_eq!(reads(), 1);
+    // Somebody else signs in, on the same connection.
+    *hook.0.lock().unwrap() = "bob";
+    first.read("c:d").await.unwrap();
+    use_both(&first).await;
+    assert_eq!(reads(), 3);
 }

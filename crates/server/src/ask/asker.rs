@@ -187,4 +187,15 @@ impl Extract for Ask {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         Asking::of(call).map(|asking| Self(Asker(asking)))
     }
+
+    /// Nothing where nobody can be asked. A `requestState` that is refused is no reason to go on
+    /// without it.
+    fn extract_if_there(call: &Call<'_>) -> Result<Option<Self>, Failure> {
+        match Self::extract(call) {
+            Ok(ask) => Ok(Some(ask)),
+            // mrtr: servers MUST reject state that fails verification.
+            Err(Failure::Reject(reject)) => Err(Failure::Reject(reject)),
+            Err(_) => Ok(None),
+        }
+    }
 }

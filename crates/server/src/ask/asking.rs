@@ -136,10 +136,14 @@ impl Asking {
             target: call.name().to_owned(),
             params,
         };
-        let capabilities = match call.raw_meta() {
-            Some(meta) => Declared::Meta(meta.to_owned()),
+        let capabilities = match &call.meta {
+            Some(meta) => Declared::Meta(meta.raw().into()),
             None => Declared::from(ClientCapabilities::default()),
         };
+        // Where a state counts once, so does an answer: one without its state may be to a question
+        // that was never put. It is asked again.
+        let counts_once = call.shared.settings.rounds.spent.is_some();
+        let is_taken = state.is_some() || !counts_once;
         let mut admission = None;
         let mut round = match state {
             None => Round::new(call.revision, capabilities),
@@ -151,12 +155,14 @@ impl Asking {
         };
         if let Some(responses) = responses {
             let responses: BTreeMap<Cow<'_, str>, &RawValue> =
-                serde_json::from_str(responses.get()).map_err(|_| {
+                serde_json::from_str(&responses).map_err(|_| {
                     Reject::invalid_params("`params.inputResponses` must be an object")
                 })?;
-            round
-                .merge(responses)
-                .map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;
+            if is_taken {
+                round
+                    .merge(responses)
+                    .map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;
+            }
         }
         Ok(Self {
             books: Books::new(round, admission),

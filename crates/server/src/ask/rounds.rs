@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use serde_json::value::RawValue;
 use turnbuckle_protocol::envelope::Members;
 use turnbuckle_session::round::{params_digest, seal::ParamsDigest};
 
@@ -16,12 +15,7 @@ pub(crate) enum Rounds<'a> {
     /// Still in the message.
     Params(&'static str, &'a Members<'a>),
     /// Taken out of it.
-    Taken(
-        &'static str,
-        ParamsDigest,
-        Option<Box<RawValue>>,
-        Option<String>,
-    ),
+    Taken(&'static str, ParamsDigest, Option<String>, Option<String>),
 }
 
 impl Rounds<'_> {
@@ -47,7 +41,7 @@ impl Rounds<'_> {
     ) -> (
         &'static str,
         ParamsDigest,
-        Option<Cow<'_, RawValue>>,
+        Option<Cow<'_, str>>,
         Option<Cow<'_, str>>,
     ) {
         match self {
@@ -56,7 +50,7 @@ impl Rounds<'_> {
                 params_digest(params),
                 params
                     .get("inputResponses")
-                    .map(|raw| Cow::Borrowed(raw.value())),
+                    .map(|raw| Cow::Borrowed(raw.get())),
                 state(params),
             ),
             Self::Taken(method, digest, responses, state) => (

@@ -26,8 +26,13 @@ pub(crate) trait Entry: Send + Sync {
     fn wire(&self) -> &Self::Wire;
     fn visible(&self) -> Option<&Visible>;
 
+    /// The extension that a client must declare to be shown it.
+    fn listed_with(&self) -> Option<&'static str> {
+        None
+    }
+
     fn is_restricted(&self) -> bool {
-        self.visible().is_some()
+        self.visible().is_some() || self.listed_with().is_some()
     }
 
     fn is_visible(&self, caller: &Caller) -> bool {
@@ -63,6 +68,7 @@ pub(crate) struct ToolEntry {
     )]
     pub(crate) headers: Option<ParamHeaders>,
     pub(crate) visible: Option<Visible>,
+    pub(crate) listed_with: Option<&'static str>,
     /// Whether it may or must run as a task; it may not if `None`.
     pub(crate) task: Option<TaskSupport>,
     /// Whether its handler says itself when it becomes one.
@@ -160,6 +166,10 @@ impl Entry for ToolEntry {
 
     fn visible(&self) -> Option<&Visible> {
         self.visible.as_ref()
+    }
+
+    fn listed_with(&self) -> Option<&'static str> {
+        self.listed_with
     }
 }
 

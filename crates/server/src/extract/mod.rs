@@ -58,6 +58,14 @@ pub trait Extract: Sized + Send {
     /// A [`Failure`] ends the call before the handler runs.
     fn extract(call: &Call<'_>) -> Result<Self, Failure>;
 
+    /// Takes the value from the call for a handler that can do without it: `Option<Self>`.
+    ///
+    /// # Errors
+    /// A [`Failure`] ends the call also here: for what the caller sent and must not be passed over.
+    fn extract_if_there(call: &Call<'_>) -> Result<Option<Self>, Failure> {
+        Ok(Self::extract(call).ok())
+    }
+
     /// Says what the handler needs, when it is registered.
     fn describe(_description: &mut Description) {}
 }
@@ -65,7 +73,7 @@ pub trait Extract: Sized + Send {
 impl<T: Extract> Extract for Option<T> {
     /// `None` where the inner extractor has nothing to give.
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        Ok(T::extract(call).ok())
+        T::extract_if_there(call)
     }
 }
 

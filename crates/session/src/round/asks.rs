@@ -152,7 +152,11 @@ impl Round {
     /// Answers under keys that were not asked are passed over, and so are those to questions that
     /// have an answer already; missing ones leave their questions open. When nothing at all is
     /// known to have been asked, the request came without its state: then an answer counts for
-    /// the question that the handler asks under its key.
+    /// the question that the handler asks under its key. The specification leaves room for both: a
+    /// client MUST bring the state back that it was given, but a server may also work from what is
+    /// in the retry alone, and the official conformance suite sends answers with nothing else. What
+    /// is lost is the proof that it was this question which was answered; who needs it does not
+    /// call this without a state.
     ///
     /// # Errors
     /// When an answer does not fit its question, or is too large to keep.

@@ -1,7 +1,9 @@
 //! What a client declared, read when somebody wants to know.
 
-use serde_json::value::RawValue;
-use turnbuckle_protocol::{ClientCapabilities, envelope::RequestMeta};
+use turnbuckle_protocol::{
+    ClientCapabilities,
+    envelope::{RawText, RequestMeta},
+};
 
 /// The capabilities of a client. A call whose answers are all there never looks at them, so they
 /// may stay the text they came in.
@@ -10,13 +12,13 @@ pub enum Declared {
     /// Read.
     Read(Box<ClientCapabilities>),
     /// In the `_meta` of a request, as it came. What cannot be read declares nothing.
-    Meta(Box<RawValue>),
+    Meta(RawText),
 }
 
 impl Declared {
     pub(super) fn read(&mut self) -> &ClientCapabilities {
         if let Self::Meta(meta) = self {
-            let text = RequestMeta::from_raw(&*meta).and_then(|meta| meta.client_capabilities);
+            let text = RequestMeta::from_raw(meta.raw()).and_then(|meta| meta.client_capabilities);
             let read = text.and_then(|text| serde_json::from_str(text.get()).ok());
             *self = Self::Read(read.unwrap_or_default());
         }

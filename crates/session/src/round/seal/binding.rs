@@ -52,7 +52,7 @@ pub fn params_digest(params: &Members<'_>) -> ParamsDigest {
     let mut hasher = Hasher::new("turnbuckle params");
     for (name, value) in kept {
         hasher.text(name);
-        hasher.raw(value.value());
+        hasher.raw(value.get());
     }
     ParamsDigest(hasher.finish())
 }

@@ -119,6 +119,19 @@ pub struct Departing<'a> {
     pub attempt: usize,
 }
 
+impl Departing<'_> {
+    /// The same request, for a hook that has another one asked first.
+    pub fn reborrow(&mut self) -> Departing<'_> {
+        Departing {
+            method: self.method,
+            address: self.address,
+            headers: self.headers,
+            body: self.body,
+            attempt: self.attempt,
+        }
+    }
+}
+
 /// An answer that has come, as far as its headers go.
 ///
 /// Its headers may hold secrets, and are not shown.
