@@ -56,7 +56,9 @@ await claim("one signs in by a link, step by step, calls, and signs out", async 
   assert.equal(new URL(await link.getAttribute("href")).origin, new URL(issuer.found[1]).origin);
   const [opened] = await Promise.all([page.context().waitForEvent("page"), link.click()]);
   await opened.waitForLoadState();
+  const since = performance.now();
   await page.locator(".state.open").waitFor();
+  const waited = Math.round(performance.now() - since);
   await page.locator(".steps .pill.done").first().waitFor();
   await page.locator('nav a[data-tab="tools"]').click();
   await page.locator("tb-offers [role=option]").first().waitFor();
@@ -68,6 +70,7 @@ await claim("one signs in by a link, step by step, calls, and signs out", async 
   await page.locator(".steps", { hasText: "sign out" }).waitFor();
   if (process.env.LOOK) await page.screenshot({ path: `${process.env.LOOK}/login-end.png` });
   await page.context().close();
+  return `open ${waited} ms after the browser came back, signed out after ${Math.round(performance.now() - since)} ms`;
 });
 
 await stop(inspector.child);

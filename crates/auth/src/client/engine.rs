@@ -44,7 +44,8 @@ pub(crate) struct Asked<'a> {
 
 impl Engine {
     pub(crate) fn new(settings: Arc<Settings>, server: Address) -> Self {
-        let fetcher = Fetcher::new(settings.http.clone(), settings.reach, server.clone());
+        let fetcher = Fetcher::new(settings.http.clone(), settings.reach, server.clone())
+            .watched_by(settings.onlooker.clone());
         Self {
             settings,
             server,

@@ -11,6 +11,7 @@ use turnbuckle_transport::http::client::{
     StatusCode,
 };
 
+use super::passage::Onlooker;
 use super::reach::{Reach, is_loopback};
 use super::{AuthError, Problem, Step};
 
@@ -32,6 +33,7 @@ pub(crate) struct Fetcher {
     own: OnceLock<Agent>,
     /// For whoever the server sends us to.
     others: OnceLock<Agent>,
+    onlooker: Onlooker,
 }
 
 /// A request that changes nothing, whatever the server makes of it.
@@ -69,7 +71,14 @@ impl Fetcher {
             server,
             own: OnceLock::new(),
             others: OnceLock::new(),
+            onlooker: Onlooker::default(),
         }
+    }
+
+    /// Tells of each request.
+    pub(crate) fn watched_by(mut self, onlooker: Onlooker) -> Self {
+        self.onlooker = onlooker;
+        self
     }
 
     /// Looks for a document. It is asked for without credentials, so redirects are followed, as
@@ -200,9 +209,14 @@ impl Fetcher {
             .agent(address)
             .map_err(|error| failed(step, address, error))?;
         tracing::debug!(%method, url = %address, "asking for authorization: {step}");
+        self.onlooker.tell(step, address, None);
         let whole = async { read(agent.send(method, address, headers, body).await?).await };
         match tokio::time::timeout(REQUEST_TIMEOUT, whole).await {
-            Ok(answer) => answer.map_err(|error| failed(step, address, error)),
+            Ok(Ok(answer)) => {
+                self.onlooker.tell(step, address, Some(answer.status));
+                Ok(answer)
+            }
+            Ok(Err(error)) => Err(failed(step, address, error)),
             Err(_) => Err(AuthError::new(step, Problem::Unreachable)
                 .at(address)
                 .hint(format!("it had {REQUEST_TIMEOUT:?}; try again"))),

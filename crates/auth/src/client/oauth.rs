@@ -7,6 +7,7 @@ use turnbuckle_transport::http::client::{Address, AgentSettings};
 
 use super::challenge::Wanted;
 use super::engine::Cause;
+use super::passage::{Onlooker, Passage};
 use super::session::Session;
 use super::settings::{Grant, Offline, Settings};
 use super::{
@@ -154,6 +155,17 @@ impl OAuth {
     /// Sends people to authorization servers in this way.
     pub fn browser(self, browser: impl Browser + 'static) -> Self {
         self.with(|settings| settings.browser = Arc::new(browser))
+    }
+
+    /// Tells of each request that a flow makes, for those who want to see it step by step.
+    ///
+    /// ```
+    /// # use turnbuckle_auth::client::OAuth;
+    /// let oauth = OAuth::new("inspector")
+    ///     .on_request(|passage| eprintln!("{}: {}", passage.step, passage.url));
+    /// ```
+    pub fn on_request(self, tell: impl Fn(&Passage) + Send + Sync + 'static) -> Self {
+        self.with(|settings| settings.onlooker = Onlooker::new(tell))
     }
 
     /// Keeps tokens here. Without this, they are forgotten with the process.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use turnbuckle_transport::http::client::AgentSettings;
 
+use super::passage::Onlooker;
 use super::reach::Reach;
 use super::{
     Assertion, Browser, Dpop, Enterprise, Loopback, MemoryStore, Registered, Scopes, TokenStore,
@@ -27,6 +28,7 @@ pub(crate) struct Settings {
     pub(crate) store: Arc<dyn TokenStore>,
     pub(crate) http: AgentSettings,
     pub(crate) reach: Reach,
+    pub(crate) onlooker: Onlooker,
 }
 
 /// How tokens are got.
@@ -65,6 +67,7 @@ impl Settings {
             store: Arc::new(MemoryStore::new()),
             http: AgentSettings::new(),
             reach: Reach::default(),
+            onlooker: Onlooker::default(),
         }
     }
 }

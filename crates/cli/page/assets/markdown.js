@@ -97,16 +97,16 @@ function inline(text) {
     from = found.index + found[0].length;
     const [, code, strong, strong2, soft, words, to, bare] = found;
     if (code) parts.push(h("code", null, code));
-    else if (strong || strong2) parts.push(h("strong", null, strong ?? strong2));
-    else if (soft) parts.push(h("em", null, soft));
+    else if (strong || strong2) parts.push(h("strong", null, inline(strong ?? strong2)));
+    else if (soft) parts.push(h("em", null, inline(soft)));
     else parts.push(link(bare ?? to, words || bare || to));
   }
   parts.push(text.slice(from));
   return parts.filter((part) => part !== "");
 }
 
-/** A link that leads to the web in a window of its own; any other is left as text. */
+/** A link that leads to the web in a window of its own; any other is left as text that says where it would. */
 function link(to, words) {
-  if (!/^https?:\/\//i.test(to)) return `${words} (${to})`;
+  if (!/^https?:\/\//i.test(to)) return h("span.nowhere", { title: to }, words);
   return h("a", { href: to, target: "_blank", rel: "noopener noreferrer", title: to }, words);
 }

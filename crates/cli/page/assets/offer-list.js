@@ -95,5 +95,12 @@ export class OfferList extends View {
 customElements.define("tb-offers", OfferList);
 
 function drawEntry(one) {
-  return [h("div.first", null, h("span.name", null, one.name), one.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))), h("div.second", null, one.about || "\u00a0")];
+  return [h("div.first", null, name(one.name), one.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))), h("div.second", null, one.about || "\u00a0")];
+}
+
+/** A URI is told apart by its end, which stays in sight. */
+function name(text) {
+  const cut = text.includes("://") ? text.lastIndexOf("/") + 1 : 0;
+  if (!cut || cut === text.length) return h("span.name", null, text);
+  return h("span.name.parted", null, h("span.head", null, text.slice(0, cut)), h("span.tail", null, text.slice(cut)));
 }

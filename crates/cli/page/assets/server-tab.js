@@ -26,7 +26,7 @@ export class ServerTab extends View {
     const focused = document.activeElement?.dataset?.keep;
     this.replaceChildren(
       h("h1", null, server.name),
-      h("p.connection", null, h(`span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`, null, server.status), h("span", null, sentence(server))),
+      h("p.connection", null, h(`span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`, null, server.status), server.status === "open" ? h("span", null, sentence(server)) : ""),
       server.error ? failure(server.error) : "",
       this.controls(server),
       h("div.sections", null,
@@ -61,7 +61,7 @@ export class ServerTab extends View {
   }
   authorization(server) {
     const steps = state.auth.get(server.id) ?? [];
-    return [steps.length ? h("ol.steps", null, steps.map((step) => h("li", null, h(`span.pill.${{ doing: "running", done: "done", failed: "failed" }[step.state]}`, null, step.state), h("span", null, step.step), detail(step.detail), step.url && step.state === "doing" ? link(step.url) : ""))) : h("p.dim", null, "No authorization has taken place."),
+    return [steps.length ? h("ol.steps", null, steps.map((step) => h("li", null, h(`span.pill.${{ doing: "running", done: "done", failed: "failed", missing: "cancelled" }[step.state]}`, null, step.state === "missing" ? "not there" : step.state), h("span", null, step.step), detail(step.detail), step.url && step.state === "doing" ? link(step.url) : ""))) : h("p.dim", null, "No authorization has taken place."),
       h("div.actions", null, button("Sign in", () => post(`servers/${server.id}/login`).catch((error) => this.append(h("p.problem", { role: "alert" }, error.message))), { "data-keep": "login" }), button("Sign out", () => post(`servers/${server.id}/logout`).catch(() => {}), { "data-keep": "logout" }))];
   }
 }

@@ -142,10 +142,16 @@ const TAKES = {
     if (change.kind !== "resource") loadOffer(change.server, true);
   },
   auth(step) {
-    const steps = state.auth.get(step.server) ?? [];
-    const known = steps.findIndex((other) => other.step === step.step);
+    // Whoever begins again sees the new steps alone.
+    const isNew = step.step === "sign in" && step.state === "doing";
+    const steps = (isNew ? null : state.auth.get(step.server)) ?? [];
+    const known = steps.findIndex((other) => other.step === step.step && other.state !== "missing");
     if (known < 0) steps.push(step);
-    else steps[known] = step;
+    else steps[known] = { ...step, detail: step.detail ?? steps[known].detail };
+    // What was under way ends with the whole.
+    if (step.step === "sign in" && step.state !== "doing") {
+      for (const [at, one] of steps.entries()) if (one.state === "doing") steps[at] = { ...one, state: step.state };
+    }
     state.auth.set(step.server, steps);
     touch("servers", step.server);
   },

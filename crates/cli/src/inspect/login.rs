@@ -3,13 +3,19 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use serde::Serialize;
-use turnbuckle::auth::client::OAuth;
+use turnbuckle::auth::{
+    self,
+    client::{OAuth, Passage},
+};
 use turnbuckle_host::config::Launch;
 
 use super::{
     Inspector, client,
     problem::{Problem, Who},
 };
+
+/// The step that a person takes.
+const BROWSER: &str = "signing in in the browser";
 
 /// One step, as the page shows it.
 #[derive(Serialize)]
@@ -122,14 +128,39 @@ impl Inspector {
             };
             let step = Step {
                 server: &server,
-                step: "browser",
+                step: BROWSER,
                 state: "doing",
                 detail: Some(format!("open the link to sign in at {issuer}")),
                 url: Some(url),
             };
             inspector.events.publish("auth", &step);
         });
-        let oauth = OAuth::new("turnbuckle").browser(browser);
+        let (inspector, server) = (Arc::downgrade(self), id.to_owned());
+        let oauth = OAuth::new("turnbuckle")
+            .browser(browser)
+            .on_request(move |passage| {
+                if let Some(inspector) = inspector.upgrade() {
+                    inspector.tell_passage(&server, passage);
+                }
+            });
         oauth.clone().remember().unwrap_or(oauth)
+    }
+
+    fn tell_passage(&self, server: &str, passage: &Passage) {
+        let state = match passage.status {
+            None => "doing",
+            Some(200..=299) => "done",
+            // Not here: the next place is asked.
+            Some(_) => "missing",
+        };
+        if passage.step == auth::client::Step::Token && passage.status.is_none() {
+            // Somebody was there and came back.
+            self.tell_step(server, BROWSER, "done", None);
+        }
+        let detail = match passage.status {
+            Some(status) => format!("{} · {status}", passage.url),
+            None => passage.url.clone(),
+        };
+        self.tell_step(server, &passage.step.to_string(), state, Some(detail));
     }
 }

@@ -1,0 +1,39 @@
+//! What a flow does, told while it does it.
+
+use std::sync::Arc;
+
+use turnbuckle_transport::http::client::{Address, StatusCode};
+
+use super::Step;
+
+/// One request of a flow: told when it is sent, and again when it is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passage {
+    /// What it is for.
+    pub step: Step,
+    /// Where it goes, without the query.
+    pub url: String,
+    /// The status of its answer; none when it is sent.
+    pub status: Option<u16>,
+}
+
+/// Who is told. Nobody costs nothing.
+#[derive(Clone, Default)]
+pub(crate) struct Onlooker(Option<Arc<dyn Fn(&Passage) + Send + Sync>>);
+
+impl Onlooker {
+    pub(crate) fn new(tell: impl Fn(&Passage) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(tell)))
+    }
+
+    pub(crate) fn tell(&self, step: Step, address: &Address, status: Option<StatusCode>) {
+        if let Some(tell) = &self.0 {
+            tell(&Passage {
+                step,
+                url: address.to_string(),
+                status: status.map(|status| status.as_u16()),
+            });
+        }
+    }
+}
