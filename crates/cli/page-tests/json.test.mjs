@@ -7,6 +7,7 @@ import { expand, variables } from "../page/assets/uri-template.js";
 import { validate } from "../page/assets/validate.js";
 import { wireFilter } from "../page/assets/wire-filter.js";
 import { commandLine } from "../page/assets/command-line.js";
+import { parseLarge } from "../page/assets/json-slices.js";
 import { everything } from "./fake-offer.mjs";
 
 await claim("numbers keep their digits", (assert) => {
@@ -59,6 +60,24 @@ await claim("templates are filled in as RFC 6570 says", (assert) => {
 await claim("the command line is quoted for a shell", (assert) => {
   const server = { name: "lab", source: "file", target: "http://x" };
   assert.equal(commandLine(server, "call", "t", parse('{"who":"it\'s","big":9007199254740993,"tags":["a"]}'), everything), "turnbuckle call lab t 'who=it'\\''s' big=9007199254740993 'tags:=[\"a\"]'");
-  assert.equal(commandLine({ name: "x", source: "command line", target: "npx srv --a" }, "call", "t", {}, everything), "turnbuckle call t -- npx srv --a");
+  assert.equal(commandLine({ name: "x", shell: { options: "--era legacy", server: "", command: "-- npx srv --a" } }, "call", "t", {}, everything), "turnbuckle call --era legacy t -- npx srv --a");
+});
+await claim("large JSON read in slices is the same, digit by digit, and breaks with the same words", async (assert) => {
+  const rows = Array.from({ length: 9000 }, (_, index) => `{ "n": ${index}, "text": "},{ \\"${index}\\\\", "list": [{"a":1.50},{"b":[]}], "big": 9007199254740993${index} }`);
+  for (const text of [`[${rows.join(", ")}]`, `{"a":[],"rows":[${rows.join(",")}],"last":{"x":{}}}`, `{${rows.map((row, index) => `"${index}":${row}`).join(",")}}`, `["${"x\\\\".repeat(150_000)}",-0]`, `${"[".repeat(900)}${" ".repeat(300_000)}${"]".repeat(900)}`]) {
+    assert.ok(text.length > 200_000);
+    assert.equal(print(await parseLarge(text)), print(parse(text)));
+  }
+  for (const [start, rest] of [["[", "1,2,"], ["{", '"a":}'], ["[", "1 2]"], ["{", '"a":1,}'], ["[", "1,,2]"], ["[", '"a]'], ["[", "1]x"], ["[", "{}]}"]]) {
+    const text = `${start}${" ".repeat(250_000)}${rest}`;
+    const told = (() => {
+      try {
+        return parse(text);
+      } catch (error) {
+        return error.message;
+      }
+    })();
+    assert.equal(await parseLarge(text).then(() => "it was read", (error) => error.message), told);
+  }
 });
 end();

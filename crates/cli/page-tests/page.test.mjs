@@ -1,42 +1,10 @@
 // The page in a real browser, before a fake binary: what people do, at both sizes and in both themes.
 
-import { createRequire } from "node:module";
 import { readdir, readFile } from "node:fs/promises";
 import { brotliCompressSync } from "node:zlib";
 
-import { chromium } from "playwright-core";
-
 import { claim, end } from "./claim.mjs";
-import { FLAGS, openPage } from "./browser.mjs";
-import { serveFake } from "./fake.mjs";
-
-const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
-
-/** Runs `act` on a page of its own, before a binary of its own. */
-async function on(options, act) {
-  const served = await serveFake(options);
-  const page = await openPage(browser, served.url, options);
-  try {
-    const note = await act(page, served.fake);
-    if (page.errors.length) throw new Error(page.errors.join("\n"));
-    if (page.hosts.size > 1) throw new Error(`other hosts were asked: ${[...page.hosts]}`);
-    return note;
-  } finally {
-    await page.context().close();
-    served.close();
-  }
-}
-/** The lower quarter and the worst of some times; on a busy machine the rest measures its neighbours. */
-const spread = (times) => ({ usual: times.toSorted((one, other) => one - other)[times.length >> 2], worst: Math.max(...times) });
-const run = (page) => page.keyboard.press("Control+Enter");
-
-async function violations(page) {
-  // As an instrument, not as a script of the page: its policy allows none but its own.
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  return found.violations.map((one) => `${one.impact} ${one.id}: ${one.nodes.map((node) => `${node.target} ${node.failureSummary}`).slice(0, 3).join(" | ")}`);
-}
+import { browser, on, run } from "./stage.mjs";
 
 await claim("the page is small", async (assert) => {
   let sum = 0;
@@ -236,97 +204,6 @@ await claim("a server that failed says why, and offers a retry", () => on({ hash
 await claim("authorization is told step by step", () => on({ hash: "#/lab/server" }, async (page) => {
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("sign-in in the browser").waitFor();
-}));
-
-const PLACES = ["#/lab/tools", "#/lab/tools/tricky", "#/lab/tools/deploy!", "#/lab/tools/prose!", "#/lab/tools/refused!", "#/lab/tools/large!", "#/lab/tools/summarize!", "#/lab/prompts/review", "#/lab/resources", "#/lab/tasks", "#/lab/logs", "#/lab/server", "#/dead/tools", "#/lab/tools?wire=1&seq=9", "#/lab/tools/tricky?view=json"];
-for (const [width, theme] of [[1280, "light"], [1280, "dark"], [360, "light"], [360, "dark"]]) {
-  await claim(`no place has a barrier at ${width} px, ${theme}`, async (assert) => {
-    const found = [];
-    for (const place of PLACES) {
-      await on({ rows: 40, width, theme, hash: place.replace("!", "") }, async (page) => {
-        if (place.endsWith("!")) {
-          await run(page);
-          await page.waitForSelector("tb-ask, .result, .failure");
-        }
-        await page.waitForTimeout(100);
-        found.push(...(await violations(page)).map((one) => `${place} ${one}`));
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-        if (wide > width) found.push(`${place} is ${wide} px wide`);
-      });
-    }
-    assert.deepEqual(found, []);
-    return `${PLACES.length} places`;
-  });
-}
-
-await claim("10,000 tools: a key of the filter takes at most 16 ms", () => on({ tools: 10_000 }, async (page) => {
-  await page.locator("tb-offers").getByText("10000 tools").waitFor();
-  const times = await page.evaluate(() => {
-    const input = document.querySelector("tb-offers .filter");
-    return [..."users 99"].map((letter) => {
-      const since = performance.now();
-      input.value += letter;
-      input.dispatchEvent(new Event("input", { bubbles: true }));
-      document.querySelector("tb-offers tb-list").getBoundingClientRect();
-      return performance.now() - since;
-    });
-  });
-  const { usual, worst } = spread(times);
-  if (usual > 16) throw new Error(times.join(" "));
-  return `usual ${usual.toFixed(1)} ms, worst ${worst.toFixed(1)} ms`;
-}));
-
-await claim("a result of 5 MB: first screen within 200 ms, and search", () => on({ hash: "#/lab/tools/large" }, async (page) => {
-  await page.evaluate(() => {
-    globalThis.blocks = [];
-    new PerformanceObserver((list) => globalThis.blocks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: "longtask" });
-    globalThis.shown = new Promise((resolve) => {
-      new MutationObserver(() => document.querySelector(".result .tree") && resolve(performance.now())).observe(document.body, { childList: true, subtree: true });
-    });
-    const read = ReadableStreamDefaultReader.prototype.read;
-    ReadableStreamDefaultReader.prototype.read = async function (...rest) {
-      const got = await read.apply(this, rest);
-      if (got.value?.length > 10_000) globalThis.last = performance.now();
-      return got;
-    };
-  });
-  await run(page);
-  const { after, blocks } = await page.evaluate(async () => {
-    const at = await globalThis.shown;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return { after: at - globalThis.last, blocks: globalThis.blocks };
-  });
-  if (!(after <= 200)) throw new Error(`${after} ms`);
-  await page.getByRole("tab", { name: "Structured" }).click();
-  await page.getByLabel("Search in this value").fill("row number 33333");
-  await page.locator(".hit", { hasText: "row number 33333" }).waitFor();
-  return `first screen ${after.toFixed(0)} ms after the last byte; longest task ${Math.max(0, ...blocks)} ms`;
-}));
-
-await claim("20,000 rows of the wire scroll and filter within a frame", () => on({ rows: 20_000, hash: "#/lab/tools?wire=1" }, async (page) => {
-  await page.getByText("20000 of 20000").waitFor();
-  const { scroll, filter } = await page.evaluate(() => {
-    const list = document.querySelector("tb-wire tb-list");
-    const timed = (act) => {
-      const since = performance.now();
-      act();
-      list.getBoundingClientRect();
-      return performance.now() - since;
-    };
-    const scroll = Array.from({ length: 30 }, (_, index) => timed(() => {
-      list.scrollTop = index * 18_000;
-      list.paint();
-    }));
-    const input = document.querySelector("tb-wire .filter");
-    const filter = [..."method:to"].map((letter) => timed(() => {
-      input.value += letter;
-      input.dispatchEvent(new Event("input"));
-    }));
-    return { scroll, filter };
-  });
-  const [scrolled, filtered] = [spread(scroll), spread(filter)];
-  if (scrolled.usual > 16 || filtered.usual > 16) throw new Error(`scroll ${scroll}, filter ${filter}`);
-  return `scroll ${scrolled.usual.toFixed(1)} ms (worst ${scrolled.worst.toFixed(1)}), filter ${filtered.usual.toFixed(1)} ms (worst ${filtered.worst.toFixed(1)})`;
 }));
 
 await browser.close();

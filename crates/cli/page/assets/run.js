@@ -139,7 +139,8 @@ function progressBar(progress, elapsed) {
   const total = Number(progress.total);
   const done = Number(progress.progress);
   const rate = elapsed > 500 && done > 0 ? `${(done / (elapsed / 1000)).toFixed(1)}/s` : null;
-  const words = [progress.total === undefined || progress.total === null ? String(progress.progress) : `${progress.progress}/${progress.total}`, progress.message, rate].filter(Boolean).join(" · ");
+  const isOpen = progress.total === undefined || progress.total === null;
+  const words = [isOpen ? (done > 0 ? String(done) : null) : `${done}/${total}`, progress.message, rate].filter(Boolean).join(" · ");
   const bar = h("progress", { "aria-label": "Progress", ...(total > 0 ? { max: total, value: Math.min(done, total) } : {}) });
   return h("div.progress", null, bar, h("span", null, words));
 }
