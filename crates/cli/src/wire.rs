@@ -85,6 +85,25 @@ impl Wire {
         client.on_wire(move |passing| seen.see(passing))
     }
 
+    /// Shows and records a message that passes outside of a client.
+    pub(crate) fn pass(&self, direction: Direction, message: &[u8]) {
+        if self.0.is_shown || self.0.file.is_some() {
+            self.0.write(direction, message);
+        }
+    }
+
+    /// One that shows and records nothing.
+    #[cfg(test)]
+    pub(crate) fn unseen() -> Self {
+        Self(Arc::new(Seen {
+            started: Instant::now(),
+            is_shown: false,
+            secrets: Secrets::default(),
+            file: None,
+            kept: Mutex::default(),
+        }))
+    }
+
     /// The newest result of a method, as the server wrote it.
     pub(crate) fn result(&self, method: &str) -> Option<Box<RawValue>> {
         let kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +131,7 @@ impl Wire {
 impl Seen {
     fn see(&self, passing: Passing<'_>) {
         if self.is_shown || self.file.is_some() {
-            self.write(passing);
+            self.write(passing.direction, passing.message);
         }
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(passing.message) else {
             return;
@@ -133,13 +152,8 @@ impl Seen {
         }
     }
 
-    fn write(&self, passing: Passing<'_>) {
-        let line = line(
-            self.started,
-            name(passing.direction),
-            passing.message,
-            &self.secrets,
-        );
+    fn write(&self, direction: Direction, message: &[u8]) {
+        let line = line(self.started, name(direction), message, &self.secrets);
         if self.is_shown {
             let _ = writeln!(std::io::stderr().lock(), "{line}");
         }

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, pin::pin, time::Duration};
 
 use clap::Args;
+use turnbuckle::transport::http::client::Address;
 
 use super::{block_on, print, print_json, serve::stop_signal};
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
     exit::{Code, Failed, Outcome},
     secret::Secrets,
     target::{Aim, Server},
+    wire::Wire,
 };
 
 /// Find out what is wrong with a server, by which rule of the specification, and what to do.
@@ -73,7 +75,14 @@ pub(crate) fn run(doctor: &Doctor) -> Outcome {
 impl Doctor {
     async fn examine(&self, server: &Server) -> Outcome {
         let options = &self.aim.options;
-        let report = Report::new(&server.name, Secrets::of(options, server));
+        // A URL may have secrets in its query.
+        let address = Address::parse(&server.name).map(|address| address.to_string());
+        let name = address.as_deref().unwrap_or(&server.name);
+        let report = Report::new(
+            name,
+            Secrets::of(options, server),
+            Wire::new(options, server)?,
+        );
         let patience = Patience::of(options.timeout.unwrap_or(TOTAL));
         let wanted = Wanted::new(options, self.call);
         let examined = examine(&report, server, options, wanted, patience);
@@ -103,7 +112,7 @@ impl Doctor {
             None => Ok(()),
             Some(finding) => {
                 let said = format!("{} [{}]", finding.message, finding.check.id);
-                Err(Failed::new(finding.check.area.code(), said).hint(finding.check.fix))
+                Err(Failed::new(finding.check.code(), said).hint(finding.check.fix))
             }
         }
     }

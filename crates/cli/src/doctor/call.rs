@@ -1,7 +1,7 @@
 //! Calls of tools that say they only read and need no argument: is the result what was promised?
 
 use serde_json::{Value, json};
-use turnbuckle::schema::Schema;
+use turnbuckle::{protocol::error::code, schema::Schema};
 
 use super::{
     finding::Finding,
@@ -27,11 +27,19 @@ pub(crate) async fn look(talk: &mut Talk<'_>, tools: &[Value]) {
         talk.report.step(format!("calling `{name}`"));
         let params = json!({ "name": name, "arguments": {} });
         let exchange = talk.ask("tools/call", params).await;
+        if exchange.is_silent() {
+            // It may take its time, and is not waited for.
+            let params = json!({ "requestId": exchange.sent["id"] });
+            if !(talk.is_modern() && talk.is_http()) {
+                talk.notify("notifications/cancelled", params).await;
+            }
+            continue;
+        }
         look_at(talk, tool, name, &exchange);
         called.push(name);
     }
     let said = match called.len() {
-        0 => "no tool says that it only reads and needs no argument".to_owned(),
+        0 => "no tool that only reads without arguments gave a result".to_owned(),
         _ => format!("called {}", called.join(", ")),
     };
     talk.report.ok(&call::FAILED, said);
@@ -55,6 +63,13 @@ fn look_at(talk: &Talk<'_>, tool: &Value, name: &str, exchange: &Exchange) {
         let finding = Finding::of(check, said).at(format!("tool `{name}`"));
         talk.report.add(finding.seen_all(exchange.evidence()));
     };
+    let is_asked = |heard: &Value| heard.get("id").is_some() && heard.get("method").is_some();
+    if exchange.code() == Some(code::MISSING_REQUIRED_CLIENT_CAPABILITY)
+        || exchange.heard.iter().any(is_asked)
+    {
+        // It wants to ask somebody, and there is nobody here.
+        return;
+    }
     let Some(result) = exchange.result() else {
         found(&call::FAILED, format!("a call gets {}", exchange.came()));
         return;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use tokio::time::timeout_at;
-use turnbuckle::protocol::meta::key;
+use turnbuckle::{client::Direction, protocol::meta::key};
 
 use super::{
     cancel::{alive, is_alive},
@@ -89,6 +89,7 @@ async fn by_http(talk: &Talk<'_>, http: &HttpRoad, request: &Value) -> Exchange 
     let until = began + talk.patience.probe;
     let mut exchange = nothing(request);
     let post = http.post(&talk.speech, request);
+    http.wire.pass(Direction::Out, post.body.as_bytes());
     let reply = match timeout_at(until.into(), http.reply(post)).await {
         Err(_) => {
             exchange.answer = Answer::Silence;
@@ -116,6 +117,7 @@ async fn by_http(talk: &Talk<'_>, http: &HttpRoad, request: &Value) -> Exchange 
             Ok(Err(error)) => break Answer::Gone(told(&error)),
             Ok(Ok(None)) => break Answer::Gone("the stream ended".to_owned()),
             Ok(Ok(Some(event))) => {
+                http.wire.pass(Direction::In, event.data.as_bytes());
                 if let Ok(message) = serde_json::from_str(&event.data) {
                     break Answer::Message(message);
                 }

@@ -75,7 +75,7 @@ pub(crate) async fn examine(report: &Report, command: Command, wanted: Wanted, p
 impl<'r> Program<'r> {
     fn start(&self, speech: Speech) -> Option<Talk<'r>> {
         self.report.step("starting the program");
-        match Pipe::start(&self.command) {
+        match Pipe::start(&self.command, self.report.wire.clone()) {
             Ok(pipe) => {
                 let road = Road::Pipe(Box::new(pipe));
                 Some(Talk::new(road, speech, self.patience, self.report))
@@ -250,10 +250,13 @@ impl<'r> Program<'r> {
         let Road::Pipe(pipe) = talk.road else { return };
         if self.report.is_muted() {
             self.report.mute(false);
-            let how = pipe.how_gone().unwrap_or_default();
-            let said = format!("{how} after `{}`: the rest was not looked at", pipe.last);
-            self.report
-                .add(Finding::of(&start::DIES, said).seen_all(words));
+            // Where it never answered, that is what is told.
+            if pipe.has_answered {
+                let how = pipe.how_gone().unwrap_or_default();
+                let said = format!("{how} after `{}`: the rest was not looked at", pipe.last);
+                self.report
+                    .add(Finding::of(&start::DIES, said).seen_all(words));
+            }
         }
         for stray in &pipe.stray {
             self.report.add(stray_finding(stray));

@@ -9,7 +9,7 @@ use super::{
     check::{Check, Severity},
     finding::Finding,
 };
-use crate::secret::Secrets;
+use crate::{secret::Secrets, wire::Wire};
 
 /// What is known of the server so far.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +28,8 @@ pub(crate) struct Subject {
 pub(crate) struct Report {
     started: Instant,
     secrets: Secrets,
+    /// Where messages are shown and recorded, if that was asked for.
+    pub(crate) wire: Wire,
     kept: RefCell<Kept>,
 }
 
@@ -43,7 +45,7 @@ struct Kept {
 const MAX_PLACES: usize = 1_000;
 
 impl Report {
-    pub(crate) fn new(name: &str, secrets: Secrets) -> Self {
+    pub(crate) fn new(name: &str, secrets: Secrets, wire: Wire) -> Self {
         let kept = Kept {
             subject: Subject {
                 name: name.to_owned(),
@@ -54,6 +56,7 @@ impl Report {
         Self {
             started: Instant::now(),
             secrets,
+            wire,
             kept: RefCell::new(kept),
         }
     }
@@ -170,7 +173,7 @@ mod tests {
     fn one_mistake_in_many_places_is_one_finding_and_secrets_are_masked() {
         let mut secrets = Secrets::default();
         secrets.add("Bearer hunter2-and-more");
-        let report = Report::new("x", secrets);
+        let report = Report::new("x", secrets, Wire::unseen());
         for place in ["a", "b"] {
             report.add(Finding::of(&lists::NULL, "it is null").at(place));
         }

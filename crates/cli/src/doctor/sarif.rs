@@ -2,54 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::{check::Severity, report::Report, table};
+use super::{
+    check::{Check, Severity},
+    finding::Finding,
+    report::Report,
+    table,
+};
 
 /// A SARIF log with one run.
 pub(crate) fn log(report: &Report) -> Value {
-    let rules: Vec<Value> = table::all()
-        .map(|check| {
-            let mut rule = json!({
-                "id": check.id,
-                "shortDescription": { "text": check.claim },
-                "help": { "text": check.fix },
-                "defaultConfiguration": { "level": level(check.severity) },
-                "properties": { "tags": [check.area.name()] },
-            });
-            if let Some(page) = check.rule {
-                rule["helpUri"] = json!(page.url());
-            }
-            rule
-        })
-        .collect();
-    let subject = report.subject();
-    let results: Vec<Value> = report
-        .findings()
-        .iter()
-        .filter(|finding| finding.severity > Severity::Ok)
-        .map(|finding| {
-            let index = table::all().position(|check| std::ptr::eq(check, finding.check));
-            let mut text = finding.message.clone();
-            for piece in &finding.evidence {
-                text = format!("{text}\n{piece}");
-            }
-            let whole = [subject.name.clone()];
-            let places = if finding.places.is_empty() {
-                &whole[..]
-            } else {
-                &finding.places
-            };
-            let places = places
-                .iter()
-                .map(|place| json!({ "fullyQualifiedName": place }));
-            json!({
-                "ruleId": finding.check.id,
-                "ruleIndex": index,
-                "level": level(finding.severity),
-                "message": { "text": text },
-                "locations": [{ "logicalLocations": places.collect::<Vec<_>>() }],
-            })
-        })
-        .collect();
+    let rules: Vec<Value> = table::all().map(rule).collect();
+    let name = report.subject().name;
+    let findings = report.findings();
+    let wrong = findings.iter().filter(|it| it.severity > Severity::Ok);
+    let results: Vec<Value> = wrong.map(|finding| result(finding, &name)).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -64,10 +30,62 @@ pub(crate) fn log(report: &Report) -> Value {
     })
 }
 
+fn rule(check: &Check) -> Value {
+    let mut rule = json!({
+        "id": check.id,
+        "shortDescription": { "text": check.claim },
+        "help": { "text": check.fix },
+        "defaultConfiguration": { "level": level(check.severity) },
+        "properties": { "tags": [check.area.name()] },
+    });
+    if let Some(page) = check.rule {
+        rule["helpUri"] = json!(page.url());
+    }
+    rule
+}
+
+fn result(finding: &Finding, name: &str) -> Value {
+    let index = table::all().position(|check| std::ptr::eq(check, finding.check));
+    let mut text = finding.message.clone();
+    for piece in &finding.evidence {
+        text = format!("{text}\n{piece}");
+    }
+    let whole = [name.to_owned()];
+    let places = if finding.places.is_empty() {
+        &whole[..]
+    } else {
+        &finding.places
+    };
+    let places = places
+        .iter()
+        .map(|place| json!({ "fullyQualifiedName": place }));
+    json!({
+        "ruleId": finding.check.id,
+        "ruleIndex": index,
+        "level": level(finding.severity),
+        "message": { "text": text },
+        "locations": [{
+            "physicalLocation": { "artifactLocation": { "uri": file(name) } },
+            "logicalLocations": places.collect::<Vec<_>>(),
+        }],
+    })
+}
+
 fn level(severity: Severity) -> &'static str {
     match severity {
         Severity::Ok => "none",
         Severity::Warning => "warning",
         Severity::Error => "error",
     }
+}
+
+/// Code scanning wants a file for each result, and a server has none: its name stands for it.
+fn file(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
+    let name = name.split_once("://").map_or(name, |(_, rest)| rest);
+    let plain: String = name
+        .chars()
+        .map(|letter| if is_plain(letter) { letter } else { '-' })
+        .collect();
+    format!("doctor/{plain}")
 }

@@ -27,10 +27,16 @@ pub(super) async fn look_legacy(talk: &mut Talk<'_>) {
     bad_json(talk, &road).await;
 }
 
-/// A server without sessions has no streams of them: 405. One that has both eras may have them.
+/// What is no JSON is refused in each era.
 pub(super) async fn look_modern(talk: &mut Talk<'_>, road: &HttpRoad) {
     talk.report.step("asking with what is no JSON");
     bad_json(talk, road).await;
+}
+
+/// A server without sessions refuses GET.
+pub(super) async fn look_without_sessions(talk: &Talk<'_>, road: &HttpRoad) {
+    let headers = vec![("accept", "text/event-stream".to_owned())];
+    get(talk, road, headers).await;
 }
 
 /// Looks at the head of what GET gives; a stream is left as soon as it is there.

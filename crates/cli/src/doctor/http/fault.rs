@@ -1,6 +1,6 @@
 //! What it is that answered, where it was no server.
 
-use turnbuckle::transport::http::client::Address;
+use turnbuckle::transport::http::client::{Address, AgentSettings};
 
 use super::nearby;
 use crate::doctor::{
@@ -46,6 +46,7 @@ pub(super) async fn cannot_talk(
     road: &HttpRoad,
     first: &Exchange,
     report: &Report,
+    settings: &AgentSettings,
     patience: Patience,
 ) -> bool {
     if first.status() == Some(407) {
@@ -57,7 +58,15 @@ pub(super) async fn cannot_talk(
         return false;
     };
     if let Some(finding) = network::distrust(how) {
-        report.add(finding);
+        // An old certificate was seen before.
+        if !report.has(finding.check) {
+            report.add(finding);
+        }
+        return true;
+    }
+    if let Ok(Some(proxy)) = settings.proxy_before(&road.address) {
+        let said = format!("the proxy {proxy} does not let the request through");
+        report.add(Finding::of(&connect::PROXY, said).seen_all(first.evidence()));
         return true;
     }
     if network::look(report, &road.address, patience).await {

@@ -119,9 +119,11 @@ impl<'r> Site<'r> {
             road = followed;
             first = self.first(&road).await;
         }
-        if fault::is_redirect(&first)
-            || fault::cannot_talk(&road, &first, self.report, self.patience).await
-        {
+        if fault::is_redirect(&first) {
+            return;
+        }
+        let (report, settings) = (self.report, &self.settings);
+        if fault::cannot_talk(&road, &first, report, settings, self.patience).await {
             return;
         }
         if first.status() == Some(401) {
@@ -149,7 +151,7 @@ impl<'r> Site<'r> {
 
     fn road(&self, settings: &AgentSettings, address: Address) -> Option<HttpRoad> {
         match settings.agent(&address) {
-            Ok(agent) => Some(HttpRoad::new(agent, address)),
+            Ok(agent) => Some(HttpRoad::new(agent, address, self.report.wire.clone())),
             Err(error) => {
                 self.report
                     .add(Finding::of(&connect::PROXY, error.to_string()));
@@ -239,10 +241,11 @@ impl<'r> Site<'r> {
         };
         if is_modern {
             handshake::refused(self.report, &refused);
+            endpoint::look_without_sessions(&talk, &road).await;
             return;
         }
         self.report.step("asking for a stream of events");
-        let opened = EventsRoad::open(&road.agent, &road.address, self.patience.probe).await;
+        let opened = EventsRoad::open(&road, self.patience.probe).await;
         match opened {
             Ok(events) => self.events(events, &road, asked).await,
             Err(why) => self.nothing(&road, &first, &refused, why).await,

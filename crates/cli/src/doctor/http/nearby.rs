@@ -27,13 +27,14 @@ pub(super) async fn find(road: &HttpRoad, patience: Patience) -> Option<String> 
         return None;
     }
     let address = road.address.join(USUAL_EVENTS).ok()?;
-    let events = EventsRoad::open(&road.agent, &address, patience.probe).await;
-    events.is_ok().then(|| address.to_string())
+    let road = HttpRoad::new(road.agent.clone(), address, road.wire.clone());
+    let events = EventsRoad::open(&road, patience.probe).await;
+    events.is_ok().then(|| road.address.to_string())
 }
 
 /// Whether something there answers as a server does, in either era.
 async fn is_server(road: &HttpRoad, address: &Address, patience: Patience) -> bool {
-    let road = HttpRoad::new(road.agent.clone(), address.clone());
+    let road = HttpRoad::new(road.agent.clone(), address.clone(), road.wire.clone());
     let modern = Speech::Modern(Revision::LATEST);
     let legacy = Speech::Legacy(Revision::LATEST_LEGACY);
     let initialize = Speech::initialize(Revision::LATEST_LEGACY.as_str());

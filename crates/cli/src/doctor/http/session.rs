@@ -178,14 +178,20 @@ async fn delete(talk: &mut Talk<'_>, id: &str) {
         return;
     };
     if exchange.status() == Some(404) {
-        talk.report.ok(&session::UNDEAD, "and they are gone");
+        talk.report.ok(&session::ENDED, "and they are gone");
         return;
     }
     let said = format!(
         "after DELETE a session is answered with {}",
         exchange.came()
     );
-    let finding = Finding::of(&session::UNDEAD, said);
+    let is_served = exchange.result().is_some();
+    let check = if is_served {
+        &session::UNDEAD
+    } else {
+        &session::ENDED
+    };
+    let finding = Finding::of(check, said);
     talk.report.add(finding.seen_all(exchange.evidence()));
 }
 

@@ -74,11 +74,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{doctor::check::Severity, secret::Secrets};
+    use crate::{doctor::check::Severity, secret::Secrets, wire::Wire};
 
     /// The ids of what is found in a tool.
     fn ids(tool: &Value) -> Vec<&'static str> {
-        let report = Report::new("test", Secrets::default());
+        let report = Report::new("test", Secrets::default(), Wire::unseen());
         look_at(&report, tool, true);
         let found = report.findings();
         let bad = found.iter().filter(|it| it.severity > Severity::Ok);

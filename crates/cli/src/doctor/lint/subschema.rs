@@ -118,56 +118,59 @@ pub(super) fn walk<'s>(root: &'s Value, see: &mut impl FnMut(&Sub<'s>)) {
 }
 
 fn children<'s>(sub: &Sub<'s>) -> Vec<Sub<'s>> {
-    let mut found = Vec::new();
-    let Some(members) = sub.schema.as_object() else {
-        return found;
+    let members = sub.schema.as_object();
+    let keywords = members.into_iter().flatten();
+    keywords
+        .flat_map(|(keyword, value)| inside(sub, keyword, value))
+        .collect()
+}
+
+/// The schemas that a keyword holds.
+fn inside<'s>(sub: &Sub<'s>, keyword: &str, value: &'s Value) -> Vec<Sub<'s>> {
+    let at = |schema, path: &str, role, level| Sub {
+        schema,
+        pointer: format!("{}/{path}", sub.pointer),
+        role,
+        level,
     };
-    let mut add = |schema: &'s Value, path: &str, role, level| {
-        found.push(Sub {
-            schema,
-            pointer: format!("{}/{path}", sub.pointer),
-            role,
-            level,
-        });
-    };
-    for (keyword, value) in members {
-        match (keyword.as_str(), value) {
-            ("properties", Value::Object(properties)) => {
-                for (name, schema) in properties {
-                    let path = format!("properties/{}", escaped(name));
-                    add(schema, &path, Role::Property, sub.level + 1);
-                }
-            }
-            (
-                "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
-                Value::Object(map),
-            ) => {
-                for (name, schema) in map {
-                    let path = format!("{keyword}/{}", escaped(name));
-                    add(schema, &path, Role::Other, sub.level);
-                }
-            }
-            ("oneOf" | "anyOf" | "allOf" | "prefixItems" | "items", Value::Array(list)) => {
-                for (index, schema) in list.iter().enumerate() {
-                    add(
-                        schema,
-                        &format!("{keyword}/{index}"),
-                        Role::Other,
-                        sub.level,
-                    );
-                }
-            }
-            ("items", schema) => add(schema, "items", Role::Items, sub.level),
-            ("additionalProperties", schema @ Value::Object(_)) => {
-                add(schema, keyword, Role::Other, sub.level + 1);
-            }
-            ("contains" | "not" | "if" | "then" | "else" | "propertyNames", schema) => {
-                add(schema, keyword, Role::Other, sub.level);
-            }
-            _ => {}
+    match (keyword, value) {
+        ("properties", Value::Object(properties)) => {
+            let each = properties.iter().map(|(name, schema)| {
+                let path = format!("properties/{}", escaped(name));
+                at(schema, &path, Role::Property, sub.level + 1)
+            });
+            each.collect()
         }
+        (
+            "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+            Value::Object(map),
+        ) => {
+            let each = map.iter().map(|(name, schema)| {
+                let path = format!("{keyword}/{}", escaped(name));
+                at(schema, &path, Role::Other, sub.level)
+            });
+            each.collect()
+        }
+        ("oneOf" | "anyOf" | "allOf" | "prefixItems" | "items", Value::Array(list)) => {
+            let each = list.iter().enumerate().map(|(index, schema)| {
+                at(
+                    schema,
+                    &format!("{keyword}/{index}"),
+                    Role::Other,
+                    sub.level,
+                )
+            });
+            each.collect()
+        }
+        ("items", schema) => vec![at(schema, "items", Role::Items, sub.level)],
+        ("additionalProperties", Value::Object(_)) => {
+            vec![at(value, keyword, Role::Other, sub.level + 1)]
+        }
+        ("contains" | "not" | "if" | "then" | "else" | "propertyNames", schema) => {
+            vec![at(schema, keyword, Role::Other, sub.level)]
+        }
+        _ => Vec::new(),
     }
-    found
 }
 
 fn escaped(name: &str) -> String {

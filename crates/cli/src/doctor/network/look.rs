@@ -6,7 +6,7 @@ use tokio::{
 };
 use turnbuckle::transport::http::client::Address;
 
-use super::{place, reach};
+use super::{place, reach, tls::is_spoken};
 use crate::doctor::{
     finding::Finding,
     patience::Patience,
@@ -34,13 +34,20 @@ pub(crate) async fn look(report: &Report, address: &Address, patience: Patience)
         stream.read(&mut bytes).await
     };
     let Ok(Ok(count @ 1..)) = timeout(patience.probe, talk).await else {
-        return false;
+        // Some close at once when the first bytes are no TLS.
+        let is_tls = match reach(&place, patience.probe).await {
+            Ok(stream) => is_spoken(&place.0, stream, patience).await,
+            Err(_) => false,
+        };
+        if is_tls {
+            unexpected(report, address);
+        }
+        return is_tls;
     };
     let bytes = &bytes[..count];
     // TLS answers a plain request with an alert of its own (type 21), or with such an HTTP page.
     if bytes.starts_with(&[21, 3]) || is_told_by_page(bytes) {
-        let said = "the port speaks TLS, and the URL says `http`";
-        report.add(Finding::of(&tls::UNEXPECTED, said).at(address.to_string()));
+        unexpected(report, address);
         return true;
     }
     if bytes.starts_with(b"HTTP/") {
@@ -50,6 +57,11 @@ pub(crate) async fn look(report: &Report, address: &Address, patience: Patience)
     let said = "what answers at the port speaks no HTTP";
     report.add(Finding::of(&http::NOT_HTTP, said).seen(format!("← {shown}")));
     true
+}
+
+fn unexpected(report: &Report, address: &Address) {
+    let said = "the port speaks TLS, and the URL says `http`";
+    report.add(Finding::of(&tls::UNEXPECTED, said).at(address.to_string()));
 }
 
 fn is_told_by_page(bytes: &[u8]) -> bool {

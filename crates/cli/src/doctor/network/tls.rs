@@ -66,6 +66,18 @@ pub(super) async fn look(
     None
 }
 
+/// Whether TLS is spoken, by whomever.
+pub(super) async fn is_spoken(host: &str, stream: TcpStream, patience: Patience) -> bool {
+    let (Some(config), Ok(name)) = (
+        config(Arc::default()),
+        ServerName::try_from(host.to_owned()),
+    ) else {
+        return false;
+    };
+    let handshake = TlsConnector::from(config).connect(name, stream);
+    matches!(timeout(patience.probe, handshake).await, Ok(Ok(_)))
+}
+
 fn look_at_dates(report: &Report, validity: Option<Validity>) {
     let Some(validity) = validity else { return };
     let now = SystemTime::now();

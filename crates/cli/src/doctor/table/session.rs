@@ -19,11 +19,11 @@ checks! { Session;
         rule: "2025-11-25/basic/transports" "H9",
         fix: "Answer 400 Bad Request.",
     }
-    UNKNOWN Error "session.unknown" {
-        claim: "A session that does not exist is answered with 404.",
-        breaks: "clients, which open a new session on 404 alone",
+    UNKNOWN Warning "session.unknown" {
+        claim: "A session that never was is answered with 404, as one that has ended.",
+        breaks: "clients after a restart of the server: they open a new session on 404 alone",
         rule: "2025-11-25/basic/transports" "H9 H10",
-        fix: "Answer 404 Not Found for ids that are unknown or have ended.",
+        fix: "Answer 404 Not Found for ids that are unknown; a server that was restarted cannot know which have ended.",
     }
     DELETE Warning "session.delete" {
         claim: "DELETE ends a session, or is refused with 405.",
@@ -31,8 +31,14 @@ checks! { Session;
         fix: "Answer DELETE with a 2xx status and end the session, or with 405.",
     }
     UNDEAD Error "session.undead" {
-        claim: "A session that was deleted is gone: 404.",
+        claim: "A session that was deleted is served no more.",
         rule: "2025-11-25/basic/transports" "H9",
         fix: "Forget the session on DELETE, on all replicas.",
+    }
+    ENDED Error "session.ended" {
+        claim: "A session that has ended is answered with 404, and no other status.",
+        breaks: "clients, which open a new session on 404 alone",
+        rule: "2025-11-25/basic/transports" "H9 H10",
+        fix: "Answer 404 Not Found.",
     }
 }

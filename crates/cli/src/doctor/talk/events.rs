@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::time::{timeout, timeout_at};
-use turnbuckle::transport::http::client::{Address, Agent, Events, HeaderMap, Method};
+use turnbuckle::{
+    client::Direction,
+    transport::http::client::{Events, HeaderMap, Method},
+};
 
 use super::{
     Answer, Exchange, HttpRoad, Kind, MAX_HEARD, MAX_MESSAGE, Post,
@@ -31,11 +34,8 @@ pub(crate) enum NotEvents {
 }
 
 impl EventsRoad {
-    pub(crate) async fn open(
-        agent: &Agent,
-        address: &Address,
-        patience: Duration,
-    ) -> Result<Self, NotEvents> {
+    pub(crate) async fn open(road: &HttpRoad, patience: Duration) -> Result<Self, NotEvents> {
+        let (agent, address) = (&road.agent, &road.address);
         let until = Instant::now() + patience;
         let late = || NotEvents::Failed("no answer in time".to_owned());
         let asked = agent.events(address, HeaderMap::new());
@@ -58,14 +58,14 @@ impl EventsRoad {
         };
         let first = first.ok_or_else(|| NotEvents::NoEndpoint("an empty stream".to_owned()))?;
         if first.event.as_deref() != Some("endpoint") {
-            return Err(NotEvents::NoEndpoint(format!("{}", first.data)));
+            return Err(NotEvents::NoEndpoint(first.data));
         }
         let endpoint = address
             .join(&first.data)
             .map_err(|error| NotEvents::NoEndpoint(error.to_string()))?;
         Ok(Self {
             events,
-            posts: HttpRoad::new(agent.clone(), endpoint),
+            posts: HttpRoad::new(agent.clone(), endpoint, road.wire.clone()),
         })
     }
 
@@ -118,6 +118,7 @@ impl EventsRoad {
                 Ok(Err(error)) => return Answer::Gone(told(&error)),
                 Err(_) => return Answer::Silence,
             };
+            self.posts.wire.pass(Direction::In, event.data.as_bytes());
             let Ok(message) = serde_json::from_str::<Value>(&event.data) else {
                 continue;
             };

@@ -7,11 +7,14 @@ use serde_json::Value;
 use tokio::time::timeout_at;
 use turnbuckle::{
     Revision,
+    client::Direction,
     protocol::http::{encode, header, name_of},
     transport::http::client::{
         Address, Agent, Events, HeaderMap, HeaderName, HeaderValue, HttpError, Method, Reply,
     },
 };
+
+use crate::wire::Wire;
 
 use super::{Answer, Exchange, Head, Kind, MAX_HEARD, MAX_MESSAGE, Speech, kind};
 
@@ -20,6 +23,7 @@ use super::{Answer, Exchange, Head, Kind, MAX_HEARD, MAX_MESSAGE, Speech, kind};
 pub(crate) struct HttpRoad {
     pub(crate) agent: Agent,
     pub(crate) address: Address,
+    pub(crate) wire: Wire,
     /// The session, once it is open.
     pub(crate) session: Option<String>,
 }
@@ -32,10 +36,11 @@ pub(crate) struct Post {
 }
 
 impl HttpRoad {
-    pub(crate) fn new(agent: Agent, address: Address) -> Self {
+    pub(crate) fn new(agent: Agent, address: Address, wire: Wire) -> Self {
         Self {
             agent,
             address,
+            wire,
             session: None,
         }
     }
@@ -91,6 +96,9 @@ impl HttpRoad {
         let until = began + patience;
         let mut heard = Vec::new();
         let id = sent.get("id").cloned();
+        if !post.body.is_empty() {
+            self.wire.pass(Direction::Out, post.body.as_bytes());
+        }
         let (head, answer) = match timeout_at(until.into(), self.reply(post)).await {
             Err(_) => (None, Answer::Silence),
             Ok(Err(error)) => (None, Answer::Gone(told(&error))),
@@ -104,12 +112,29 @@ impl HttpRoad {
                 (Some(head), answer)
             }
         };
-        Exchange {
+        let exchange = Exchange {
             sent,
             answer,
             heard,
             head,
             took: began.elapsed(),
+        };
+        self.show(&exchange);
+        exchange
+    }
+
+    /// Shows what came.
+    fn show(&self, exchange: &Exchange) {
+        for heard in &exchange.heard {
+            self.wire.pass(Direction::In, heard.to_string().as_bytes());
+        }
+        match &exchange.answer {
+            Answer::Message(message) => {
+                self.wire
+                    .pass(Direction::In, message.to_string().as_bytes());
+            }
+            Answer::Other(body) => self.wire.pass(Direction::In, body.as_bytes()),
+            Answer::Nothing | Answer::Silence | Answer::Gone(_) => {}
         }
     }
 
@@ -177,7 +202,7 @@ async fn read(reply: Reply, id: Option<&Value>, heard: &mut Vec<Value>) -> Answe
 
 fn is_rpc(message: &Value) -> bool {
     let has = |member| message.get(member).is_some();
-    has("jsonrpc") || has("result") || (has("error") && message["error"].is_object())
+    has("jsonrpc") || has("result") || message["error"]["code"].is_i64()
 }
 
 /// Reads events until the answer to `id` is there.

@@ -7,7 +7,12 @@ use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     time::{timeout, timeout_at},
 };
-use turnbuckle::transport::{Child, ChildReader, ChildWriter, Command, Ended, SpawnError};
+use turnbuckle::{
+    client::Direction,
+    transport::{Child, ChildReader, ChildWriter, Command, Ended, SpawnError},
+};
+
+use crate::wire::Wire;
 
 use super::{Answer, Exchange, Kind, MAX_HEARD, MAX_MESSAGE, kind, refusal};
 
@@ -30,7 +35,10 @@ pub(crate) struct Pipe {
     gone: Option<String>,
     /// The last request.
     pub(crate) last: String,
+    /// Whether any request was answered.
+    pub(crate) has_answered: bool,
     pub(crate) started: Instant,
+    wire: Wire,
 }
 
 /// What is on stdout and does not belong there.
@@ -47,7 +55,7 @@ pub(crate) enum Stray {
 }
 
 impl Pipe {
-    pub(crate) fn start(command: &Command) -> Result<Self, SpawnError> {
+    pub(crate) fn start(command: &Command, wire: Wire) -> Result<Self, SpawnError> {
         let started = Instant::now();
         let (child, pipes) = command.spawn()?;
         Ok(Self {
@@ -58,6 +66,8 @@ impl Pipe {
             stray: Vec::new(),
             gone: None,
             last: String::new(),
+            has_answered: false,
+            wire,
             started,
         })
     }
@@ -115,6 +125,7 @@ impl Pipe {
 
     /// Writes bytes as they are.
     pub(crate) async fn write_text(&mut self, text: &str, patience: Duration) -> Answer {
+        self.wire.pass(Direction::Out, text.trim_end().as_bytes());
         let written = timeout(patience, self.writer.write_all(text.as_bytes())).await;
         match written {
             Ok(Ok(())) => Answer::Nothing,
@@ -152,7 +163,10 @@ impl Pipe {
                 Err(_) => return Answer::Silence,
             };
             match kind(&message, id) {
-                Kind::Answer => return Answer::Message(message),
+                Kind::Answer => {
+                    self.has_answered = true;
+                    return Answer::Message(message);
+                }
                 Kind::Request(own) => {
                     let answer = format!("{}\n", refusal(&message, &own));
                     let _ =
@@ -186,6 +200,7 @@ impl Pipe {
                 self.keep(Stray::TooLong);
                 return Err("a line of its stdout does not end".to_owned());
             }
+            self.wire.pass(Direction::In, line.trim_ascii());
             match read(&line) {
                 Ok(Some(message)) => return Ok(message),
                 Ok(None) => {}
