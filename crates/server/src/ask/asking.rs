@@ -23,7 +23,7 @@ use crate::{
 /// The asks of one call.
 pub(crate) struct Asking {
     books: Mutex<Books>,
-    way: Way,
+    pub(super) way: Way,
     /// Where questions are written down once the call is a task.
     pub(super) board: OnceLock<Arc<Board>>,
     /// Whether a session is asked by tasks of its own, where it has them.
@@ -36,7 +36,7 @@ pub(super) struct Books {
     /// How many wait for the answer to each open question.
     waiting: BTreeMap<String, usize>,
     /// Visits that are to be made before the call.
-    visits: Vec<String>,
+    pub(super) visits: Vec<String>,
     /// How many effects run that must not be dropped.
     memos: usize,
     /// What the call ends with, whatever its handler makes of it.
@@ -60,7 +60,7 @@ impl Books {
         })
     }
 
-    fn wake_driver(&mut self) {
+    pub(super) fn wake_driver(&mut self) {
         if let Some(driver) = self.driver.take() {
             driver.wake();
         }
@@ -84,7 +84,7 @@ pub(super) enum Stand {
 }
 
 /// How the client is reached.
-enum Way {
+pub(super) enum Way {
     /// By a reply that says what is missing, and a retry that brings it.
     Rounds(Return),
     /// By requests in the session.
@@ -153,16 +153,10 @@ impl Asking {
                 Round::resume(call.revision, capabilities, opened.journal)
             }
         };
-        if let Some(responses) = responses {
-            let responses: BTreeMap<Cow<'_, str>, &RawValue> =
-                serde_json::from_str(&responses).map_err(|_| {
-                    Reject::invalid_params("`params.inputResponses` must be an object")
-                })?;
-            if is_taken {
-                round
-                    .merge(responses)
-                    .map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;
-            }
+        let responses = responses.as_deref().map(read_responses).transpose()?;
+        if let Some(responses) = responses.filter(|_| is_taken) {
+            let merged = round.merge(responses);
+            merged.map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;
         }
         Ok(Self {
             books: Books::new(round, admission),
@@ -271,32 +265,6 @@ impl Asking {
         }
     }
 
-    /// Ends the call with an error that asks for this visit, where there is such an error.
-    pub(super) fn end_for_visit(&self, key: &str) -> bool {
-        let mut books = self.books();
-        let key = [key.to_owned()];
-        let is_session = matches!(self.way, Way::Requests(_)) && self.board.get().is_none();
-        if !is_session || books.round.visit_first(&key).is_none() {
-            return false;
-        }
-        books.visits.extend(key);
-        books.wake_driver();
-        true
-    }
-
-    /// The error that asks for visits before the call; the client will be told of their end.
-    fn visits_first(&self, books: &Books) -> Option<Failure> {
-        let Way::Requests(peer) = &self.way else {
-            return None;
-        };
-        let error = books.round.visit_first(&books.visits)?;
-        let visits = error.url_elicitation_data();
-        for visit in visits.iter().flat_map(|data| &data.elicitations) {
-            peer.expect_visit(visit);
-        }
-        Some(Failure::Reject(Reject::of(error)))
-    }
-
     /// Something that must not be dropped has begun.
     pub(super) fn begin_memo(self: &Arc<Self>) -> MemoRunning {
         self.books().memos += 1;
@@ -336,6 +304,12 @@ impl Asking {
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.books().ended.take()
     }
+}
+
+/// The answers that a request brings, unread.
+fn read_responses(text: &str) -> Result<BTreeMap<Cow<'_, str>, &RawValue>, Reject> {
+    serde_json::from_str(text)
+        .map_err(|_| Reject::invalid_params("`params.inputResponses` must be an object"))
 }
 
 /// Keeps the handler from being dropped for as long as it lives.

@@ -3,6 +3,12 @@
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use turnbuckle_protocol::ElicitRequestUrlParams;
 
+use super::{
+    Asking,
+    asking::{Books, Way},
+};
+use crate::{Failure, Reject};
+
 /// A URL for a person to visit, for what must not pass through the client: a login, a payment.
 ///
 /// ```
@@ -68,6 +74,34 @@ impl Visit {
         // 2025-11-25 wants an id of its own for each visit; the other revisions have none.
         let id = self.id.or_else(random_id).unwrap_or_else(|| key.to_owned());
         ElicitRequestUrlParams::new(self.message, self.url).with_elicitation_id(id)
+    }
+}
+
+impl Asking {
+    /// Ends the call with an error that asks for this visit, where there is such an error.
+    pub(super) fn end_for_visit(&self, key: &str) -> bool {
+        let mut books = self.books();
+        let key = [key.to_owned()];
+        let is_session = matches!(self.way, Way::Requests(_)) && self.board.get().is_none();
+        if !is_session || books.round.visit_first(&key).is_none() {
+            return false;
+        }
+        books.visits.extend(key);
+        books.wake_driver();
+        true
+    }
+
+    /// The error that asks for visits before the call; the client will be told of their end.
+    pub(super) fn visits_first(&self, books: &Books) -> Option<Failure> {
+        let Way::Requests(peer) = &self.way else {
+            return None;
+        };
+        let error = books.round.visit_first(&books.visits)?;
+        let visits = error.url_elicitation_data();
+        for visit in visits.iter().flat_map(|data| &data.elicitations) {
+            peer.expect_visit(visit);
+        }
+        Some(Failure::Reject(Reject::of(error)))
     }
 }
 

@@ -132,8 +132,9 @@ impl Hasher {
     }
 
     fn head(&mut self, tag: u8, length: usize) {
-        self.0.update([tag]);
-        self.0.update((length as u64).to_be_bytes());
+        let mut head = [tag; 9];
+        head[1..].copy_from_slice(&(length as u64).to_be_bytes());
+        self.0.update(head);
     }
 }
 

@@ -19,6 +19,7 @@ mod fanout;
 mod news;
 mod spent;
 mod tasks;
+mod waiting;
 
 pub use connection::Redis;
 pub use fanout::RedisFanout;

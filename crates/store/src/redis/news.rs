@@ -1,11 +1,6 @@
 //! What is published on one channel, heard for as long as somebody wants to.
 
-use std::{
-    future::poll_fn,
-    pin::{Pin, pin},
-    task::Poll,
-    time::Duration,
-};
+use std::{future::poll_fn, pin::Pin, time::Duration};
 
 use ::redis::{Client, RedisError, aio::PubSubStream};
 use futures_core::Stream as _;
@@ -89,8 +84,7 @@ async fn hear_all(
 }
 
 async fn next(messages: &mut PubSubStream) -> Option<::redis::Msg> {
-    let mut messages = pin!(messages);
-    poll_fn(|context| -> Poll<_> { Pin::new(&mut **messages).poll_next(context) }).await
+    poll_fn(|context| Pin::new(&mut *messages).poll_next(context)).await
 }
 
 fn late(_: tokio::time::error::Elapsed) -> RedisError {

@@ -1,18 +1,18 @@
 //! Tasks in Redis: a record under its id, the ids of each owner in order, and word of each change.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-    time::{Duration, SystemTime},
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant, SystemTime},
 };
 
 use ::redis::Script;
-use tokio::{sync::watch, time::timeout};
+use tokio::time::timeout;
 
 use super::{
     Redis,
     connection::{failed, unreadable},
     news::{Heard, News},
+    waiting::Waiting,
 };
 use crate::{
     BoxFuture, StoreError,
@@ -36,6 +36,10 @@ const MAX_TRIES: usize = 64;
 /// How long somebody waits for a change before looking by themselves: word of it may be lost while
 /// a connection breaks.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// How long Redis may be away before whoever waits for a change is told that it is. It is started
+/// anew in less, and work that runs meanwhile needs it only at its end.
+const MAX_AWAY: Duration = Duration::from_mins(1);
 
 /// How many ids of an owner are looked at in one go.
 const MIN_SLICE: usize = 16;
@@ -269,13 +273,20 @@ impl RedisTasks {
             )
         });
         let mut place = self.waiting.enter(&key.id);
+        let mut away_since = None;
         loop {
-            match self.find(key, None).await? {
-                Some((_, record)) if record.version <= seen => {}
-                _ => return Ok(()),
+            match self.find(key, None).await {
+                Ok(Some((_, record))) if record.version <= seen => away_since = None,
+                Ok(_) => return Ok(()),
+                Err(error) => {
+                    let since = away_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= MAX_AWAY {
+                        return Err(error);
+                    }
+                }
             }
             // Late or lost, it is looked for all the same.
-            let _ = timeout(LOOK_AGAIN, place.woken.changed()).await;
+            let _ = timeout(LOOK_AGAIN, place.woken()).await;
         }
     }
 }
@@ -283,59 +294,6 @@ impl RedisTasks {
 fn is_late(record: &TaskRecord, now: SystemTime) -> bool {
     let expires = record.expires_ms();
     expires.is_some_and(|expires| expires <= millis(now))
-}
-
-/// Who waits for which task.
-#[derive(Debug, Default)]
-struct Waiting(Mutex<HashMap<Box<str>, watch::Sender<()>>>);
-
-impl Waiting {
-    fn table(&self) -> MutexGuard<'_, HashMap<Box<str>, watch::Sender<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn enter(self: &Arc<Self>, id: &str) -> Place {
-        let mut table = self.table();
-        let sender = table.entry(id.into()).or_default();
-        Place {
-            woken: sender.subscribe(),
-            id: id.into(),
-            waiting: Arc::clone(self),
-        }
-    }
-
-    fn wake(&self, id: &[u8]) {
-        let table = self.table();
-        if let Some(sender) = str::from_utf8(id).ok().and_then(|id| table.get(id)) {
-            sender.send_replace(());
-        }
-    }
-
-    fn wake_all(&self) {
-        for sender in self.table().values() {
-            sender.send_replace(());
-        }
-    }
-}
-
-/// Somebody who waits, until it is dropped.
-struct Place {
-    woken: watch::Receiver<()>,
-    id: Box<str>,
-    waiting: Arc<Waiting>,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut table = self.waiting.table();
-        // The last one out; itself is still counted.
-        if table
-            .get(&self.id)
-            .is_some_and(|sender| sender.receiver_count() <= 1)
-        {
-            table.remove(&self.id);
-        }
-    }
 }
 
 impl Tasks for RedisTasks {

@@ -74,6 +74,60 @@ async fn retry(client: &Connection, state: &str) -> Result<Value, i64> {
 const OLD: [u8; 32] = [1; 32];
 const NEW: [u8; 32] = [2; 32];
 
+/// Asks if it can.
+#[tool]
+async fn shy(#[extract] ask: Option<Ask>) -> Result<String, ToolError> {
+    let Some(Ask(ask)) = ask else {
+        return Ok("nobody asked".into());
+    };
+    let name = ask.form::<Name>("name", "Your name?").await?;
+    Ok(name.accepted()?.name)
+}
+
+// rule: I4
+// mrtr: servers MUST reject state that fails verification.
+#[tokio::test]
+async fn a_handler_that_can_do_without_asking_does_not_take_a_false_state() {
+    let server = Server::new("asks", "1.0.0").tool(shy).build().unwrap();
+    let client = connect(&server).await;
+    let forged = json!({"name": "shy", "requestState": "forged", "inputResponses": {}});
+    assert_eq!(send(&client, forged).await, Err(-32602));
+    let paused = send(&client, json!({"name": "shy"})).await.unwrap();
+    assert_eq!(paused["resultType"], "input_required");
+}
+
+// mrtr: the official suite sends answers alone, and they count; not where a state counts once.
+#[tokio::test]
+async fn answers_without_a_state_count_unless_each_state_counts_once() {
+    let answer = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
+    let params = || json!({"name": "polite", "inputResponses": answer});
+    let client = connect(&server().build().unwrap()).await;
+    let done = send(&client, params()).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "Ada");
+    let strict = server().single_use(MemorySpent::default()).build().unwrap();
+    let client = connect(&strict).await;
+    let asked = send(&client, params()).await.unwrap();
+    assert_eq!(asked["resultType"], "input_required");
+    let state = asked["requestState"].as_str().unwrap();
+    assert_eq!(retry(&client, state).await.unwrap(), "Ada");
+}
+
+#[tokio::test]
+async fn secrets_change_while_the_server_runs() {
+    let server = server().secret(&OLD).build().unwrap();
+    let client = connect(&server).await;
+    let old = pause(&client).await;
+    assert!(server.secrets([[1; 8]]).is_err(), "too short");
+    assert!(server.secrets([[1; 32]; 0]).is_err(), "none");
+    assert_eq!(retry(&client, &old).await.unwrap(), "Ada");
+    server.secrets([NEW, OLD]).unwrap();
+    assert_eq!(retry(&client, &old).await.unwrap(), "Ada");
+    let new = pause(&client).await;
+    server.secrets([NEW]).unwrap();
+    assert_eq!(retry(&client, &new).await.unwrap(), "Ada");
+    assert_eq!(retry(&client, &old).await, Err(-32602));
+}
+
 #[tokio::test]
 async fn secrets_change_without_losing_a_call() {
     let replica = |secrets: Vec<[u8; 32]>| server().secrets(secrets).build().unwrap();

@@ -19,4 +19,5 @@ mod tasks_http;
 mod traces;
 mod ui;
 mod utilities;
+mod visits;
 mod wire;

@@ -1,0 +1,69 @@
+//! Those of this process who wait for a task to change.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::watch;
+
+/// Who waits for which task.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(Mutex<HashMap<Box<str>, watch::Sender<()>>>);
+
+impl Waiting {
+    fn table(&self) -> MutexGuard<'_, HashMap<Box<str>, watch::Sender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn enter(self: &Arc<Self>, id: &str) -> Place {
+        let mut table = self.table();
+        let sender = table.entry(id.into()).or_default();
+        Place {
+            woken: sender.subscribe(),
+            id: id.into(),
+            waiting: Arc::clone(self),
+        }
+    }
+
+    pub(super) fn wake(&self, id: &[u8]) {
+        let table = self.table();
+        if let Some(sender) = str::from_utf8(id).ok().and_then(|id| table.get(id)) {
+            sender.send_replace(());
+        }
+    }
+
+    pub(super) fn wake_all(&self) {
+        for sender in self.table().values() {
+            sender.send_replace(());
+        }
+    }
+}
+
+/// Somebody who waits, until it is dropped.
+pub(super) struct Place {
+    woken: watch::Receiver<()>,
+    id: Box<str>,
+    waiting: Arc<Waiting>,
+}
+
+impl Place {
+    /// Ready when there was word of the task since the last time.
+    pub(super) async fn woken(&mut self) {
+        // The sender lives as long as this place.
+        let _ = self.woken.changed().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut table = self.waiting.table();
+        // The last one out; itself is still counted.
+        if table
+            .get(&self.id)
+            .is_some_and(|sender| sender.receiver_count() <= 1)
+        {
+            table.remove(&self.id);
+        }
+    }
+}
