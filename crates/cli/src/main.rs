@@ -91,9 +91,15 @@ fn main() -> ExitCode {
         Command::Load(load) => command::load::run(load),
         Command::Doctor(doctor) => command::doctor::run(doctor),
         Command::Servers(servers) => command::servers::run(servers),
-        Command::Completions(completions) => command::completions::run(completions),
+        Command::Completions(completions) => {
+            command::completions::run(completions);
+            Ok(())
+        }
         Command::Man(man) => command::man::run(&Arguments::command(), man),
-        Command::Suggest(asked) => command::completions::suggest(&Arguments::command(), asked),
+        Command::Suggest(asked) => {
+            command::completions::suggest(&Arguments::command(), asked);
+            Ok(())
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -44,12 +44,9 @@ impl Patience {
     /// Ready when the time has run out.
     pub(crate) async fn exhausted(&self) {
         loop {
-            let due = match (self.0.stopped.get(), self.0.due.get()) {
-                (None, Some(due)) => due,
-                _ => {
-                    self.0.changed.notified().await;
-                    continue;
-                }
+            let (None, Some(due)) = (self.0.stopped.get(), self.0.due.get()) else {
+                self.0.changed.notified().await;
+                continue;
             };
             tokio::select! {
                 () = tokio::time::sleep_until(due.into()) => return,

@@ -96,10 +96,11 @@ impl Recording {
 /// open, or the newest of all.
 fn owner<'e>(exchanges: &'e mut [Exchange], message: &Value) -> Option<&'e mut Exchange> {
     let token = &message["params"]["progressToken"];
-    let subscription = &message["params"]["_meta"][SUBSCRIPTION];
+    let subscription = message["params"]["_meta"].get(SUBSCRIPTION);
+    let subscription = subscription.map(ToString::to_string);
     let is_its = |one: &Exchange| {
         (!token.is_null() && one.params["_meta"]["progressToken"] == *token)
-            || (!subscription.is_null() && one.id == subscription.to_string())
+            || subscription.as_ref() == Some(&one.id)
     };
     let place = exchanges
         .iter()

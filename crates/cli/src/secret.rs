@@ -38,7 +38,9 @@ impl Secrets {
             Launch::Command { environment, .. } => environment,
             Launch::Remote(remote) => &remote.headers,
         };
-        given.iter().for_each(|(_, value)| secrets.add(value));
+        for (_, value) in given {
+            secrets.add(value);
+        }
         options.secrets().for_each(|value| secrets.add(value));
         secrets
     }

@@ -3,10 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::print;
-use crate::{
-    exit::Outcome,
-    suggest::{self, Suggestions},
-};
+use crate::suggest::{self, Suggestions};
 
 /// Print a script that completes commands, servers, tools, arguments and values in your shell.
 ///
@@ -37,22 +34,21 @@ pub(crate) struct Suggest {
     words: Vec<String>,
 }
 
-pub(crate) fn run(completions: &Completions) -> Outcome {
+pub(crate) fn run(completions: &Completions) {
     let script = match completions.shell {
         Shell::Bash => include_str!("../suggest/turnbuckle.bash"),
         Shell::Zsh => include_str!("../suggest/turnbuckle.zsh"),
         Shell::Fish => include_str!("../suggest/turnbuckle.fish"),
     };
     print(script.trim_end());
-    Ok(())
 }
 
 /// One candidate a line, with a tab before what is said of it; `:files` for names of files.
-pub(crate) fn suggest(program: &clap::Command, asked: &Suggest) -> Outcome {
+pub(crate) fn suggest(program: &clap::Command, asked: &Suggest) {
     let candidates = match suggest::next(program, &asked.words) {
         Suggestions::Files => {
             print(":files");
-            return Ok(());
+            return;
         }
         Suggestions::These(candidates) => candidates,
     };
@@ -65,5 +61,4 @@ pub(crate) fn suggest(program: &clap::Command, asked: &Suggest) -> Outcome {
         }
         print(format!("{text}\t{about}").trim_end());
     }
-    Ok(())
 }

@@ -64,21 +64,27 @@ fn capabilities(old: &Named, new: &Named, path: &str, of: &mut Of<'_>) {
 }
 
 pub(super) fn tools(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
-    each("tool", &old.tools, &new.tools, changes, |was, is, of| {
-        for member in ["title", "description", "icons"] {
-            wording(was, is, member, of);
-        }
-        let position = Position::Input;
-        schema::compare(position, &was["inputSchema"], &is["inputSchema"], of);
-        match (was.get("outputSchema"), is.get("outputSchema")) {
-            (Some(was), Some(is)) => schema::compare(Position::Output, was, is, of),
-            (Some(_), None) => of.say(Breaking, "output", "there is no output schema any more"),
-            (None, Some(_)) => of.say(Compatible, "output", "there is an output schema now"),
-            (None, None) => {}
-        }
-        hints(&was["annotations"], &is["annotations"], of);
-        task(was, is, of);
-    });
+    each(
+        "tool",
+        old.tools.as_ref(),
+        new.tools.as_ref(),
+        changes,
+        |was, is, of| {
+            for member in ["title", "description", "icons"] {
+                wording(was, is, member, of);
+            }
+            let position = Position::Input;
+            schema::compare(position, &was["inputSchema"], &is["inputSchema"], of);
+            match (was.get("outputSchema"), is.get("outputSchema")) {
+                (Some(was), Some(is)) => schema::compare(Position::Output, was, is, of),
+                (Some(_), None) => of.say(Breaking, "output", "there is no output schema any more"),
+                (None, Some(_)) => of.say(Compatible, "output", "there is an output schema now"),
+                (None, None) => {}
+            }
+            hints(&was["annotations"], &is["annotations"], of);
+            task(was, is, of);
+        },
+    );
 }
 
 /// Hints that hosts decide by: one that promises less than before breaks what relied on it. What is
@@ -128,8 +134,8 @@ fn task(was: &Value, is: &Value, of: &mut Of<'_>) {
 pub(super) fn prompts(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
     each(
         "prompt",
-        &old.prompts,
-        &new.prompts,
+        old.prompts.as_ref(),
+        new.prompts.as_ref(),
         changes,
         |was, is, of| {
             for member in ["title", "description", "icons"] {
@@ -170,11 +176,23 @@ fn arguments(prompt: &Value) -> Map<String, Value> {
 }
 
 pub(super) fn resources(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
-    each("resource", &old.resources, &new.resources, changes, content);
+    each(
+        "resource",
+        old.resources.as_ref(),
+        new.resources.as_ref(),
+        changes,
+        content,
+    );
 }
 
 pub(super) fn templates(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
-    each("template", &old.templates, &new.templates, changes, content);
+    each(
+        "template",
+        old.templates.as_ref(),
+        new.templates.as_ref(),
+        changes,
+        content,
+    );
 }
 
 /// A resource or a template of one URI.
@@ -200,8 +218,8 @@ fn content(was: &Value, is: &Value, of: &mut Of<'_>) {
 /// not compared.
 fn each(
     kind: &'static str,
-    old: &Option<Named>,
-    new: &Option<Named>,
+    old: Option<&Named>,
+    new: Option<&Named>,
     changes: &mut Changes,
     compare: impl Fn(&Value, &Value, &mut Of<'_>),
 ) {

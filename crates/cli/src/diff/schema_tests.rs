@@ -18,7 +18,7 @@ fn compared(position: Position, was: &Value, is: &Value) -> Vec<Change> {
     changes.sorted()
 }
 
-fn object(properties: Value, required: Value) -> Value {
+fn object(properties: &Value, required: &Value) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -60,7 +60,7 @@ fn what_takes_less_breaks_arguments_and_what_gives_more_breaks_results() {
             "variant B",
         ),
     ] {
-        let wrapped = |schema: &Value| object(json!({"x": schema}), json!([]));
+        let wrapped = |schema: &Value| object(&json!({"x": schema}), &json!([]));
         let (narrow, wide) = (wrapped(&narrow), wrapped(&wide));
         for (position, was, is, effect) in [
             (Position::Input, &wide, &narrow, Effect::Breaking),
@@ -80,9 +80,9 @@ fn what_takes_less_breaks_arguments_and_what_gives_more_breaks_results() {
 fn members_come_and_go() {
     use Effect::{Breaking, Compatible};
     use Position::{Input, Output};
-    let none = object(json!({}), json!([]));
-    let optional = object(json!({"a": {"type": "string"}}), json!([]));
-    let needed = object(json!({"a": {"type": "string"}}), json!(["a"]));
+    let none = object(&json!({}), &json!([]));
+    let optional = object(&json!({"a": {"type": "string"}}), &json!([]));
+    let needed = object(&json!({"a": {"type": "string"}}), &json!(["a"]));
     one(
         Input,
         &none,
@@ -165,7 +165,7 @@ fn references_are_followed_and_have_an_end() {
 
 #[test]
 fn words_are_words() {
-    let said = |text: &str| object(json!({"a": {"description": text}}), json!([]));
+    let said = |text: &str| object(&json!({"a": {"description": text}}), &json!([]));
     let (was, is) = (said("one"), said("two"));
     let what = "its description changes";
     one(Position::Input, &was, &is, Effect::Wording, "a", what);

@@ -55,12 +55,11 @@ pub(super) fn write(key: &str, value: &Value) {
 /// Where caches are kept on this machine.
 fn folder() -> Option<PathBuf> {
     let given = env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
-    let caches = match given {
-        Some(path) => PathBuf::from(path),
-        None => {
-            let home = env::var_os("HOME").or_else(|| env::var_os("LOCALAPPDATA"))?;
-            PathBuf::from(home).join(".cache")
-        }
+    let caches = if let Some(path) = given {
+        PathBuf::from(path)
+    } else {
+        let home = env::var_os("HOME").or_else(|| env::var_os("LOCALAPPDATA"))?;
+        PathBuf::from(home).join(".cache")
     };
     Some(caches.join("turnbuckle").join("completion"))
 }

@@ -53,13 +53,11 @@ impl<'p> Line<'p> {
                     line.options.push(vec![word]);
                     continue;
                 };
-                match before.next() {
-                    Some(value) => line.options.push(vec![word, value]),
-                    None => {
-                        line.wanted = Wanted::Value(option);
-                        return line;
-                    }
-                }
+                let Some(value) = before.next() else {
+                    line.wanted = Wanted::Value(option);
+                    return line;
+                };
+                line.options.push(vec![word, value]);
             } else if line.command.is_some() {
                 line.words.push(word);
             } else {

@@ -12,10 +12,9 @@ pub(super) fn next(line: &Line<'_>) -> Suggestions {
     match (line.command_name(), place) {
         ("record" | "replay", 0) => Suggestions::Files,
         ("diff", 0 | 1) if is_path(&line.current) => Suggestions::Files,
-        ("diff", 0 | 1) | ("record", 1) | ("inspect", _) => these(servers(line)),
         ("completions", 0) => these(shells()),
         ("serve" | "servers" | "man" | "completions", _) => these(Vec::new()),
-        (_, 0) => these(servers(line)),
+        ("diff" | "record", 1) | ("inspect", _) | (_, 0) => these(servers(line)),
         ("list", 1) => these(kinds()),
         ("tasks", 1) => these(actions()),
         (_, _) => of_server(line),
@@ -32,14 +31,13 @@ fn of_server(line: &Line<'_>) -> Suggestions {
         ("call" | "load", 1) => offer.tools(),
         ("call" | "load", _) => return argument::of_tool(line, &offer),
         ("get", 1) => offer.prompts(),
-        ("get", _) => argument::of_prompt(line, &offer),
         ("read", 1) | ("watch", _) => offer.resources(),
         ("complete", 1) => {
             let mut all = offer.prompts();
             all.extend(offer.templates());
             all
         }
-        ("complete", _) => argument::of_prompt(line, &offer),
+        ("get" | "complete", _) => argument::of_prompt(line, &offer),
         _ => Vec::new(),
     };
     Suggestions::These(all)

@@ -131,13 +131,11 @@ impl HttpDemo {
         });
         // Whoever announces itself at length is heard to the end.
         std::thread::spawn(move || lines.for_each(drop));
-        match found {
-            Some(url) => Some(Self { child, url }),
-            None => {
-                let _ = child.wait();
-                None
-            }
-        }
+        let Some(url) = found else {
+            let _ = child.wait();
+            return None;
+        };
+        Some(Self { child, url })
     }
 }
 

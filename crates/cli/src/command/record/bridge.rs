@@ -273,7 +273,7 @@ impl Bridge {
             let Some(id) = id else { continue };
             let answer = serde_json::from_str::<Value>(&event.data).unwrap_or_default();
             let is_it = answer.get("method").is_none()
-                && answer.get("id").is_some_and(|of| of.to_string() == id);
+                && answer.get("id").map(ToString::to_string).as_deref() == Some(id);
             if is_it {
                 return true;
             }
@@ -351,9 +351,10 @@ impl Bridge {
     }
 
     fn fail(&self, envelope: &Envelope, reason: &str) {
-        match envelope.failed(reason) {
-            Some(message) => self.deliver(message.as_bytes()),
-            None => tracing::warn!(reason, "a message was lost"),
+        if let Some(message) = envelope.failed(reason) {
+            self.deliver(message.as_bytes());
+        } else {
+            tracing::warn!(reason, "a message was lost");
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) async fn run(replay: &Replay, recording: &Recording, session: &Sessio
         }
         // How an error is worded is nobody's contract.
         let both_failed = now.get("error").is_some() && then.get("error").is_some();
-        let (then, now) = (replay.compared(then), replay.compared(now));
+        let (then, now) = (replay.compared(&then), replay.compared(&now));
         if then != now && !both_failed {
             differences += 1;
             replay.show(exchange, &then, &now);
@@ -86,8 +86,8 @@ async fn send(exchange: &Exchange, states: &HashMap<String, Value>, session: &Se
 
 impl Replay {
     /// A result without what is different every time.
-    fn compared(&self, result: Value) -> Value {
-        let mut result = without_meta(&result);
+    fn compared(&self, result: &Value) -> Value {
+        let mut result = without_meta(result);
         if let Some(members) = result.as_object_mut() {
             members.shift_remove("requestState");
         }
