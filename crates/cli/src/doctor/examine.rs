@@ -79,6 +79,7 @@ pub(crate) async fn examine(
                 elapsed(patience.total),
                 report.current_step()
             );
+            report.mute(false);
             report.add(Finding::of(&time::TOTAL, said));
             Ok(())
         }

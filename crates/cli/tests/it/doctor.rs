@@ -25,6 +25,7 @@ fn doctor(words: &[&str]) -> Diagnosis {
     let output = Command::new(BINARY)
         .args(["doctor", "--json"])
         .args(words)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::null())
         .output()
         .expect("the binary starts");
@@ -123,14 +124,19 @@ impl Site {
             .spawn()
             .expect("the server starts");
         let stdout = process.stdout.take().expect("stdout is piped");
-        let mut line = String::new();
-        BufReader::new(stdout)
-            .read_line(&mut line)
-            .expect("it says where it is");
-        // Its port, or its URL.
-        let rest = line.rsplit("127.0.0.1:").next().unwrap_or_default();
-        let port = rest.split('/').next().unwrap_or_default();
-        let port = port.trim().parse().expect("it prints its port");
+        let mut stdout = BufReader::new(stdout);
+        // Its port, or its URL, perhaps after other words.
+        let port = loop {
+            let mut line = String::new();
+            let count = stdout.read_line(&mut line).expect("it says where it is");
+            assert!(count > 0, "the server ended");
+            let rest = line.rsplit("127.0.0.1:").next().unwrap_or_default();
+            if let Ok(port) = rest.split('/').next().unwrap_or_default().trim().parse() {
+                break port;
+            }
+        };
+        // It must be able to say more, to nobody.
+        std::thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
         Self { process, port }
     }
 
