@@ -238,6 +238,30 @@ async def demo(peer):
 
     await check("logging", logging)
     await check("resources/subscribe", subscribe)
+    if getattr(peer, "tasks", None):
+        await tasks(peer.tasks, text)
+
+
+async def tasks(peer, text):
+    """Calls that go on as tasks."""
+
+    async def result():
+        task = await peer.start("bake", {"what": "loaf", "time": 150})
+        same(await peer.status(task), "working", "the status")
+        same(text(await peer.result(task)), "one loaf, still warm")
+        same(await peer.status(task), "completed", "the status at the end")
+        # Over HTTP nobody says who they are, so nobody is told of the tasks of others.
+        if peer.can_list:
+            listed = await peer.list()
+            holds(task in listed, f"it is not among {listed}")
+
+    async def cancel():
+        task = await peer.start("bake", {"what": "stone", "time": 600_000})
+        same(await peer.cancel(task), "cancelled", "the status")
+        same(await peer.status(task), "cancelled", "the status after that")
+
+    await check("tasks/result", result)
+    await check("tasks/cancel", cancel)
 
 
 async def asks(peer, text):

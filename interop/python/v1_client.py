@@ -64,6 +64,8 @@ class Peer:
             stack.callback(tasks.cancel_scope.cancel)
         result = await self.session.initialize()
         self.revision = result.protocolVersion
+        if hasattr(self.session, "experimental"):
+            self.tasks = Tasks(self.session.experimental, result.capabilities.tasks)
         same(self.revision, types.LATEST_PROTOCOL_VERSION, "the revision")
         same(result.serverInfo.name, "turnbuckle-demo", "the name")
 
@@ -174,6 +176,30 @@ class Peer:
 
     async def hear_logs(self, level):
         await self.session.set_logging_level(level)
+
+
+class Tasks:
+    """Calls as tasks, which the SDK calls an experiment."""
+
+    def __init__(self, features, offered):
+        self.features = features
+        self.can_list = bool(offered and offered.list)
+
+    async def start(self, name, arguments):
+        created = await self.features.call_tool_as_task(name, arguments, ttl=60_000)
+        return created.task.taskId
+
+    async def status(self, task):
+        return (await self.features.get_task(task)).status
+
+    async def result(self, task):
+        return plain(await self.features.get_task_result(task, types.CallToolResult))
+
+    async def cancel(self, task):
+        return (await self.features.cancel_task(task)).status
+
+    async def list(self):
+        return [task.taskId for task in (await self.features.list_tasks()).tasks]
 
 
 class Unknown:

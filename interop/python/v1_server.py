@@ -167,6 +167,41 @@ async def complete(ref, argument, *context):
     return types.Completion(values=names)
 
 
+def add_brew(low):
+    """A tool that may run as a task, which the high level has no words for."""
+    low.experimental.enable_tasks()
+    listed = low.request_handlers[types.ListToolsRequest]
+    called = low.request_handlers[types.CallToolRequest]
+    schema = {"type": "object", "properties": {"time": {"type": "integer"}}, "required": ["time"]}
+    execution = types.ToolExecution(taskSupport="optional")
+    brew = types.Tool(name="brew", inputSchema=schema, execution=execution)
+
+    async def list_tools(request):
+        result = await listed(request)
+        result.root.tools.append(brew)
+        return result
+
+    async def call_tool(request):
+        if request.params.name != "brew":
+            return await called(request)
+
+        async def work(_task):
+            await anyio.sleep(request.params.arguments["time"] / 1000)
+            text = types.TextContent(type="text", text="brewed")
+            return types.CallToolResult(content=[text])
+
+        experimental = low.request_context.experimental
+        result = await (experimental.run_task(work) if experimental.is_task else work(None))
+        return types.ServerResult(result)
+
+    low.request_handlers[types.ListToolsRequest] = list_tools
+    low.request_handlers[types.CallToolRequest] = call_tool
+
+
+if hasattr(server._mcp_server, "experimental"):
+    add_brew(server._mcp_server)
+
+
 match kind:
     case "http":
         listen("/mcp", server.streamable_http_app())

@@ -8,6 +8,8 @@
 //   onToolsChanged(listener)    resolves when the server will tell
 //   onUpdated(uri, listener)    the same for a resource
 //   logged(level, listener)     the same for its log; resolves to what calls have to say in `_meta`
+//   tasks                       calls as tasks, if the SDK has them: start(name, args) resolves to an id,
+//                               and get, result and cancel take one; list() if canList
 //   answers                     which asks the client answers: form, url, sampling, roots
 //   close()
 
@@ -215,12 +217,33 @@ export async function demo(peer, client) {
     // Over HTTP others tick at the same server.
     holds(Number(contents[0].text) >= tick, `${contents[0].text} is before ${tick}`);
   });
+  if (peer.tasks) await tasks(peer, text);
   await check("close", async () => {
     // A call under way does not keep the server from ending.
     peer.call("count", { to: 1000, pause: 1000 }).catch(() => {});
     const start = Date.now();
     await peer.close();
     holds(Date.now() - start < 4_000, `closing took ${Date.now() - start} ms`);
+  });
+}
+
+/** Calls that go on as tasks. */
+async function tasks({ tasks }, text) {
+  await check("tasks/result", async () => {
+    const id = await tasks.start("bake", { what: "loaf", time: 150 });
+    same((await tasks.get(id)).status, "working", "the status");
+    same(text(await tasks.result(id)), "one loaf, still warm");
+    same((await tasks.get(id)).status, "completed", "the status at the end");
+    // Over HTTP nobody says who they are, so nobody is told of the tasks of others.
+    if (!tasks.canList) return;
+    const listed = (await tasks.list()).tasks.map((task) => task.taskId);
+    holds(listed.includes(id), `it is not among ${listed}`);
+  });
+  await check("tasks/cancel", async () => {
+    const id = await tasks.start("bake", { what: "stone", time: 600_000 });
+    same((await tasks.cancel(id)).status, "cancelled", "the status");
+    same((await tasks.get(id)).status, "cancelled", "the status after that");
+    holds((await rejected(tasks.cancel(id))).code === -32602, "it can be cancelled again");
   });
 }
 

@@ -25,6 +25,12 @@ export const TOOLS = [
   { name: "grow", description: "Says that the list of tools changed.", inputSchema: object({}) },
   { name: "log", description: "Says something to the log of the client.", inputSchema: object({}) },
   { name: "touch", description: "Says that the readme changed.", inputSchema: object({}) },
+  {
+    name: "brew",
+    description: "Brews for some milliseconds, as a task if that is wanted.",
+    inputSchema: object({ time: { type: "integer" } }),
+    execution: { taskSupport: "optional" },
+  },
 ];
 
 export const FORM = {
@@ -61,6 +67,11 @@ export const greet = ({ name }) => ({
 export const complete = ({ value }) => ({
   completion: { values: ["ada", "alan"].filter((name) => name.startsWith(value)) },
 });
+
+export async function brew({ time }) {
+  await new Promise((resolve) => setTimeout(resolve, time));
+  return said("brewed");
+}
 
 let stopped = 0;
 

@@ -69,8 +69,27 @@ await check("connect", async () => {
 console.log(`revision\t${revision}`);
 await check("ping", () => client.ping());
 
+/** Calls as tasks, which the SDK calls an experiment. */
+function tasksOf({ tasks }) {
+  return {
+    start: async (name, args) => {
+      const options = { task: { ttl: 60_000 } };
+      const stream = tasks.callToolStream({ name, arguments: args }, types.CallToolResultSchema, options);
+      const { value } = await stream.next();
+      same(value.type, "taskCreated", "what comes first");
+      return value.task.taskId;
+    },
+    get: (id) => tasks.getTask(id),
+    result: (id) => tasks.getTaskResult(id, types.CallToolResultSchema),
+    cancel: (id) => tasks.cancelTask(id),
+    canList: client.getServerCapabilities().tasks?.list !== undefined,
+    list: () => tasks.listTasks(),
+  };
+}
+
 const peer = {
   revision,
+  tasks: client.experimental && tasksOf(client.experimental),
   notFound: -32002,
   call: (name, args, options) =>
     client.callTool({ name, arguments: args }, types.CallToolResultSchema, options),

@@ -4,7 +4,7 @@
 
 import { httpSse, listen, streamableHttp } from "./listen.mjs";
 import { FORM, LOGGED, PLAIN, PROMPTS, RESOURCES, SAMPLE, TEMPLATES, TOOLS, TOUCHED } from "./peer.mjs";
-import { complete, greet, read, said, slow } from "./peer.mjs";
+import { brew, complete, greet, read, said, slow } from "./peer.mjs";
 
 const [package_, kind] = process.argv.slice(2);
 const { Server } = await import(`${package_}/server/index.js`);
@@ -21,11 +21,26 @@ const capabilities = {
   logging: {},
 };
 
+// Tasks came with 2025-11-25, as an experiment.
+const hasTasks = types.LATEST_PROTOCOL_VERSION >= "2025-11-25";
+const tasks = hasTasks && (await import(`${package_}/experimental/tasks`));
+if (tasks) capabilities.tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+
+/** The call as a task of its session. */
+async function begin(args, { taskStore, taskRequestedTtl }) {
+  const task = await taskStore.createTask({ ttl: taskRequestedTtl });
+  // A task that was cancelled takes no result.
+  const keep = (result) => taskStore.storeTaskResult(task.taskId, "completed", result).catch(() => {});
+  brew(args).then(keep);
+  return { task };
+}
+
 /** Each session has a server of its own. */
 function connect(transport) {
-  const server = new Server({ name: "peer", version: "1.0.0" }, { capabilities });
+  const taskStore = tasks && new tasks.InMemoryTaskStore();
+  const server = new Server({ name: "peer", version: "1.0.0" }, { capabilities, ...(tasks && { taskStore }) });
   const canHide = kind === "http" && types.LATEST_PROTOCOL_VERSION >= "2025-11-25";
-  const can = { ask: typeof server.elicitInput === "function", hide: canHide };
+  const can = { ask: typeof server.elicitInput === "function", hide: canHide, brew: hasTasks };
   const tools = TOOLS.filter((tool) => can[tool.name] ?? true);
 
   server.setRequestHandler(types.ListToolsRequestSchema, () => ({ tools }));
@@ -74,6 +89,8 @@ function connect(transport) {
       case "log":
         await notify({ method: "notifications/message", params: LOGGED });
         return said("logged");
+      case "brew":
+        return params.task ? begin(args, extra) : brew(args);
       case "touch":
         await server.sendResourceUpdated(TOUCHED);
         return said("told");

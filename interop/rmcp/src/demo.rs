@@ -65,6 +65,11 @@ pub(crate) async fn check(report: &mut Report, client: Client) {
     report.check("logging", it.logging()).await;
     report.check("list_changed", it.list_changed()).await;
     report.check("resources/subscribe", it.subscribe()).await;
+    // The SDK has the extension of 2026-07-28, and no tasks of 2025-11-25.
+    if it.is_modern() {
+        report.check("tasks/result", it.task_result()).await;
+        report.check("tasks/cancel", it.task_cancel()).await;
+    }
     report.check("close", closed(client)).await;
 }
 
@@ -354,6 +359,48 @@ impl Client {
             .await
             .map_err(text)?;
         Ok(())
+    }
+
+    /// Starts a call that becomes a task, and gives its id.
+    async fn start(&self, arguments: Value) -> Result<String, String> {
+        let params = json!({ "name": "bake", "arguments": arguments });
+        let response = self.service.call_tool_once(value(params)).await;
+        match response.map_err(text)? {
+            CallToolResponse::Task(created) => Ok(created.task.task_id),
+            other => Err(format!("it is no task: {other:?}")),
+        }
+    }
+
+    async fn task(&self, id: &str) -> Result<Value, String> {
+        let params = value(json!({ "taskId": id }));
+        let task = self.service.get_task(params).await.map_err(text)?;
+        Ok(serde_json::to_value(task).unwrap_or_default())
+    }
+
+    async fn task_result(&self) -> Checked {
+        let id = self.start(json!({ "what": "loaf", "time": 150 })).await?;
+        same(&self.task(&id).await?["status"], &json!("working"))?;
+        loop {
+            let task = self.task(&id).await?;
+            if task["status"] != "working" {
+                same(&task["status"], &json!("completed"))?;
+                let said = &task["result"]["content"][0]["text"];
+                return same(said, &json!("one loaf, still warm"));
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn task_cancel(&self) -> Checked {
+        let long = json!({ "what": "stone", "time": 600_000 });
+        let id = self.start(long).await?;
+        let params = value(json!({ "taskId": id }));
+        self.service.cancel_task(params).await.map_err(text)?;
+        // Cancelling is a wish, which the server may take a moment to grant.
+        while self.task(&id).await?["status"] == "working" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        same(&self.task(&id).await?["status"], &json!("cancelled"))
     }
 
     async fn subscribe(&self) -> Checked {

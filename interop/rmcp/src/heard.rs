@@ -46,6 +46,7 @@ impl ClientHandler for Heard {
             "elicitation": { "form": {}, "url": {} },
             "sampling": {},
             "roots": {},
+            "extensions": { "io.modelcontextprotocol/tasks": {} },
         });
         ClientConfig::new(value(capabilities), Implementation::new("interop", "1.0.0"))
     }

@@ -16,6 +16,7 @@ use rmcp::{
     ErrorData, ServerHandler, ServiceExt,
     model::*,
     service::{RequestContext, RoleServer, SubscriptionContext},
+    task_manager::{TaskExit, TaskManager, TaskOptions},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
     },
@@ -38,6 +39,7 @@ struct Server {
     changes: broadcast::Sender<Change>,
     /// Listeners that the SDK has acknowledged, and not yet given to `listen`.
     waiting: Arc<Mutex<Vec<broadcast::Receiver<Change>>>>,
+    tasks: TaskManager,
 }
 
 type Failure = ErrorData;
@@ -71,6 +73,7 @@ fn tools() -> Vec<Value> {
     tools.extend([
         json!({ "name": "echo", "inputSchema": object(json!({ "text": { "type": "string" } })) }),
         json!({ "name": "slow", "inputSchema": object(json!({ "steps": { "type": "integer" } })) }),
+        json!({ "name": "brew", "inputSchema": object(json!({ "time": { "type": "integer" } })) }),
         json!({
             "name": "add",
             "inputSchema": object(json!({ "a": number, "b": number })),
@@ -166,6 +169,26 @@ impl Server {
         Ok(use_answer(tool, &answer.unwrap_or_default()))
     }
 
+    /// As a task, where the client knows tasks.
+    async fn brew(&self, time: Duration, context: &RequestContext<RoleServer>) -> CallToolResponse {
+        let declared = context.client_capabilities();
+        if !declared.is_some_and(|client| client.supports_tasks()) {
+            tokio::time::sleep(time).await;
+            return said("brewed");
+        }
+        let options = TaskOptions::new().with_poll_interval_ms(20);
+        let task = self.tasks.spawn(options, |task| {
+            Box::pin(async move {
+                tokio::select! {
+                    () = tokio::time::sleep(time) => {}
+                    () = task.cancelled() => return Err(TaskExit::Cancelled),
+                }
+                Ok(CallToolResult::success(vec![ContentBlock::text("brewed")]))
+            })
+        });
+        CallToolResponse::Task(CreateTaskResult::new(task))
+    }
+
     async fn slow(&self, steps: u32, context: RequestContext<RoleServer>) -> CallToolResponse {
         for step in 1..=steps {
             tokio::select! {
@@ -205,6 +228,7 @@ impl ServerHandler for Server {
             "prompts": {},
             "completions": {},
             "logging": {},
+            "extensions": { "io.modelcontextprotocol/tasks": {} },
         });
         ServerConfig::new(value(capabilities))
             .with_server_info(Implementation::new("peer", "3.0.0"))
@@ -241,6 +265,10 @@ impl ServerHandler for Server {
                     .await;
                 said("logged")
             }
+            "brew" => {
+                let time = Duration::from_millis(number("time") as u64);
+                self.brew(time, &context).await
+            }
             "grow" => {
                 if !is_modern(&context) {
                     let _ = context.peer.notify_tool_list_changed().await;
@@ -258,6 +286,24 @@ impl ServerHandler for Server {
             }
             other => return Err(Failure::invalid_params(format!("no tool {other}"), None)),
         })
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, Failure> {
+        self.tasks
+            .get_task(&request.task_id)
+            .map(GetTaskResult::new)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), Failure> {
+        self.tasks.cancel_task(&request.task_id)
     }
 
     async fn list_resources(
@@ -393,6 +439,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         stopped: Arc::default(),
         changes: broadcast::Sender::new(64),
         waiting: Arc::default(),
+        tasks: TaskManager::new(),
     };
     if std::env::args().nth(1).as_deref() == Some("stdio") {
         server

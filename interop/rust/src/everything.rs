@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    client::{CallError, Change, Connection, Listen},
+    client::{CallError, Change, Connection, Listen, Started},
     protocol::{ContentBlock, LoggingLevel, Reference, ResourceContents},
 };
 
@@ -43,6 +43,7 @@ pub(crate) async fn check(report: &mut Report, server: &Connection) {
     report.check("logging", logging(server)).await;
     report.check("list_changed", list_changed(server)).await;
     report.check("resources/subscribe", subscribe(server)).await;
+    report.check("tasks/result", task(server)).await;
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
@@ -170,6 +171,15 @@ async fn cancellation(server: &Connection) -> Checked {
         _ = first.recv() => {}
     }
     sum(server).await
+}
+
+/// It runs only as a task, for some seconds.
+async fn task(server: &Connection) -> Checked {
+    let call = server.call("simulate-research-query", json!({ "topic": "rope" }));
+    let started = call.task().await.map_err(text)?;
+    holds(matches!(started, Started::Task(_)), "it is no task")?;
+    let output = started.result().await.map_err(text)?;
+    holds(output.text().contains("rope"), "it is about something else")
 }
 
 async fn elicitation(server: &Connection) -> Checked {

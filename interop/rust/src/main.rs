@@ -20,6 +20,7 @@ mod live;
 mod memory;
 mod peer;
 mod report;
+mod tasks;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ use turnbuckle::{
 use crate::{
     live,
     report::{Checked, Report, chain, same},
+    tasks,
 };
 
 /// Whether the server can reach its client other than by answering.
@@ -54,6 +55,7 @@ pub(crate) async fn check(report: &mut Report, server: &Connection, reach: Reach
     if reach == Reach::BothWays {
         check_asks(report, server, &tools).await;
         live::check(report, server, &tools).await;
+        tasks::check(report, server, &tools).await;
     }
     // Some servers do not survive it, so it comes last.
     report.check("cancellation", cancellation(server)).await;
@@ -229,8 +231,8 @@ async fn progress(server: &Connection) -> Checked {
         .map_err(text)?;
     same(&output.text().as_str(), &"done")?;
     let mut wanted: Vec<f64> = (1..=STEPS).map(f64::from).collect();
-    if server.server().revision() == Revision::V2024_11_05 {
-        // mcp 1.8 sends reports by another stream than the answer, which may overtake the last.
+    if server.server().revision() <= Revision::V2025_03_26 {
+        // mcp 1.8 and 1.9 send reports by another stream than the answer, which may overtake the last.
         wanted.truncate(3);
         seen.truncate(3);
     }
