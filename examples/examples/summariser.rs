@@ -6,7 +6,7 @@
 
 use turnbuckle::{
     prelude::*,
-    protocol::{CreateMessageRequestParams, CreateMessageResult, SamplingContent, SamplingMessage},
+    protocol::{CreateMessageRequestParams, CreateMessageResult, SamplingMessage},
 };
 
 /// The longest summary, in tokens: three sentences.
@@ -27,8 +27,7 @@ async fn summarise(
         .sample("summary", request)
         .or_else(|_| CreateMessageResult::new("none", first_sentence(&text)));
     let summary = summary.await?;
-    let said = summary.content.iter().filter_map(SamplingContent::as_text);
-    Ok(format!("{} [{}]", said.collect::<String>(), summary.model))
+    Ok(format!("{} [{}]", summary.text(), summary.model))
 }
 
 fn first_sentence(text: &str) -> String {

@@ -5,8 +5,7 @@ use serde_json::json;
 use turnbuckle::{
     Answer, Ask, AskFailed, Asker, Form, Introduction, ToolError,
     protocol::{
-        CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, SamplingContent,
-        SamplingMessage,
+        CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, SamplingMessage,
     },
     tool,
 };
@@ -19,7 +18,7 @@ pub(crate) async fn test_sampling(
     prompt: String,
 ) -> Result<String, AskFailed> {
     let answer = ask.sample("answer", question(&prompt)).await?;
-    Ok(format!("LLM response: {}", text_of(&answer)))
+    Ok(format!("LLM response: {}", answer.text()))
 }
 
 /// Who somebody is.
@@ -87,7 +86,7 @@ pub(crate) async fn test_elicitation_sep1330_enums(Ask(ask): Ask) -> Result<Stri
 #[tool(read_only)]
 pub(crate) async fn test_missing_capability(Ask(ask): Ask) -> Result<String, AskFailed> {
     let answer = ask.sample("answer", question("Are you there?")).await?;
-    Ok(text_of(&answer).to_owned())
+    Ok(answer.text())
 }
 
 /// A single name.
@@ -117,7 +116,7 @@ pub(crate) async fn test_input_required_result_sampling(
     Ask(ask): Ask,
 ) -> Result<String, AskFailed> {
     let answer = capital(&ask).await?;
-    Ok(text_of(&answer).to_owned())
+    Ok(answer.text())
 }
 
 /// Asks for the roots.
@@ -160,11 +159,7 @@ pub(crate) async fn test_input_required_result_multiple_inputs(
     let name = ask.form::<Name>("user_name", "What is your name?");
     let (name, answer, roots) = tokio::join!(name, capital(&ask), ask.roots("client_roots"));
     let (name, answer, roots) = (name?.accepted()?.name, answer?, roots?);
-    Ok(format!(
-        "{name}: {}, {} roots",
-        text_of(&answer),
-        roots.len()
-    ))
+    Ok(format!("{name}: {}, {} roots", answer.text(), roots.len()))
 }
 
 /// A colour.
@@ -195,7 +190,7 @@ pub(crate) async fn test_input_required_result_capabilities(
     if client.capabilities.elicitation.is_some() {
         return hello(&ask).await;
     }
-    Ok(text_of(&capital(&ask).await?).to_owned())
+    Ok(capital(&ask).await?.text())
 }
 
 async fn hello(ask: &Asker) -> Result<String, ToolError> {
@@ -226,9 +221,4 @@ async fn form_of(
 
 fn question(text: &str) -> CreateMessageRequestParams {
     CreateMessageRequestParams::new(vec![SamplingMessage::user(text)], 100)
-}
-
-fn text_of(answer: &CreateMessageResult) -> &str {
-    let text = answer.content.first().and_then(SamplingContent::as_text);
-    text.unwrap_or("(no text)")
 }

@@ -76,6 +76,22 @@ impl CreateMessageResult {
         }
     }
 
+    /// What the model said in words: the texts among the contents, one a line.
+    ///
+    /// ```
+    /// use turnbuckle_protocol::CreateMessageResult;
+    ///
+    /// assert_eq!(CreateMessageResult::new("a-model", "Paris").text(), "Paris");
+    /// ```
+    pub fn text(&self) -> String {
+        let texts: Vec<_> = self
+            .content
+            .iter()
+            .filter_map(SamplingContent::as_text)
+            .collect();
+        texts.join("\n")
+    }
+
     /// Says why it stopped.
     pub fn with_stop_reason(mut self, reason: StopReason) -> Self {
         self.stop_reason = Some(reason);
