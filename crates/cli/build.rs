@@ -42,9 +42,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             "    File {{ name: {name:?}, tag: \"{:016x}\", plain: include_bytes!({:?}), \
              brotli: include_bytes!({:?}), gzip: include_bytes!({:?}) }},",
             hasher.finish(),
-            root.join(name),
-            compressed.with_extension("br"),
-            compressed.with_extension("gz"),
+            root.join(name).to_string_lossy(),
+            compressed.with_extension("br").to_string_lossy(),
+            compressed.with_extension("gz").to_string_lossy(),
         )?;
     }
     table.push_str("]\n");

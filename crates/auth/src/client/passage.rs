@@ -18,9 +18,11 @@ pub struct Passage {
     pub status: Option<u16>,
 }
 
+type Tell = Arc<dyn Fn(&Passage) + Send + Sync>;
+
 /// Who is told. Nobody costs nothing.
 #[derive(Clone, Default)]
-pub(crate) struct Onlooker(Option<Arc<dyn Fn(&Passage) + Send + Sync>>);
+pub(crate) struct Onlooker(Option<Tell>);
 
 impl Onlooker {
     pub(crate) fn new(tell: impl Fn(&Passage) + Send + Sync + 'static) -> Self {

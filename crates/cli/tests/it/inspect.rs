@@ -297,6 +297,48 @@ fn cancelling_reaches_the_server() {
 }
 
 #[test]
+fn a_task_that_is_given_up_is_cancelled_by_name() {
+    for era in ["modern", "legacy"] {
+        let inspector = Inspector::start(&["--era", era]);
+        let params = json!({ "name": "bake", "arguments": { "what": "bread", "time": 600_000 } });
+        let wanted = json!({ "method": "tools/call", "params": params, "task": true });
+        let started = inspector.post("servers/s1/exchanges", &wanted);
+        let n = started["exchange"].as_u64().expect("it has a number");
+        let task = inspector.until("it is a task", |inspector| {
+            let exchange = inspector.exchange(n);
+            exchange["task"].is_object().then_some(exchange)
+        });
+        assert_eq!(task["task"]["taskId"], task["taskId"], "{era}");
+        inspector.post(&format!("exchanges/{n}/cancel"), &json!({}));
+        let row = inspector.until("the server is told", |inspector| {
+            let rows = inspector.get("wire?limit=1000");
+            let mut rows = rows["rows"].as_array()?.iter();
+            rows.find(|row| row["method"] == "tasks/cancel" && row["direction"] == "out")
+                .cloned()
+        });
+        assert_eq!(row["exchange"], n, "it is shown with its call");
+        let whole = inspector.get(&format!("wire/{}", row["seq"]));
+        assert_eq!(whole["message"]["params"]["taskId"], task["taskId"]);
+        assert_eq!(inspector.exchange(n)["status"], "cancelled");
+    }
+}
+
+#[test]
+fn a_command_line_has_the_options_of_the_connection() {
+    let inspector = Inspector::start(&["--revision", "2025-06-18", "-H", "X-Api-Key: hunter2"]);
+    let server = inspector.get("state")["servers"][0].clone();
+    assert_eq!(server["shell"]["options"], "--revision 2025-06-18");
+    let typed = json!({ "target": "http://127.0.0.1:9/mcp" });
+    let added = inspector.post("servers", &typed);
+    assert_eq!(
+        added["shell"]["options"],
+        "--revision 2025-06-18 --header \"X-Api-Key: $X_API_KEY\""
+    );
+    assert_eq!(added["shell"]["server"], "http://127.0.0.1:9/mcp");
+    assert!(!inspector.api("GET", "state", "").1.contains("hunter2"));
+}
+
+#[test]
 fn events_tell_what_happened_after_a_number() {
     let inspector = Inspector::start(&[]);
     let n = inspector.call("echo", &json!({ "text": "hi" }));
