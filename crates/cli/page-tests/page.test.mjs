@@ -112,6 +112,7 @@ for (const width of [1280, 360]) {
   }));
 }
 
+// rule: E5, E9
 await claim("an address to visit shows its host, and opens nothing", () => on({ hash: "#/lab/tools/visit" }, async (page) => {
   await run(page);
   await page.locator(".host", { hasText: "pay.example" }).waitFor();
@@ -120,6 +121,7 @@ await claim("an address to visit shows its host, and opens nothing", () => on({ 
   await page.getByText('"refuse":"decline"').waitFor();
 }));
 
+// rule: Q1
 await claim("sampling shows everything that was sent", () => on({ hash: "#/lab/tools/summarize" }, async (page) => {
   await run(page);
   for (const text of ["You are terse.", "Summarize the news.", "costPriority", "maxTokens"]) await page.locator("tb-ask").getByText(text).locator("visible=true").first().waitFor();

@@ -80,6 +80,7 @@ impl Drop for Terminal<'_> {
     }
 }
 
+// rule: E9
 #[test]
 fn a_person_is_asked_field_by_field_and_again() {
     if !has("tmux") {
@@ -105,6 +106,7 @@ fn a_person_is_asked_field_by_field_and_again() {
     assert!(screen.contains("      done in 2 rounds, "), "{screen}");
 }
 
+// rule: E9
 #[test]
 fn ctrl_d_declines() {
     if !has("tmux") {

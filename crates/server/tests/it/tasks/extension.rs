@@ -105,6 +105,8 @@ async fn errors_of_tools_complete_a_task_and_errors_of_the_protocol_fail_it() {
     assert_eq!(failed["error"]["code"], -32_603);
     assert_eq!(failed["statusMessage"], "broken inside");
     assert!(failed.get("result").is_none());
+    let unknown = error(&mut wire, "tasks/get", task(&json!("nobody"))).await;
+    assert_eq!(unknown["code"], -32_602);
 }
 
 #[tokio::test]

@@ -134,6 +134,39 @@ async fn older_sessions_have_no_tasks() {
     }
 }
 
+// tasks: whatever can be got is listed, by its caller alone; a page that is not the last says so.
+// rule: D6, D8
+#[tokio::test]
+async fn a_session_lists_the_tasks_of_its_caller_and_no_others() {
+    let (_lab, server) = lab();
+    let mut ada = session(&server, Caller::new("ada")).await;
+    let mut created = Vec::new();
+    for _ in 0..101 {
+        let task = result(&mut ada, "tools/call", as_task("quick", 60_000)).await;
+        created.push(task["task"]["taskId"].clone());
+    }
+    let (mut listed, mut cursor, mut pages) = (Vec::new(), json!({}), 0);
+    loop {
+        let page = result(&mut ada, "tasks/list", cursor).await;
+        let tasks = page["tasks"].as_array().unwrap().iter();
+        listed.extend(tasks.map(|task| task["taskId"].clone()));
+        pages += 1;
+        match page.get("nextCursor") {
+            Some(next) => cursor = json!({ "cursor": next }),
+            None => break,
+        }
+    }
+    assert_eq!((listed, pages), (created.clone(), 2));
+
+    let mut bob = session(&server, Caller::new("bob")).await;
+    let page = result(&mut bob, "tasks/list", json!({})).await;
+    assert_eq!(page, json!({ "tasks": [] }));
+    for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+        let error = error(&mut bob, method, json!({ "taskId": created[0] })).await;
+        assert_eq!(error["code"], -32_602, "{method}");
+    }
+}
+
 // rule: D3
 #[tokio::test]
 async fn every_end_of_a_call_is_an_end_of_a_sessions_task() {
