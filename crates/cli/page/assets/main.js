@@ -159,7 +159,7 @@ class Page extends View {
     if (key === this.panelKey && same(shown?.subject.item ?? null, found?.item ?? null)) return undefined;
     this.panelKey = key;
     if (!object) return this.panelPlace.replaceChildren(document.createElement("tb-welcome").setup({ server: server.id, tab }));
-    const back = h("a.back.onlynarrow", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]);
+    const back = h("div.back.onlynarrow", null, h("a", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]), h("code", { "aria-hidden": "true" }, object));
     const panel = found ? document.createElement("tb-panel").setup({ server, subject: found }) : h("p.empty", null, offer ? `The server offers no “${object}” any more.` : "Reading what the server offers…");
     return this.panelPlace.replaceChildren(back, panel);
   }

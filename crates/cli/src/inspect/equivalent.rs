@@ -34,24 +34,24 @@ impl Shell {
             let config = options.config.as_ref();
             words.extend(config.map(|file| named("--config", &file.to_string_lossy())));
             words.extend(reach(options, &entry.server.launch));
-            return Self::new(words, quote(word), String::new());
+            return Self::new(&words, quote(word), String::new());
         }
         words.extend(reach(options, &entry.server.launch));
         match &entry.server.launch {
             launch @ Launch::Remote(_) => {
-                Self::new(words, quote(&super::server::shown(launch)), String::new())
+                Self::new(&words, quote(&super::server::shown(launch)), String::new())
             }
             Launch::Command {
                 program, arguments, ..
             } => {
                 let command = std::iter::once(program).chain(arguments);
                 let command = line(command.map(String::as_str));
-                Self::new(words, String::new(), format!("-- {command}"))
+                Self::new(&words, String::new(), format!("-- {command}"))
             }
         }
     }
 
-    fn new(options: Vec<String>, server: String, command: String) -> Self {
+    fn new(options: &[String], server: String, command: String) -> Self {
         Self {
             options: options.join(" "),
             server,
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_line_has_what_the_connection_has() {
         let shell = Shell::new(
-            vec![
+            &[
                 "--revision 2025-06-18".to_owned(),
                 named("--config", "a b.json"),
             ],
@@ -286,7 +286,7 @@ mod tests {
             shell.line("call", &["echo".to_owned(), "text=a b".to_owned()]),
             "turnbuckle call --revision 2025-06-18 --config 'a b.json' lab echo 'text=a b'"
         );
-        let shell = Shell::new(Vec::new(), String::new(), "-- npx x".to_owned());
+        let shell = Shell::new(&[], String::new(), "-- npx x".to_owned());
         assert_eq!(shell.line("list", &[]), "turnbuckle list -- npx x");
     }
 
