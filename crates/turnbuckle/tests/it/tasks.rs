@@ -230,11 +230,15 @@ async fn the_statuses_of_a_task_are_told_until_its_end() {
     }
 }
 
+// cancellation, 2025-11-25: a task is cancelled by `tasks/cancel`.
+// rule: PC3
 #[tokio::test]
 async fn cancelling_a_task_stops_the_work() {
     for revision in WITH_TASKS {
         let (yard, server) = live(0);
-        let client = connect_at(&server, revision).await.unwrap();
+        let client = Client::new("fickle", "1").only(revision);
+        let (duplex, transcript) = record(&server);
+        let client = client.connect(duplex).await.unwrap();
         let started = client
             .call("build", json!({ "target": "all" }))
             .task()
@@ -248,14 +252,20 @@ async fn cancelling_a_task_stops_the_work() {
         task.cancel().await.unwrap();
         let error = task.result().await.unwrap_err();
         assert!(matches!(error, CallError::Rejected { .. }), "{error}");
+        let said = transcript.to_string();
+        assert!(said.contains(r#""method":"tasks/cancel""#), "{said}");
+        assert!(!said.contains("notifications/cancelled"), "{said}");
     }
 }
 
-// rule: PC3
+// The extension: a call that is a task is given up by `tasks/cancel`, not by a notification.
+// rule: Z5
 #[tokio::test]
 async fn giving_up_a_call_gives_up_its_task() {
     let (yard, server) = live(0);
-    let client = connect_at(&server, Revision::V2026_07_28).await.unwrap();
+    let client = Client::new("fickle", "1").only(Revision::V2026_07_28);
+    let (duplex, transcript) = record(&server);
+    let client = client.connect(duplex).await.unwrap();
     let call = client.call("build", json!({ "target": "all" }));
     let given_up = timeout(Duration::from_millis(50), call.into_future()).await;
     assert!(given_up.is_err());
@@ -265,6 +275,13 @@ async fn giving_up_a_call_gives_up_its_task() {
     let error = call.deadline(Duration::from_millis(50)).await.unwrap_err();
     assert!(matches!(error, CallError::Deadline { .. }), "{error}");
     until_alive(&yard, 0).await;
+    let said = transcript.to_string();
+    assert_eq!(
+        said.matches(r#""method":"tasks/cancel""#).count(),
+        2,
+        "{said}"
+    );
+    assert!(!said.contains("notifications/cancelled"), "{said}");
 }
 
 #[tokio::test]
