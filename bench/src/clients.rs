@@ -7,6 +7,7 @@ use crate::{
     measure::valgrind::{Place, client_instructions},
     peers::{Peer, build, built, cargo_build, own},
     process::Running,
+    speed::Extent,
 };
 
 /// Calls that are counted.
@@ -25,7 +26,11 @@ pub(crate) fn prepare() -> Result<()> {
     build("rmcp", "rmcp-client")
 }
 
-pub(crate) async fn measure() -> Result<Vec<ClientCost>> {
+pub(crate) async fn measure(extent: Extent) -> Result<Vec<ClientCost>> {
+    let eras: &[&str] = match extent {
+        Extent::Quick => &["modern"],
+        Extent::Full => &["modern", "legacy"],
+    };
     let (ours, theirs) = (own("bench-client"), built("rmcp", "rmcp-client"));
     let stdio = Peer::Turnbuckle.stdio();
     let (server, address) = Running::http(&Peer::Turnbuckle.http()).await?;
@@ -35,12 +40,12 @@ pub(crate) async fn measure() -> Result<Vec<ClientCost>> {
     ];
     let mut all = Vec::new();
     for (road, place) in &roads {
-        for era in ["modern", "legacy"] {
+        for era in eras {
             let path = format!("{era} {road} call, 100 B");
             eprintln!("counting: clients, {path}");
             let mut counts = [0.0; 2];
             for (count, program) in counts.iter_mut().zip([&ours, &theirs]) {
-                let client = [program.to_string_lossy().into_owned(), era.to_owned()];
+                let client = [program.to_string_lossy().into_owned(), (*era).to_owned()];
                 *count = client_instructions(&client, place, CALLS).await?;
             }
             let [turnbuckle, rmcp] = counts;

@@ -35,8 +35,8 @@ async fn measure(extent: Extent) -> Result<Results> {
     // Counting takes all cores, so it comes before the generator is put on one of them.
     let servers = Peer::ALL;
     let building = building::measure(extent)?;
-    let instructions = instructions::measure(&Peer::NATIVE).await?;
-    let clients = clients::measure().await?;
+    let instructions = instructions::measure(&Peer::NATIVE, extent).await?;
+    let clients = clients::measure(extent).await?;
     let (growth, profiles) = match extent {
         Extent::Quick => (Vec::new(), Vec::new()),
         Extent::Full => (growth::measure().await?, profile::measure().await?),
@@ -44,6 +44,10 @@ async fn measure(extent: Extent) -> Result<Results> {
     process::settle()?;
     Ok(Results {
         date: said("date", &["-u", "+%-d %B %Y"])?,
+        command: match extent {
+            Extent::Quick => "compare --quick".to_owned(),
+            Extent::Full => "compare".to_owned(),
+        },
         machine,
         speed: speed::measure(&servers, extent).await?,
         asks: asks::measure(extent).await?,

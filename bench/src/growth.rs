@@ -12,6 +12,7 @@ use crate::{
     peers::Peer,
     process::allow_files,
     report::table::{Table, count, times},
+    results::Results,
 };
 
 /// How many there are.
@@ -29,8 +30,9 @@ pub(crate) struct Growth {
 
 pub(crate) async fn command() -> Result<()> {
     Peer::Turnbuckle.prepare()?;
-    println!("{}", table(&measure().await?));
-    Ok(())
+    let growth = measure().await?;
+    println!("{}", table(&growth));
+    Results::update(|results| results.growth = growth)
 }
 
 pub(crate) fn table(all: &[Growth]) -> Table {

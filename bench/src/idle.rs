@@ -61,7 +61,10 @@ pub(crate) async fn measure(servers: &[Peer], extent: Extent) -> Result<Vec<Idle
             let (started, each) = weigh(*server, Crowd::Streams).await?;
             idle.started.push(started);
             idle.sessions.push(each);
-            // The control knows no listeners, and other servers may know none.
+            // The control knows no listeners, and would let them wait.
+            if *server == Peer::Control {
+                continue;
+            }
             match weigh(*server, Crowd::Listeners).await {
                 Ok((_, each)) => idle.listeners.push(each),
                 Err(error) => eprintln!("warning: no listeners at {}: {error}", server.name()),

@@ -16,6 +16,7 @@ use crate::{
     paths::{PATHS, Path},
     peers::{Peer, said},
     report::table::{Table, count, times},
+    speed::Extent,
 };
 
 /// Instructions for one request, by path and server.
@@ -90,7 +91,7 @@ pub(crate) async fn command(purpose: Purpose) -> Result<()> {
     for server in servers {
         server.prepare()?;
     }
-    let counts = measure(servers).await?;
+    let counts = measure(servers, Extent::Full).await?;
     println!("{}", counts.table(servers));
     match purpose {
         Purpose::Show => Ok(()),
@@ -104,13 +105,14 @@ pub(crate) async fn command(purpose: Purpose) -> Result<()> {
 }
 
 /// Counts every path of these servers, as many at once as there are servers.
-pub(crate) async fn measure(servers: &[Peer]) -> Result<Counts> {
+pub(crate) async fn measure(servers: &[Peer], extent: Extent) -> Result<Counts> {
     let mut counts = Counts::default();
     for path in PATHS {
         eprintln!("counting: {}", path.name);
         let mut trials = JoinSet::new();
         for server in servers.iter().copied() {
-            trials.spawn_local(async move { (server, instructions(server, path).await) });
+            let requests = extent.counted(&path);
+            trials.spawn_local(async move { (server, instructions(server, path, requests).await) });
         }
         while let Some(trial) = trials.join_next().await {
             let (server, instructions) = trial?;
@@ -124,7 +126,7 @@ pub(crate) async fn measure(servers: &[Peer]) -> Result<Counts> {
     Ok(counts)
 }
 
-async fn instructions(server: Peer, path: Path) -> Result<f64> {
+async fn instructions(server: Peer, path: Path, requests: u64) -> Result<f64> {
     let command = match path.transport {
         Transport::Stdio => server.stdio(),
         Transport::Http => server.http(),
@@ -135,5 +137,5 @@ async fn instructions(server: Peer, path: Path) -> Result<f64> {
         call: path.call,
         crowd: Crowd::Nobody,
     };
-    trial.instructions(path.counted).await
+    trial.instructions(requests).await
 }

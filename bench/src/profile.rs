@@ -15,7 +15,11 @@ use crate::{
     },
     paths::{PATHS, Path},
     peers::{Peer, root},
-    report::table::{Table, count},
+    report::{
+        name::plain,
+        table::{Table, count},
+    },
+    results::Results,
 };
 
 /// The share of a call from which on a line needs a reason.
@@ -88,7 +92,7 @@ pub(crate) async fn command() -> Result<()> {
     }
     let profiles = measure().await?;
     println!("{}", page(&profiles)?);
-    Ok(())
+    Results::update(|results| results.profiles = profiles)
 }
 
 pub(crate) async fn measure() -> Result<Vec<Profile>> {
@@ -125,7 +129,7 @@ async fn take_apart(path: &Path) -> Result<Profile> {
         let blocks = sites.iter().map(|(_, each)| each).sum();
         profile.blocks.push((server.name().to_owned(), blocks));
         if server == Peer::Turnbuckle {
-            profile.sites = lines(sites, |site| (site.place, site.behalf));
+            profile.sites = lines(sites, |site| (site.place, site.function));
             let once = callgrind::costs(&trial.run(Tool::Callgrind, PROFILED).await?.text()?);
             let twice = callgrind::costs(&trial.run(Tool::Callgrind, 2 * PROFILED).await?.text()?);
             let functions = difference(&once, &twice);
@@ -202,7 +206,7 @@ fn functions(profile: &Profile, reasons: &Reasons) -> Table {
         let why = reasons
             .of(line)
             .unwrap_or("**no reason is written in bench/reasons.toml**");
-        let name = format!("{}: `{}`", line.place, shortened(&line.name));
+        let name = format!("{}: `{}`", line.place, plain(&line.name));
         table.row([name, share(line.each, profile.total), why.to_owned()]);
     }
     table
@@ -211,9 +215,13 @@ fn functions(profile: &Profile, reasons: &Reasons) -> Table {
 fn allocations(profile: &Profile) -> String {
     let each = |(server, blocks): &(String, f64)| format!("{server} {}", count(*blocks));
     let servers: Vec<_> = profile.blocks.iter().map(each).collect();
-    let mut table = Table::new(["where", "on behalf of", "blocks a call"]);
+    let mut table = Table::new(["where", "line", "blocks a call"]);
     for line in &profile.sites {
-        table.row([line.place.clone(), line.name.clone(), count(line.each)]);
+        table.row([
+            format!("`{}`", line.name),
+            line.place.clone(),
+            count(line.each),
+        ]);
     }
     format!(
         "Allocations for a call: {}. Ours:\n\n{table}\n",
@@ -223,21 +231,4 @@ fn allocations(profile: &Profile) -> String {
 
 fn share(part: f64, whole: f64) -> String {
     format!("{:.1} %", part / whole * 100.0)
-}
-
-/// A name without what its generic parameters stand for.
-fn shortened(name: &str) -> String {
-    let mut depth = 0_usize;
-    let mut short = String::new();
-    for letter in name.chars() {
-        match letter {
-            '<' if short.is_empty() => {}
-            '<' => depth += 1,
-            '>' if depth > 0 => depth -= 1,
-            '>' => {}
-            _ if depth == 0 => short.push(letter),
-            _ => {}
-        }
-    }
-    short.replace(" as ", " of ")
 }

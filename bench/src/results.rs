@@ -21,6 +21,8 @@ use crate::{
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Results {
     pub(crate) date: String,
+    /// What was run.
+    pub(crate) command: String,
     pub(crate) machine: Machine,
     pub(crate) speed: Speed,
     pub(crate) asks: Vec<Asks>,
@@ -29,9 +31,9 @@ pub(crate) struct Results {
     pub(crate) instructions: Counts,
     pub(crate) clients: Vec<ClientCost>,
     pub(crate) building: Vec<Building>,
-    /// Only of a full comparison.
+    /// Of a full comparison, or of `bench growth`.
     pub(crate) growth: Vec<Growth>,
-    /// Only of a full comparison.
+    /// Of a full comparison, or of `bench profile`.
     pub(crate) profiles: Vec<Profile>,
 }
 
@@ -94,6 +96,16 @@ impl Results {
         let text = std::fs::read_to_string(file(extent))
             .map_err(|error| format!("there are no results; run `bench compare`: {error}"))?;
         Ok(serde_json::from_str(&text)?)
+    }
+
+    /// Changes what the documentation is made from, if there is such a file yet.
+    pub(crate) fn update(change: impl FnOnce(&mut Self)) -> Result<()> {
+        if !file(Extent::Full).exists() {
+            return Ok(());
+        }
+        let mut results = Self::open(Extent::Full)?;
+        change(&mut results);
+        results.save(Extent::Full)
     }
 
     pub(crate) fn save(&self, extent: Extent) -> Result<()> {

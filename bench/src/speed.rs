@@ -9,13 +9,14 @@ use crate::{
     Result,
     load::{self, Call, Measured, Operation, Until},
     measure::valgrind::Transport,
+    paths::Path,
     peers::Peer,
     process::Running,
     statistics::Spread,
 };
 
 /// A program that compiles while it runs needs longer until it is as fast as it gets.
-const WARM_COMPILED: Duration = Duration::from_millis(250);
+const WARM_COMPILED: Duration = Duration::from_millis(200);
 const WARM_JUST_IN_TIME: Duration = Duration::from_secs(1);
 
 /// One thing that is timed.
@@ -38,8 +39,16 @@ pub(crate) enum Extent {
 impl Extent {
     fn measured(self) -> Duration {
         match self {
-            Self::Quick => Duration::from_millis(400),
+            Self::Quick => Duration::from_millis(300),
             Self::Full => Duration::from_secs(1),
+        }
+    }
+
+    /// The part of the requests of a path that are counted.
+    pub(crate) fn counted(self, path: &Path) -> u64 {
+        match self {
+            Self::Quick => path.counted / 4,
+            Self::Full => path.counted,
         }
     }
 

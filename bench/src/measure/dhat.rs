@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::Result;
+use crate::{Result, report::name::plain};
 
 /// Blocks by the place that asked for them.
 pub(crate) type Blocks = HashMap<Site, u64>;
 
-/// A place in the code.
+/// A place in the code: the first that is not in Rust's own library.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Site {
-    /// The first place that is not in Rust's own library.
+    /// The nearest function whose name has its crate in it.
+    pub(crate) function: String,
+    /// File and line.
     pub(crate) place: String,
-    /// The nearest place of ours that it happens for.
-    pub(crate) behalf: String,
 }
 
 #[derive(Deserialize)]
@@ -67,30 +67,17 @@ fn frame(text: &str) -> Frame<'_> {
 fn site(stack: &[Frame<'_>]) -> Site {
     let is_library =
         |it: &&Frame<'_>| it.place.starts_with("library/") || it.place.starts_with("in /");
-    let mut outside = stack.iter().skip_while(is_library);
-    let first = outside.next();
-    let place = first.map_or("?", |it| it.place);
-    // Paths of other crates begin at `src/`: the next function with a whole name tells which crate.
-    let whole = first
-        .into_iter()
-        .chain(outside)
-        .find(|it| it.function.contains("::"));
-    let krate = whole.map_or("?", |it| krate(it.function));
-    let place = if place.starts_with("crates/") {
-        place.to_owned()
-    } else {
-        format!("{krate} {place}")
-    };
-    let ours = stack.iter().find(|it| it.place.starts_with("crates/"));
+    let outside = || stack.iter().skip_while(is_library);
+    // What was inlined has a name without its crate.
+    let whole = outside()
+        .map(|it| plain(it.function))
+        .find(|it| it.contains("::"));
     Site {
-        place,
-        behalf: ours.map_or_else(String::new, |it| it.place.to_owned()),
+        function: whole.unwrap_or_default(),
+        place: outside()
+            .next()
+            .map_or_else(String::new, |it| it.place.to_owned()),
     }
-}
-
-fn krate(function: &str) -> &str {
-    let plain = function.trim_start_matches(['<', '&', '(']);
-    plain.split("::").next().unwrap_or(plain)
 }
 
 #[cfg(test)]
@@ -101,20 +88,20 @@ mod tests {
     fn a_block_belongs_to_the_first_place_outside_the_library() {
         let profile = r#"{"pps": [{"tbk": 500, "tb": 1, "fs": [0, 1, 2, 3, 4]}, {"tbk": 2, "tb": 1, "fs": [0, 1, 4]}],
             "ftbl": ["0x1: malloc (in /usr/vgpreload.so)", "0x2: alloc (library/alloc/src/alloc.rs:95)",
-                     "0x3: clone (src/bytes.rs:677)", "0x4: bytes::bytes::shared (src/bytes.rs:9)",
-                     "0x5: turnbuckle_server::door::open (crates/server/src/door.rs:7)"]}"#;
+                     "0x3: clone<a::B> (src/bytes.rs:677)", "0x4: bytes::bytes::shared (src/bytes.rs:9)",
+                     "0x5: turnbuckle_server::door::open (door.rs:7)"]}"#;
         let mut blocks: Vec<_> = blocks(profile)
             .expect("it is a profile")
             .into_iter()
             .collect();
         blocks.sort();
-        let site = |place: &str| Site {
+        let site = |function: &str, place: &str| Site {
+            function: function.to_owned(),
             place: place.to_owned(),
-            behalf: "crates/server/src/door.rs:7".to_owned(),
         };
         let expected = [
-            (site("bytes src/bytes.rs:677"), 500),
-            (site("crates/server/src/door.rs:7"), 2),
+            (site("bytes::bytes::shared", "src/bytes.rs:677"), 500),
+            (site("turnbuckle_server::door::open", "door.rs:7"), 2),
         ];
         assert_eq!(blocks, expected);
     }

@@ -3,7 +3,12 @@
 //! What one request costs is the difference of two runs, one with twice the requests of the other,
 //! divided by the requests between them: starting and ending are in both.
 
-use std::{net::SocketAddr, path::PathBuf, sync::atomic::AtomicU32, sync::atomic::Ordering};
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    process::Stdio,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use tokio::{process::Command, time::timeout};
 
@@ -145,6 +150,8 @@ pub(crate) async fn client_instructions(
         }
         let run = Command::new(&command[0])
             .args(&command[1..])
+            // valgrind complains of system calls that it passes on without knowing them.
+            .stderr(Stdio::null())
             .kill_on_drop(true)
             .status();
         let status = timeout(Until::Requests(calls).deadline(), run)

@@ -2,5 +2,6 @@
 
 pub(crate) mod aims;
 pub(crate) mod chart;
+pub(crate) mod name;
 pub(crate) mod page;
 pub(crate) mod table;

@@ -35,6 +35,7 @@ pub(crate) fn write(results: &Results) -> Result<()> {
     );
     let parts = [
         ("date", results.date.clone()),
+        ("command", results.command.clone()),
         ("machine", on),
         ("aims", aims::table(results).to_string()),
         ("cpu", cpu(results).to_string()),
