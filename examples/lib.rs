@@ -11,6 +11,7 @@
 //! | an extractor of your own | `extractor` |
 //! | progress, cancellation, blocking work | `progress` |
 //! | work that takes long, as a task | `long_build` |
+//! | one server in several processes, which share tasks and changes in Redis | `replicas` |
 //! | asking for forms, with effects that happen once; several processes | `booking` |
 //! | sending people to a page | `payment` |
 //! | borrowing the client's model | `summariser` |

@@ -5,6 +5,8 @@ mod asking;
 mod clients;
 mod program;
 mod programs;
+#[cfg(unix)]
+mod replicas;
 mod servers;
 mod signing_in;
 
@@ -48,6 +50,9 @@ const PROGRAMS: [&str; 9] = [
     "visibility",
 ];
 
+/// The example that runs in several processes.
+const REPLICAS: [&str; 1] = ["replicas"];
+
 #[test]
 fn no_example_is_left_out() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
@@ -61,7 +66,7 @@ fn no_example_is_left_out() {
                 .into_owned()
         })
         .collect();
-    let run = [&SERVERS[..], &CLIENTS, &PROGRAMS].concat();
+    let run = [&SERVERS[..], &CLIENTS, &PROGRAMS, &REPLICAS].concat();
     assert_eq!(
         files,
         run.into_iter().map(|name| format!("{name}.rs")).collect()
@@ -71,7 +76,7 @@ fn no_example_is_left_out() {
 #[test]
 fn every_example_is_in_the_table() {
     let table = include_str!("../../lib.rs");
-    for name in [&SERVERS[..], &CLIENTS, &PROGRAMS].concat() {
+    for name in [&SERVERS[..], &CLIENTS, &PROGRAMS, &REPLICAS].concat() {
         assert!(
             table.contains(&format!("| `{name}` |")),
             "`{name}` is not in lib.rs"

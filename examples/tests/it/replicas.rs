@@ -1,0 +1,161 @@
+//! Two processes of one server, with a real Redis between them, over real HTTP.
+
+use std::{path::Path, process::Stdio, time::Duration};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, Command},
+};
+use turnbuckle::{
+    Answers, Change, Client, Connection, Listen, Revision,
+    client::{Started, TaskHandle},
+    protocol::{ElicitResult, TaskStatus},
+};
+
+use crate::program::example;
+
+/// How long anything may take here: far more than it needs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A process of the server, until it is dropped.
+struct Replica {
+    child: Child,
+    address: String,
+}
+
+impl Replica {
+    async fn start(redis: &str) -> Self {
+        let mut child = Command::new(example("replicas"))
+            .arg("127.0.0.1:0")
+            .env("KITCHEN_REDIS", redis)
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the example runs");
+        let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
+        let line = line.expect("it starts").expect("it can be read");
+        let line = line.expect("it says where it listens");
+        let address = line.rsplit(' ').next().expect("a word").to_owned();
+        Self { child, address }
+    }
+
+    async fn connect(&self, revision: Revision) -> Connection {
+        let answers =
+            Answers::new().on_form(|_| async { Ok(ElicitResult::accept([("taste", "lemon")])) });
+        let client = Client::new("test", "1.0.0").answering(answers);
+        let connected = client.only(revision).connect(&*self.address).await;
+        connected.expect("it answers")
+    }
+}
+
+async fn redis(folder: &Path) -> (Child, String) {
+    let socket = folder.join("redis.sock");
+    let child = Command::new("redis-server")
+        .args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"])
+        .arg(folder)
+        .arg("--unixsocket")
+        .arg(&socket)
+        .stdout(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("`redis-server` is there: `apt-get install redis-server`");
+    let listening = tokio::time::timeout(PATIENCE, async {
+        while tokio::net::UnixStream::connect(&socket).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    listening.await.expect("redis-server listens");
+    (child, format!("unix://{}", socket.display()))
+}
+
+async fn begin(client: &Connection, tool: &str) -> TaskHandle {
+    match client.call(tool, json!({})).task().await {
+        Ok(Started::Task(task)) => task,
+        other => panic!("`{tool}` is no task: {other:?}"),
+    }
+}
+
+async fn busy(client: &Connection) -> String {
+    let read = client.read("kitchen://ovens").fresh().await;
+    let read = serde_json::to_value(read.expect("it is read")).expect("it is JSON");
+    read["contents"][0]["text"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_of_one_process_is_answered_cancelled_and_read_on_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_engine, redis) = redis(folder.path()).await;
+    let (mut one, other) = (Replica::start(&redis).await, Replica::start(&redis).await);
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let (here, there) = (one.connect(revision).await, other.connect(revision).await);
+
+        // Asked here, answered there, and read there; made by the one where it began.
+        let ticket = begin(&here, "cake").await.ticket().clone();
+        let mut cake = there.task(ticket.clone());
+        let made = tokio::time::timeout(PATIENCE, cake.result()).await;
+        let made = made
+            .expect("it is answered")
+            .expect("it has a result")
+            .text();
+        let maker = one.child.id().expect("it runs");
+        assert_eq!(made, format!("a cake with lemon, made by {maker}"));
+        let again = here.task(ticket).result().await.expect("it is kept").text();
+        assert_eq!(again, made);
+
+        // Begun here, cancelled there: the work here stops, and both know.
+        let mut changes = there
+            .listen(Listen::new().resource("kitchen://ovens"))
+            .await;
+        let changes = changes.as_mut().expect("it listens");
+        let ticket = begin(&here, "bread").await.ticket().clone();
+        let heard = tokio::time::timeout(PATIENCE, async {
+            while !matches!(
+                changes.next().await,
+                Some(Ok(Change::ResourceUpdated { .. }))
+            ) {}
+        });
+        heard.await.expect("what changes here is heard there");
+        assert_eq!(
+            (busy(&here).await, busy(&there).await),
+            ("1".into(), "0".into())
+        );
+        there
+            .task(ticket.clone())
+            .cancel()
+            .await
+            .expect("it is cancelled");
+        let status = here
+            .task(ticket)
+            .status()
+            .await
+            .expect("it is there")
+            .status;
+        assert_eq!(status, TaskStatus::Cancelled);
+        let stopped = tokio::time::timeout(PATIENCE, async {
+            while busy(&here).await != "0" {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        });
+        stopped.await.expect("the work stops");
+    }
+
+    // What was done outlives the process that did it.
+    let client = one.connect(Revision::V2026_07_28).await;
+    let mut cake = begin(&client, "cake").await;
+    let ticket = cake.ticket().clone();
+    let made = cake.result().await.expect("it has a result").text();
+    one.child.kill().await.expect("it is ended");
+    let there = other.connect(Revision::V2026_07_28).await;
+    let kept = there
+        .task(ticket)
+        .result()
+        .await
+        .expect("it is kept")
+        .text();
+    assert_eq!(kept, made);
+}
