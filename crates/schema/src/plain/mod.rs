@@ -2,6 +2,7 @@
 //! structs, no widths of integers, no references where none is needed, and an `Option` field simply
 //! optional.
 
+mod order;
 mod recursive;
 mod root;
 mod strip;
@@ -95,9 +96,8 @@ fn generated<T: JsonSchema + ?Sized>(settings: SchemaSettings, contract: Contrac
         settings.inline_subschemas = true;
     });
     let generated = settings.into_generator().into_root_schema_for::<T>();
-    // Serialised, the keywords come in the order people read them; as a value they come in that of
-    // the generator.
-    let mut schema = serde_json::to_value(&generated).unwrap_or_else(|_| generated.to_value());
+    let mut schema = generated.to_value();
+    order::order(&mut schema);
     // The root's title is the name of the Rust type unless the author gave another one.
     if let Some(keywords) = schema.as_object_mut()
         && keywords.get("title").and_then(Value::as_str) == Some(&*T::schema_name())
