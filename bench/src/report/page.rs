@@ -49,8 +49,17 @@ pub(crate) fn write(results: &Results) -> Result<()> {
         ("clients", clients(results).to_string()),
         ("footprint", footprint(results).to_string()),
         ("building", building(results).to_string()),
-        ("growth", growth::table(&results.growth).to_string()),
-        ("profiles", profile::page(&results.profiles)?),
+        (
+            "growth",
+            or_absent(
+                growth::table(&results.growth).to_string(),
+                results.growth.len(),
+            ),
+        ),
+        (
+            "profiles",
+            or_absent(profile::page(&results.profiles)?, results.profiles.len()),
+        ),
         ("failures", failures(results)),
     ];
     let mut page = TEMPLATE.to_owned();
@@ -249,6 +258,14 @@ fn failures(results: &Results) -> String {
         .map(|it| format!("- {it}\n"))
         .collect();
     format!("Not measured:\n\n{}", lines.concat())
+}
+
+/// A part of the page, or that a quick comparison has no such part.
+fn or_absent(part: String, figures: usize) -> String {
+    if figures == 0 {
+        return "*Not part of a quick comparison.*".to_owned();
+    }
+    part
 }
 
 fn dash() -> String {
