@@ -12,7 +12,7 @@ use crate::{Failure, Reject};
 /// A URL for a person to visit, for what must not pass through the client: a login, a payment.
 ///
 /// ```
-/// use turnbuckle_server::{Answer, Ask, ToolError, Visit};
+/// use turnbuckle_server::{Ask, ToolError, Visit};
 ///
 /// async fn files(Ask(ask): Ask) -> Result<String, ToolError> {
 ///     # let (is_linked, state) = (true, "5f3a…");
