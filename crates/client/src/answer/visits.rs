@@ -51,7 +51,7 @@ impl Visits {
             };
             if over.wait_for(|is_over| *is_over).await.is_err() {
                 // Forgotten: nobody will tell.
-                pending().await
+                pending::<()>().await;
             }
         }
     }
