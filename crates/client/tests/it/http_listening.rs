@@ -31,7 +31,7 @@ async fn acknowledge(answer: &mut Answer, body: &Value) {
     answer.event(&on(&body["id"], method, params)).await;
 }
 
-// rule: S5
+// rule: N6, S5
 #[tokio::test]
 async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks() {
     let opened = Arc::new(AtomicUsize::new(0));
@@ -69,6 +69,15 @@ async fn a_modern_subscription_is_a_stream_that_is_opened_again_when_it_breaks()
         matches!(change(&mut changes).await, Change::ResourceUpdated { uri } if &*uri == "a:2")
     );
     assert_eq!(site.count("POST subscriptions/listen"), 3);
+    // streamable-http: what is sent again after a break has another id.
+    let mut ids: Vec<String> = Vec::new();
+    for heard in site.heard() {
+        if heard.body["method"] == "subscriptions/listen" {
+            ids.push(heard.body["id"].to_string());
+        }
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 3, "{ids:?}");
     // streamable-http: closing the stream is the cancellation, and nothing is said.
     drop(changes);
     server.close().await;
