@@ -8,6 +8,7 @@ mod id;
 mod malformed;
 mod members;
 mod message;
+mod nest;
 mod parse;
 mod raw;
 mod request_meta;

@@ -4,7 +4,11 @@
 
 use std::borrow::Cow;
 
-use super::{Raw, special};
+use super::{
+    Raw,
+    nest::{Kind, Nest},
+    special,
+};
 
 /// The text is not JSON. What exactly is wrong with it is found out when somebody asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,50 +276,6 @@ enum Escapes {
 enum Next {
     Value,
     Nothing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Object,
-    Array,
-}
-
-/// The objects and arrays that are open, one bit each. Those beyond the first 64 levels are put
-/// aside in words.
-#[derive(Default)]
-struct Nest {
-    depth: usize,
-    /// The innermost levels, the last of them lowest: 1 for an object.
-    levels: u64,
-    outer: Vec<u64>,
-}
-
-impl Nest {
-    const LEVELS: usize = u64::BITS as usize;
-
-    fn push(&mut self, kind: Kind) {
-        if self.depth > 0 && self.depth.is_multiple_of(Self::LEVELS) {
-            self.outer.push(self.levels);
-        }
-        self.levels = self.levels << 1 | u64::from(kind == Kind::Object);
-        self.depth += 1;
-    }
-
-    fn pop(&mut self) {
-        self.depth -= 1;
-        self.levels >>= 1;
-        if self.depth > 0 && self.depth.is_multiple_of(Self::LEVELS) {
-            self.levels = self.outer.pop().unwrap_or_default();
-        }
-    }
-
-    fn last(&self) -> Option<Kind> {
-        match (self.depth, self.levels & 1) {
-            (0, _) => None,
-            (_, 0) => Some(Kind::Array),
-            _ => Some(Kind::Object),
-        }
-    }
 }
 
 #[cfg(test)]
