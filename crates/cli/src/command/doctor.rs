@@ -104,7 +104,9 @@ impl Doctor {
         if self.json {
             print_json(&to_json(report))?;
         } else {
-            to_text(report).iter().for_each(|line| print(line));
+            for line in to_text(report) {
+                print(&line);
+            }
         }
         let worst = report.first(Severity::Error);
         let worst = worst.or_else(|| self.strict.then(|| report.first(Severity::Warning))?);

@@ -256,13 +256,12 @@ fn parameter(challenge: &str, name: &str) -> Option<String> {
         let rest = challenge[at + name.len()..].trim_start();
         if let (true, Some(value)) = (is_start, rest.strip_prefix('=')) {
             let value = value.trim_start();
-            return Some(match value.strip_prefix('"') {
-                Some(quoted) => quoted.split('"').next().unwrap_or_default().to_owned(),
-                None => {
-                    let end = value.find([',', ' ']).unwrap_or(value.len());
-                    value[..end].to_owned()
-                }
+            let quoted = value.strip_prefix('"');
+            let end = value.find([',', ' ']).unwrap_or(value.len());
+            let plain = quoted.map_or(&value[..end], |quoted| {
+                quoted.split('"').next().unwrap_or_default()
             });
+            return Some(plain.to_owned());
         }
         from = at + name.len();
     }

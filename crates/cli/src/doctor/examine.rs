@@ -71,17 +71,12 @@ pub(crate) async fn examine(
             }
         }
     };
-    match timeout(patience.total, walk).await {
-        Ok(outcome) => outcome,
-        Err(_) => {
-            let said = format!(
-                "not done within {}: it was {}",
-                elapsed(patience.total),
-                report.current_step()
-            );
-            report.mute(false);
-            report.add(Finding::of(&time::TOTAL, said));
-            Ok(())
-        }
+    if let Ok(outcome) = timeout(patience.total, walk).await {
+        return outcome;
     }
+    let limit = elapsed(patience.total);
+    let said = format!("not done within {limit}: it was {}", report.current_step());
+    report.mute(false);
+    report.add(Finding::of(&time::TOTAL, said));
+    Ok(())
 }

@@ -93,7 +93,8 @@ fn paragraph(finding: &Finding) -> Vec<String> {
             format!("{}: {shown}{more}", finding.message)
         }
     };
-    said.push_str(&format!("  {}", Style::Dim.out(&format!("[{}]", check.id))));
+    said.push_str("  ");
+    said.push_str(&Style::Dim.out(&format!("[{}]", check.id)));
     let mut lines = vec![line(finding.severity, check.area, &said)];
     let indent = " ".repeat(INDENT);
     let mut add = |name: &str, text: &str, style: Option<Style>| {

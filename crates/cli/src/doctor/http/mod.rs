@@ -168,7 +168,7 @@ impl<'r> Site<'r> {
     async fn first(&self, road: &HttpRoad) -> Exchange {
         self.report
             .step("waiting for an answer to the first request");
-        let road = Road::Http(road.clone());
+        let road = Road::Http(Box::new(road.clone()));
         let patience = self.patience.opening;
         if self.wanted.is_modern {
             let mut talk = self.talk(road, Speech::Modern(Revision::LATEST));
@@ -183,7 +183,10 @@ impl<'r> Site<'r> {
     }
 
     async fn eras(&self, road: HttpRoad, first: Exchange) {
-        let mut modern = self.talk(Road::Http(road.clone()), Speech::Modern(Revision::LATEST));
+        let mut modern = self.talk(
+            Road::Http(Box::new(road.clone())),
+            Speech::Modern(Revision::LATEST),
+        );
         let mut is_modern = false;
         if self.wanted.is_modern {
             match discover::judge(&modern, first.clone()) {
@@ -229,7 +232,7 @@ impl<'r> Site<'r> {
     }
 
     async fn legacy(&self, road: HttpRoad, asked: Revision, first: Exchange, is_modern: bool) {
-        let mut talk = self.talk(Road::Http(road.clone()), Speech::Legacy(asked));
+        let mut talk = self.talk(Road::Http(Box::new(road.clone())), Speech::Legacy(asked));
         self.report.step("waiting for an answer to `initialize`");
         let opened = handshake::open(&mut talk, asked, self.patience.probe).await;
         let refused = match opened {

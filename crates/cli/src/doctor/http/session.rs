@@ -68,7 +68,7 @@ async fn version(talk: &mut Talk<'_>) {
 
 /// A session that asks for a version that does not exist, and is ended again.
 async fn echo(talk: &Talk<'_>, fresh: &HttpRoad) {
-    let road = Road::Http(fresh.clone());
+    let road = Road::Http(Box::new(fresh.clone()));
     let speech = Speech::Legacy(talk.speech.revision());
     let mut other = Talk::new(road, speech, talk.patience, talk.report);
     let opened = handshake::look_at_echo(&mut other).await;
@@ -83,7 +83,7 @@ async fn echo(talk: &Talk<'_>, fresh: &HttpRoad) {
 
 /// Opens another session and compares the ids.
 async fn guessable(talk: &Talk<'_>, fresh: &HttpRoad, id: &str) {
-    let road = Road::Http(fresh.clone());
+    let road = Road::Http(Box::new(fresh.clone()));
     let speech = Speech::Legacy(talk.speech.revision());
     let mut other = Talk::new(road, speech, talk.patience, talk.report);
     let params = Speech::initialize(talk.speech.revision().as_str());

@@ -41,7 +41,7 @@ fn look_at(report: &Report, tool: &Value, is_modern: bool) {
     root::input(&place, &tool["inputSchema"]);
     header::look(&place, input);
     subschema::walk(&tool["inputSchema"], &mut |sub| {
-        subschema::look(&place, sub)
+        subschema::look(&place, sub);
     });
     recursion::look(&place, &tool["inputSchema"]);
     defaults::look(&place, &tool["inputSchema"]);

@@ -45,10 +45,15 @@ fn seen(place: &Place<'_>, text: Option<&str>, pointer: &str) {
 fn is_invisible(letter: char) -> bool {
     match letter {
         '\n' | '\r' | '\t' => false,
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => true,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        // Tags: an alphabet that nobody sees and models read.
-        '\u{e0000}'..='\u{e007f}' => true,
+        // The last range is tags: an alphabet that nobody sees and models read.
+        '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{feff}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{e0000}'..='\u{e007f}' => true,
         letter => letter.is_control(),
     }
 }

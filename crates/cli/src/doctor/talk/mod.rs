@@ -28,7 +28,7 @@ const MAX_HEARD: usize = 256;
 /// How messages travel.
 pub(crate) enum Road {
     Pipe(Box<Pipe>),
-    Http(HttpRoad),
+    Http(Box<HttpRoad>),
     Events(Box<EventsRoad>),
 }
 
@@ -97,7 +97,7 @@ impl<'r> Talk<'r> {
 
     /// Sends a notification. Over HTTP there is an answer even to that.
     pub(crate) async fn notify(&mut self, method: &str, params: Value) -> Exchange {
-        let message = self.speech.notification(method, params);
+        let message = Speech::notification(method, params);
         let patience = self.patience.probe;
         match &mut self.road {
             Road::Pipe(pipe) => pipe.write(&message, patience).await,
@@ -132,11 +132,10 @@ fn kind(message: &Value, id: Option<&Value>) -> Kind {
     let own = message.get("id").filter(|own| !own.is_null());
     match (has_method, own) {
         (true, Some(own)) => Kind::Request(own.clone()),
-        (true, None) => Kind::Other,
         // An answer whose id was turned into a text, or lost, is still an answer, if a bad one.
         (false, Some(own)) if id.is_some_and(|id| is_like(own, id)) => Kind::Answer,
         (false, None) if message.get("error").is_some() && id.is_some() => Kind::Answer,
-        (false, _) => Kind::Other,
+        (true, None) | (false, _) => Kind::Other,
     }
 }
 

@@ -28,8 +28,10 @@ impl Speech {
         json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
     }
 
-    pub(crate) fn notification(&self, method: &str, params: Value) -> Value {
-        json!({ "jsonrpc": "2.0", "method": method, "params": params })
+    pub(crate) fn notification(method: &str, params: Value) -> Value {
+        let mut message = json!({ "jsonrpc": "2.0", "method": method });
+        message["params"] = params;
+        message
     }
 
     fn with_meta(&self, mut params: Value) -> Value {
