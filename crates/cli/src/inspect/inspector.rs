@@ -142,13 +142,13 @@ impl Inspector {
             return;
         };
         change(exchange);
-        let shown = exchange.clone();
-        if shown.is_over() {
+        let is_over = exchange.is_over();
+        // Under the lock: of two changes the later is told later.
+        self.events.publish("exchange", &*exchange);
+        if is_over {
             state.running.remove(&n);
         }
         state.forget_old();
-        drop(state);
-        self.events.publish("exchange", &shown);
     }
 
     /// Gives an exchange up; dropping its future tells the server. `false` if there is none.

@@ -300,8 +300,9 @@ impl Inspector {
     }
 
     fn tell_of(&self, id: &str) {
-        if let Some(view) = self.view(id) {
-            self.events.publish("server", &view);
+        // Under the lock: of two changes the later is told later.
+        if let Some(entry) = self.lock().server(id) {
+            self.events.publish("server", &entry.view(&self.options));
         }
     }
 }
