@@ -30,7 +30,8 @@ const ENDINGS: [&str; 19] = [
     "cvv",
 ];
 
-/// Names that are secrets when nothing stands before them.
+/// Names that are secrets in a form when nothing stands before them. In a link they are the number of
+/// an order or of a visit as often as not: `checkoutnow?token=…` is how people pay.
 const WHOLE: [&str; 4] = ["token", "pin", "otp", "cvc"];
 
 /// Whether a form asks for a secret: a field for text that is called like one.
@@ -58,16 +59,27 @@ pub(super) fn is_given_away(url: &str) -> bool {
             .flat_map(|query| query.split('&'))
             .filter_map(|pair| pair.split_once('='))
             .any(|(name, value)| {
-                !value.is_empty() && (is_named(name) || is_email(&value.replace("%40", "@")))
+                !value.is_empty()
+                    && (is_credential(&plain(name)) || is_email(&value.replace("%40", "@")))
             })
 }
 
 /// Whether this is what people call a secret: `db_password`, `apiKey`, `Access token`.
 fn is_named(name: &str) -> bool {
+    let name = plain(name);
+    WHOLE.contains(&&*name) || is_credential(&name)
+}
+
+/// Whether a plain name says by itself that it lets somebody in.
+fn is_credential(plain: &str) -> bool {
+    ENDINGS.iter().any(|ending| plain.ends_with(ending))
+}
+
+/// The letters and digits of a name, all of them small.
+fn plain(name: &str) -> String {
     let is_part = |one: &char| one.is_alphanumeric();
     let name: String = name.chars().filter(is_part).collect();
-    let name = name.to_lowercase();
-    WHOLE.contains(&&*name) || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    name.to_lowercase()
 }
 
 #[cfg(test)]
@@ -132,7 +144,7 @@ mod tests {
             "https://ada@example.com/pay",
             "https://example.com/pay?access_token=x",
             "https://example.com/pay?a=1&apiKey=x",
-            "https://example.com/pay#token=x",
+            "https://example.com/pay#access_token=x",
             "https://example.com/in?login=ada%40example.com",
             "https://example.com/in?login=ada@example.com",
         ] {
@@ -142,7 +154,8 @@ mod tests {
             "https://example.com/",
             "https://example.com/@ada",
             "https://example.com/pay?order=7&visit=Zm9v",
-            "https://example.com/pay?token=",
+            "https://example.com/pay?access_token=",
+            "https://example.com/checkoutnow?token=EC-7",
             "https://example.com/password",
         ] {
             assert!(!is_given_away(url), "{url}");
