@@ -180,6 +180,7 @@ impl Answers {
     }
 
     /// Whether there is anything that a server could ask for.
+    #[cfg(feature = "http")]
     pub(crate) fn has_any(&self) -> bool {
         self.capabilities() != ClientCapabilities::default()
     }

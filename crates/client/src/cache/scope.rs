@@ -1,11 +1,13 @@
 //! For whom a result is kept.
 
+use std::sync::{
+    Arc, Mutex, OnceLock, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+#[cfg(feature = "http")]
 use std::{
     hash::{BuildHasher as _, RandomState},
-    sync::{
-        Arc, LazyLock, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::LazyLock,
 };
 
 use turnbuckle_protocol::CacheScope;
@@ -17,6 +19,7 @@ static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Tells credentials apart without keeping them. Its key is random, so that nobody can look for
 /// others with the same digest.
+#[cfg(feature = "http")]
 static DIGEST: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// For whom the results of one connection are.

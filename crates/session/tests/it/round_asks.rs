@@ -354,7 +354,7 @@ fn what_the_client_cannot_answer_is_never_sent() {
 fn questions_go_out_in_the_words_of_the_revision() {
     let mut round = Round::new(Revision::V2025_06_18, able());
     round.ask("name", &question(name)).unwrap();
-    let sent = serde_json::to_value(&round.open().get("name").unwrap()).unwrap();
+    let sent = serde_json::to_value(round.open().get("name").unwrap()).unwrap();
     assert_eq!(sent["params"].get("mode"), None);
 }
 
