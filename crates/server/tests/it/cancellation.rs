@@ -1,8 +1,12 @@
 //! `notifications/cancelled`: the work is dropped, nothing is answered, the id is free.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Call, Completing, Failure, Next, Prompt, Reply, Resource, State, Tool};
+use turnbuckle_server::{
+    Ask, Call, Completing, Failure, Next, Prompt, Reply, Resource, Server, State, Tool,
+};
 
 use crate::{gate::Gate, wire::Wire};
 
@@ -193,4 +197,52 @@ async fn a_thousand_calls_cancelled_at_random_are_each_answered_once_or_never() 
     let expected: Vec<i64> = ids.into_iter().filter(|id| id % 3 != 0).collect();
     assert_eq!(answered, expected);
     wire.assert_quiet().await;
+}
+
+/// What the server asks, by the letter: `receive` knows only what it answers.
+async fn question(wire: &mut Wire) -> Value {
+    let line = wire.next_line().await.expect("a request");
+    let request: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(request["method"], "roots/list");
+    request["id"].clone()
+}
+
+// rule: V7
+// lifecycle: whoever stops waiting for an answer SHOULD say so, servers too.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_given_up_is_taken_back() {
+    const PATIENT: Duration = Duration::from_secs(5);
+    let folders = async |Ask(ask): Ask| match tokio::time::timeout(PATIENT, ask.roots("f")).await {
+        Ok(_) => "listed",
+        Err(_) => "too late",
+    };
+    let server = Server::new("s", "1").tool(Tool::new("folders", folders));
+    let server = server.build().expect("a server");
+    for revision in Revision::LEGACY {
+        let mut wire = Wire::open(&server);
+        wire.speak(revision);
+        let client = json!({ "name": "wire", "version": "1" });
+        let params = json!({
+            "protocolVersion": revision.as_str(), "capabilities": { "roots": {} }, "clientInfo": client,
+        });
+        wire.result("initialize", params).await;
+        wire.notify("notifications/initialized", Value::Null).await;
+
+        let late = wire.ask_tool("folders", json!({})).await;
+        let asked = question(&mut wire).await;
+        let said = wire.receive().await;
+        assert_eq!(said["method"], "notifications/cancelled", "{revision}");
+        assert_eq!(said["params"]["requestId"], asked);
+        let answer = wire.receive().await;
+        assert_eq!(answer["id"], late);
+        assert_eq!(answer["result"]["content"][0]["text"], "too late");
+
+        let unwanted = wire.ask_tool("folders", json!({})).await;
+        let asked = question(&mut wire).await;
+        wire.cancel(&json!(unwanted)).await;
+        let said = wire.receive().await;
+        assert_eq!(said["method"], "notifications/cancelled", "{revision}");
+        assert_eq!(said["params"]["requestId"], asked);
+        wire.assert_quiet().await;
+    }
 }

@@ -1,5 +1,7 @@
 //! Roots that change: the client says so, and the server asks again.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use turnbuckle_protocol::Revision;
@@ -123,4 +125,21 @@ async fn a_client_that_goes_away_is_waited_for_no_longer() {
     drop(live);
     // The callback was dropped, and with the server the last one who could send.
     assert_eq!(seen.recv().await, None);
+}
+
+// rule: V7
+// lifecycle: whoever waits in vain SHOULD stop waiting, and say so.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_answer_is_told_that_nobody_waits_any_more() {
+    for revision in Revision::LEGACY {
+        let (live, mut seen) = server();
+        let mut wire = open(&live, revision, json!({ "roots": {} })).await;
+        wire.notify(CHANGED, Value::Null).await;
+        let request = asked(&mut wire).await;
+        tokio::time::sleep(Duration::from_secs(31)).await;
+        let cancelled = wire.receive().await;
+        assert_eq!(cancelled["method"], "notifications/cancelled");
+        assert_eq!(cancelled["params"]["requestId"], request["id"]);
+        assert_eq!(seen.recv().await, Some(Err(RootsError::Late)));
+    }
 }

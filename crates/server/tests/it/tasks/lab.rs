@@ -43,6 +43,21 @@ pub(super) async fn slow(State(lab): State<Lab>, progress: Progress) -> &'static
     "done"
 }
 
+/// A step for each of two permits, and one more for the third, when the call has long been over.
+pub(super) async fn steps(State(lab): State<Lab>, progress: Progress) -> &'static str {
+    for step in 1..=2 {
+        lab.gate.acquire().await.expect("the gate stays").forget();
+        progress.of(step, 2).await;
+    }
+    lab.alive.fetch_add(1, Ordering::SeqCst);
+    tokio::spawn(async move {
+        let _alive = Alive(Arc::clone(&lab.alive));
+        lab.gate.acquire().await.expect("the gate stays").forget();
+        progress.at(3).await;
+    });
+    "done"
+}
+
 pub(super) async fn quick() -> &'static str {
     "at once"
 }
@@ -97,6 +112,7 @@ pub(super) fn with_settings(settings: TaskSettings) -> (Lab, LiveServer) {
         .tool(Tool::new("quick", quick).task())
         .tool(Tool::new("slow", slow).task())
         .tool(Tool::new("strict", slow).task_only())
+        .tool(Tool::new("steps", steps).task())
         .tool(Tool::new("failing", failing).task())
         .tool(Tool::new("rejected", rejected).task())
         .tool(Tool::new("curious", curious).task())

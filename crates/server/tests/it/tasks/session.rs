@@ -262,6 +262,34 @@ async fn a_task_is_gone_and_its_work_stopped_when_its_time_is_over() {
     assert_eq!(gone["code"], -32_602);
 }
 
+// rule: PC5, PC1
+// progress, 2025-11-25: the token of the request MUST be that of its task's reports, up to its end.
+#[tokio::test]
+async fn a_sessions_task_keeps_its_progress_token_until_it_ends() {
+    let (lab, server) = lab();
+    let mut wire = session(&server, Caller::local()).await;
+    let mut params = as_task("steps", 60_000);
+    params["_meta"]["progressToken"] = json!("p");
+    let created = result(&mut wire, "tools/call", params).await;
+    let related = json!({ "taskId": created["task"]["taskId"] });
+    for step in 1..=2 {
+        lab.gate.add_permits(1);
+        let report = next(&mut wire).await;
+        assert_eq!(report["method"], "notifications/progress", "{report}");
+        let params = &report["params"];
+        assert_eq!(params["progressToken"], "p");
+        assert_eq!(params["progress"].as_f64(), Some(f64::from(step)));
+        let named = &params["_meta"]["io.modelcontextprotocol/related-task"];
+        assert_eq!(*named, related);
+    }
+    let ended = next(&mut wire).await;
+    assert_eq!(ended["params"]["status"], "completed", "{ended}");
+    until_alive(&lab, 1).await;
+    lab.gate.add_permits(1);
+    until_alive(&lab, 0).await;
+    wire.assert_quiet().await;
+}
+
 #[tokio::test]
 async fn a_session_with_tasks_of_its_own_is_asked_by_them_if_the_server_wants_it() {
     let server = Server::new("asker", "1")
