@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use ::redis::{
-    Client,
+    Client, Cmd, FromRedisValue,
     aio::{ConnectionManager, ConnectionManagerConfig},
 };
 
@@ -68,6 +68,21 @@ impl Redis {
     /// Changes, on their way to all replicas. Must be called inside a runtime.
     pub fn fanout(&self) -> RedisFanout {
         RedisFanout::new(self)
+    }
+
+    /// Sends a command that does no harm if it is carried out twice. One that finds its connection
+    /// closed is sent again, on a new one: Redis closes connections that were idle for long, and
+    /// what stands between does so at any time.
+    pub(super) async fn repeatable<T: FromRedisValue>(
+        &self,
+        command: &Cmd,
+    ) -> Result<T, StoreError> {
+        let mut commands = self.commands.clone();
+        let answered = match command.query_async(&mut commands).await {
+            Err(error) if error.is_connection_dropped() => command.query_async(&mut commands).await,
+            answered => answered,
+        };
+        answered.map_err(failed)
     }
 
     pub(super) fn name(&self, kind: &str, id: &str) -> String {

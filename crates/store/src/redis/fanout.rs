@@ -1,21 +1,26 @@
 //! Changes on their way to all replicas, by way of Redis.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::{sync::mpsc, task::JoinHandle, time::sleep};
 
 use super::{
     Redis,
-    connection::failed,
     news::{Heard, News},
 };
 use crate::{Change, Fanout, Hear, Joined, LocalFanout, StoreError};
 
 /// How many changes wait to be sent. What is more is made good by [`Change::Everything`].
 const MAX_WAITING: usize = 1024;
+
+/// How long to wait before Redis is tried again, when it did not take a change. Nobody waits for it.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// The channel.
 const CHANNEL: &str = "changes";
@@ -75,17 +80,18 @@ impl Fanout for RedisFanout {
     }
 }
 
-/// Sends what is published, in order. What Redis does not take is lost, and said to be.
+/// Sends what is published, in order. What Redis does not take is lost, and said to be as soon as it
+/// takes something again: there may be no other change for long.
 async fn send(redis: Redis, mut waiting: mpsc::Receiver<Change>, is_behind: Arc<AtomicBool>) {
     while let Some(change) = waiting.recv().await {
         if publish(&redis, &change).await.is_err() {
             is_behind.store(true, Ordering::Release);
-            continue;
         }
-        if is_behind.swap(false, Ordering::AcqRel)
+        while is_behind.swap(false, Ordering::AcqRel)
             && publish(&redis, &Change::Everything).await.is_err()
         {
             is_behind.store(true, Ordering::Release);
+            sleep(AGAIN_AFTER).await;
         }
     }
 }
@@ -94,6 +100,6 @@ async fn publish(redis: &Redis, change: &Change) -> Result<(), StoreError> {
     let text = serde_json::to_string(change).map_err(super::connection::unreadable)?;
     let mut publish = ::redis::cmd("PUBLISH");
     publish.arg(redis.name("channel", CHANNEL)).arg(text);
-    let mut commands = redis.commands.clone();
-    publish.exec_async(&mut commands).await.map_err(failed)
+    // Who hears of a change twice looks twice.
+    redis.repeatable(&publish).await
 }

@@ -1,7 +1,10 @@
 //! States that were used, in Redis.
 
-use super::{Redis, connection::failed};
+use super::Redis;
 use crate::{BoxFuture, Spend, SpentStates, StoreError};
+
+/// Enough that no two uses of one state have the same.
+const MARK_BYTES: usize = 16;
 
 /// States that were used, shared by all who use this Redis.
 #[derive(Clone, Debug)]
@@ -17,12 +20,30 @@ impl RedisSpent {
         let seconds = expires.saturating_sub(now).saturating_add(1);
         let mut name = self.0.name("spent", "").into_bytes();
         name.extend_from_slice(id);
+        let mark = mark()?;
         let mut set = ::redis::cmd("SET");
-        set.arg(name).arg(1).arg("NX").arg("EX").arg(seconds);
-        let mut commands = self.0.commands.clone();
-        let done: Option<String> = set.query_async(&mut commands).await.map_err(failed)?;
-        Ok(done.map_or(Spend::Before, |_| Spend::Now))
+        set.arg(&name).arg(&mark).arg("NX").arg("EX").arg(seconds);
+        let done: Option<String> = self.0.repeatable(&set).await?;
+        if done.is_some() {
+            return Ok(Spend::Now);
+        }
+        // Where the answer was lost and the command sent again, it is our own mark that is there.
+        let mut get = ::redis::cmd("GET");
+        get.arg(&name);
+        let there: Option<Vec<u8>> = self.0.repeatable(&get).await?;
+        Ok(if there.as_ref() == Some(&mark) {
+            Spend::Now
+        } else {
+            Spend::Before
+        })
     }
+}
+
+/// Tells one use from all others.
+fn mark() -> Result<Vec<u8>, StoreError> {
+    let mut mark = vec![0; MARK_BYTES];
+    getrandom::fill(&mut mark).map_err(|error| StoreError::new("redis", error.to_string()))?;
+    Ok(mark)
 }
 
 impl SpentStates for RedisSpent {

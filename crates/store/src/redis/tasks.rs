@@ -29,6 +29,10 @@ pub const TASKS_PER_OWNER: usize = 1000;
 /// that is behind must still find it. Replicas themselves do not find what is over its time.
 const GRACE_MS: u64 = 60_000;
 
+/// How often a task is begun: at first, on a new connection where the old one was closed, and after
+/// those that are over their time have made room.
+const MAX_BEGINNINGS: usize = 3;
+
 /// How often a change is tried anew because another came first. Each failure is somebody else's
 /// success, and few change one task at a time.
 const MAX_TRIES: usize = 64;
@@ -109,7 +113,8 @@ impl RedisTasks {
         let text = serde_json::to_string(&record).map_err(unreadable)?;
         let keep = record.task.ttl_ms.map(|ttl| ttl.saturating_add(GRACE_MS));
         let keep = keep.map_or(String::new(), |ms| ms.to_string());
-        for _ in 0..2 {
+        let mut is_again = false;
+        for _ in 0..MAX_BEGINNINGS {
             let mut create = self.create.prepare_invoke();
             create.key(self.task(&record.task.task_id));
             create.key(self.list_of(&record.owner));
@@ -117,9 +122,19 @@ impl RedisTasks {
             create.arg(&text).arg(&keep).arg(TASKS_PER_OWNER);
             create.arg(&record.task.task_id);
             let mut commands = self.redis.commands.clone();
-            let begun: String = create.invoke_async(&mut commands).await.map_err(failed)?;
+            let begun: String = match create.invoke_async(&mut commands).await {
+                Err(error) if error.is_connection_dropped() && !is_again => {
+                    is_again = true;
+                    continue;
+                }
+                answered => answered.map_err(failed)?,
+            };
             match &*begun {
                 "begun" => return Ok(Arc::new(record)),
+                // It may have been begun by the command whose answer was lost.
+                "taken" if is_again && self.is_there(&record, &text).await? => {
+                    return Ok(Arc::new(record));
+                }
                 "taken" => return Err(TasksError::Taken),
                 // Some of them may be over their time by now.
                 _ => self.forget_expired(&record.owner, now).await?,
@@ -127,6 +142,12 @@ impl RedisTasks {
         }
         let limit = TASKS_PER_OWNER;
         Err(TasksError::OwnerFull { limit })
+    }
+
+    async fn is_there(&self, record: &TaskRecord, text: &str) -> Result<bool, StoreError> {
+        let key = TaskKey::new(&*record.owner, &*record.task.task_id);
+        let found = self.find(&key, None).await?;
+        Ok(found.is_some_and(|(there, _)| there == text))
     }
 
     async fn forget_expired(&self, owner: &str, now: SystemTime) -> Result<(), StoreError> {
@@ -145,8 +166,7 @@ impl RedisTasks {
     ) -> Result<Option<(String, TaskRecord)>, StoreError> {
         let mut get = ::redis::cmd("GET");
         get.arg(self.task(&key.id));
-        let mut commands = self.redis.commands.clone();
-        let text: Option<String> = get.query_async(&mut commands).await.map_err(failed)?;
+        let text: Option<String> = self.redis.repeatable(&get).await?;
         let Some(text) = text else { return Ok(None) };
         let record: TaskRecord = serde_json::from_str(&text).map_err(unreadable)?;
         let is_there = record.owner == key.owner && now.is_none_or(|now| !is_late(&record, now));
@@ -195,11 +215,10 @@ impl RedisTasks {
         now: SystemTime,
     ) -> Result<Vec<(u64, Option<TaskRecord>)>, StoreError> {
         let list = self.list_of(owner);
-        let mut commands = self.redis.commands.clone();
         let mut range = ::redis::cmd("ZRANGEBYSCORE");
         range.arg(&list).arg(format!("({after}")).arg("+inf");
         range.arg("WITHSCORES").arg("LIMIT").arg(0).arg(limit);
-        let places: Vec<(String, u64)> = range.query_async(&mut commands).await.map_err(failed)?;
+        let places: Vec<(String, u64)> = self.redis.repeatable(&range).await?;
         if places.is_empty() {
             return Ok(Vec::new());
         }
@@ -207,7 +226,7 @@ impl RedisTasks {
         for (id, _) in &places {
             get.arg(self.task(id));
         }
-        let texts: Vec<Option<String>> = get.query_async(&mut commands).await.map_err(failed)?;
+        let texts: Vec<Option<String>> = self.redis.repeatable(&get).await?;
         let mut slice = Vec::with_capacity(places.len());
         let mut gone = ::redis::cmd("ZREM");
         gone.arg(&list);
@@ -221,7 +240,7 @@ impl RedisTasks {
             slice.push((number, record));
         }
         if slice.iter().any(|(_, record)| record.is_none()) {
-            gone.exec_async(&mut commands).await.map_err(failed)?;
+            self.redis.repeatable::<()>(&gone).await?;
         }
         Ok(slice)
     }

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::sync::mpsc;
 use turnbuckle_store::{
-    Change, Fanout as _, Joined, contract,
+    Change, Fanout as _, Joined, Spend, SpentStates as _, contract,
     redis::{Redis, RedisFanout, TASKS_PER_OWNER},
     task::{NewTask, TaskChange, TaskKey, Tasks as _, TasksError},
 };
@@ -179,6 +179,47 @@ async fn changes_reach_every_replica_and_a_break_is_made_good() {
     engine.start_again();
     hears(&mut here, &Change::Everything).await;
     hears(&mut there, &Change::Everything).await;
+}
+
+/// Redis closes all connections for commands, as it does with those that were idle for long.
+fn close_connections(engine: &Engine) {
+    let closed = Command::new("redis-cli")
+        .arg("-s")
+        .arg(engine.folder.path().join("redis.sock"))
+        .args(["CLIENT", "KILL", "TYPE", "normal"])
+        .output();
+    let closed = closed.expect("`redis-cli` comes with `redis-server`");
+    assert!(closed.status.success(), "{closed:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_meanwhile_is_nobodys_trouble() {
+    let engine = Engine::start();
+    let redis = engine.open().await;
+    let (tasks, spent, fanout) = (redis.tasks(), redis.spent(), redis.fanout());
+    let (_joined, mut told) = listen(&fanout);
+    hears(&mut told, &Change::Everything).await;
+    let key = TaskKey::new("ada", "t1");
+    close_connections(&engine);
+    tasks
+        .create(new("ada", "t1", None), UNIX_EPOCH)
+        .await
+        .unwrap();
+    close_connections(&engine);
+    assert!(tasks.get(&key, UNIX_EPOCH).await.unwrap().is_some());
+    close_connections(&engine);
+    let said = TaskChange::Say("half done".into());
+    tasks.change(&key, said, UNIX_EPOCH).await.unwrap();
+    close_connections(&engine);
+    let page = tasks.list("ada", None, 5, UNIX_EPOCH).await.unwrap();
+    assert_eq!(page.tasks.len(), 1);
+    close_connections(&engine);
+    assert_eq!(spent.spend(b"one", 10, 0).await.unwrap(), Spend::Now);
+    close_connections(&engine);
+    assert_eq!(spent.spend(b"one", 10, 0).await.unwrap(), Spend::Before);
+    close_connections(&engine);
+    fanout.publish(Change::Prompts);
+    hears(&mut told, &Change::Prompts).await;
 }
 
 #[tokio::test]
