@@ -17,7 +17,11 @@ const TARGETS = {
   "HTTP, 2025-11-25": { words: [address, "--revision", "2025-11-25"], sentence: "2025-11-25 · legacy · Streamable HTTP" },
   "HTTP, 2025-06-18": { words: [address, "--revision", "2025-06-18"], sentence: "2025-06-18 · legacy · Streamable HTTP" },
 };
-const run = (page) => page.keyboard.press("Control+Enter");
+/** The key that calls; a person sees the form before pressing it. */
+const run = async (page) => {
+  await page.locator("tb-panel .callform h1").waitFor();
+  await page.keyboard.press("Control+Enter");
+};
 const args = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
 const status = (page, word) => page.locator(`tb-run .pill.${word}`).first().waitFor();
 
@@ -163,10 +167,19 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       await page.getByRole("button", { name: "Send", exact: true }).click();
       await page.getByText(/sent as call/).waitFor();
       const saving = page.waitForEvent("download");
-      await page.locator(".export").click();
+      await page.locator(".export.recording").click();
       const text = await readFile(await (await saving).path(), "utf8");
       assert.ok(text.includes("once"), "the export has what was sent");
       for (const line of text.trim().split("\n")) JSON.parse(line);
+      if (!sentence.includes("HTTP")) return assert.equal(await page.locator(".export.har").count(), 0);
+      const archiving = page.waitForEvent("download");
+      await page.locator(".export.har").click();
+      const { log } = JSON.parse(await readFile(await (await archiving).path(), "utf8"));
+      const called = log.entries.find((entry) => entry.request.postData?.text.includes('"once"'));
+      assert.equal(called.response.status, 200);
+      assert.match(called.response.content.text, /once/);
+      assert.ok(called.time > 0 && !Number.isNaN(Date.parse(called.startedDateTime)));
+      return undefined;
     }));
     if (width > 900) {
       await claim(`Ctrl+K, the theme, and an address that leads here: ${here}`, on(inspector, width, `tools/echo?${args({ text: "linked" })}`, async (page, assert) => {

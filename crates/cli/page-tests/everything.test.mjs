@@ -16,7 +16,10 @@ const TARGETS = {
   stdio: { words: ["--", process.execPath, program, "stdio"], name: "node" },
   HTTP: { words: [`http://127.0.0.1:${port}/mcp`], name: `http://127.0.0.1:${port}/mcp` },
 };
-const run = (page) => page.keyboard.press("Control+Enter");
+const run = async (page) => {
+  await page.locator("tb-panel .callform h1").waitFor();
+  await page.keyboard.press("Control+Enter");
+};
 const args = (value) => `?args=${encodeURIComponent(JSON.stringify(value))}`;
 const done = (page) => page.locator("tb-run .pill.done").first().waitFor();
 

@@ -198,6 +198,45 @@ await claim("the wire filters, shows a message, and sends it again", () => on({ 
   if (!fake.sent.at(-1).body.includes('"again"')) throw new Error(fake.sent.at(-1).body);
 }));
 
+await claim("the wire is put in order by a column, and the address keeps it", () => on({ rows: 5000, hash: "#/lab/tools?wire=1" }, async (page) => {
+  const column = (name) => page.locator(`tb-wire .row .${name}`).allTextContents();
+  const head = (name) => page.locator(`.wirehead button.${name}`);
+  await page.getByText("5000 of 5000").waitFor();
+  await head("ms").click();
+  if (!(await column("ms")).every((text) => text === "198 ms")) throw new Error(`down: ${await column("ms")}`);
+  await head("ms").click();
+  if ((await column("ms"))[0] !== "0 ms") throw new Error(`up: ${await column("ms")}`);
+  await page.reload();
+  await page.locator('.wirehead button.ms[aria-pressed="true"]').waitFor();
+  await page.getByText("5000 of 5000").waitFor();
+  if ((await column("ms"))[0] !== "0 ms") throw new Error(`after a reload: ${await column("ms")}`);
+  await head("ms").click();
+  await page.locator('.wirehead button.time[aria-pressed="true"]').waitFor();
+  await head("method").click();
+  if (!(await column("method")).every((text) => text.startsWith("ping"))) throw new Error(`${await column("method")}`);
+}));
+
+await claim("rows stay the elements that they are while others come, and the filter holds for those", () => on({ rows: 100, hash: "#/lab/tools?wire=1" }, async (page, fake) => {
+  await page.getByLabel("Filter the wire").fill("tools/call");
+  await page.getByText("13 of 100").waitFor();
+  await page.evaluate(() => (globalThis.row = document.querySelector("tb-wire .row:last-child")));
+  fake.wire(900, "out", "request", "ping", null, null);
+  await page.getByText("13 of 101").waitFor();
+  fake.wire(901, "out", "request", "tools/call", "late", null);
+  await page.getByText("14 of 102").waitFor();
+  if (!(await page.evaluate(() => globalThis.row.isConnected))) throw new Error("rows were drawn anew");
+  // The same row comes again with its answer.
+  fake.emit("wire", { ...fake.rows.at(-1), status: "503" });
+  await page.locator("tb-wire .status.error", { hasText: "503" }).waitFor();
+  await page.getByText("14 of 102").waitFor();
+  await page.getByLabel("Filter the wire").fill("-ping");
+
+  const narrow = await page.locator("tb-wire .small").textContent();
+  await page.getByLabel("Filter the wire").fill("-pin");
+  await page.getByLabel("Filter the wire").fill("-ping");
+  if ((await page.locator("tb-wire .small").textContent()) !== narrow) throw new Error("a filter that was typed finds other rows");
+}));
+
 await claim("a server that failed says why, and offers a retry", () => on({ hash: "#/dead/tools" }, async (page) => {
   await page.getByText("npm error 404 Not Found: nowhere").waitFor();
   await page.getByRole("button", { name: "Retry" }).waitFor();

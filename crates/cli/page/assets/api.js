@@ -52,13 +52,13 @@ export const post = (path, body = {}) => request("POST", path, body);
 export const remove = (path) => request("DELETE", path);
 
 /** The bytes of a file that the binary writes. */
-export async function file(path) {
-  const response = await fetch(`/api/${path}`, { method: "POST", headers: headers() });
+export async function file(path, body = {}) {
+  const response = await fetch(`/api/${path}`, { method: "POST", headers: { ...headers(), "content-type": "application/json" }, body: print(body) });
   if (!response.ok) throw new ApiError(response.status, null);
   return response.blob();
 }
 
-/** Follows the events, for as long as the page lives. `connected` hears how that goes. */
+/** Follows the events, each when the one before is taken, for as long as the page lives. `connected` hears how that goes. */
 export async function follow(react, connected) {
   let last = "";
   let failures = 0;
@@ -71,7 +71,7 @@ export async function follow(react, connected) {
       await connected(last ? "again" : "open");
       for await (const event of events(response.body)) {
         if (event.id) last = event.id;
-        react(event.name, event.data);
+        await react(event.name, event.data);
       }
     } catch {
       // Whatever it was, the answer is the same: say so, wait, and ask again.

@@ -25,7 +25,7 @@ export const place = () => current;
 /** The address of a place. What is not named stays as it is; an object's own settings do not. */
 export function address({ server = current.server, tab = current.tab, object = "", query = {} } = {}) {
   const kept = new URLSearchParams();
-  for (const name of ["wire", "wf", "filter"]) {
+  for (const name of ["wire", "wf", "ws", "filter"]) {
     if (current.query.has(name) && (name !== "filter" || tab === current.tab)) kept.set(name, current.query.get(name));
   }
   for (const [name, value] of Object.entries(query)) {

@@ -99,7 +99,8 @@ export class Run extends View {
       if (last?.ended && !this.end.firstChild) this.end.append(h("div.lastrun", null, "last run"), this.outcome(last));
       return;
     }
-    if (this.drawn === this.look) return;
+    // What the server heard of a cancelled call is known a moment later.
+    if (this.drawn === this.look && exchange.status !== "cancelled") return;
     this.drawn = this.look;
     this.end.replaceChildren(this.outcome(exchange));
   }

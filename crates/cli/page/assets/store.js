@@ -20,6 +20,7 @@ export const state = {
   exchanges: new Map(),
   asks: new Map(),
   wire: [],
+  wireDropped: 0,
   wireOf: new Map(),
   logs: [],
   changes: [],
@@ -88,7 +89,10 @@ async function readWire() {
   let after = state.wire.at(-1)?.seq ?? 0;
   for (;;) {
     const page = await get(`wire?after=${after}&limit=${WIRE_PAGE}`);
-    for (const row of page.rows) takeWire(row);
+    state.wireDropped = page.dropped ?? 0;
+    // What was told meanwhile is newer than the page.
+    const newest = state.wire.at(-1)?.seq ?? 0;
+    for (const row of page.rows) if (row.seq > newest || !knows(row.seq)) takeWire(row);
     if (page.next === null || page.next === undefined || !page.rows.length) return;
     after = page.next;
   }
@@ -108,7 +112,7 @@ const TAKES = {
   },
   missed() {
     // Too much happened at once: what is now is read again.
-    reload().catch(() => {});
+    return reload().catch(() => {});
   },
   exchange(exchange, isOld) {
     const before = state.exchanges.get(exchange.n);
@@ -158,7 +162,13 @@ const TAKES = {
 };
 
 function take(name, data, isOld) {
-  TAKES[name]?.(data, isOld);
+  return TAKES[name]?.(data, isOld);
+}
+
+function knows(seq) {
+  let at = state.wire.length - 1;
+  while (at >= 0 && state.wire[at].seq > seq) at -= 1;
+  return state.wire[at]?.seq === seq;
 }
 
 function takeWire(row) {

@@ -1,4 +1,6 @@
 // A list that draws only the rows in sight, so that ten thousand cost what twenty do.
+//
+// A row that stays in sight stays the element that it is; one that leaves is filled anew for one that comes.
 
 import { View, h } from "./element.js";
 
@@ -8,10 +10,15 @@ const coarse = matchMedia("(pointer: coarse)");
 let made = 0;
 
 export class VirtualList extends View {
-  /** `draw(item, index)` gives a row's children; `choose(item, index)` is Enter or a click. */
-  setup({ label, height, draw, choose, mark }) {
-    Object.assign(this, { label, height, draw, choose, mark });
+  /**
+   * `draw(item)` gives a row's children, and `fill(children, item)`, if there is one, makes them those of another item.
+   * `settle(children, item, index, items)` adds what depends on the rows around it, at every paint.
+   * `choose(item, index)` is Enter or a click.
+   */
+  setup({ label, height, draw, fill, settle, choose, mark }) {
+    Object.assign(this, { label, height, draw, fill, settle, choose, mark });
     this.items = [];
+    this.rows = [];
     this.active = -1;
     this.name = `list${(made += 1)}`;
     return this;
@@ -43,37 +50,76 @@ export class VirtualList extends View {
     return coarse.matches ? Math.max(44, this.height) : this.height;
   }
   show(items, { stick = false } = {}) {
-    const wasAtEnd = this.scrollTop + this.clientHeight >= this.scrollHeight - 4;
+    // Read before anything is written: what is written after it is laid out once.
+    const { scrollTop, clientHeight, scrollHeight } = this;
+    const wasAtEnd = scrollTop + clientHeight >= scrollHeight - 4;
     this.items = items;
     if (this.active >= items.length) this.active = items.length - 1;
-    if (this.space) this.space.style.height = `${items.length * this.rowHeight}px`;
-    if (stick && wasAtEnd) this.scrollTop = this.scrollHeight;
-    this.paint();
+    const whole = items.length * this.rowHeight;
+    const most = Math.max(0, whole - clientHeight);
+    const top = stick && wasAtEnd ? most : Math.min(scrollTop, most);
+    if (this.space) this.space.style.height = `${whole}px`;
+    this.paint(top, clientHeight);
+    if (top !== scrollTop) this.scrollTop = top;
   }
-  paint() {
+  paint(top = this.scrollTop, sight = this.clientHeight) {
     if (!this.space || !this.isConnected) return;
     const height = this.rowHeight;
-    const first = Math.max(0, Math.floor(this.scrollTop / height) - BEYOND);
-    const last = Math.min(this.items.length, Math.ceil((this.scrollTop + this.clientHeight) / height) + BEYOND);
+    const first = Math.max(0, Math.floor(top / height) - BEYOND);
+    const last = Math.min(this.items.length, Math.ceil((top + sight) / height) + BEYOND);
     this.range = [first, last];
-    const rows = [];
-    for (let index = first; index < last; index += 1) rows.push(this.row(index, height));
-    this.space.replaceChildren(...rows);
-    const active = this.active >= first && this.active < last;
-    if (active) this.setAttribute("aria-activedescendant", `${this.name}-${this.active}`);
+    this.place(first, last);
+    for (const [at, row] of this.rows.entries()) this.settleRow(row, first + at, height);
+    const isSeen = this.active >= first && this.active < last;
+    if (isSeen) this.setAttribute("aria-activedescendant", `${this.name}-${this.active}`);
     else this.removeAttribute("aria-activedescendant");
   }
-  row(index, height) {
-    const item = this.items[index];
-    const isChosen = this.mark?.(item, index) ?? false;
-    const row = h("div.row", {
-      role: "option", id: `${this.name}-${index}`, "data-index": index, "aria-selected": String(isChosen),
-      "aria-setsize": this.items.length, "aria-posinset": index + 1,
-    }, this.draw(item, index, this.items));
-    if (index === this.active) row.classList.add("active");
-    row.style.transform = `translateY(${index * height}px)`;
-    row.style.height = `${height}px`;
-    return row;
+  /** One element for each item in sight, in their order. */
+  place(first, last) {
+    const known = new Map(this.rows.map((row) => [row.item, row]));
+    const wanted = this.items.slice(first, last);
+    const stays = wanted.map((item) => {
+      const row = known.get(item);
+      known.delete(item);
+      return row;
+    });
+    const free = [...known.values()];
+    // Where all are others, each is filled where it stands; else those that left make room.
+    if (stays.some(Boolean)) for (const row of free) row.remove();
+    let next = 0;
+    this.rows = wanted.map((item, at) => stays[at] ?? this.filled(free[next++], item));
+    for (const row of free.slice(next)) row.remove();
+    let before = this.space.firstChild;
+    for (const row of this.rows) {
+      if (row === before) before = before.nextSibling;
+      else this.space.insertBefore(row, before);
+    }
+    while (before) {
+      const after = before.nextSibling;
+      before.remove();
+      before = after;
+    }
+  }
+  filled(row, item) {
+    const made = row ?? h("div.row", { role: "option" });
+    made.item = item;
+    if (row && this.fill) this.fill(row.firstChild, item);
+    else made.replaceChildren(...[].concat(this.draw(item)));
+    return made;
+  }
+  settleRow(row, index, height) {
+    const { item } = row;
+    put(row, "aria-selected", String(this.mark?.(item, index) ?? false));
+    put(row, "aria-setsize", String(this.items.length));
+    row.classList.toggle("active", index === this.active);
+    if (row.index !== index || row.tall !== height) {
+      Object.assign(row, { id: `${this.name}-${index}`, index, tall: height });
+      row.dataset.index = index;
+      row.setAttribute("aria-posinset", index + 1);
+      row.style.transform = `translateY(${index * height}px)`;
+      row.style.height = `${height}px`;
+    }
+    this.settle?.(row.firstChild, item, index, this.items);
   }
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -97,3 +143,8 @@ export class VirtualList extends View {
   }
 }
 customElements.define("tb-list", VirtualList);
+
+/** Sets what is not so already: what is written again is laid out again. */
+function put(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}

@@ -1,29 +1,45 @@
 // The filter of the wire: `method:tools -ping >100ms`.
 
-/** A test for rows, and what could not be understood. */
+/** A test for rows. */
 export function wireFilter(text) {
-  const tests = text.split(/\s+/).filter(Boolean).map(one);
+  const tests = words(text).map(one);
+  if (tests.length === 1) return tests[0];
   return (row) => tests.every((test) => test(row));
 }
 
+const words = (text) => text.split(/\s+/).filter(Boolean);
+/** Words that find fewer the longer they get: no `-ping`, which finds more, and no field that wants its whole value. */
+const GROWS = /^(?:(?:method|object|status):[^:]+|[^-<>:][^:]*)$/i;
+
+/** Whether all that `text` finds is among what `before` found. */
+export function narrows(before, text) {
+  const old = words(before);
+  const now = words(text);
+  return old.length <= now.length && old.every((word, at) => {
+    if (word === now[at]) return true;
+    return GROWS.test(word) && GROWS.test(now[at]) && word.includes(":") === now[at].includes(":") && now[at].startsWith(word);
+  });
+}
+
 const FIELDS = {
-  method: (row, value) => (row.method ?? "").toLowerCase().includes(value),
-  object: (row, value) => (row.object ?? "").toLowerCase().includes(value),
-  kind: (row, value) => row.kind === value,
-  status: (row, value) => (row.status ?? "").toLowerCase().includes(value),
-  call: (row, value) => String(row.exchange) === value,
-  id: (row, value) => String(row.id) === value,
-  dir: (row, value) => row.direction === value,
+  method: (value, holds = holding(value)) => (row) => holds(row.method),
+  object: (value, holds = holding(value)) => (row) => holds(row.object),
+  status: (value, holds = holding(value)) => (row) => holds(row.status),
+  kind: (value) => (row) => row.kind === value,
+  call: (value) => (row) => String(row.exchange) === value,
+  id: (value) => (row) => String(row.id) === value,
+  dir: (value) => (row) => row.direction === value,
 };
-/** A row's text, made once: ten thousand rows are looked through at every key. */
-const texts = new WeakMap();
-function textOf(row) {
-  let text = texts.get(row);
-  if (text === undefined) {
-    text = `${row.method ?? ""} ${row.object ?? ""} ${row.status ?? ""} ${row.kind}`.toLowerCase();
-    texts.set(row, text);
-  }
-  return text;
+
+/** Whether a text holds a value. There are many rows and few texts: each is looked through once. */
+function holding(value) {
+  const known = new Map();
+  return (text) => {
+    if (!text) return false;
+    let isIn = known.get(text);
+    if (isIn === undefined) known.set(text, (isIn = text.toLowerCase().includes(value)));
+    return isIn;
+  };
 }
 const UNITS = { ms: 1, s: 1000, b: 1, kb: 1000, mb: 1e6 };
 
@@ -42,9 +58,8 @@ function one(word) {
   }
   const named = /^([a-z]+):(.+)$/i.exec(word);
   if (named && FIELDS[named[1].toLowerCase()]) {
-    const value = named[2].toLowerCase();
-    return (row) => FIELDS[named[1].toLowerCase()](row, value);
+    return FIELDS[named[1].toLowerCase()](named[2].toLowerCase());
   }
-  const wanted = word.toLowerCase();
-  return (row) => textOf(row).includes(wanted);
+  const holds = holding(word.toLowerCase());
+  return (row) => holds(row.status) || holds(row.method) || holds(row.object) || holds(row.kind);
 }

@@ -1,17 +1,16 @@
-// Every message, in the order of the wire: filtered, grouped by call, with a waterfall.
+// Every message, in the order of the wire or of a column: filtered, grouped by call, with a waterfall.
 
 import { file } from "./api.js";
-import { View, button, bytes, clock, h, save, span } from "./element.js";
-import { icon } from "./icon.js";
+import { View, button, h, save } from "./element.js";
 import { place, set } from "./router.js";
 import { state } from "./store.js";
-import { wireFilter } from "./wire-filter.js";
+import { narrows, wireFilter } from "./wire-filter.js";
+import { heads, isAsItWas, ordered, orderOf } from "./wire-order.js";
+import { drawRow, fillRow, settleRow, waterfall } from "./wire-row.js";
 import "./virtual-list.js";
 import "./wire-detail.js";
 
 const ROW = 28;
-/** A pause longer than this is drawn as one of this length, in ms. */
-const IDLE = 20;
 
 export class Wire extends View {
   setup({ server }) {
@@ -25,70 +24,94 @@ export class Wire extends View {
     this.isLive = true;
     this.live = h("input", { type: "checkbox", checked: true, onchange: () => {
       this.isLive = this.live.checked;
+      this.found = null;
       this.read();
     } });
     this.list = document.createElement("tb-list").setup({
-      label: "Messages", height: ROW, draw: (row, index, rows) => this.row(row, index, rows), mark: (row) => row.seq === this.shown, choose: (row) => this.open(row.seq),
+      label: "Messages", height: ROW, draw: drawRow, fill: fillRow, settle: (made, row, index, rows) => settleRow(made, row, index, rows, this.fall(rows)), mark: (row) => row.seq === this.shown, choose: (row) => this.open(row.seq),
     });
     this.detail = h("div.wiredetail", { hidden: true });
-    this.replaceChildren(h("div.bar", null, h("h2", null, "Wire"), this.filter, this.count,
-      h("label.check", null, this.live, "live"),
-      button("Export", () => this.export(), { picture: "save", look: "plain.export", title: "Save the session as a recording, secrets redacted" }),
-      button("Close the wire", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" })),
-    h("div.wirebody", null, this.list, this.detail));
+    this.head = h("div.wirehead.wirerow", { role: "group", "aria-label": "Order of the messages" });
+    this.replaceChildren(this.bar(), h("div.wirebody", null, h("div.wirelist", null, this.head, this.list), this.detail));
     this.filter.addEventListener("input", () => {
       this.read();
       clearTimeout(this.timer);
       this.timer = setTimeout(() => set("wf", this.filter.value), 250);
     });
-    this.watch("wire", () => this.isLive && this.read());
-    this.read();
+    this.watch("wire", (keys) => this.isLive && this.take(keys));
+    this.sort(place().query.get("ws"));
     this.list.scrollTop = this.list.scrollHeight;
     const wanted = Number(place().query.get("seq"));
     if (wanted) this.open(wanted);
   }
+  bar() {
+    const isHttp = /http|sse/i.test(state.servers.get(this.server)?.transport ?? "");
+    return h("div.bar", null, h("h2", null, "Wire"), this.filter, this.count,
+      h("label.check", null, this.live, "live"),
+      isHttp ? button("HAR", () => this.export("har", "session.har"), { picture: "save", look: "plain.export.har", title: "Save the requests of HTTP as an archive for other tools, secrets redacted", "aria-label": "HAR: save the requests of HTTP" }) : null,
+      button("Export", () => this.export("export", "session.turnbuckle.jsonl"), { picture: "save", look: "plain.export.recording", title: "Save the session as a recording, secrets redacted" }),
+      button("Close the wire", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" }));
+  }
+  /** Puts the rows into an order, by its word in the address. */
+  sort(word) {
+    this.order = orderOf(word);
+    const focused = this.head.contains(document.activeElement) ? document.activeElement.dataset.column : null;
+    this.head.replaceChildren(...heads(this.order, (next) => {
+      set("ws", next);
+      this.sort(next);
+    }));
+    if (focused) this.head.querySelector(`[data-column="${focused}"]`)?.focus();
+    this.list.scrollTop = 0;
+    this.found = null;
+    this.read();
+  }
+  /** Reads all rows; of a filter that only got narrower, those that it found before. */
   read() {
-    const test = wireFilter(this.filter.value);
-    const rows = state.wire.filter((row) => row.server === this.server && test(row));
-    this.count.textContent = `${rows.length} of ${state.wire.length}`;
-    this.list.show(rows, { stick: true });
+    const text = this.filter.value;
+    const oldest = state.wire[0]?.seq;
+    const before = this.found?.newest === state.wire.at(-1)?.seq && this.found?.oldest === oldest ? this.found : null;
+    const own = before?.own ?? state.wire.filter((row) => row.server === this.server);
+    const test = wireFilter(text);
+    const rows = (before && narrows(before.text, text) ? before.rows : own).filter(test);
+    this.found = { text, test, own, rows, oldest, newest: state.wire.at(-1)?.seq };
+    this.show();
   }
-  row(row, index, rows) {
-    const isWith = (other) => other && row.exchange !== null && row.exchange !== undefined && other.exchange === row.exchange;
-    const before = isWith(rows[index - 1]);
-    const after = isWith(rows[index + 1]);
-    const rail = before && after ? "mid" : before ? "last" : after ? "first" : "none";
-    const name = row.method ?? (row.kind === "response" ? "response" : row.kind);
-    return h("div.wirerow", null,
-      h("span.time", null, clock(row.time)), h(`span.dir.${row.direction}`, null, icon(row.direction), h("span.outside", null, row.direction === "out" ? "sent" : "received")),
-      h(`span.rail.${rail}`), h("span.method", null, name, row.object ? h("strong", null, ` ${row.object}`) : null, row.round > 1 ? h("span.dim", null, ` (${row.round})`) : null),
-      h(`span.status${/error|fail|[45]\d\d/i.test(row.status ?? "") ? ".error" : ""}`, null, row.status ?? ""),
-      h("span.ms", null, row.ms === null || row.ms === undefined ? "" : span(row.ms)), h("span.size", null, bytes(row.bytes ?? 0)), this.bar(row, rows));
-  }
-  /** The row's time within the span of the rows in sight, where nobody waits for anything left out. */
-  bar(row, rows) {
-    const { starts, whole } = this.span(rows);
-    const length = Math.min(row.ms ?? 0, whole);
-    const start = (starts.get(row.seq) ?? 0) - (row.direction === "in" ? length : 0);
-    const bar = h(`i.${row.direction}`);
-    bar.style.left = `${Math.max(0, Math.min(98, (start / whole) * 100))}%`;
-    bar.style.width = `${Math.max(1, Math.min(100, (length / whole) * 100))}%`;
-    return h("span.fall", { "aria-hidden": "true" }, bar);
-  }
-  /** When each row in sight begins, on a clock that stands still while nothing happens. */
-  span(rows) {
-    const [from, to] = this.list.range ?? [0, rows.length];
-    if (this.spanOf?.rows === rows && this.spanOf.from === from && this.spanOf.to === to) return this.spanOf;
-    const starts = new Map();
-    let at = 0;
-    for (let index = from; index < to; index += 1) {
-      const gap = index > from ? Math.max(0, rows[index].time - rows[index - 1].time) : 0;
-      const isWait = gap <= (rows[index].ms ?? 0) + IDLE;
-      at += isWait ? gap : IDLE;
-      starts.set(rows[index].seq, at);
+  /** Takes in the rows that came or changed, without looking at the others. */
+  take(keys) {
+    const { found } = this;
+    const isKnown = found && found.oldest === state.wire[0]?.seq;
+    if (!isKnown || ![...keys].every((seq) => this.takeRow(seq))) {
+      this.found = null;
+      return this.read();
     }
-    this.spanOf = { rows, from, to, starts, whole: Math.max(1, at) };
-    return this.spanOf;
+    found.newest = state.wire.at(-1)?.seq;
+    return this.show();
+  }
+  /** `false` if it belongs between rows that are there already. */
+  takeRow(seq) {
+    const { own, rows, test } = this.found;
+    const row = state.wire[seek(state.wire, seq)];
+    if (row?.server !== this.server) return row !== undefined;
+    const at = seek(own, seq);
+    if (at < own.length && own[at].seq !== seq) return false;
+    own[at] = row;
+    const shown = seek(rows, seq);
+    const isShown = rows[shown]?.seq === seq;
+    if (isShown || test(row)) rows.splice(shown, isShown ? 1 : 0, ...(test(row) ? [row] : []));
+    return true;
+  }
+  show() {
+    const { rows, own } = this.found;
+    const dropped = state.wireDropped ? ` · ${state.wireDropped} older dropped` : "";
+    this.count.textContent = `${rows.length} of ${own.length}${dropped}`;
+    this.fallOf = null;
+    this.list.show(ordered(rows, this.order), { stick: isAsItWas(this.order) });
+  }
+  /** The waterfall of the rows in sight. */
+  fall(rows) {
+    const [from, to] = this.list.range;
+    if (this.fallOf?.rows !== rows || this.fallOf.from !== from || this.fallOf.to !== to) this.fallOf = { rows, from, to, fall: waterfall(rows, from, to, isAsItWas(this.order)) };
+    return this.fallOf.fall;
   }
   open(seq) {
     this.shown = seq;
@@ -111,12 +134,24 @@ export class Wire extends View {
     }));
     this.list.paint();
   }
-  async export() {
+  async export(how, name) {
     try {
-      save("session.turnbuckle.jsonl", await file("wire/export"));
+      save(name, await file(`wire/${how}`, { server: this.server }));
     } catch (error) {
       this.count.textContent = error.message;
     }
   }
 }
 customElements.define("tb-wire", Wire);
+
+/** Where a number is, or would be, among rows in the order of their numbers. */
+function seek(rows, seq) {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle].seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -20,16 +20,21 @@ pub(super) struct Which {
     server: Option<String>,
 }
 
+impl Which {
+    pub(super) fn has(&self, shown: &Shown) -> bool {
+        self.server.as_ref().is_none_or(|one| *one == shown.server)
+    }
+}
+
 impl Inspector {
     /// The messages that are kept, as lines of JSON, secrets redacted.
     pub(super) fn export(&self, which: &Which) -> Vec<u8> {
         let mut lines = Vec::new();
         let mut began = None;
-        self.wire.each_message(|shown: &Shown, message| {
-            let is_other = |server: &String| *server != shown.server;
-            if which.server.as_ref().is_some_and(is_other) {
+        self.wire.each(|shown: &Shown, message, _| {
+            let Some(message) = message.filter(|_| which.has(shown)) else {
                 return;
-            }
+            };
             let began = *began.get_or_insert(shown.time);
             let line = Line {
                 ms: ((shown.time - began) * 1_000.0).round() / 1_000.0,
@@ -51,7 +56,7 @@ fn write(lines: &mut Vec<u8>, line: &impl Serialize) {
 }
 
 /// A message without the values of members that are named like secrets.
-fn redacted(message: &[u8]) -> Raw {
+pub(super) fn redacted(message: &[u8]) -> Raw {
     use crate::argument::Tree;
 
     let text = String::from_utf8_lossy(message);
@@ -83,7 +88,7 @@ fn redact(tree: &mut crate::argument::Tree) {
     }
 }
 
-fn is_secret(name: &str) -> bool {
+pub(super) fn is_secret(name: &str) -> bool {
     // What ties a progress report or a page to its request is no secret.
     if matches!(name, "progressToken" | "nextPageToken") {
         return false;

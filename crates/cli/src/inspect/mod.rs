@@ -19,6 +19,7 @@ mod events;
 mod exchange;
 mod export;
 mod guard;
+mod har;
 mod http_row;
 mod inspector;
 mod listening;

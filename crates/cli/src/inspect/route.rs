@@ -13,6 +13,7 @@ use super::{
     call::Unsent,
     check,
     exchange::Wanted,
+    export::Which,
     listening::{self, Wish},
     login::NoLogin,
     page,
@@ -129,17 +130,38 @@ async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
         }
         ["asks", id] => answer_ask(door, id, &body),
         ["wire", "export"] => {
-            let which = (!body.is_empty()).then(|| parse(&body)).transpose()?;
-            let lines = inspector.export(&which.unwrap_or_default());
-            let mut exported = answer::bytes(StatusCode::OK, "application/x-ndjson", lines);
-            let name = HeaderValue::from_static("attachment; filename=\"wire.ndjson\"");
-            exported
-                .headers_mut()
-                .insert(header::CONTENT_DISPOSITION, name);
-            Ok(exported)
+            let lines = inspector.export(&which(&body)?);
+            Ok(attached(
+                "application/x-ndjson",
+                "attachment; filename=\"wire.ndjson\"",
+                lines,
+            ))
+        }
+        ["wire", "har"] => {
+            let archive = inspector.har(&which(&body)?);
+            Ok(attached(
+                "application/json",
+                "attachment; filename=\"wire.har\"",
+                archive,
+            ))
         }
         _ => Err(no("place")),
     }
+}
+
+/// The rows that an export is to have; all, unless something is said.
+fn which(body: &[u8]) -> Result<Which, Box<Answer>> {
+    let which = (!body.is_empty()).then(|| parse(body)).transpose()?;
+    Ok(which.unwrap_or_default())
+}
+
+fn attached(kind: &'static str, name: &'static str, bytes: Vec<u8>) -> Answer {
+    let mut attached = answer::bytes(StatusCode::OK, kind, bytes);
+    let name = HeaderValue::from_static(name);
+    attached
+        .headers_mut()
+        .insert(header::CONTENT_DISPOSITION, name);
+    attached
 }
 
 async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Routed {

@@ -140,7 +140,7 @@ impl WireLog {
         });
         shown.seq = seq;
         kept.open(&looked, direction, &shown);
-        drop(kept);
+        // Under the lock, here and below: of two rows, and of two states of one, the later is told later.
         self.events.publish("wire", &shown);
     }
 
@@ -176,7 +176,6 @@ impl WireLog {
             http: Some(head),
         };
         shown.seq = kept.push(row);
-        drop(kept);
         self.events.publish("wire", &shown);
         shown.seq
     }
@@ -191,9 +190,7 @@ impl WireLog {
         head.first_byte_ms = Some(ms);
         row.shown.status = Some(status.to_string());
         row.shown.ms = Some(ms);
-        let shown = row.shown.clone();
-        drop(kept);
-        self.events.publish("wire", &shown);
+        self.events.publish("wire", &row.shown);
     }
 
     /// Rows after a number, of one server or of all.
@@ -227,13 +224,11 @@ impl WireLog {
         })
     }
 
-    /// Shows every message that is kept to `each`, the oldest first.
-    pub(super) fn each_message(&self, mut each: impl FnMut(&Shown, &[u8])) {
+    /// Shows every row that is kept to `each`, the oldest first.
+    pub(super) fn each(&self, mut each: impl FnMut(&Shown, Option<&[u8]>, Option<&HttpHead>)) {
         let kept = self.lock();
         for row in &kept.rows {
-            if let Some(message) = &row.message {
-                each(&row.shown, message);
-            }
+            each(&row.shown, row.message.as_deref(), row.http.as_ref());
         }
     }
 

@@ -1,0 +1,50 @@
+// The columns of the wire and the order of its rows: `ms-` is by time taken, the longest first.
+
+import { h } from "./element.js";
+import { icon } from "./icon.js";
+import { nameOf } from "./wire-row.js";
+
+const COLUMNS = [
+  ["time", "Time", (row) => row.seq], ["dir", "", null], ["rail", "", null], ["method", "Message", (row) => `${nameOf(row)} ${row.object ?? ""}`], ["status", "Status", (row) => row.status ?? undefined],
+  ["ms", "Took", (row) => row.ms ?? undefined], ["size", "Size", (row) => row.bytes ?? 0], ["fall", "Waterfall", null],
+];
+
+/** An order from its word in the address; the wire's own for one that is not known. */
+export function orderOf(word) {
+  const [, name, sign] = /^([a-z]+)(-?)$/.exec(word ?? "") ?? [];
+  const key = COLUMNS.find(([id]) => id === name)?.[2];
+  return key ? { name, key, isDown: sign === "-" } : { name: "time", key: COLUMNS[0][2], isDown: false };
+}
+
+const wordOf = ({ name, isDown }) => (name === "time" && !isDown ? "" : `${name}${isDown ? "-" : ""}`);
+export const isAsItWas = (order) => wordOf(order) === "";
+const isNumber = (name) => name === "ms" || name === "size";
+
+/** Rows in an order. Those that have no value are last either way; equals stay as they were. */
+export function ordered(rows, order) {
+  if (order.name === "time") return order.isDown ? rows.toReversed() : rows;
+  const sign = order.isDown ? -1 : 1;
+  const keyed = rows.map((row) => ({ row, key: order.key(row) }));
+  keyed.sort((one, other) => {
+    if (one.key === other.key) return 0;
+    if (one.key === undefined) return 1;
+    if (other.key === undefined) return -1;
+    return one.key < other.key ? -sign : sign;
+  });
+  return keyed.map(({ row }) => row);
+}
+
+/** The head of the columns. A click sorts by one, the next turns it round, the third ends it. */
+export function heads(order, choose) {
+  const cell = ([name, words, key]) => {
+    if (!key) return h(`span.${name}`, null, words);
+    const isChosen = order.name === name;
+    // Of figures, the largest are looked for.
+    const first = { name, isDown: isNumber(name) };
+    const turned = { name, isDown: !order.isDown };
+    const next = !isChosen ? first : order.isDown === first.isDown ? turned : { name: "time", isDown: false };
+    const said = isChosen ? `${words}, sorted ${order.isDown ? "down" : "up"}` : words;
+    return h(`button.${name}`, { type: "button", "data-column": name, "aria-label": `Sort by ${said}`, "aria-pressed": String(isChosen), onclick: () => choose(wordOf(next)) }, h("span", null, words), isChosen ? icon(order.isDown ? "down" : "up") : null);
+  };
+  return COLUMNS.map(cell);
+}
