@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const suite = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const programs = resolve(here, '../target/debug');
+const programs = resolve(process.env.CARGO_TARGET_DIR ?? join(here, '../target'), 'debug');
 const work = mkdtempSync(join(tmpdir(), 'conformance-'));
 const only = process.argv[2] ?? '';
 
