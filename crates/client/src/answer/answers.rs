@@ -8,6 +8,7 @@ use turnbuckle_protocol::{
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, InputRequest, InputResponse,
     ListRootsResult, Root,
 };
+use turnbuckle_session::round::tool_fault;
 
 use super::{Ask, Refusal, Roots, Unanswered, form};
 use crate::{Peer, connect::BoxFuture};
@@ -259,6 +260,10 @@ impl Answers {
         let has_tools = request.tools.is_some() || request.tool_choice.is_some();
         if has_tools && self.sampling == Sampling::Plain {
             return Err(Unanswered::NotThisWay("tools for the model"));
+        }
+        // sampling: tool results that are missing or mixed SHOULD be answered with an error.
+        if let Some(reason) = tool_fault(&request) {
+            return Err(Unanswered::Wrong(reason));
         }
         handler(Ask::new(server, request))
             .await

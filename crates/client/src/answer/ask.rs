@@ -71,6 +71,9 @@ pub(crate) enum Unanswered {
     /// It offered to, but not in this way.
     #[error("this client does not offer {0}")]
     NotThisWay(&'static str),
+    /// It is no question that can be answered.
+    #[error("{0}")]
+    Wrong(&'static str),
     /// The handler gave none.
     #[error("{0}")]
     Refused(Refusal),
@@ -84,7 +87,7 @@ impl Unanswered {
     pub(crate) fn to_error(&self) -> ErrorObject {
         match self {
             Self::NotOffered(method) => ErrorObject::method_not_found(method),
-            Self::NotThisWay(_) => ErrorObject::invalid_params(self.to_string()),
+            Self::NotThisWay(_) | Self::Wrong(_) => ErrorObject::invalid_params(self.to_string()),
             // sampling: a client SHOULD answer with this code when the user says no.
             Self::Refused(Refusal::Declined) | Self::ByHand => {
                 ErrorObject::new(code::USER_REJECTED, "the user declined")

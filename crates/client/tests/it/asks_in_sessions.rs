@@ -182,6 +182,32 @@ async fn saying_no_has_its_own_words() {
     );
 }
 
+// rule: Q4
+// sampling: tool results that are missing, or mixed with other content, SHOULD get −32602.
+#[tokio::test(start_paused = true)]
+async fn a_tool_use_without_its_result_is_not_shown_to_the_model() {
+    let client = plain().on_sample_with_tools(|_| async { Ok(CreateMessageResult::new("m", "x")) });
+    let (_connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let called = json!({"role": "assistant", "content":
+        {"type": "tool_use", "id": "1", "name": "weather", "input": {}}});
+    let text = json!({"type": "text", "text": "well?"});
+    let result = json!({"type": "tool_result", "toolUseId": "1", "content": [text]});
+    for (content, is_right) in [
+        (json!([result]), true),
+        (json!([text]), false),
+        (json!([result, text]), false),
+    ] {
+        let mut params = sample();
+        params["messages"] = json!([called, {"role": "user", "content": content}]);
+        let answer = ask(&mut server, "sampling/createMessage", params).await;
+        if is_right {
+            assert_eq!(answer["result"]["model"], "m", "{answer}");
+        } else {
+            assert_eq!(answer["error"]["code"], -32602, "{content}: {answer}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_panics_is_still_an_answer() {
     let client = plain().on_sample(|_| async { panic!("the model is on fire") });

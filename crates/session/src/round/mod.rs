@@ -61,5 +61,5 @@ pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};
 pub use journal_error::{Entry, JournalError};
 pub use open_asks::OpenAsks;
 pub use posed::{FormSchema, Posed};
-pub use question::{Fingerprint, Kind};
+pub use question::{Fingerprint, Kind, tool_fault};
 pub use seal::{BadState, Binding, Key, KeyRing, Opened, params_digest};

@@ -200,9 +200,11 @@ pub(super) fn form_fault(schema: &ElicitSchema) -> Option<&'static str> {
     )
 }
 
+/// What is wrong with the tool uses and results of a request for a message, if anything is.
+///
 /// sampling: a user message with tool results MUST hold nothing else, and every tool use MUST be
 /// answered in the message that follows.
-fn tool_fault(params: &CreateMessageRequestParams) -> Option<&'static str> {
+pub fn tool_fault(params: &CreateMessageRequestParams) -> Option<&'static str> {
     for (index, message) in params.messages.iter().enumerate() {
         let results = tool_results(message).count();
         if results > 0 && (results < message.content.len() || message.role != Role::User) {
