@@ -104,7 +104,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            eprintln!("{failed}");
+            show::tell(&failed.to_string());
             failed.exit_code()
         }
     }

@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+/// How deep a value may be nested, in levels: as deep as other readers of JSON go, and far from the
+/// end of the stack.
+const MAX_DEPTH: usize = 128;
+
 /// JSON, with leaves as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tree {
@@ -23,21 +27,31 @@ impl Tree {
 
     /// Reads JSON; numbers stay as they are written.
     pub(crate) fn parse(json: &str) -> Result<Self, serde_json::Error> {
+        Self::parse_inside(json, MAX_DEPTH)
+    }
+
+    fn parse_inside(json: &str, levels: usize) -> Result<Self, serde_json::Error> {
         let raw: Box<serde_json::value::RawValue> = serde_json::from_str(json)?;
         let text = raw.get();
+        let inside = |json: &str| match levels.checked_sub(1) {
+            Some(levels) => Self::parse_inside(json, levels),
+            None => Err(serde::de::Error::custom(format_args!(
+                "it is nested deeper than {MAX_DEPTH} levels"
+            ))),
+        };
         Ok(match text.as_bytes().first() {
             Some(b'{') => {
                 let members: Members = serde_json::from_str(text)?;
                 let members = members.0.into_iter();
                 Self::Object(
                     members
-                        .map(|(name, raw)| Ok((name, Self::parse(raw.get())?)))
+                        .map(|(name, raw)| Ok((name, inside(raw.get())?)))
                         .collect::<Result<_, serde_json::Error>>()?,
                 )
             }
             Some(b'[') => {
                 let items: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(text)?;
-                let items = items.iter().map(|raw| Self::parse(raw.get()));
+                let items = items.iter().map(|raw| inside(raw.get()));
                 Self::List(items.collect::<Result<_, _>>()?)
             }
             _ => Self::Leaf(text.to_owned()),
@@ -176,6 +190,14 @@ mod tests {
     fn digits_survive() {
         let json = r#"{"big":123456789012345678901234567890,"exact":1.10,"deep":{"list":[1e400]}}"#;
         assert_eq!(Tree::parse(json).unwrap().to_json(), json);
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_refused() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(Tree::parse(&nested(MAX_DEPTH)).is_ok());
+        let refused = Tree::parse(&nested(100_000)).unwrap_err().to_string();
+        assert!(refused.contains("deeper than 128 levels"), "{refused}");
     }
 
     #[test]

@@ -7,7 +7,10 @@ use super::{
     line,
     prepared::Prepared,
 };
-use crate::{exit::Outcome, show::Style};
+use crate::{
+    exit::Outcome,
+    show::{Style, tell},
+};
 
 /// Asks for each field that was not answered ahead. Ctrl-D declines.
 pub(super) async fn ask(
@@ -16,7 +19,11 @@ pub(super) async fn ask(
     prepared: &Prepared,
     key: &str,
 ) -> Outcome<ElicitResult> {
-    eprintln!("{} {server} asks: {}", Style::Ask.err("?"), form.message);
+    tell(&format!(
+        "{} {server} asks: {}",
+        Style::Ask.err("?"),
+        form.message
+    ));
     let mut content: Vec<(String, ElicitValue)> = Vec::new();
     for field in fields(form) {
         if let Some(value) = prepared.field(key, &field)? {
@@ -24,7 +31,7 @@ pub(super) async fn ask(
             continue;
         }
         for above in field.above() {
-            eprintln!("{}", Style::Dim.err(&above));
+            tell(&Style::Dim.err(&above));
         }
         loop {
             let Some(text) = line::read(&field.prompt()).await? else {
@@ -35,7 +42,7 @@ pub(super) async fn ask(
                 Ok(Typed::Value(value)) => content.push((field.name.to_owned(), value)),
                 Ok(Typed::Nothing) => {}
                 Err(problem) => {
-                    eprintln!("  {}", Style::Bad.err(&problem));
+                    tell(&format!("  {}", Style::Bad.err(&problem)));
                     continue;
                 }
             }

@@ -7,7 +7,10 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use crate::exit::{Code, Failed, Outcome};
+use crate::{
+    exit::{Code, Failed, Outcome},
+    show::for_stderr,
+};
 
 /// The longest line that is taken, in bytes: what a terminal can paste, and more.
 const MAX_LINE: u64 = 1024 * 1024;
@@ -17,7 +20,7 @@ const MAX_LINE: u64 = 1024 * 1024;
 /// # Cancel safety
 /// The thread that reads is left behind, and ends with the process or the line.
 pub(super) async fn read(prompt: &str) -> Outcome<Option<String>> {
-    eprint!("{prompt}");
+    eprint!("{}", for_stderr(prompt));
     let _ = io::stderr().flush();
     let (told, line) = oneshot::channel();
     thread::spawn(move || {

@@ -6,7 +6,7 @@ use super::line;
 use crate::{
     argument::Tree,
     exit::{Code, Failed, Outcome},
-    show::Style,
+    show::{Style, tell},
 };
 
 /// The name of the model, where a person stands in for it.
@@ -17,11 +17,14 @@ pub(super) async fn ask(
     server: &str,
     request: &CreateMessageRequestParams,
 ) -> Outcome<CreateMessageResult> {
-    eprintln!("{} {server} asks your model:", Style::Ask.err("?"));
+    tell(&format!(
+        "{} {server} asks your model:",
+        Style::Ask.err("?")
+    ));
     let json = serde_json::to_string(request).unwrap_or_default();
     let shown = Tree::parse(&json).map_or(json, |tree| tree.to_pretty());
     for text in shown.lines() {
-        eprintln!("  {text}");
+        tell(&format!("  {text}"));
     }
     eprintln!(
         "  {}",

@@ -8,7 +8,10 @@ use turnbuckle::{
 };
 
 use super::{field::yes_or_no, line};
-use crate::{exit::Outcome, show::Style};
+use crate::{
+    exit::Outcome,
+    show::{Style, tell},
+};
 
 /// Shows where the page is, and asks. It is opened only with `--open`, and only after a yes.
 pub(super) async fn ask(
@@ -16,9 +19,13 @@ pub(super) async fn ask(
     visit: &ElicitRequestUrlParams,
     opens: bool,
 ) -> Outcome<ElicitResult> {
-    eprintln!("{} {server} asks: {}", Style::Ask.err("?"), visit.message);
-    eprintln!("  host: {}", Style::Strong.err(host(&visit.url)));
-    eprintln!("  {}", visit.url);
+    tell(&format!(
+        "{} {server} asks: {}",
+        Style::Ask.err("?"),
+        visit.message
+    ));
+    tell(&format!("  host: {}", Style::Strong.err(host(&visit.url))));
+    tell(&format!("  {}", visit.url));
     let question = if opens {
         "  Open it? [y/N] "
     } else {

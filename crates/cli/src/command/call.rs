@@ -9,7 +9,7 @@ use turnbuckle::{
     schema::{Keyword, Schema, Violation, nearest_name},
 };
 
-use super::{print, print_json, request::Request};
+use super::{print, print_json, print_shown, request::Request};
 use crate::{
     argument,
     exit::{Code, Failed, Outcome},
@@ -44,10 +44,8 @@ pub(crate) struct Call {
 pub(crate) fn run(call: &Call) -> Outcome {
     let (server, rest) = call.request.aim.split(&call.words)?;
     let (tool, words) = rest.split_first().ok_or_else(|| {
-        Failed::usage("no tool was named").hint(format!(
-            "`turnbuckle list {}` shows what there is",
-            server.name
-        ))
+        let line = server.line("list", "");
+        Failed::usage("no tool was named").hint(format!("`{line}` shows what there is"))
     })?;
     let work = async |session: Session| call.on(&server, &session, tool, words).await;
     call.request.run(&server, work)
@@ -78,7 +76,7 @@ impl Call {
                 _ => print_json(&**result)?,
             }
         } else {
-            print(&show::tool_result(result, &self.request.media));
+            print_shown(&show::tool_result(result, &self.request.media));
             session.tell(&finished);
         }
         if result.is_error == Some(true) {
@@ -101,7 +99,7 @@ impl Call {
             Started::Done(output) if self.request.json => print_json(&*output),
             Started::Done(output) => {
                 eprintln!("it is done already; the server made no task of it");
-                print(&show::tool_result(&output, &self.request.media));
+                print_shown(&show::tool_result(&output, &self.request.media));
                 Ok(())
             }
         }
@@ -126,10 +124,7 @@ pub(crate) fn find<'t>(server: &Server, tools: &'t [Tool], name: &str) -> Outcom
         let failed = Failed::usage(format!("server `{}` has no tool `{name}`", server.name));
         match nearest_name(name, tools.iter().map(|tool| &*tool.name)) {
             Some(near) => failed.hint(format!("did you mean `{near}`?")),
-            None => failed.hint(format!(
-                "`turnbuckle list {}` shows what there is",
-                server.name
-            )),
+            None => failed.hint(format!("`{}` shows what there is", server.line("list", ""))),
         }
     })
 }

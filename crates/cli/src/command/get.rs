@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 use turnbuckle::{protocol::Prompt, schema::nearest_name};
 
-use super::{print, request::Request};
+use super::{print, print_shown, request::Request};
 use crate::{
     argument,
     exit::{Failed, Outcome},
@@ -27,10 +27,8 @@ pub(crate) struct Get {
 pub(crate) fn run(get: &Get) -> Outcome {
     let (server, rest) = get.request.aim.split(&get.words)?;
     let (name, words) = rest.split_first().ok_or_else(|| {
-        Failed::usage("no prompt was named").hint(format!(
-            "`turnbuckle list {} prompts` shows them",
-            server.name
-        ))
+        let line = server.line("list", "prompts");
+        Failed::usage("no prompt was named").hint(format!("`{line}` shows them"))
     })?;
     let work = async |session: Session| get.on(&server, &session, name, words).await;
     get.request.run(&server, work)
@@ -56,7 +54,7 @@ impl Get {
         for message in &finished.result.messages {
             let role = serde_json::to_value(message.role).unwrap_or_default();
             print(&Style::Dim.out(role.as_str().unwrap_or_default()));
-            print(&show::block(&message.content, &self.request.media));
+            print_shown(&show::block(&message.content, &self.request.media));
         }
         Ok(())
     }

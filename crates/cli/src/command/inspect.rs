@@ -103,7 +103,11 @@ impl Inspect {
             match entry.launch(&Environment) {
                 Ok(launch) => {
                     let name = entry.name.clone();
-                    let server = target::Server { name, launch };
+                    let server = target::Server {
+                        name,
+                        launch,
+                        given: None,
+                    };
                     let file = entry.file.display().to_string();
                     inspector.add(server, Origin::configured(file, &entry.name))?;
                 }

@@ -46,8 +46,14 @@ pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     Ok(())
 }
 
-/// Prints a line of data. A reader that has gone away has seen enough.
+/// Prints a line of data; at a terminal, it commands nothing.
 pub(crate) fn print(line: &str) {
+    print_shown(&crate::show::for_stdout(line));
+}
+
+/// Prints what was made for showing, which may be a picture. A reader that has gone away has seen
+/// enough.
+pub(crate) fn print_shown(line: &str) {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}");

@@ -4,7 +4,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
 use turnbuckle::ResourceContents;
 
-use super::{print, request::Request};
+use super::{print_shown, request::Request};
 use crate::{
     exit::{Code, Failed, Outcome},
     session::Session,
@@ -29,10 +29,9 @@ pub(crate) struct Read {
 pub(crate) fn run(read: &Read) -> Outcome {
     let (server, rest) = read.request.aim.split(&read.words)?;
     let [uri] = rest else {
-        return Err(Failed::usage("name one resource by its URI").hint(format!(
-            "`turnbuckle list {} resources` shows them",
-            server.name
-        )));
+        let line = server.line("list", "resources");
+        let failed = Failed::usage("name one resource by its URI");
+        return Err(failed.hint(format!("`{line}` shows them")));
     };
     let work = async |session: Session| read.on(&session, uri).await;
     read.request.run(&server, work)
@@ -50,7 +49,7 @@ impl Read {
             if self.raw {
                 write_raw(contents)?;
             } else {
-                print(&show::contents(contents, &self.request.media));
+                print_shown(&show::contents(contents, &self.request.media));
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle::client::TaskTicket;
 
-use super::{block_on, print, print_json};
+use super::{block_on, print, print_json, print_shown};
 use crate::{
     exit::{Code, Failed, Outcome},
     session::{self, Session},
@@ -41,7 +41,7 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
         _ => {
             return Err(
                 Failed::usage("say what to do: list, or get, result or cancel and an id")
-                    .hint(format!("turnbuckle tasks {} list", server.name)),
+                    .hint(format!("`{}` lists them", server.line("tasks", "list"))),
             );
         }
     }
@@ -81,7 +81,7 @@ impl Tasks {
                 if self.json {
                     print_json(&*output)?;
                 } else {
-                    print(&show::tool_result(&output, &self.media));
+                    print_shown(&show::tool_result(&output, &self.media));
                 }
                 if output.is_error == Some(true) {
                     return Err(Failed::new(

@@ -203,7 +203,7 @@ fn completion(params: &str) -> Option<Vec<String>> {
 }
 
 /// Words as a line for a shell.
-pub(super) fn line<'w>(words: impl Iterator<Item = &'w str>) -> String {
+pub(crate) fn line<'w>(words: impl Iterator<Item = &'w str>) -> String {
     words.map(quote).collect::<Vec<_>>().join(" ")
 }
 

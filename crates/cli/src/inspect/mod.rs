@@ -36,6 +36,7 @@ mod site;
 mod task;
 mod wire;
 
+pub(crate) use equivalent::line;
 pub(crate) use inspector::Inspector;
 pub(crate) use server::Origin;
 pub(crate) use site::Site;

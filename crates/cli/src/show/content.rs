@@ -2,7 +2,7 @@
 
 use turnbuckle::{CallToolResult, ContentBlock, ResourceContents};
 
-use super::Media;
+use super::{Media, for_stdout};
 use crate::argument::Tree;
 
 /// What a tool gave. Structured content is shown where the text does not say the same.
@@ -20,8 +20,9 @@ pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {
         .filter(|block| !says(block, &structured));
     let text = joined(others, media);
     let pretty = structured.to_pretty();
+    let pretty = for_stdout(&pretty);
     if text.is_empty() {
-        pretty
+        pretty.into_owned()
     } else {
         format!("{text}\n{pretty}")
     }
@@ -43,21 +44,22 @@ fn says(block: &ContentBlock, structured: &Tree) -> bool {
 /// One block.
 pub(crate) fn block(block: &ContentBlock, media: &Media) -> String {
     match block {
-        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Text(text) => for_stdout(&text.text).into_owned(),
         ContentBlock::Image(image) => media.shown("image", &image.mime_type, &image.data),
         ContentBlock::Audio(audio) => media.shown("audio", &audio.mime_type, &audio.data),
         ContentBlock::ResourceLink(link) => {
-            format!("[link {} ({})]", link.resource.uri, link.resource.name)
+            let line = format!("[link {} ({})]", link.resource.uri, link.resource.name);
+            for_stdout(&line).into_owned()
         }
         ContentBlock::Resource(embedded) => contents(&embedded.resource, media),
-        ContentBlock::Other(other) => format!("[{}]", other.kind),
+        ContentBlock::Other(other) => for_stdout(&format!("[{}]", other.kind)).into_owned(),
     }
 }
 
 /// What a resource holds.
 pub(crate) fn contents(contents: &ResourceContents, media: &Media) -> String {
     match contents {
-        ResourceContents::Text(text) => text.text.clone(),
+        ResourceContents::Text(text) => for_stdout(&text.text).into_owned(),
         ResourceContents::Blob(blob) => {
             let mime_type = blob
                 .mime_type

@@ -10,7 +10,7 @@ use std::{
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
 
-use super::bytes;
+use super::{bytes, for_stdout};
 
 /// What to do with pictures and sounds.
 #[derive(Args, Clone, Debug)]
@@ -33,6 +33,7 @@ const KITTY_CHUNK: usize = 4096;
 impl Media {
     /// One piece of media as a line of text, with the picture before it where it can be seen.
     pub(crate) fn shown(&self, what: &str, mime_type: &str, base64: &str) -> String {
+        let mime_type = &*for_stdout(mime_type);
         let Ok(content) = BASE64_STANDARD.decode(base64) else {
             return format!("[{what} {mime_type}, not valid base64]");
         };

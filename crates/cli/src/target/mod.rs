@@ -23,6 +23,8 @@ pub(crate) struct Server {
     /// What to call it.
     pub(crate) name: String,
     pub(crate) launch: Launch,
+    /// The command after `--`, as a shell takes it, if it was given so.
+    pub(crate) given: Option<String>,
 }
 
 /// Takes the server off the words of a command line: the first word, unless a command was given.
@@ -42,7 +44,15 @@ pub(crate) fn split<'w>(
             || program.clone(),
             |name| name.to_string_lossy().into_owned(),
         );
-        return Ok((Server { name, launch }, words));
+        let given = Some(quoted(command));
+        return Ok((
+            Server {
+                name,
+                launch,
+                given,
+            },
+            words,
+        ));
     }
     let Some((first, rest)) = words.split_first() else {
         return Err(Failed::usage("no server was named").hint(
@@ -52,9 +62,15 @@ pub(crate) fn split<'w>(
     Ok((find(first, config)?, rest))
 }
 
+/// Words as a line for a shell.
+pub(crate) fn quoted(words: &[String]) -> String {
+    crate::inspect::line(words.iter().map(String::as_str))
+}
+
 /// Finds a server by URL, name, or `file:name`.
 pub(crate) fn find(word: &str, config: Option<&PathBuf>) -> Outcome<Server> {
-    if word.starts_with("http://") || word.starts_with("https://") {
+    if word.contains("://") {
+        is_address(word)?;
         return Ok(Server {
             name: word.to_owned(),
             launch: Launch::Remote(Remote {
@@ -62,6 +78,7 @@ pub(crate) fn find(word: &str, config: Option<&PathBuf>) -> Outcome<Server> {
                 headers: Vec::new(),
                 wire: turnbuckle_host::config::Wire::Any,
             }),
+            given: None,
         });
     }
     let found = catalogue(config)?.find(word).map_err(unknown)?;
@@ -69,6 +86,28 @@ pub(crate) fn find(word: &str, config: Option<&PathBuf>) -> Outcome<Server> {
         tracing::debug!(%other, "a server of the same name is farther away");
     }
     launch(&found.entry)
+}
+
+/// Whether a word is the address of a server. What is wrong with it is said before anything is
+/// connected to; a password in it is not repeated.
+fn is_address(word: &str) -> Outcome {
+    let (scheme, rest) = word.split_once("://").unwrap_or_default();
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err(Failed::usage("the URL of the server has credentials in it")
+            .hint("give them as a header: `--header 'Authorization: …'`"));
+    }
+    let is_web = ["http", "https"].contains(&&*scheme.to_ascii_lowercase());
+    if is_web
+        && word
+            .parse::<http::Uri>()
+            .is_ok_and(|uri| uri.host().is_some())
+    {
+        return Ok(());
+    }
+    let shown = word.split(['?', '#']).next().unwrap_or_default();
+    Err(Failed::usage(format!("`{shown}` is no URL of a server"))
+        .hint("write http://HOST:PORT/PATH or https://HOST/PATH"))
 }
 
 /// The files that names are looked up in.
@@ -90,6 +129,7 @@ fn launch(entry: &Entry) -> Outcome<Server> {
     Ok(Server {
         name: entry.name.clone(),
         launch,
+        given: None,
     })
 }
 
@@ -110,6 +150,15 @@ fn unknown(error: LookupError) -> Failed {
 }
 
 impl Server {
+    /// A command line about this server that can be run as it stands.
+    pub(crate) fn line(&self, command: &str, words: &str) -> String {
+        let blank = if words.is_empty() { "" } else { " " };
+        match &self.given {
+            Some(given) => format!("turnbuckle {command}{blank}{words} -- {given}"),
+            None => format!("turnbuckle {command} {}{blank}{words}", self.name),
+        }
+    }
+
     /// The way there, for a client.
     pub(crate) fn target(&self, options: &Options) -> Outcome<Target> {
         match &self.launch {

@@ -19,3 +19,4 @@ mod sketches;
 mod stdout;
 mod suggestions;
 mod terminal;
+mod wording;

@@ -110,14 +110,10 @@ pub(crate) struct HttpDemo {
 }
 
 impl HttpDemo {
+    /// At a port that is free.
     pub(crate) fn start() -> Self {
-        Self::at("127.0.0.1:0").expect("there is a free port")
-    }
-
-    /// At this address, if it is free.
-    pub(crate) fn at(address: &str) -> Option<Self> {
         let mut child = Command::new(BINARY)
-            .args(["serve", "--listen", address])
+            .args(["serve", "--listen", "127.0.0.1:0"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -131,11 +127,8 @@ impl HttpDemo {
         });
         // Whoever announces itself at length is heard to the end.
         std::thread::spawn(move || lines.for_each(drop));
-        let Some(url) = found else {
-            let _ = child.wait();
-            return None;
-        };
-        Some(Self { child, url })
+        let url = found.expect("the demo server says where it is");
+        Self { child, url }
     }
 }
 
@@ -159,18 +152,17 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
     }
 }
 
-/// Whether a program of another project is there. Where everything is required, it has to be.
-pub(crate) fn has(program: &str) -> bool {
+/// A test that needs a program of another project does not pass without it.
+#[track_caller]
+pub(crate) fn needs(program: &str) {
     let is_there = Command::new(program)
         .arg(if program == "tmux" { "-V" } else { "--version" })
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
-    let is_required = std::env::var_os("TURNBUCKLE_REQUIRE_ALL").is_some();
-    assert!(is_there || !is_required, "`{program}` is not installed");
-    if !is_there {
-        eprintln!("NOT RUN: `{program}` is not installed");
-    }
-    is_there
+    assert!(
+        is_there,
+        "`{program}` is not installed, and this test cannot run without it: install it, or leave the test out by name"
+    );
 }

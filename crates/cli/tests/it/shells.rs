@@ -1,7 +1,7 @@
 //! Completion in real shells, with the real key.
 
 use crate::{
-    program::{Place, has},
+    program::{Place, needs},
     terminal::Terminal,
 };
 
@@ -21,9 +21,8 @@ const TYPED: [(&str, &str); 5] = [
 ];
 
 fn completes(shell: &str, start: &str, load: &str) {
-    if !has("tmux") || !has(shell) {
-        return;
-    }
+    needs("tmux");
+    needs(shell);
     let place = Place::with_lab();
     let terminal = Terminal::run(&place, start);
     terminal.type_text(&format!("{load}; echo rea''dy"));

@@ -1,7 +1,7 @@
 //! The command lines of the design's terminal sketch, run as they are printed there.
 
 use crate::{
-    program::{HttpDemo, Place, has, stderr, stdout},
+    program::{HttpDemo, Place, needs, stderr, stdout},
     terminal::Terminal,
 };
 
@@ -57,9 +57,7 @@ fn a_tool_that_is_not_there() {
 
 #[test]
 fn deploy_at_a_terminal() {
-    if !has("tmux") {
-        return;
-    }
+    needs("tmux");
     let (place, _demo) = lab();
     let terminal = Terminal::run(&place, "turnbuckle call lab deploy env=prod");
     for (seen, typed) in [
@@ -83,9 +81,7 @@ fn deploy_at_a_terminal() {
 
 #[test]
 fn deploy_with_nobody_at_the_terminal() {
-    if !has("jq") {
-        return;
-    }
+    needs("jq");
     let (place, _demo) = lab();
     let line = "turnbuckle call lab deploy env=prod --json </dev/null \
                 | jq -r .inputRequests.confirm.params.message";
@@ -110,11 +106,9 @@ fn deploy_with_nobody_at_the_terminal() {
 
 #[test]
 fn doctor_at_an_address() {
-    // Another program may have the port of the sketch; the address is printed, not promised.
-    let Some(_demo) = HttpDemo::at("127.0.0.1:7803") else {
-        return;
-    };
-    let output = Place::new().shell("turnbuckle doctor http://127.0.0.1:7803/mcp");
+    // The port of the sketch may be another program's: ours is any that is free.
+    let demo = HttpDemo::start();
+    let output = Place::new().shell(&format!("turnbuckle doctor {}", demo.url));
     let said = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(said.contains("ok connect"), "{said}");

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use crate::program::{Place, eventually, has};
+use crate::program::{Place, eventually, needs};
 
 /// A terminal of 100 by 40 characters in which something runs.
 pub(crate) struct Terminal<'p> {
@@ -83,9 +83,7 @@ impl Drop for Terminal<'_> {
 // rule: E9
 #[test]
 fn a_person_is_asked_field_by_field_and_again() {
-    if !has("tmux") {
-        return;
-    }
+    needs("tmux");
     let place = Place::with_lab();
     let terminal = Terminal::run(&place, "turnbuckle call lab deploy env=prod");
     terminal.see("? lab asks: Deploy to prod?");
@@ -109,9 +107,7 @@ fn a_person_is_asked_field_by_field_and_again() {
 // rule: E9
 #[test]
 fn ctrl_d_declines() {
-    if !has("tmux") {
-        return;
-    }
+    needs("tmux");
     let place = Place::with_lab();
     let terminal = Terminal::run(&place, "turnbuckle call lab greet");
     terminal.see("? lab asks: Whom may I greet?");
@@ -123,9 +119,7 @@ fn ctrl_d_declines() {
 
 #[test]
 fn progress_is_one_line_and_gone_at_the_end() {
-    if !has("tmux") {
-        return;
-    }
+    needs("tmux");
     let place = Place::with_lab();
     let line = "turnbuckle call lab count to=10 pause=100";
     let terminal = Terminal::run(&place, line);
@@ -142,9 +136,7 @@ fn progress_is_one_line_and_gone_at_the_end() {
 
 #[test]
 fn ctrl_c_leaves_nothing_behind() {
-    if !has("tmux") {
-        return;
-    }
+    needs("tmux");
     let place = Place::with_lab();
     let line = "turnbuckle call lab count to=1000 pause=100 --record session";
     let terminal = Terminal::run(&place, line);
@@ -174,4 +166,18 @@ fn is_idle(folder: &str) -> bool {
             && String::from_utf8_lossy(&command).contains("serve\0--stdio")
     });
     found.next().is_none()
+}
+
+/// What a server says is shown, and gives the terminal no orders; a program gets every byte.
+#[test]
+fn words_of_a_server_command_nothing() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let call = r#"turnbuckle call lab echo "text=$(printf 'a\033]2;taken\007b\033[2Jc')""#;
+    let terminal = Terminal::run(&place, call);
+    let screen = terminal.see("ended with 0");
+    assert!(screen.starts_with("a␛]2;taken␇b␛[2Jc\n"), "{screen}");
+    let piped = place.shell(&format!("{call} | od -An -c | tr -d ' \\n'"));
+    let bytes = String::from_utf8_lossy(&piped.stdout).into_owned();
+    assert_eq!(bytes, r"a033]2;taken\ab033[2Jc\n");
 }
