@@ -74,6 +74,14 @@ impl Ceilings {
         Ok(std::fs::write(file(), text)?)
     }
 
+    /// What a path costs more than it may, as a part of its ceiling.
+    pub(crate) fn excess(&self, name: &str, counts: &Counts) -> Option<f64> {
+        let ceiling = self.path.iter().find(|it| it.name == name)?.ratio;
+        let ratio = counts.ratio(name, Peer::Turnbuckle);
+        let more = ratio.unwrap_or(f64::INFINITY) / ceiling - 1.0;
+        (more > TOLERANCE).then_some(more)
+    }
+
     /// Fails with every path that is above its ceiling, or has none.
     pub(crate) fn check(&self, counts: &Counts) -> Result<()> {
         let mut problems = String::new();
@@ -82,16 +90,15 @@ impl Ceilings {
             let ratio = counts
                 .ratio(name, Peer::Turnbuckle)
                 .unwrap_or(f64::INFINITY);
-            match self.path.iter().find(|it| it.name == name) {
-                None => writeln!(problems, "`{name}` has no ceiling")?,
-                Some(Ceiling { ratio: ceiling, .. }) if ratio > ceiling * (1.0 + TOLERANCE) => {
-                    let more = (ratio / ceiling - 1.0) * 100.0;
-                    writeln!(
-                        problems,
-                        "`{name}` costs {more:.1} % more than it may: ×{ratio:.3} of the control, ceiling ×{ceiling}"
-                    )?;
-                }
-                Some(_) => {}
+            let ceiling = self.path.iter().find(|it| it.name == name);
+            match (ceiling, self.excess(name, counts)) {
+                (None, _) => writeln!(problems, "`{name}` has no ceiling")?,
+                (Some(Ceiling { ratio: ceiling, .. }), Some(more)) => writeln!(
+                    problems,
+                    "`{name}` costs {:.1} % more than it may: ×{ratio:.3} of the control, ceiling ×{ceiling}",
+                    more * 100.0
+                )?,
+                (Some(_), None) => {}
             }
         }
         if problems.is_empty() {

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::{
     Result, asks, building, clients, growth, idle, instructions,
+    paths::PATHS,
     peers::{Peer, said},
     process, profile,
     report::page,
@@ -35,7 +36,7 @@ async fn measure(extent: Extent) -> Result<Results> {
     // Counting takes all cores, so it comes before the generator is put on one of them.
     let servers = Peer::ALL;
     let building = building::measure(extent)?;
-    let instructions = instructions::measure(&Peer::NATIVE, extent).await?;
+    let instructions = instructions::measure(&PATHS, &Peer::NATIVE, extent).await?;
     let clients = clients::measure(extent).await?;
     let (growth, profiles) = match extent {
         Extent::Quick => (Vec::new(), Vec::new()),

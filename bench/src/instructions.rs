@@ -59,6 +59,28 @@ impl Counts {
         table
     }
 
+    /// Takes over the paths that were cheaper when they were counted again.
+    fn keep_cheaper(&mut self, again: Self) {
+        let is_cheaper = |name: &str| {
+            let (once, twice) = (
+                self.ratio(name, Peer::Turnbuckle),
+                again.ratio(name, Peer::Turnbuckle),
+            );
+            twice < once && twice.is_some()
+        };
+        let cheaper: Vec<_> = PATHS
+            .iter()
+            .map(|it| it.name)
+            .filter(|it| is_cheaper(it))
+            .collect();
+        self.0.retain(|it| !cheaper.contains(&&*it.path));
+        let taken = again
+            .0
+            .into_iter()
+            .filter(|it| cheaper.contains(&&*it.path));
+        self.0.extend(taken);
+    }
+
     fn cell(&self, path: &Path, server: Peer) -> String {
         let Some(instructions) = self.of(path.name, server) else {
             return "–".to_owned();
@@ -71,6 +93,11 @@ impl Counts {
         }
     }
 }
+
+/// How often a path above its ceiling is counted again before it fails. How many requests a server
+/// finds waiting when it wakes up is up to the machine, and moves a count by a hundredth or two;
+/// what a path really costs more, it costs every time.
+const RECOUNTS: usize = 2;
 
 /// What the command is to do with the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,11 +118,11 @@ pub(crate) async fn command(purpose: Purpose) -> Result<()> {
     for server in servers {
         server.prepare()?;
     }
-    let counts = measure(servers, Extent::Full).await?;
+    let counts = measure(&PATHS, servers, Extent::Full).await?;
     println!("{}", counts.table(servers));
     match purpose {
         Purpose::Show => Ok(()),
-        Purpose::Check => Ceilings::open()?.check(&counts),
+        Purpose::Check => check(servers, counts).await,
         Purpose::Record => {
             Ceilings::new(&counts, said("rustc", &["--version"])?).save()?;
             println!("recorded in bench/ceilings.toml");
@@ -104,10 +131,23 @@ pub(crate) async fn command(purpose: Purpose) -> Result<()> {
     }
 }
 
-/// Counts every path of these servers, as many at once as there are servers.
-pub(crate) async fn measure(servers: &[Peer], extent: Extent) -> Result<Counts> {
+async fn check(servers: &[Peer], mut counts: Counts) -> Result<()> {
+    let ceilings = Ceilings::open()?;
+    for _ in 0..RECOUNTS {
+        let is_above = |path: &Path| ceilings.excess(path.name, &counts).is_some();
+        let above: Vec<_> = PATHS.into_iter().filter(is_above).collect();
+        if above.is_empty() {
+            break;
+        }
+        counts.keep_cheaper(measure(&above, servers, Extent::Full).await?);
+    }
+    ceilings.check(&counts)
+}
+
+/// Counts these paths of these servers, as many at once as there are servers.
+pub(crate) async fn measure(paths: &[Path], servers: &[Peer], extent: Extent) -> Result<Counts> {
     let mut counts = Counts::default();
-    for path in PATHS {
+    for path in paths.iter().copied() {
         eprintln!("counting: {}", path.name);
         let mut trials = JoinSet::new();
         for server in servers.iter().copied() {
@@ -138,4 +178,33 @@ async fn instructions(server: Peer, path: Path, requests: u64) -> Result<f64> {
         crowd: Crowd::Nobody,
     };
     trial.instructions(requests).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(ours: [f64; 2]) -> Counts {
+        let count = |path: usize, server: Peer, instructions| Count {
+            path: PATHS[path].name.to_owned(),
+            server: server.name().to_owned(),
+            instructions,
+        };
+        Counts(vec![
+            count(0, Peer::Control, 100.0),
+            count(0, Peer::Turnbuckle, ours[0]),
+            count(1, Peer::Control, 100.0),
+            count(1, Peer::Turnbuckle, ours[1]),
+        ])
+    }
+
+    #[test]
+    fn of_two_counts_of_a_path_the_cheaper_one_is_kept() {
+        let mut kept = counts([140.0, 150.0]);
+        kept.keep_cheaper(counts([130.0, 160.0]));
+        kept.keep_cheaper(Counts::default());
+        let ratios = [0, 1].map(|path| kept.ratio(PATHS[path].name, Peer::Turnbuckle));
+        assert_eq!(ratios, [Some(1.3), Some(1.5)]);
+        assert_eq!(kept.0.len(), 4);
+    }
 }
