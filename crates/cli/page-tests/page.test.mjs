@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { brotliCompressSync } from "node:zlib";
 
 import { claim, end } from "./claim.mjs";
+import { RESULTS } from "./fake-offer.mjs";
 import { browser, on, run } from "./stage.mjs";
 
 await claim("the page is small", async (assert) => {
@@ -150,6 +151,17 @@ await claim("errors say whose they are, and Markdown makes no HTML", () => on({ 
   await page.getByText("<img src=x onerror=alert(1)>").waitFor();
   const width = await page.locator("figure img").evaluate((image) => image.getBoundingClientRect().width);
   if (width !== 1) throw new Error(`a picture of one pixel is ${width} wide`);
+}));
+
+await claim("a server's odd schemas, patterns and results neither stop nor break the page", () => on({}, async (page, fake) => {
+  const properties = { kind: { enum: "no" }, mark: { type: "string", pattern: 7 }, ref: { $ref: "#/%zz" }, word: { type: "string", pattern: "^(a+)+$" }, list: { allOf: [{ required: 3 }, { type: "string" }] } };
+  fake.offer.tools.push({ name: "odd", inputSchema: { type: "object", properties, required: 7 } });
+  RESULTS.odd = () => ({ result: { content: [null, 5, { type: "text", text: 9 }, { type: "resource", resource: null }, { type: "text", text: "and then <b>sense</b>" }] } });
+  fake.emit("change", { server: "s1", kind: "tools" });
+  await page.getByRole("option", { name: /^odd/ }).click();
+  await page.locator('[data-path="/word"] textarea').fill(`${"a".repeat(60)}!`);
+  await run(page);
+  await page.getByText("and then <b>sense</b>").waitFor();
 }));
 
 await claim("prompts complete while one types; templates give an address", () => on({ hash: "#/lab/prompts/review" }, async (page) => {

@@ -42,12 +42,12 @@ function appOf(exchange) {
 function blocksOf(value) {
   if (Array.isArray(value.content)) return value.content;
   if (Array.isArray(value.contents)) return value.contents.map((resource) => ({ type: "resource", resource }));
-  if (Array.isArray(value.messages)) return value.messages.flatMap((message) => [].concat(message.content).map((block) => ({ ...block, role: message.role })));
+  if (Array.isArray(value.messages)) return value.messages.filter(isObject).flatMap((message) => [].concat(message.content).map((block) => ({ ...block, role: message.role })));
   return null;
 }
 
 function contentOf(blocks, structured) {
-  const says = structured !== undefined && blocks.length === 1 && blocks[0].type === "text" && saysSame(blocks[0].text, structured);
+  const says = structured !== undefined && blocks.length === 1 && blocks[0]?.type === "text" && saysSame(blocks[0].text, structured);
   if (says) return [tree(structured), h("p.dim.small", null, "The text content says the same as the structured content.")];
   const shown = blocks.map((block) => contentBlock(block));
   if (!blocks.length) shown.push(h("p.dim", null, "No content."));
@@ -56,7 +56,7 @@ function contentOf(blocks, structured) {
 }
 
 function saysSame(text, structured) {
-  if (text.length > COMPARED) return false;
+  if (typeof text !== "string" || text.length > COMPARED) return false;
   try {
     return same(parse(text), structured);
   } catch {
@@ -70,9 +70,13 @@ function check({ outputCheck }) {
   return h("div.verdict.error", null, h("p", null, `The structured content breaks the output schema: ${plural(outputCheck.problems.length, "problem")}`), h("ul", null, outputCheck.problems.map((one) => h("li", null, one))));
 }
 
-/** One block of content. */
+/** One block of content; what is none is shown as it came. */
 export function contentBlock(block) {
   const box = h("div.block");
+  if (!isBlock(block)) {
+    box.append(h("div.kind", null, "no kind of content that is known"), tree(block ?? null, { search: false }));
+    return box;
+  }
   if (block.role) box.append(h("div.kind", null, block.role));
   const marks = annotations(block.annotations);
   if (marks) box.append(h("div.kind", null, marks));
@@ -80,11 +84,18 @@ export function contentBlock(block) {
   return box;
 }
 
+function isBlock(block) {
+  const isText = (value) => value === undefined || typeof value === "string";
+  if (!isObject(block)) return false;
+  const of = block.type === "resource" ? block.resource : block;
+  return isObject(of) && [of.text, of.data, of.blob, of.mimeType, of.uri].every(isText);
+}
+
 const BLOCKS = {
   text: (block) => text(block.text ?? "", block.mimeType),
   image: (block) => media("image", block.data, block.mimeType),
   audio: (block) => media("audio", block.data, block.mimeType),
-  resource: ({ resource = {} }) => {
+  resource: ({ resource }) => {
     const head = h("div.kind", null, `${resource.uri ?? "resource"}${resource.mimeType ? ` · ${resource.mimeType}` : ""}`);
     if (typeof resource.blob === "string") return [head, media(/^(image|audio)/.exec(resource.mimeType ?? "")?.[0], resource.blob, resource.mimeType, resource.uri)];
     return [head, text(resource.text ?? "", resource.mimeType)];

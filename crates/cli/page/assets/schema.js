@@ -5,11 +5,26 @@ import { isObject, kindOf, same } from "./json.js";
 /** References that lead to references, before it is called a circle. */
 const MOST_STEPS = 50;
 
+/** Members that are used, by what they have to be. */
+const WANTED = { required: Array.isArray, enum: Array.isArray, allOf: Array.isArray, anyOf: Array.isArray, oneOf: Array.isArray, properties: isObject, patternProperties: isObject, title: isText, description: isText };
+
+function isText(value) {
+  return typeof value === "string";
+}
+
+/** A schema without members that are not what they should be: a server that is wrong about one still has its form. */
+function tidy(schema) {
+  const wrong = Object.keys(WANTED).filter((name) => schema[name] !== undefined && !WANTED[name](schema[name]));
+  if (!wrong.length) return schema;
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => !wrong.includes(name)));
+}
+
 /** The schema behind `$ref` and a lone `allOf`, with what stands beside them. */
 export function resolve(schema, root) {
   let now = schema;
   for (let step = 0; step < MOST_STEPS; step += 1) {
     if (!isObject(now)) return now === false ? { not: {} } : {};
+    now = tidy(now);
     if (typeof now.$ref === "string") {
       const { $ref, ...beside } = now;
       now = { ...(isObject(find($ref, root)) ? find($ref, root) : {}), ...beside };
@@ -30,11 +45,19 @@ function merge(one, other) {
   return sum;
 }
 
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function find(reference, root) {
   if (reference === "#") return root;
   if (reference.startsWith("#/")) {
     return reference.slice(2).split("/")
-      .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"))
+      .map((part) => decoded(part).replaceAll("~1", "/").replaceAll("~0", "~"))
       .reduce((at, part) => at?.[part], root);
   }
   const inDefs = { ...root.$defs, ...root.definitions };

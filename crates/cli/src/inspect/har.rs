@@ -237,7 +237,7 @@ fn address(url: &str) -> (String, Vec<Named>) {
     };
     for (at, Named { name, value }) in query.iter().enumerate() {
         shown.push(if at == 0 { '?' } else { '&' });
-        shown.push_str(&format!("{name}={value}"));
+        shown.extend([name.as_str(), "=", value.as_str()]);
     }
     (shown, query)
 }
