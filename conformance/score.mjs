@@ -80,8 +80,10 @@ function faults({ name, checks }) {
   return said;
 }
 
+let ran = 0;
 let failed = 0;
 function report(leg, passed, wanted, checks, seconds, said) {
+  ran += 1;
   const isGood = passed === wanted && !said.length;
   if (!isGood) failed += 1;
   console.log(`${isGood ? 'ok  ' : 'FAIL'} ${leg}: ${passed}/${wanted} scenarios, ${checks} checks, ${seconds} s`);
@@ -177,6 +179,10 @@ try {
   ours.kill();
   relay.kill();
   rmSync(work, { recursive: true, force: true });
+}
+if (!ran) {
+  console.error(`error: no leg has \`${only}\` in its name: the legs are in conformance/README.md`);
+  process.exit(2);
 }
 console.log(failed ? `${failed} legs failed` : 'every scenario passed');
 process.exit(failed ? 1 : 0);
