@@ -27,31 +27,30 @@ impl Tree {
 
     /// Reads JSON; numbers stay as they are written.
     pub(crate) fn parse(json: &str) -> Result<Self, serde_json::Error> {
-        Self::parse_inside(json, MAX_DEPTH)
+        if depth(json) > MAX_DEPTH {
+            return Err(serde::de::Error::custom(format_args!(
+                "it is nested deeper than {MAX_DEPTH} levels"
+            )));
+        }
+        Self::parse_inside(json)
     }
 
-    fn parse_inside(json: &str, levels: usize) -> Result<Self, serde_json::Error> {
+    fn parse_inside(json: &str) -> Result<Self, serde_json::Error> {
         let raw: Box<serde_json::value::RawValue> = serde_json::from_str(json)?;
         let text = raw.get();
-        let inside = |json: &str| match levels.checked_sub(1) {
-            Some(levels) => Self::parse_inside(json, levels),
-            None => Err(serde::de::Error::custom(format_args!(
-                "it is nested deeper than {MAX_DEPTH} levels"
-            ))),
-        };
         Ok(match text.as_bytes().first() {
             Some(b'{') => {
                 let members: Members = serde_json::from_str(text)?;
                 let members = members.0.into_iter();
                 Self::Object(
                     members
-                        .map(|(name, raw)| Ok((name, inside(raw.get())?)))
+                        .map(|(name, raw)| Ok((name, Self::parse_inside(raw.get())?)))
                         .collect::<Result<_, serde_json::Error>>()?,
                 )
             }
             Some(b'[') => {
                 let items: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(text)?;
-                let items = items.iter().map(|raw| inside(raw.get()));
+                let items = items.iter().map(|raw| Self::parse_inside(raw.get()));
                 Self::List(items.collect::<Result<_, _>>()?)
             }
             _ => Self::Leaf(text.to_owned()),
@@ -151,6 +150,27 @@ impl Tree {
     }
 }
 
+/// How deep JSON is nested, found in one pass. What is no JSON has some depth too.
+fn depth(json: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = json.bytes();
+    let mut is_text = false;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            // What is escaped ends no text.
+            b'\\' if is_text => {
+                bytes.next();
+            }
+            b'"' => is_text = !is_text,
+            b'[' | b'{' if !is_text => depth += 1,
+            b']' | b'}' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
 /// An object's members in their order, with duplicates resolved as JSON readers do: the last one.
 struct Members(Vec<(String, Box<serde_json::value::RawValue>)>);
 
@@ -198,6 +218,8 @@ mod tests {
         assert!(Tree::parse(&nested(MAX_DEPTH)).is_ok());
         let refused = Tree::parse(&nested(100_000)).unwrap_err().to_string();
         assert!(refused.contains("deeper than 128 levels"), "{refused}");
+        let text = format!(r#"["\"{}"]"#, "[".repeat(1_000));
+        assert_eq!(Tree::parse(&text).unwrap().to_json(), text);
     }
 
     #[test]
