@@ -41,7 +41,7 @@ async fn start(server: &Connection, time: u64) -> Result<TaskHandle, String> {
     let call = server.call(TOOL, json!({ "time": time }));
     match call.task().await.map_err(text)? {
         Started::Task(task) => Ok(task),
-        other => Err(format!("it is no task: {other:?}")),
+        Started::Done(output) => Err(format!("it is no task: {output:?}")),
     }
 }
 
