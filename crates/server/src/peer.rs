@@ -10,8 +10,8 @@ use std::{
 use serde::Serialize;
 use tokio::sync::oneshot;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, ElicitRequestParams, ElicitRequestUrlParams, IdRef, InputRequest, LoggingLevel, Revision, SubscriptionFilter,
-    envelope,
+    CancelledNotificationParams, ElicitRequestParams, ElicitRequestUrlParams, IdRef, InputRequest,
+    LoggingLevel, Revision, SubscriptionFilter, envelope,
 };
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;

@@ -95,6 +95,19 @@ async fn what_is_offered_is_what_the_revision_can_say_of_it() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_client_without_tasks_says_nothing_of_them() {
+    for revision in Revision::ALL {
+        let (mut server, end) = Server::new();
+        let client = capable().without_tasks().only(revision);
+        let connecting = tokio::spawn(client.connect(end).into_future());
+        let said = server.hear().await.unwrap().to_string();
+        assert!(said.contains("sampling"), "{revision}: {said}");
+        assert!(!said.contains("tasks"), "{revision}: {said}");
+        connecting.abort();
+    }
+}
+
 // rule: V1, V4
 // lifecycle: after a successful initialization the client MUST send `initialized`; it says its
 // name and the newest version it speaks.

@@ -103,3 +103,18 @@ async fn a_wish_for_a_task_is_ignored_where_there_are_none() {
     let unknown = answer(&mut server, "q2", "tasks/list", json!({})).await;
     assert_eq!(unknown["error"]["code"], -32_601);
 }
+
+// tasks: who does not declare the capability MUST process a request as usual, and pass over the
+// wish for a task.
+#[tokio::test]
+async fn a_client_without_tasks_answers_as_if_there_were_none() {
+    let (gate, client) = gated();
+    gate.add_permits(1);
+    let client = client.without_tasks();
+    let (_connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let answered = answer(&mut server, "q1", "elicitation/create", form_as_task()).await;
+    assert_eq!(answered["result"]["action"], "accept", "{answered}");
+    assert!(answered["result"].get("task").is_none(), "{answered}");
+    let refused = answer(&mut server, "q2", "tasks/list", json!({})).await;
+    assert_eq!(refused["error"]["code"], -32_601, "{refused}");
+}

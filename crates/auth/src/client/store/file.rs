@@ -39,7 +39,10 @@ pub struct FileStore {
 struct Sealing {
     #[cfg_attr(
         not(feature = "keyring"),
-        expect(dead_code, reason = "only a keyring is asked by the application's name")
+        expect(
+            dead_code,
+            reason = "only a keyring is asked by the application's name"
+        )
     )]
     application: Option<String>,
     seal: OnceLock<Option<Seal>>,
