@@ -391,9 +391,9 @@ mod tests {
         assert!(handlers_root(quote!()).unwrap().is_none());
         assert!(handlers_root(quote!(crate = ::a::b)).unwrap().is_some());
         assert!(handlers_root(quote!(crate = "a::b",)).unwrap().is_some());
-        let error = handlers_root(quote!(name = "x"))
-            .err()
-            .expect("`name` is unknown");
+        let Err(error) = handlers_root(quote!(name = "x")) else {
+            panic!("`name` is unknown");
+        };
         assert!(
             error.to_string().contains("takes `crate = path` only"),
             "{error}"
