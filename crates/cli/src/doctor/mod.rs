@@ -1,6 +1,6 @@
 //! `turnbuckle doctor`: what is wrong with a server, by which rule, and what to do about it.
 //!
-//! [`examine`] walks the way of a client, more suspicious and less polite than one: name, port,
+//! [`examine()`] walks the way of a client, more suspicious and less polite than one: name, port,
 //! TLS, process, both eras, what is listed, what is answered to nonsense. Each thing it looks at
 //! is a [`check::Check`] of a [`table`], with an id; what came of it is a [`finding::Finding`] in
 //! the [`report::Report`]. Nothing here calls a tool, but [`call`], which has to be asked for.
