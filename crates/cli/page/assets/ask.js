@@ -114,3 +114,11 @@ export class Ask extends View {
   }
 }
 customElements.define("tb-ask", Ask);
+
+/** A question keeps its element, and what was filled in, when it moves to the call it belongs to. */
+const shown = new Map();
+export function askElement(ask) {
+  for (const id of shown.keys()) if (!state.asks.has(id)) shown.delete(id);
+  if (!shown.has(ask.id)) shown.set(ask.id, document.createElement("tb-ask").setup(ask));
+  return shown.get(ask.id);
+}

@@ -1,5 +1,6 @@
 // The page: its head, its tabs, and what stands below them.
 
+import { askElement } from "./ask.js";
 import { View, button, h } from "./element.js";
 import { icon } from "./icon.js";
 import { failure } from "./failure.js";
@@ -116,7 +117,7 @@ class Page extends View {
       const server = state.servers.get(ask.server);
       const body = call
         ? h("div.elsewhere", null, h("span.pill.asked", null, "waiting for you"), h("a", { href: address({ server: server?.name, tab: "tools", object: call.object, query: { run: call.n } }) }, `${call.object ?? call.method} asks you something`))
-        : document.createElement("tb-ask").setup(ask);
+        : askElement(ask);
       this.waiting.append(h("div", { "data-ask": ask.id }, body));
     }
   }

@@ -1,6 +1,7 @@
 // One run of a call: where it stands, what happened on the way, its questions, and its result.
 
 import { post } from "./api.js";
+import { askElement } from "./ask.js";
 import { View, button, bytes, copyButton, h, plural, span } from "./element.js";
 import { failure } from "./failure.js";
 import { icon } from "./icon.js";
@@ -9,7 +10,6 @@ import { result } from "./result.js";
 import { set } from "./router.js";
 import { state } from "./store.js";
 import { keptFor } from "./task-time.js";
-import "./ask.js";
 
 const WORDS = { running: "running", asked: "waiting for you", done: "done", failed: "failed", cancelled: "cancelled" };
 /** Lines of a timeline that are drawn. */
@@ -89,7 +89,7 @@ export class Run extends View {
       if (!open.some((ask) => ask.id === shown.ask.id)) shown.remove();
     }
     for (const ask of open) {
-      if (![...this.asks.children].some((shown) => shown.ask.id === ask.id)) this.asks.append(document.createElement("tb-ask").setup(ask));
+      if (![...this.asks.children].some((shown) => shown.ask.id === ask.id)) this.asks.append(askElement(ask));
     }
   }
   drawEnd() {
