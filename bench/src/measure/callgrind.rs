@@ -115,7 +115,7 @@ mod tests {
             fi=(2) /rustc/abc/library/core/src/slice.rs\n\
             +3 7\n\
             fe=(1)\n\
-            cfi=(3) /work/crates/server/src/door.rs\n\
+            cfi=(3) /home/me/turnbuckle/crates/server/src/door.rs\n\
             cfn=(2) turnbuckle_server::open\n\
             calls=1 40\n\
             * 900\n\

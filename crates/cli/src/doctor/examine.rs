@@ -1,14 +1,14 @@
 //! One examination, from the first packet to the last.
 
 use tokio::time::timeout;
-use turnbuckle::{Command, Revision};
+use turnbuckle::Revision;
 use turnbuckle_host::config::Launch;
 
 use super::{finding::Finding, http, patience::Patience, process, report::Report, table::time};
 use crate::{
     exit::Outcome,
     show::elapsed,
-    target::{EraName, Options, Server},
+    target::{EraName, Options, Server, command},
 };
 
 /// What is to be looked at.
@@ -56,13 +56,7 @@ pub(crate) async fn examine(
                 environment,
                 folder,
             } => {
-                let mut command = Command::new(program).args(arguments);
-                for (name, value) in environment {
-                    command = command.env(name, value);
-                }
-                if let Some(folder) = folder {
-                    command = command.current_dir(folder);
-                }
+                let command = command(program, arguments, environment, folder.as_deref());
                 process::examine(report, command, wanted, patience).await;
                 Ok(())
             }

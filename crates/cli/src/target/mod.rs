@@ -3,7 +3,7 @@
 mod aim;
 mod options;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use turnbuckle::{Command, Target, auth::client::OAuth, client::HttpTarget};
 use turnbuckle_host::config::{Catalogue, Entry, Environment, Launch, LookupError, Places, Remote};
@@ -149,6 +149,23 @@ fn unknown(error: LookupError) -> Failed {
     Failed::usage(error).hint(hint)
 }
 
+/// A program that is to be started, as a config file or the command line has it.
+pub(crate) fn command(
+    program: &str,
+    arguments: &[String],
+    environment: &[(String, String)],
+    folder: Option<&Path>,
+) -> Command {
+    let mut command = Command::new(program).args(arguments);
+    for (name, value) in environment {
+        command = command.env(name, value);
+    }
+    match folder {
+        Some(folder) => command.current_dir(folder),
+        None => command,
+    }
+}
+
 impl Server {
     /// A command line about this server that can be run as it stands.
     pub(crate) fn line(&self, command: &str, words: &str) -> String {
@@ -167,16 +184,7 @@ impl Server {
                 arguments,
                 environment,
                 folder,
-            } => {
-                let mut command = Command::new(program).args(arguments);
-                for (name, value) in environment {
-                    command = command.env(name, value);
-                }
-                if let Some(folder) = folder {
-                    command = command.current_dir(folder);
-                }
-                Ok(command.into())
-            }
+            } => Ok(command(program, arguments, environment, folder.as_deref()).into()),
             Launch::Remote(remote) => {
                 let target = reach(remote, options)?;
                 Ok(match self.tokens(options) {
