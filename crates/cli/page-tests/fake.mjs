@@ -22,6 +22,7 @@ export async function serveFake({ tools = 0, rows = 0 } = {}) {
 class Fake {
   constructor(tools, rows) {
     this.listeners = new Set();
+    this.told = [];
     this.exchanges = new Map();
     this.asks = new Map();
     this.sent = [];
@@ -33,7 +34,8 @@ class Fake {
   }
   emit(name, data) {
     if (name === "wire") this.rows.push(data);
-    const text = `event: ${name}\nid: ${(this.last = (this.last ?? 0) + 1)}\ndata: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+    const text = `event: ${name}\nid: ${this.told.length + 1}\ndata: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+    this.told.push(text);
     for (const response of this.listeners) response.write(text);
   }
   async answer(request, response) {
@@ -45,6 +47,7 @@ class Fake {
     if (url.pathname === "/api/events") {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": hello\n\n");
+      for (const text of this.told.slice(Number(url.searchParams.get("after")))) response.write(text);
       this.listeners.add(response);
       request.on("close", () => this.listeners.delete(response));
       return undefined;
@@ -56,7 +59,7 @@ class Fake {
   }
   api(method, url, body, text) {
     const [, , room, id, act] = url.pathname.split("/");
-    if (room === "state") return { version: "0.1.0", servers: this.servers, exchanges: [...this.exchanges.values()].slice(-200) };
+    if (room === "state") return { version: "0.1.0", event: this.told.length, servers: this.servers, exchanges: [...this.exchanges.values()].slice(-200) };
     if (room === "wire" && !id) {
       const after = Number(url.searchParams.get("after"));
       const rows = this.rows.filter((one) => one.seq > after).slice(0, Number(url.searchParams.get("limit")));

@@ -32,5 +32,31 @@ await claim("from the command to a page with its tools: at most 300 ms", async (
   return held({ opening: 300 }, { opening: middle(times), "slowest of ten": most(times) });
 });
 
+await claim("the page is one request, and another one brings its tools", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const inspector = await inspect(["--", turnbuckle, "serve", "--stdio"]);
+  // By then the lists were read: nothing has to be asked for twice.
+  await until(async () => Object.keys((await state(inspector)).offers).length);
+  const asked = [];
+  page.on("request", (request) => request.url().startsWith("http") && asked.push(new URL(request.url()).pathname));
+  await page.goto(`${inspector.url}#token=${inspector.token}`);
+  await page.locator("tb-offers [role=option]").first().waitFor();
+  await context.close();
+  await stop(inspector.child);
+  // The wire and the events come after what is shown.
+  if (asked.slice(0, 2).join() !== "/,/api/state" || asked.some((path) => !["/", "/api/state", "/api/wire", "/api/events"].includes(path))) throw new Error(asked.join());
+  return asked.join(" ");
+});
+
+async function state({ url, token }) {
+  const response = await fetch(`${url}api/state`, { headers: { authorization: `Bearer ${token}` } });
+  return response.json();
+}
+
+async function until(isSo) {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
 await browser.close();
 end();

@@ -58,23 +58,27 @@ export async function file(path, body = {}) {
   return response.blob();
 }
 
-/** Follows the events, each when the one before is taken, for as long as the page lives. `connected` hears how that goes. */
-export async function follow(react, connected) {
+/**
+ * Follows what happens, each event when the one before is taken, for as long as the page lives. `read` reads what is, and
+ * gives the newest event that is part of it; `connected` hears how it goes.
+ */
+export async function follow(read, react, connected) {
   let last = "";
   let failures = 0;
   for (;;) {
     try {
-      const response = await fetch(`/api/events${last && `?after=${encodeURIComponent(last)}`}`, { headers: headers() });
-      if (response.status === 401 || response.status === 403) return connected("refused");
+      const known = await read();
+      connected("open");
+      const response = await fetch(`/api/events?after=${encodeURIComponent(last || known)}`, { headers: headers() });
       if (!response.ok) throw new ApiError(response.status, null);
       failures = 0;
-      await connected(last ? "again" : "open");
       for await (const event of events(response.body)) {
         if (event.id) last = event.id;
         await react(event.name, event.data);
       }
-    } catch {
-      // Whatever it was, the answer is the same: say so, wait, and ask again.
+    } catch (error) {
+      if (error.status === 401 || error.status === 403) return connected("refused");
+      // Whatever else it was, the answer is the same: say so, wait, and ask again.
     }
     connected("lost");
     await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER[Math.min(failures, AGAIN_AFTER.length - 1)]));

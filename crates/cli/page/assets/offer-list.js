@@ -85,7 +85,7 @@ export class OfferList extends View {
     const found = sift(isNarrower ? this.sifted.found : this.entries, this.filter.value);
     this.sifted = { of: this.entries, text: this.filter.value, found };
     this.list.active = -1;
-    this.list.scrollTop = 0;
+    this.list.toTop();
     this.list.show(found);
     this.count.textContent = found.length === this.entries.length ? plural(found.length, this.tab.replace(/s$/, "")) : `${found.length} of ${this.entries.length}`;
     clearTimeout(this.timer);

@@ -59,12 +59,16 @@ function flush() {
 
 /** Reads everything, and follows what happens from then on. Resolves when the first state is there. */
 export function open() {
+  let isFirst = true;
   return new Promise((ready) => {
-    follow(take, async (how) => {
-      state.connection = how === "again" ? "open" : how;
+    follow(reload, take, (how) => {
+      state.connection = how;
       touch("connection", how);
-      if (how === "open" || how === "again") await reload();
-      if (how !== "lost") ready();
+      if (how === "lost") return;
+      // Whoever is made now draws what is; nobody has to hear of it again.
+      if (isFirst) changed.clear();
+      isFirst = false;
+      ready();
     });
   });
 }
@@ -75,6 +79,7 @@ async function reload() {
   // What ended while nobody listened is not told again.
   const known = new Set(whole.servers.map((server) => server.id));
   for (const id of [...state.servers.keys()]) if (!known.has(id)) take("server-gone", { id });
+  for (const [id, offer] of Object.entries(whole.offers ?? {})) takeOffer(id, offer);
   state.asks.clear();
   for (const server of whole.servers) take("server", server);
   for (const exchange of whole.exchanges) take("exchange", exchange, true);
@@ -83,6 +88,7 @@ async function reload() {
   touch("asks", "all");
   touch("logs", "all");
   readWire();
+  return whole.event;
 }
 
 async function readWire() {
@@ -197,15 +203,19 @@ function takeWire(row) {
 /** What a server offers, read once and again when it says that it changed. */
 export async function loadOffer(id, isFresh = false) {
   try {
-    const offer = await get(`servers/${id}/offer${isFresh ? "?fresh=1" : ""}`);
-    state.offers.set(id, offer);
-    announce(plural(offer.tools.length, "tool"));
+    takeOffer(id, await get(`servers/${id}/offer${isFresh ? "?fresh=1" : ""}`));
   } catch (error) {
     state.offers.set(id, {
       tools: [], prompts: [], resources: [], resourceTemplates: [],
       problems: [{ list: "everything", error: { who: "transport", message: error.message, causes: [] } }],
     });
+    touch("offers", id);
   }
+}
+
+function takeOffer(id, offer) {
+  state.offers.set(id, offer);
+  announce(plural(offer.tools.length, "tool"));
   touch("offers", id);
 }
 

@@ -26,7 +26,10 @@ export class VirtualList extends View {
   start() {
     if (!this.space) this.build();
     this.listen(this, "scroll", () => this.paint(), { passive: true });
-    const size = new ResizeObserver(() => this.paint());
+    const size = new ResizeObserver(() => {
+      this.isLaidOut = true;
+      this.paint();
+    });
     size.observe(this);
     this.stopped = () => size.disconnect();
   }
@@ -49,9 +52,13 @@ export class VirtualList extends View {
   get rowHeight() {
     return coarse.matches ? Math.max(44, this.height) : this.height;
   }
+  toTop() {
+    if (this.isLaidOut) this.scrollTop = 0;
+  }
   show(items, { stick = false } = {}) {
-    // Read before anything is written: what is written after it is laid out once.
-    const { scrollTop, clientHeight, scrollHeight } = this;
+    // Before the first layout nothing is asked that would need one: rows for the whole window are drawn, and then as many as fit.
+    // Later it is read before anything is written: what is written after it is laid out once.
+    const { scrollTop, clientHeight, scrollHeight } = this.isLaidOut ? this : { scrollTop: 0, clientHeight: innerHeight, scrollHeight: 0 };
     const wasAtEnd = scrollTop + clientHeight >= scrollHeight - 4;
     this.items = items;
     if (this.active >= items.length) this.active = items.length - 1;
@@ -62,7 +69,7 @@ export class VirtualList extends View {
     this.paint(top, clientHeight);
     if (top !== scrollTop) this.scrollTop = top;
   }
-  paint(top = this.scrollTop, sight = this.clientHeight) {
+  paint(top = this.isLaidOut ? this.scrollTop : 0, sight = this.isLaidOut ? this.clientHeight : innerHeight) {
     if (!this.space || !this.isConnected) return;
     const height = this.rowHeight;
     const first = Math.max(0, Math.floor(top / height) - BEYOND);

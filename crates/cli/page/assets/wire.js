@@ -61,7 +61,7 @@ export class Wire extends View {
       this.sort(next);
     }));
     if (focused) this.head.querySelector(`[data-column="${focused}"]`)?.focus();
-    this.list.scrollTop = 0;
+    this.list.toTop();
     this.found = null;
     this.read();
   }

@@ -70,10 +70,15 @@ impl Plan {
         inspector.change_server(&self.id, |entry| {
             entry.stage = Stage::Open;
             entry.connection = Some(connection.clone());
+            entry.reading = Arc::default();
             entry.latency = latency;
         });
         listening::begin(&inspector, &self.id, &connection);
-        self.look_after(&inspector, &connection).await;
+        // The lists are read before the page asks for them.
+        tokio::join!(
+            inspector.offer(&self.id, false),
+            self.look_after(&inspector, &connection)
+        );
     }
 
     async fn connect(&self, inspector: &Arc<Inspector>) -> Result<Connection, Problem> {

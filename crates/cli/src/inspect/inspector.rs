@@ -61,6 +61,8 @@ pub(super) struct Snapshot {
     /// The newest event that is part of this.
     event: u64,
     servers: Vec<View>,
+    /// What they offer, by their ids, where that is known and short.
+    offers: BTreeMap<String, Raw>,
     exchanges: Vec<Exchange>,
     /// What is waited for, also where nothing says by which exchange.
     asks: Vec<Ask>,
@@ -107,6 +109,7 @@ impl Inspector {
     pub(super) fn snapshot(&self) -> Snapshot {
         // Taken first: what happens from here on may be told twice, and is never lost.
         let event = self.events.last();
+        let offers = self.small_offers();
         let state = self.lock();
         Snapshot {
             version: env!("CARGO_PKG_VERSION"),
@@ -116,6 +119,7 @@ impl Inspector {
                 .iter()
                 .map(|entry| entry.view(&self.options))
                 .collect(),
+            offers,
             exchanges: state.exchanges.iter().rev().cloned().collect(),
             asks: state.asks.values().map(|open| open.ask.clone()).collect(),
             logs: state.logs.iter().cloned().collect(),

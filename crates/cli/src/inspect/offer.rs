@@ -1,6 +1,6 @@
 //! What a server offers, as it said it.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -13,6 +13,9 @@ const MAX_PAGES: usize = 1_000;
 
 /// 100,000 things in one list: ten times what the page is made for.
 const MAX_LISTED: usize = 100_000;
+
+/// 256 KiB: longer lists are asked for by themselves, so that the page is there before them.
+const MAX_TOLD_BYTES: usize = 256 * 1024;
 
 /// The lists of a server.
 #[derive(Debug, Default, Serialize)]
@@ -47,26 +50,42 @@ impl Offer {
         // Whether the server offers what it does not speak of is not ours to find out.
         let has =
             |list: fn(&turnbuckle::protocol::ServerCapabilities) -> bool| can.is_none_or(list);
-        let mut offer = Self::default();
-        if has(|can| can.tools.is_some()) {
-            offer.tools = offer.list(connection, "tools").await;
+        // Each takes the server a while; together they take as long as the slowest.
+        let (tools, prompts, resources, templates) = tokio::join!(
+            Listed::ask(connection, "tools", has(|can| can.tools.is_some())),
+            Listed::ask(connection, "prompts", has(|can| can.prompts.is_some())),
+            Listed::ask(connection, "resources", has(|can| can.resources.is_some())),
+            Listed::ask(
+                connection,
+                "resourceTemplates",
+                has(|can| can.resources.is_some())
+            ),
+        );
+        let problems = [
+            tools.problem,
+            prompts.problem,
+            resources.problem,
+            templates.problem,
+        ];
+        Self {
+            tools: tools.items,
+            prompts: prompts.items,
+            resources: resources.items,
+            resource_templates: templates.items,
+            problems: problems.into_iter().flatten().collect(),
         }
-        if has(|can| can.prompts.is_some()) {
-            offer.prompts = offer.list(connection, "prompts").await;
-        }
-        if has(|can| can.resources.is_some()) {
-            offer.resources = offer.list(connection, "resources").await;
-            offer.resource_templates = offer.list(connection, "resourceTemplates").await;
-        }
-        offer
     }
 
-    async fn list(&mut self, connection: &Connection, list: &'static str) -> Vec<Raw> {
-        let mut listed = Vec::new();
-        if let Err(error) = pages(connection, list, &mut listed).await {
-            self.problems.push(Unlisted { list, error });
-        }
-        listed
+    /// How much it is, as text.
+    fn size(&self) -> usize {
+        let lists = [
+            &self.tools,
+            &self.prompts,
+            &self.resources,
+            &self.resource_templates,
+        ];
+        let items = lists.into_iter().flatten();
+        items.map(|item| item.text().len()).sum()
     }
 
     /// The schemas of a tool.
@@ -104,6 +123,25 @@ impl Offer {
             .map(|argument| (argument.name, serde_json::json!({"type": "string"})))
             .collect();
         Some(serde_json::json!({ "properties": properties }))
+    }
+}
+
+/// One list, as far as it could be read.
+#[derive(Default)]
+struct Listed {
+    items: Vec<Raw>,
+    problem: Option<Unlisted>,
+}
+
+impl Listed {
+    async fn ask(connection: &Connection, list: &'static str, is_offered: bool) -> Self {
+        let mut items = Vec::new();
+        if !is_offered {
+            return Self::default();
+        }
+        let read = pages(connection, list, &mut items).await;
+        let problem = read.err().map(|error| Unlisted { list, error });
+        Self { items, problem }
     }
 }
 
@@ -157,15 +195,34 @@ impl Inspector {
     /// What a server offers: what is known, unless it shall be asked anew. `None` if it is not
     /// connected.
     pub(super) async fn offer(&self, id: &str, is_fresh: bool) -> Option<Arc<Offer>> {
+        let turn = self.lock().server(id)?.reading.clone();
+        // Whoever asks while it is being read gets the same.
+        let _reading = turn.lock().await;
         let connection = self.connection(id)?;
         if !is_fresh && let Some(known) = self.known_offer(id) {
             return Some(known);
         }
         let offer = Arc::new(Offer::ask(&connection).await);
-        if let Some(entry) = self.lock().server(id) {
+        if let Some(entry) = self.lock().server(id)
+            // What another connection said is not what this one says.
+            && Arc::ptr_eq(&entry.reading, &turn)
+        {
             entry.offer = Some(offer.clone());
         }
         Some(offer)
+    }
+
+    /// What is known of servers' offers, where it is little enough to be told with the rest.
+    pub(super) fn small_offers(&self) -> BTreeMap<String, Raw> {
+        let state = self.lock();
+        let known = state
+            .servers
+            .iter()
+            .filter_map(|entry| Some((&entry.id, entry.offer.as_deref()?)));
+        known
+            .filter(|(_, offer)| offer.size() <= MAX_TOLD_BYTES)
+            .map(|(id, offer)| (id.clone(), Raw::of(offer)))
+            .collect()
     }
 
     pub(super) fn known_offer(&self, id: &str) -> Option<Arc<Offer>> {

@@ -1,47 +1,55 @@
-//! The page's files, in the binary.
+//! The page, in the binary: one document with its modules and styles, as `build/` joins them.
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::answer::{self, Answer};
 
-/// One file of `page/`, as it is and compressed.
-struct File {
-    name: &'static str,
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The page, as it is and compressed.
+struct Page {
     /// What a browser says to ask whether it changed.
     tag: &'static str,
+    /// Hashes of what may run and of how it looks.
+    script: &'static str,
+    style: &'static str,
     plain: &'static [u8],
     brotli: &'static [u8],
     gzip: &'static [u8],
 }
 
-/// Every file of `page/`, by name; written by `build.rs`.
-const FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
+/// Written when the binary is built.
+const PAGE: Page = Page {
+    tag: include_str!(concat!(env!("OUT_DIR"), "/page.tag")),
+    script: include_str!(concat!(env!("OUT_DIR"), "/page.script")),
+    style: include_str!(concat!(env!("OUT_DIR"), "/page.style")),
+    plain: include_bytes!(concat!(env!("OUT_DIR"), "/page.html")),
+    brotli: include_bytes!(concat!(env!("OUT_DIR"), "/page.html.br")),
+    gzip: include_bytes!(concat!(env!("OUT_DIR"), "/page.html.gz")),
+};
 
-/// A file of the page, or that there is none.
+/// The page, or that there is no other.
 pub(super) fn answer(method: &Method, path: &str, headers: &HeaderMap, sandbox: &str) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return answer::wrong(StatusCode::METHOD_NOT_ALLOWED, "the page is only read");
     }
-    let name = match path.trim_start_matches('/') {
-        "" => "index.html",
-        name => name,
-    };
-    let Some(file) = FILES.iter().find(|file| file.name == name) else {
-        return answer::not_found("page");
-    };
-    let mut answer = match from_folder(name) {
-        Some(content) => answer::bytes(StatusCode::OK, kind(name), content),
-        None => file.answer(headers),
+    let (mut answer, policy) = match (folder::file(path), path) {
+        (Some((kind, content)), _) => (
+            answer::bytes(StatusCode::OK, kind, content),
+            policy("'self'", "'self'", sandbox),
+        ),
+        (None, "/" | "/index.html") => (PAGE.answer(headers), PAGE.policy(sandbox)),
+        (None, _) => return answer::not_found("page"),
     };
     let headers = answer.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    if let Ok(policy) = HeaderValue::from_str(&policy(sandbox)) {
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     answer
 }
 
-impl File {
+impl Page {
     /// In the smallest form that the browser takes, or that it has it already.
     fn answer(&self, headers: &HeaderMap) -> Answer {
         let (content, coding) = self.content(headers);
@@ -50,9 +58,9 @@ impl File {
         let known = headers.get(header::IF_NONE_MATCH);
         let is_known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
         let mut answer = if is_known {
-            answer::bytes(StatusCode::NOT_MODIFIED, kind(self.name), "")
+            answer::bytes(StatusCode::NOT_MODIFIED, HTML, "")
         } else {
-            answer::bytes(StatusCode::OK, kind(self.name), content)
+            answer::bytes(StatusCode::OK, HTML, content)
         };
         let headers = answer.headers_mut();
         headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -63,6 +71,11 @@ impl File {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
         }
         answer
+    }
+
+    fn policy(&self, sandbox: &str) -> String {
+        let hash = |of: &str| format!("'sha256-{of}'");
+        policy(&hash(self.script), &hash(self.style), sandbox)
     }
 
     fn content(&self, headers: &HeaderMap) -> (&'static [u8], Option<&'static str>) {
@@ -89,38 +102,43 @@ fn takes(accepted: &str, coding: &str) -> bool {
     name.trim().eq_ignore_ascii_case(coding) && !is_refused
 }
 
-/// For whoever changes the page: in debug builds `TURNBUCKLE_PAGE` names a folder that its files are read
-/// from, so that a reload shows them.
-#[cfg(debug_assertions)]
-fn from_folder(name: &str) -> Option<Vec<u8>> {
-    let folder = std::env::var_os("TURNBUCKLE_PAGE")?;
-    // The name is one of the table, so it leads nowhere else.
-    std::fs::read(std::path::Path::new(&folder).join(name)).ok()
-}
-
-#[cfg(not(debug_assertions))]
-fn from_folder(_: &str) -> Option<Vec<u8>> {
-    None
-}
-
 /// Nothing from anywhere else, and frames from the sandbox alone.
-fn policy(sandbox: &str) -> String {
+fn policy(script: &str, style: &str, sandbox: &str) -> String {
     format!(
-        "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; \
+        "default-src 'none'; script-src {script}; style-src {style}; \
          img-src 'self' data: blob:; media-src 'self' data: blob:; connect-src 'self'; \
          frame-src {sandbox}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 }
 
-fn kind(name: &str) -> &'static str {
-    match name.rsplit_once('.').map(|(_, kind)| kind) {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("svg") => "image/svg+xml",
-        Some("png") => "image/png",
-        Some("json") => "application/json",
-        _ => "application/octet-stream",
+/// For whoever changes the page: in debug builds `TURNBUCKLE_PAGE` names a folder that its files are read
+/// from, each by itself, so that a reload shows them.
+#[cfg(debug_assertions)]
+mod folder {
+    use std::{env, fs, path::Path};
+
+    pub(super) fn file(path: &str) -> Option<(&'static str, Vec<u8>)> {
+        let folder = env::var_os("TURNBUCKLE_PAGE")?;
+        let name = match path.strip_prefix('/')? {
+            "" => "index.html",
+            name => name,
+        };
+        let kind = match name.rsplit_once('.')?.1 {
+            "html" => super::HTML,
+            "js" => "text/javascript; charset=utf-8",
+            "css" => "text/css; charset=utf-8",
+            _ => return None,
+        };
+        let leads_elsewhere = name.split('/').any(|part| part.is_empty() || part == "..");
+        let content = (!leads_elsewhere).then(|| fs::read(Path::new(&folder).join(name)))?;
+        Some((kind, content.ok()?))
+    }
+}
+
+#[cfg(not(debug_assertions))]
+mod folder {
+    pub(super) fn file(_: &str) -> Option<(&'static str, Vec<u8>)> {
+        None
     }
 }
 
@@ -132,8 +150,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         let value = HeaderValue::from_str(accepted).unwrap();
         headers.insert(header::ACCEPT_ENCODING, value);
-        let file = FILES.iter().find(|file| file.name == "assets/main.js");
-        let (content, coding) = file.unwrap().content(&headers);
+        let (content, coding) = PAGE.content(&headers);
         (content.len(), coding.map(str::to_owned))
     }
 
@@ -159,22 +176,29 @@ mod tests {
 
     #[test]
     fn the_page_is_small() {
-        let sum = |form: fn(&File) -> &'static [u8]| -> usize {
-            FILES.iter().map(|file| form(file).len()).sum()
-        };
-        assert!(sum(|file| file.brotli) <= MAX_PAGE);
-        assert!(sum(|file| file.gzip) <= MAX_PAGE);
+        assert!(PAGE.brotli.len() <= MAX_PAGE);
+        assert!(PAGE.gzip.len() <= MAX_PAGE);
+    }
+
+    #[test]
+    fn the_page_is_one_answer_that_runs_by_its_hashes() {
+        let page = std::str::from_utf8(PAGE.plain).unwrap();
+        assert!(
+            !page.contains("src=") && !page.contains("\nimport ") && !page.contains("\nexport ")
+        );
+        let policy = PAGE.policy("http://127.0.0.1:1");
+        assert!(!policy.contains("unsafe") && !policy.contains("script-src 'self'"));
+        assert_eq!(policy.matches("'sha256-").count(), 2);
     }
 
     #[test]
     fn a_browser_that_has_it_is_told_so() {
-        let file = FILES.iter().find(|file| file.name == "index.html").unwrap();
         let mut headers = HeaderMap::new();
-        let first = file.answer(&headers);
+        let first = PAGE.answer(&headers);
         let tag = first.headers().get(header::ETAG).unwrap().clone();
         headers.insert(header::IF_NONE_MATCH, tag);
-        assert_eq!(file.answer(&headers).status(), StatusCode::NOT_MODIFIED);
+        assert_eq!(PAGE.answer(&headers).status(), StatusCode::NOT_MODIFIED);
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("br"));
-        assert_eq!(file.answer(&headers).status(), StatusCode::OK);
+        assert_eq!(PAGE.answer(&headers).status(), StatusCode::OK);
     }
 }

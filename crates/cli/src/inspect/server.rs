@@ -92,6 +92,8 @@ pub(super) struct Entry {
     pub(super) pin: Pin,
     pub(super) latency: Option<f64>,
     pub(super) offer: Option<Arc<Offer>>,
+    /// Held by who reads the offer; another one for each connection.
+    pub(super) reading: Arc<tokio::sync::Mutex<()>>,
     pub(super) oauth: Option<OAuth>,
     pub(super) may_sign_in: Arc<AtomicBool>,
     /// Connects, and then looks after the connection.
@@ -202,6 +204,7 @@ impl Inspector {
             pin: Pin::of(&self.options),
             latency: None,
             offer: None,
+            reading: Arc::default(),
             oauth: None,
             may_sign_in: Arc::default(),
             work: None,

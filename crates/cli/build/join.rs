@@ -1,0 +1,203 @@
+//! Modules, styles and HTML of the page in one document.
+//!
+//! Each module becomes a function that gives what it exports, in the order in which a browser would run
+//! them, so that its own names stay its own. Only what the page's modules use is understood: imports and
+//! exports on lines of their own, by name. Anything else stops the build.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error::Error,
+    fmt::Write as _,
+    fs,
+    path::Path,
+};
+
+/// The page, and the parts of it that a policy names by their hash.
+pub(crate) struct Page {
+    pub(crate) html: String,
+    pub(crate) script: String,
+    pub(crate) style: String,
+}
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const STYLE: (&str, &str) = ("<link rel=\"stylesheet\" href=\"/assets/", "\">");
+const SCRIPT: (&str, &str) = ("<script type=\"module\" src=\"/assets/", "\"></script>");
+
+/// Joins `index.html` with the styles and the module that it names.
+pub(crate) fn page(root: &Path) -> Outcome<Page> {
+    let assets = root.join("assets");
+    let index = fs::read_to_string(root.join("index.html"))?;
+    let mut left = names(&assets)?;
+    let mut style = String::new();
+    let mut script = String::new();
+    let mut html = String::new();
+    for line in index.lines() {
+        if let Some(name) = between(line, STYLE) {
+            style += &fs::read_to_string(assets.join(name))?;
+            left.remove(name);
+        } else if let Some(name) = between(line, SCRIPT) {
+            script = modules(&assets, name, &mut left)?;
+            writeln!(html, "<script type=\"module\">{script}</script>")?;
+        } else {
+            if line.trim() == "</head>" {
+                writeln!(html, "<style>{style}</style>")?;
+            }
+            html += line;
+            html += "\n";
+        }
+    }
+    if !left.is_empty() {
+        return Err(format!("nothing of the page uses {left:?}").into());
+    }
+    if script.is_empty() || script.contains("</script") || script.contains("<!--") {
+        return Err("the page's script is missing, or ends where it should not".into());
+    }
+    if style.is_empty() || style.contains("</style") {
+        return Err("the page's style is missing, or ends where it should not".into());
+    }
+    Ok(Page {
+        html,
+        script,
+        style,
+    })
+}
+
+fn names(folder: &Path) -> Outcome<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        // What editors leave while somebody writes.
+        if !name.starts_with('.') {
+            names.insert(name);
+        }
+    }
+    Ok(names)
+}
+
+fn between<'a>(line: &'a str, (before, after): (&str, &str)) -> Option<&'a str> {
+    line.trim().strip_prefix(before)?.strip_suffix(after)
+}
+
+/// A module and everything that it imports.
+fn modules(assets: &Path, name: &str, left: &mut BTreeSet<String>) -> Outcome<String> {
+    let mut all = Modules {
+        assets,
+        left,
+        exports: BTreeMap::new(),
+        script: String::new(),
+    };
+    let mut wanted = Vec::new();
+    all.add(name, &mut wanted)?;
+    // After all of them: modules may import each other.
+    for (from, name, by) in wanted {
+        if all.exports.get(&name) != Some(&from) {
+            return Err(format!("{by} imports {name}, which {from} does not export").into());
+        }
+    }
+    Ok(all.script)
+}
+
+struct Modules<'a> {
+    assets: &'a Path,
+    /// What no module was read from yet.
+    left: &'a mut BTreeSet<String>,
+    /// Every name that is exported, and by which module.
+    exports: BTreeMap<String, String>,
+    script: String,
+}
+
+/// The module that a name is imported from, the name, and who wants it.
+type Wanted = (String, String, String);
+
+impl Modules<'_> {
+    fn add(&mut self, name: &str, wanted: &mut Vec<Wanted>) -> Outcome<()> {
+        if !self.left.remove(name) {
+            // It is there already, or on its way here.
+            return Ok(());
+        }
+        let source = fs::read_to_string(self.assets.join(name))
+            .map_err(|error| format!("{name}: {error}"))?;
+        let mut body = String::new();
+        let mut own = Vec::new();
+        for line in source.lines() {
+            if line.starts_with("import ") {
+                let (from, names) = import(line).ok_or_else(|| odd(name, line))?;
+                self.add(from, wanted)?;
+                let names = names.into_iter().map(str::to_owned);
+                wanted.extend(names.map(|one| (from.to_owned(), one, name.to_owned())));
+                continue;
+            }
+            if line.contains("import(") || line.contains("import.meta") {
+                return Err(odd(name, line));
+            }
+            let exported = line.strip_prefix("export ");
+            if let Some(exported) = exported {
+                own.push(
+                    declared(exported)
+                        .ok_or_else(|| odd(name, line))?
+                        .to_owned(),
+                );
+            }
+            body += exported.unwrap_or(line);
+            body += "\n";
+        }
+        for one in &own {
+            if let Some(other) = self.exports.insert(one.clone(), name.to_owned()) {
+                return Err(format!("{other} and {name} both export {one}").into());
+            }
+        }
+        self.script += &wrapped(name, &own.join(", "), &body);
+        Ok(())
+    }
+}
+
+/// A module as a function of its own.
+fn wrapped(name: &str, exports: &str, body: &str) -> String {
+    let waits = body.lines().any(|line| line.starts_with("await "));
+    let (start, takes) = match (waits, exports) {
+        (true, _) => ("await (async () => {", String::new()),
+        (false, "") => ("(() => {", String::new()),
+        (false, names) => ("(() => {", format!("const {{ {names} }} = ")),
+    };
+    let gives = match exports {
+        "" => String::new(),
+        names => format!("return {{ {names} }};\n"),
+    };
+    format!("// {name}\n{takes}{start}\n{body}{gives}}})();\n")
+}
+
+/// Where a line imports from, and which names.
+fn import(line: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = line.strip_prefix("import ")?.strip_suffix("\";")?;
+    let (names, from) = rest.rsplit_once("\"./")?;
+    if names.is_empty() {
+        return Some((from, Vec::new()));
+    }
+    let names = names.strip_prefix("{ ")?.strip_suffix(" } from ")?;
+    let names: Vec<&str> = names.split(", ").collect();
+    names
+        .iter()
+        .all(|name| is_word(name))
+        .then_some((from, names))
+}
+
+/// The name that is declared.
+fn declared(text: &str) -> Option<&str> {
+    let kinds = ["async function ", "function ", "const ", "class "];
+    let rest = kinds.iter().find_map(|kind| text.strip_prefix(kind))?;
+    let end = rest.find(|letter: char| !is_part_of_word(letter))?;
+    Some(&rest[..end]).filter(|name| is_word(name))
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_part_of_word)
+}
+
+fn is_part_of_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_' || letter == '$'
+}
+
+fn odd(name: &str, line: &str) -> Box<dyn Error> {
+    format!("{name}: this is not understood when modules are joined: {line}").into()
+}

@@ -1,0 +1,53 @@
+//! Puts the inspector's page into the binary: one answer with all of it, as it is and compressed.
+//!
+//! The files of `page/` run in a browser as they are. What is made here is the same in one piece: a request
+//! for each of forty modules, level by level, takes a browser longer than all the rest of opening the page.
+
+mod join;
+
+use std::{env, error::Error, fs, io::Write as _, path::PathBuf};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sha2::{Digest as _, Sha256};
+
+/// 22 bits of window, as browsers expect it.
+const WINDOW: u32 = 22;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("page");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    // The best takes half a minute without optimization, and who debugs does not care.
+    let quality = if env::var("PROFILE")? == "release" {
+        11
+    } else {
+        5
+    };
+    println!("cargo::rerun-if-changed=page");
+    println!("cargo::rerun-if-changed=build");
+    let page = join::page(&root)?;
+    let html = page.html.as_bytes();
+    fs::write(out.join("page.html"), html)?;
+    fs::write(out.join("page.html.br"), brotli(html, quality)?)?;
+    fs::write(out.join("page.html.gz"), gzip(html)?)?;
+    // Content security policy: what is in the page runs if the browser finds the same hash.
+    fs::write(out.join("page.tag"), hash(&page.html))?;
+    fs::write(out.join("page.script"), hash(&page.script))?;
+    fs::write(out.join("page.style"), hash(&page.style))?;
+    Ok(())
+}
+
+fn hash(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text))
+}
+
+fn brotli(content: &[u8], quality: u32) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut writer = brotli::CompressorWriter::new(Vec::new(), 4096, quality, WINDOW);
+    writer.write_all(content)?;
+    Ok(writer.into_inner())
+}
+
+fn gzip(content: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    writer.write_all(content)?;
+    Ok(writer.finish()?)
+}
