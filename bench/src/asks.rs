@@ -4,22 +4,27 @@ use std::{net::SocketAddr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::{io::AsyncWriteExt as _, process::ChildStdin, time::timeout};
 
 use crate::{
     Result,
     load::{
         call::{self, FIRST_ID},
         http::{Connection, modern_headers, post},
+        stdio::Lines,
     },
     peers::Peer,
-    process::{Ran, Running},
+    process::{self, Ran, Running},
+    report::table::{Table, count, dash, spread},
     speed::Extent,
     statistics::Spread,
 };
 
 /// Calls of each kind in one turn.
 const CALLS: u32 = 200;
+
+/// The control knows no protocol, so it cannot ask.
+const SERVERS: [Peer; 4] = [Peer::Turnbuckle, Peer::Rmcp, Peer::Node, Peer::Python];
 
 /// How long all turns of one server may take.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -29,6 +34,8 @@ const PATIENCE: Duration = Duration::from_mins(2);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Asks {
     pub(crate) server: String,
+    /// By which transport.
+    pub(crate) road: String,
     asking: Vec<f64>,
     plain: Vec<f64>,
 }
@@ -49,52 +56,61 @@ impl Asks {
     }
 }
 
+/// `bench asks`: asks alone.
+pub(crate) async fn command() -> Result<()> {
+    for server in SERVERS {
+        server.prepare()?;
+    }
+    process::settle()?;
+    println!("{}", table(&measure(Extent::Full).await?));
+    Ok(())
+}
+
+pub(crate) fn table(asks: &[Asks]) -> Table {
+    let mut table = Table::new([
+        "server",
+        "transport",
+        "a call that asks once",
+        "of two plain calls",
+    ]);
+    for it in asks {
+        let microseconds = |it: Spread| format!("{} µs", count(it.median));
+        let times = |it: Spread| format!("×{}", spread(it));
+        table.row([
+            it.server.clone(),
+            it.road.clone(),
+            it.asking().map_or_else(dash, microseconds),
+            it.ratio().map_or_else(dash, times),
+        ]);
+    }
+    table
+}
+
 pub(crate) async fn measure(extent: Extent) -> Result<Vec<Asks>> {
     let turns = match extent {
         Extent::Quick => 5,
         Extent::Full => 15,
     };
     let mut all = Vec::new();
-    // The control knows no protocol, so it cannot ask.
-    for server in [Peer::Turnbuckle, Peer::Rmcp, Peer::Node, Peer::Python] {
-        eprintln!("asking: {}", server.name());
-        let (process, address) = Running::http(&server.http()).await?;
-        let measured = timeout(PATIENCE, turn_by_turn(&process, address, turns)).await;
-        let (asking, plain) = measured.map_err(|_| "asks took too long")??;
-        all.push(Asks {
-            server: server.name().to_owned(),
-            asking,
-            plain,
-        });
-        process.end().await?;
-    }
-    Ok(all)
-}
-
-async fn turn_by_turn(
-    process: &Running,
-    address: SocketAddr,
-    turns: usize,
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    let mut caller = Caller {
-        connection: Connection::open(address).await?,
-        address,
-    };
-    let (mut asking, mut plain) = (Vec::new(), Vec::new());
-    // The first turn warms up.
-    for turn in 0..=turns {
-        for (kind, measured) in [(Kind::Asking, &mut asking), (Kind::Plain, &mut plain)] {
-            let before = Ran::of(process.pid);
-            for _ in 0..CALLS {
-                caller.twice(kind).await?;
-            }
-            let ran = Ran::of(process.pid).since(&before);
-            if turn > 0 {
-                measured.push(ran * 1e6 / f64::from(CALLS));
-            }
+    for server in SERVERS {
+        for road in ["HTTP", "stdio"] {
+            eprintln!("asking: {} over {road}", server.name());
+            let mut caller = match road {
+                "HTTP" => Caller::http(server).await?,
+                _ => Caller::stdio(server)?,
+            };
+            let measured = timeout(PATIENCE, caller.turn_by_turn(turns)).await;
+            let (asking, plain) = measured.map_err(|_| "asks took too long")??;
+            all.push(Asks {
+                server: server.name().to_owned(),
+                road: road.to_owned(),
+                asking,
+                plain,
+            });
+            caller.process.end().await?;
         }
     }
-    Ok((asking, plain))
+    Ok(all)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,12 +119,58 @@ enum Kind {
     Plain,
 }
 
+/// The one client of a server.
 struct Caller {
-    connection: Connection,
-    address: SocketAddr,
+    process: Running,
+    road: Road,
+    id: u64,
+}
+
+enum Road {
+    Http(Connection, SocketAddr),
+    Stdio(ChildStdin, Lines),
 }
 
 impl Caller {
+    async fn http(server: Peer) -> Result<Self> {
+        let (process, address) = Running::http(&server.http()).await?;
+        let road = Road::Http(Connection::open(address).await?, address);
+        Ok(Self {
+            process,
+            road,
+            id: FIRST_ID,
+        })
+    }
+
+    fn stdio(server: Peer) -> Result<Self> {
+        let mut process = Running::piped(&server.stdio())?;
+        let input = process.child.stdin.take().ok_or("the input is a pipe")?;
+        let output = process.child.stdout.take().ok_or("the output is a pipe")?;
+        Ok(Self {
+            process,
+            road: Road::Stdio(input, Lines::new(output)),
+            id: FIRST_ID,
+        })
+    }
+
+    async fn turn_by_turn(&mut self, turns: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (mut asking, mut plain) = (Vec::new(), Vec::new());
+        // The first turn warms up.
+        for turn in 0..=turns {
+            for (kind, measured) in [(Kind::Asking, &mut asking), (Kind::Plain, &mut plain)] {
+                let before = Ran::of(self.process.pid);
+                for _ in 0..CALLS {
+                    self.twice(kind).await?;
+                }
+                let ran = Ran::of(self.process.pid).since(&before);
+                if turn > 0 {
+                    measured.push(ran * 1e6 / f64::from(CALLS));
+                }
+            }
+        }
+        Ok((asking, plain))
+    }
+
     /// Two requests: a call that asks and its retry, or two plain calls.
     async fn twice(&mut self, kind: Kind) -> Result<()> {
         let arguments = json!({"text": "hello, world"});
@@ -137,15 +199,23 @@ impl Caller {
     }
 
     async fn call(&mut self, tool: &str, params: &Value) -> Result<Value> {
-        let message = call::request("tools/call", FIRST_ID, params);
-        let request = post(
-            self.address,
-            &modern_headers("tools/call", Some(tool)),
-            &message,
-        );
-        let mut body = Vec::new();
-        let answer = self.connection.exchange(&request, Some(&mut body)).await?;
-        answer.expect(200, &body)?;
+        let mut message = call::request("tools/call", self.id, params);
+        self.id += 1;
+        let body = match &mut self.road {
+            Road::Http(connection, address) => {
+                let headers = modern_headers("tools/call", Some(tool));
+                let request = post(*address, &headers, &message);
+                let mut body = Vec::new();
+                let answer = connection.exchange(&request, Some(&mut body)).await?;
+                answer.expect(200, &body)?;
+                body
+            }
+            Road::Stdio(input, lines) => {
+                message.push(b'\n');
+                input.write_all(&message).await?;
+                lines.next().await?
+            }
+        };
         Ok(call::parse(&body)?["result"].take())
     }
 }

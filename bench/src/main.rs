@@ -4,6 +4,7 @@
 //! bench compare                 everything next to every peer; writes results.json and docs/performance.md
 //! bench compare --quick         the same in three minutes, without growth and profiles; writes neither
 //! bench docs                    docs/performance.md anew, from results.json
+//! bench asks                    a call that asks once next to two plain calls, over HTTP and stdio
 //! bench growth                  instructions of a call with more and more tools, sessions, listeners
 //! bench profile                 where instructions and allocations of a call go
 //! bench instructions            instructions of each path, next to the control's and rmcp's
@@ -40,8 +41,7 @@ use crate::{instructions::Purpose, report::page, results::Results, speed::Extent
 /// What a measurement comes to. Whatever fails is told to the person who started it.
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-const USAGE: &str =
-    "usage: bench compare [--quick] | docs | growth | profile | instructions [--check|--record]";
+const USAGE: &str = "usage: bench compare [--quick] | docs | asks | growth | profile | instructions [--check|--record]";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -67,6 +67,7 @@ async fn run(arguments: &[&str]) -> Result<()> {
         ["compare"] => compare::command(Extent::Full).await,
         ["compare", "--quick"] => compare::command(Extent::Quick).await,
         ["docs"] => page::write(&Results::open(Extent::Full)?),
+        ["asks"] => asks::command().await,
         ["growth"] => growth::command().await,
         ["profile"] => profile::command().await,
         ["instructions"] => instructions::command(Purpose::Show).await,

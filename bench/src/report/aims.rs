@@ -1,12 +1,14 @@
 //! What was aimed at, and what was reached.
 
-use super::table::{Table, count, times};
+use super::table::{Table, count, dash, times};
 use crate::{paths::PATHS, peers::Peer, results::Results};
 
 /// Megabytes for each thousand sessions with a stream.
 const SESSIONS: f64 = 20.0;
 /// Blocks of memory for a modern call over HTTP, beyond the control's.
 const BLOCKS: f64 = 10.0;
+/// A modern call that asks once, as a multiple of two plain ones.
+const ASKING: f64 = 2.2;
 /// A client's instructions for a call, as a share of rmcp's.
 const CLIENT: f64 = 0.6;
 /// Megabytes of the smallest stdio server, without symbols.
@@ -62,6 +64,14 @@ fn others(results: &Results, table: &mut Table) {
         let name = "modern HTTP call, 100 B: allocations";
         limit(table, name, control.round() + BLOCKS, blocks);
     }
+    for road in ["HTTP", "stdio"] {
+        let name = format!("modern {road} call that asks once: CPU, two plain calls = 1");
+        limit(table, &name, ASKING, |server| {
+            let mut asks = results.asks.iter();
+            let asks = asks.find(|it| it.server == server.name() && it.road == road)?;
+            Some(asks.ratio()?.median)
+        });
+    }
     for client in &results.clients {
         let name = format!("client, {}: instructions, rmcp = 1", client.path);
         let share = client.turnbuckle / client.rmcp;
@@ -95,10 +105,6 @@ fn limit(table: &mut Table, name: &str, aim: f64, figure: impl Fn(Peer) -> Optio
         shown(Peer::Control),
         mark(figure(Peer::Turnbuckle).map(|it| it <= aim)),
     ]);
-}
-
-fn dash() -> String {
-    "–".to_owned()
 }
 
 fn mark(is_reached: Option<bool>) -> String {

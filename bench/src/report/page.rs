@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::{
     aims, chart,
-    table::{Table, count, times},
+    table::{Table, count, dash, spread},
 };
 use crate::{
-    Result, growth,
+    Result, asks, growth,
     idle::Idle,
     load::Measured,
     peers::{Peer, root},
@@ -41,7 +41,7 @@ pub(crate) fn write(results: &Results) -> Result<()> {
         ("cpu", cpu(results).to_string()),
         ("rates", rates(results).to_string()),
         ("latency", latency(results).to_string()),
-        ("asks", asks(results).to_string()),
+        ("asks", asks::table(&results.asks).to_string()),
         (
             "instructions",
             results.instructions.table(&Peer::NATIVE).to_string(),
@@ -81,7 +81,7 @@ pub(crate) fn tables(results: &Results) -> Result<String> {
         ("CPU for a request", cpu(results)),
         ("Requests a second on one core", rates(results)),
         ("Latency, µs: median / 99 of 100", latency(results)),
-        ("Asks", asks(results)),
+        ("Asks", asks::table(&results.asks)),
         (
             "Instructions for a request",
             results.instructions.table(&Peer::NATIVE),
@@ -140,16 +140,6 @@ fn cpu(results: &Results) -> Table {
     })
 }
 
-/// The middle, and in brackets the lowest and the highest.
-fn spread(ratio: Spread) -> String {
-    let Spread {
-        median,
-        lowest,
-        highest,
-    } = ratio;
-    format!("{} ({}–{})", times(median), times(lowest), times(highest))
-}
-
 fn rates(results: &Results) -> Table {
     by_scenario(results, |scenario, server| {
         let rate = results
@@ -169,20 +159,6 @@ fn latency(results: &Results) -> Table {
         let (half, most) = (part(|it| it.p50_us)?, part(|it| it.p99_us)?);
         Some(format!("{} / {}", count(half.median), count(most.median)))
     })
-}
-
-fn asks(results: &Results) -> Table {
-    let mut table = Table::new(["server", "a call that asks once", "of two plain calls"]);
-    for it in &results.asks {
-        let asking = it
-            .asking()
-            .map_or_else(dash, |it| format!("{} µs", count(it.median)));
-        let ratio = it
-            .ratio()
-            .map_or_else(dash, |it| format!("×{}", spread(it)));
-        table.row([it.server.clone(), asking, ratio]);
-    }
-    table
 }
 
 fn clients(results: &Results) -> Table {
@@ -266,8 +242,4 @@ fn or_absent(part: String, figures: usize) -> String {
         return "*Not part of a quick comparison.*".to_owned();
     }
     part
-}
-
-fn dash() -> String {
-    "–".to_owned()
 }

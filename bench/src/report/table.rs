@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::statistics::Spread;
+
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -76,6 +78,21 @@ pub(crate) fn times(ratio: f64) -> String {
     } else {
         count(ratio)
     }
+}
+
+/// What was not measured.
+pub(crate) fn dash() -> String {
+    "–".to_owned()
+}
+
+/// The middle, and in brackets the lowest and the highest.
+pub(crate) fn spread(ratio: Spread) -> String {
+    let Spread {
+        median,
+        lowest,
+        highest,
+    } = ratio;
+    format!("{} ({}–{})", times(median), times(lowest), times(highest))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use turnbuckle_session::round::{
-    BadState, Binding, Journal, KeyRing,
+    BadState, Binding, Journal, KeyRing, RequestDigest,
     seal::{NONCE_BYTES, WeakSecret},
 };
 
@@ -121,8 +121,8 @@ pub enum BadPass {
     Unknown,
 }
 
-fn binding<'a>(page: &'a str, caller: &'a Caller) -> Binding<'a> {
-    let binding = Binding::new(PURPOSE).with_target(page);
+fn binding<'a>(page: &str, caller: &'a Caller) -> Binding<'a> {
+    let binding = Binding::new(RequestDigest::named(PURPOSE, page));
     match caller.id() {
         Some(id) => binding.with_caller(id),
         None => binding,

@@ -123,7 +123,7 @@ impl Asking {
     }
 
     fn in_rounds(call: &Call<'_>) -> Result<Self, Failure> {
-        let (method, params, responses, state) = call.rounds.take();
+        let (method, request, responses, state) = call.rounds.take();
         // mrtr: nothing but these three MUST be answered with a question.
         if !matches!(method, "tools/call" | "prompts/get" | "resources/read") {
             let fault = Fault::new(format!("nothing can be asked in the middle of `{method}`"));
@@ -132,12 +132,10 @@ impl Asking {
         let back = Return {
             shared: Arc::clone(&call.shared),
             caller: call.caller().id().map(str::to_owned),
-            method,
-            target: call.name().to_owned(),
-            params,
+            request,
         };
-        let capabilities = match &call.meta {
-            Some(meta) => Declared::Meta(meta.raw().into()),
+        let capabilities = match call.request_meta().client_capabilities {
+            Some(capabilities) => Declared::Text(capabilities.into()),
             None => Declared::from(ClientCapabilities::default()),
         };
         // Where a state counts once, so does an answer: one without its state may be to a question

@@ -6,8 +6,8 @@ use std::{
 };
 
 use turnbuckle_session::round::{
-    BadState, Binding, Opened, Pause, Paused,
-    seal::{CLOCK_SKEW_SECONDS, NONCE_BYTES, ParamsDigest},
+    BadState, Binding, Opened, Pause, Paused, RequestDigest,
+    seal::{CLOCK_SKEW_SECONDS, NONCE_BYTES},
 };
 use turnbuckle_store::Spend;
 
@@ -17,16 +17,12 @@ use crate::{BoxFuture, Failure, Fault, Reject, shared::Shared};
 pub(super) struct Return {
     pub(super) shared: Arc<Shared>,
     pub(super) caller: Option<String>,
-    pub(super) method: &'static str,
-    pub(super) target: String,
-    pub(super) params: ParamsDigest,
+    pub(super) request: RequestDigest,
 }
 
 impl Return {
     fn binding(&self) -> Binding<'_> {
-        let binding = Binding::new(self.method)
-            .with_target(&self.target)
-            .with_params(self.params);
+        let binding = Binding::new(self.request);
         match &self.caller {
             Some(caller) => binding.with_caller(caller),
             None => binding,
@@ -123,11 +119,7 @@ mod tests {
         Return {
             shared: server.build().unwrap().shared(),
             caller: None,
-            method: "tools/call",
-            target: "book".into(),
-            params: turnbuckle_session::round::params_digest(
-                &turnbuckle_protocol::envelope::Members::default(),
-            ),
+            request: RequestDigest::named("tools/call", "book"),
         }
     }
 

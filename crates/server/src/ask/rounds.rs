@@ -6,7 +6,7 @@ use std::{
 };
 
 use turnbuckle_protocol::envelope::Members;
-use turnbuckle_session::round::{params_digest, seal::ParamsDigest};
+use turnbuckle_session::round::RequestDigest;
 
 use super::Asking;
 
@@ -15,7 +15,7 @@ pub(crate) enum Rounds<'a> {
     /// Still in the message.
     Params(&'static str, &'a Members<'a>),
     /// Taken out of it.
-    Taken(&'static str, ParamsDigest, Option<String>, Option<String>),
+    Taken(&'static str, RequestDigest, Option<String>, Option<String>),
 }
 
 impl Rounds<'_> {
@@ -40,14 +40,14 @@ impl Rounds<'_> {
         &self,
     ) -> (
         &'static str,
-        ParamsDigest,
+        RequestDigest,
         Option<Cow<'_, str>>,
         Option<Cow<'_, str>>,
     ) {
         match self {
             Self::Params(method, params) => (
                 method,
-                params_digest(params),
+                RequestDigest::of(method, params),
                 params
                     .get("inputResponses")
                     .map(|raw| Cow::Borrowed(raw.get())),

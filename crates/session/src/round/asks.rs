@@ -280,7 +280,6 @@ impl Round {
         key: &str,
         question: &Posed,
     ) -> Result<Result<Posed, Impossible>, AskError> {
-        let capabilities = self.capabilities.read();
         // A form of ours is in the words of the newest revision already.
         if let Posed::Form { schema, .. } = question
             && self.revision.is_modern()
@@ -289,7 +288,7 @@ impl Round {
                 let key = key.to_owned();
                 return Err(AskError::BadQuestion { key, reason });
             }
-            let is_met = Need::Form.is_met(capabilities, self.revision);
+            let is_met = self.capabilities.has_form_elicitation();
             let impossible = Impossible::Undeclared(Need::Form);
             return Ok(is_met.then(|| question.clone()).ok_or(impossible));
         }
@@ -298,6 +297,7 @@ impl Round {
             let key = key.to_owned();
             return Err(AskError::BadQuestion { key, reason });
         }
+        let capabilities = self.capabilities.read();
         Ok(impossible::fit(request, capabilities, self.revision).map(Posed::Request))
     }
 }

@@ -10,6 +10,10 @@ use super::node::Node;
 /// The length of a digest.
 pub(super) const DIGEST_BYTES: usize = 32;
 
+/// Stands for a length that takes eight bytes, which follow. Most lengths are a byte themselves:
+/// what is hashed is mostly short.
+const LONG: u8 = u8::MAX;
+
 /// Room for a form of a few fields, so that it is written without growing.
 const WRITTEN_BYTES: usize = 512;
 
@@ -132,9 +136,13 @@ impl Hasher {
     }
 
     fn head(&mut self, tag: u8, length: usize) {
-        let mut head = [tag; 9];
-        head[1..].copy_from_slice(&(length as u64).to_be_bytes());
-        self.0.update(head);
+        match u8::try_from(length) {
+            Ok(length) if length != LONG => self.0.update([tag, length]),
+            _ => {
+                self.0.update([tag, LONG]);
+                self.0.update((length as u64).to_be_bytes());
+            }
+        }
     }
 }
 

@@ -1,9 +1,7 @@
 //! What a client declared, read when somebody wants to know.
 
-use turnbuckle_protocol::{
-    ClientCapabilities,
-    envelope::{RawText, RequestMeta},
-};
+use serde::Deserialize;
+use turnbuckle_protocol::{ClientCapabilities, ElicitationCapability, envelope::RawText};
 
 /// The capabilities of a client. A call whose answers are all there never looks at them, so they
 /// may stay the text they came in.
@@ -11,20 +9,36 @@ use turnbuckle_protocol::{
 pub enum Declared {
     /// Read.
     Read(Box<ClientCapabilities>),
-    /// In the `_meta` of a request, as it came. What cannot be read declares nothing.
-    Meta(RawText),
+    /// As they came. What cannot be read declares nothing.
+    Text(RawText),
+}
+
+/// The part that most questions need.
+#[derive(Default, Deserialize)]
+struct Elicitation {
+    elicitation: Option<ElicitationCapability>,
 }
 
 impl Declared {
     pub(super) fn read(&mut self) -> &ClientCapabilities {
-        if let Self::Meta(meta) = self {
-            let text = RequestMeta::from_raw(meta.raw()).and_then(|meta| meta.client_capabilities);
-            let read = text.and_then(|text| serde_json::from_str(text.get()).ok());
+        if let Self::Text(text) = self {
+            let read = serde_json::from_str(text.raw().get());
             *self = Self::Read(read.unwrap_or_default());
         }
         match self {
             Self::Read(capabilities) => capabilities,
-            Self::Meta(_) => unreachable!("it was read just now"),
+            Self::Text(_) => unreachable!("it was read just now"),
+        }
+    }
+
+    /// Whether the client can show a person a form, without reading what else it can do.
+    pub(super) fn has_form_elicitation(&self) -> bool {
+        match self {
+            Self::Read(capabilities) => capabilities.has_form_elicitation(),
+            Self::Text(text) => {
+                let read: Elicitation = serde_json::from_str(text.raw().get()).unwrap_or_default();
+                read.elicitation.is_some_and(|it| it.has_form())
+            }
         }
     }
 }

@@ -12,7 +12,7 @@
 //! use turnbuckle_protocol::{
 //!     ClientCapabilities, ElicitRequestFormParams, ElicitSchema, Revision, StringSchema,
 //! };
-//! use turnbuckle_session::round::{Asked, Binding, KeyRing, Round};
+//! use turnbuckle_session::round::{Asked, Binding, KeyRing, RequestDigest, Round};
 //!
 //! // What a handler does each time it runs.
 //! let seat = || {
@@ -21,7 +21,9 @@
 //! };
 //! let client = ClientCapabilities::new().with_form_elicitation();
 //! let keys = KeyRing::from_secret(b"32 random bytes from the settings")?;
-//! let binding = Binding::new("tools/call").with_caller("alice").with_target("book");
+//! // Of a real request it is the digest of all that it asks for.
+//! let request = RequestDigest::named("tools/call", "book");
+//! let binding = Binding::new(request).with_caller("alice");
 //!
 //! let mut round = Round::new(Revision::LATEST, client.clone());
 //! assert!(matches!(round.ask("seat", &seat().into())?, Asked::Open));
@@ -62,4 +64,4 @@ pub use journal_error::{Entry, JournalError};
 pub use open_asks::OpenAsks;
 pub use posed::{FormSchema, Posed};
 pub use question::{Fingerprint, Kind, tool_fault};
-pub use seal::{BadState, Binding, Key, KeyRing, Opened, params_digest};
+pub use seal::{BadState, Binding, Key, KeyRing, Opened, RequestDigest};

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 use turnbuckle_protocol::{ClientCapabilities, InputRequest, InputResponse, Revision};
 use turnbuckle_session::round::{
-    AskError, Asked, BadAnswer, Binding, Journal, JournalError, Key, KeyRing, MAX_OPEN_ASKS, Round,
+    AskError, Asked, BadAnswer, Binding, Journal, JournalError, Key, KeyRing, MAX_OPEN_ASKS,
+    RequestDigest, Round,
 };
 
 /// A key and the question under it.
@@ -93,7 +94,7 @@ fn run(handler: &[Step], round: &mut Round) -> Result<Option<Vec<InputResponse>>
 /// Drives a handler: in each round the client sends these answers and is asked for these keys.
 fn drive(handler: &[Step], rounds: &[(Value, &[&str])]) -> Journal {
     let keys = KeyRing::new(Key::new([1; 32]));
-    let binding = Binding::new("tools/call");
+    let binding = Binding::new(RequestDigest::named("tools/call", "book"));
     let mut state: Option<String> = None;
     for (number, (responses, expected)) in (0_u8..).zip(rounds) {
         let mut round = match &state {

@@ -7,26 +7,34 @@ use turnbuckle_protocol::{
     envelope::{Frame, Message, parse},
 };
 use turnbuckle_session::round::{
-    BadState, Binding, Fingerprint, Journal, Key, KeyRing, MAX_JOURNAL_BYTES, params_digest,
-    seal::{CLOCK_SKEW_SECONDS, MAX_STATE_BYTES, ParamsDigest},
+    BadState, Binding, Fingerprint, Journal, Key, KeyRing, MAX_JOURNAL_BYTES, RequestDigest,
+    seal::{CLOCK_SKEW_SECONDS, MAX_STATE_BYTES},
 };
 
 const EXPIRES: u64 = 1_800_000_000;
-const BINDING: Binding<'static> = Binding::new("tools/call")
-    .with_caller("alice")
-    .with_target("book");
+
+fn binding() -> Binding<'static> {
+    book().with_caller("alice")
+}
+
+fn book() -> Binding<'static> {
+    Binding::new(RequestDigest::named("tools/call", "book"))
+}
 
 fn ring() -> KeyRing {
     KeyRing::new(Key::new([1; 32]))
 }
 
-fn digest(params: &Value) -> ParamsDigest {
-    let text = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let text = text.to_string();
+fn digest(params: &Value) -> RequestDigest {
+    digest_of(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+}
+
+fn digest_of(request: &Value) -> RequestDigest {
+    let text = request.to_string();
     let Ok(Frame::One(Message::Request(request))) = parse(text.as_bytes()) else {
         panic!("{text}");
     };
-    params_digest(&request.params)
+    RequestDigest::of(&request.method, &request.params)
 }
 
 /// Any JSON, and floats of any size.
@@ -75,9 +83,9 @@ proptest! {
     #[test]
     fn any_journal_survives_the_box(journal in any_journal(), nonce: [u8; 24], now in 0..=EXPIRES) {
         prop_assert!(text(&journal).len() <= journal.bytes());
-        let state = ring().seal(&journal, &BINDING, EXPIRES, nonce);
+        let state = ring().seal(&journal, &binding(), EXPIRES, nonce);
         prop_assert!(state.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
-        let opened = ring().open(&state, &BINDING, now).unwrap();
+        let opened = ring().open(&state, &binding(), now).unwrap();
         prop_assert_eq!(text(&opened.journal), text(&journal));
         prop_assert_eq!(opened.id.as_bytes(), &nonce);
         prop_assert_eq!(opened.expires, EXPIRES);
@@ -86,29 +94,28 @@ proptest! {
     // rule: I4
     #[test]
     fn any_flipped_bit_of_the_text_is_refused(journal in any_journal(), at: Index, bit in 0_u8..7) {
-        let mut state = ring().seal(&journal, &BINDING, EXPIRES, [9; 24]).into_bytes();
+        let mut state = ring().seal(&journal, &binding(), EXPIRES, [9; 24]).into_bytes();
         let at = at.index(state.len());
         state[at] ^= 1 << bit;
         let state = String::from_utf8(state).unwrap();
-        prop_assert!(ring().open(&state, &BINDING, 0).is_err());
+        prop_assert!(ring().open(&state, &binding(), 0).is_err());
     }
 
     #[test]
     fn any_cut_or_longer_text_is_refused(journal in any_journal(), at: Index, more in "[A-Za-z0-9_-]{1,9}") {
-        let state = ring().seal(&journal, &BINDING, EXPIRES, [9; 24]);
-        prop_assert!(ring().open(&state[..at.index(state.len())], &BINDING, 0).is_err());
-        prop_assert!(ring().open(&(state + &more), &BINDING, 0).is_err());
+        let state = ring().seal(&journal, &binding(), EXPIRES, [9; 24]);
+        prop_assert!(ring().open(&state[..at.index(state.len())], &binding(), 0).is_err());
+        prop_assert!(ring().open(&(state + &more), &binding(), 0).is_err());
     }
 
     // rule: I4
     #[test]
     fn any_other_caller_is_refused(other in prop::option::of(".{0,8}")) {
         prop_assume!(other.as_deref() != Some("alice"));
-        let state = ring().seal(&Journal::new(), &BINDING, EXPIRES, [9; 24]);
-        let binding = Binding::new("tools/call").with_target("book");
+        let state = ring().seal(&Journal::new(), &binding(), EXPIRES, [9; 24]);
         let binding = match &other {
-            Some(caller) => binding.with_caller(caller),
-            None => binding,
+            Some(caller) => book().with_caller(caller),
+            None => book(),
         };
         let refused = ring().open(&state, &binding, 0);
         prop_assert!(matches!(refused, Err(BadState::OtherCaller)));
@@ -116,19 +123,22 @@ proptest! {
 
     // rule: I4
     #[test]
-    fn any_other_request_is_refused(method in "[a-z/]{0,12}", target in ".{0,8}", params in any_json()) {
-        let made_for = BINDING.with_params(digest(&json!({"arguments": 1})));
+    fn any_other_request_is_refused(method in "[a-z/]{0,12}", name in ".{0,8}", params in any_json()) {
+        let alice = |method: &str, params: &Value| {
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            Binding::new(digest_of(&request)).with_caller("alice")
+        };
+        let params_of = |arguments: &Value| json!({"name": "book", "arguments": arguments});
+        let made_for = alice("tools/call", &params_of(&params));
         let state = ring().seal(&Journal::new(), &made_for, EXPIRES, [9; 24]);
-        let params = digest(&json!({"arguments": {"not one": params}}));
-        let alice = |method| Binding::new(method).with_caller("alice");
+        prop_assume!(name != "book");
         for other in [
-            alice(&*method).with_target("book"),
-            alice("tools/call").with_target(&target),
-            alice("tools/call"),
-            BINDING,
-            BINDING.with_params(params),
+            alice(&format!("x{method}"), &params_of(&params)),
+            alice("tools/call", &json!({"name": name, "arguments": params})),
+            alice("tools/call", &params_of(&json!({"other": params}))),
+            alice("tools/call", &json!({"name": "book"})),
+            binding(),
         ] {
-            prop_assume!(target != "book");
             let refused = ring().open(&state, &other, 0);
             prop_assert!(matches!(refused, Err(BadState::OtherRequest)));
         }
@@ -138,8 +148,8 @@ proptest! {
     // rule: I4
     #[test]
     fn any_late_box_is_refused(expires in 0_u64..u64::MAX - 1000, late in 0_u64..1000) {
-        let state = ring().seal(&Journal::new(), &BINDING, expires, [9; 24]);
-        let opened = ring().open(&state, &BINDING, expires + late);
+        let state = ring().seal(&Journal::new(), &binding(), expires, [9; 24]);
+        let opened = ring().open(&state, &binding(), expires + late);
         if late > CLOCK_SKEW_SECONDS {
             let is_late = matches!(opened, Err(BadState::Expired { seconds }) if seconds == late);
             prop_assert!(is_late);
@@ -150,7 +160,7 @@ proptest! {
 
     #[test]
     fn no_text_opens_or_panics(state in prop_oneof![".{0,300}", "AQ[A-Za-z0-9_-]{0,300}"]) {
-        prop_assert!(ring().open(&state, &BINDING, 0).is_err());
+        prop_assert!(ring().open(&state, &binding(), 0).is_err());
     }
 
     #[test]
@@ -178,30 +188,32 @@ fn replicas_change_keys_without_losing_a_call() {
     let (old, new) = (Key::new([1; 32]), Key::new([2; 32]));
     let behind = KeyRing::new(old.clone()).with_older_key(new.clone());
     let ahead = KeyRing::new(old.clone()).with_key(new);
-    let by = |ring: &KeyRing| ring.seal(&Journal::new(), &BINDING, EXPIRES, [9; 24]);
+    let by = |ring: &KeyRing| ring.seal(&Journal::new(), &binding(), EXPIRES, [9; 24]);
     for state in [by(&behind), by(&ahead)] {
-        assert!(behind.open(&state, &BINDING, 0).is_ok());
-        assert!(ahead.open(&state, &BINDING, 0).is_ok());
+        assert!(behind.open(&state, &binding(), 0).is_ok());
+        assert!(ahead.open(&state, &binding(), 0).is_ok());
     }
     let mut done = ahead;
     assert!(done.retire(old.id()));
-    let refused = done.open(&by(&behind), &BINDING, 0);
+    let refused = done.open(&by(&behind), &binding(), 0);
     assert!(matches!(refused, Err(BadState::UnknownKey(id)) if id == old.id()));
 }
 
 #[test]
 fn a_client_cannot_tell_why_its_state_was_refused() {
     // mrtr: servers MUST reject state that fails verification.
-    let state = ring().seal(&Journal::new(), &BINDING, EXPIRES, [9; 24]);
+    let state = ring().seal(&Journal::new(), &binding(), EXPIRES, [9; 24]);
+    let cancel = RequestDigest::named("tools/call", "cancel");
+    let other_request = Binding::new(cancel).with_caller("alice");
     let other_ring = KeyRing::new(Key::new([2; 32]));
     let refusals = [
-        ring().open(&format!("{state}-TAMPERED"), &BINDING, 0),
-        ring().open("", &BINDING, 0),
-        ring().open(&"A".repeat(MAX_STATE_BYTES + 1), &BINDING, 0),
-        ring().open(&state, &BINDING, EXPIRES + 1000),
-        ring().open(&state, &BINDING.with_caller("mallory"), 0),
-        ring().open(&state, &BINDING.with_target("cancel"), 0),
-        other_ring.open(&state, &BINDING, 0),
+        ring().open(&format!("{state}-TAMPERED"), &binding(), 0),
+        ring().open("", &binding(), 0),
+        ring().open(&"A".repeat(MAX_STATE_BYTES + 1), &binding(), 0),
+        ring().open(&state, &binding(), EXPIRES + 1000),
+        ring().open(&state, &book().with_caller("mallory"), 0),
+        ring().open(&state, &other_request, 0),
+        other_ring.open(&state, &binding(), 0),
     ]
     .map(Result::unwrap_err);
     let logged: std::collections::BTreeSet<_> = refusals.iter().map(ToString::to_string).collect();
@@ -217,10 +229,10 @@ fn nothing_of_the_journal_shows_through() {
     let mut journal = Journal::new();
     journal.record_memo("pin", "s3cret-s3cret-s3cret").unwrap();
     let (one, two) = ([1; 24], [2; 24]);
-    let state = ring().seal(&journal, &BINDING, EXPIRES, one);
+    let state = ring().seal(&journal, &binding(), EXPIRES, one);
     assert_ne!(
         state[60..],
-        ring().seal(&journal, &BINDING, EXPIRES, two)[60..]
+        ring().seal(&journal, &binding(), EXPIRES, two)[60..]
     );
     assert!(!state.contains("s3cret") && !state.contains("czNjcmV0"));
 }
@@ -236,9 +248,9 @@ fn a_full_journal_fits_the_longest_state() {
     assert!(refused.to_string().contains("`m`"), "{refused}");
     journal.record_memo("m", &"x".repeat(left)).unwrap();
     assert_eq!(journal.bytes(), MAX_JOURNAL_BYTES);
-    let state = ring().seal(&journal, &BINDING, EXPIRES, [9; 24]);
+    let state = ring().seal(&journal, &binding(), EXPIRES, [9; 24]);
     assert!(state.len() <= MAX_STATE_BYTES);
     assert!(MAX_STATE_BYTES - state.len() < 200);
-    let opened = ring().open(&state, &BINDING, 0).unwrap();
+    let opened = ring().open(&state, &binding(), 0).unwrap();
     assert_eq!(opened.journal.bytes(), MAX_JOURNAL_BYTES);
 }

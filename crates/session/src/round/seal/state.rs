@@ -31,7 +31,7 @@ pub const NONCE_BYTES: usize = 24;
 pub type Nonce = [u8; NONCE_BYTES];
 
 /// The form of the box. It changes with anything in this file or in the digests.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const HEAD_BYTES: usize = 1 + KEY_ID_BYTES + NONCE_BYTES;
 const BINDING_BYTES: usize = EXPIRY_BYTES + 2 * DIGEST_BYTES;
 const EXPIRY_BYTES: usize = 8;
@@ -98,7 +98,7 @@ impl KeyRing {
         bytes.extend_from_slice(&nonce);
         bytes.extend_from_slice(&expires.to_be_bytes());
         bytes.extend_from_slice(&binding.caller_digest());
-        bytes.extend_from_slice(&binding.request_digest());
+        bytes.extend_from_slice(binding.request.bytes());
         serde_json::to_writer(&mut bytes, journal).expect("texts and JSON can always be written");
         let tag = key
             .cipher()
@@ -203,7 +203,7 @@ impl<'a> Inside<'a> {
         if *self.caller != binding.caller_digest() {
             return Err(BadState::OtherCaller);
         }
-        if *self.request != binding.request_digest() {
+        if self.request != binding.request.bytes() {
             return Err(BadState::OtherRequest);
         }
         Ok(())
