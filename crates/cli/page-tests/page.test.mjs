@@ -164,6 +164,33 @@ await claim("a server's odd schemas, patterns and results neither stop nor break
   await page.getByText("and then <b>sense</b>").waitFor();
 }));
 
+await claim("a description of 2 MB is cut, and all of it is a click away", () => on({}, async (page, fake) => {
+  const words = "word ".repeat(400_000);
+  fake.offer.tools.unshift({ name: "talker", title: words, description: words, inputSchema: { type: "object", properties: { a: { type: "string", description: words } } } });
+  fake.emit("change", { server: "s1", kind: "tools", uri: null });
+  await page.getByRole("option", { name: "talker" }).click();
+  await page.locator(".callform h1", { hasText: "talker" }).waitFor();
+  const all = page.getByRole("button", { name: "Show all (2,000,000 characters)" });
+  await all.first().waitFor();
+  const length = await page.evaluate(() => document.body.textContent.length);
+  if (length > 30_000) throw new Error(`${length} characters are in the page`);
+  await page.locator(".description").getByRole("button", { name: /^Show all/ }).click();
+  await page.locator(".description").getByLabel("Search in this text").waitFor();
+}));
+
+await claim("entries that no client could call are left out and told of", () => on({}, async (page, fake) => {
+  fake.offer.tools.push(null, 7, {}, { name: 5 }, { name: "odd", title: 7, description: { a: 1 }, annotations: "x", inputSchema: 3 });
+  fake.offer.prompts.push({ name: "bent", arguments: "none" }, { name: "bent2", arguments: [null, { name: 3 }, { name: "a" }] });
+  fake.emit("change", { server: "s1", kind: "tools", uri: null });
+  await page.getByText("4 of 16 entries have no `name` and are not shown").waitFor();
+  await page.getByRole("option", { name: "odd" }).click();
+  await page.locator(".callform h1", { hasText: "odd" }).waitFor();
+  for (const name of ["bent", "bent2"]) {
+    await page.goto(`${page.url().split("#")[0]}#/lab/prompts/${name}`);
+    await page.locator(".callform h1", { hasText: name }).waitFor();
+  }
+}));
+
 await claim("prompts complete while one types; templates give an address", () => on({ hash: "#/lab/prompts/review" }, async (page) => {
   await page.getByLabel("language *").fill("ru");
   await page.locator("datalist option[value=rust]").waitFor({ state: "attached" });

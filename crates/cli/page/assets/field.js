@@ -4,6 +4,7 @@
 
 import { button, h, plural } from "./element.js";
 import { control } from "./control.js";
+import { about } from "./prose.js";
 import { initial, shape } from "./schema.js";
 
 const NESTED = new Set(["object", "map", "array", "union"]);
@@ -121,5 +122,5 @@ function describe(name, resolved, given) {
   // A title that only repeats the name says nothing.
   const isNews = title && title.toLowerCase().replaceAll(/[\s_-]/g, "") !== name.toLowerCase().replaceAll(/[\s_-]/g, "");
   const all = [isNews ? title : null, words, ...rules].filter(Boolean);
-  return all.length ? h("div.about", null, all.join(" · ")) : null;
+  return all.length ? about(all.join(" · ")) : null;
 }

@@ -2,6 +2,7 @@
 
 import { View, button, h, plural } from "./element.js";
 import { failure } from "./failure.js";
+import { brief } from "./prose.js";
 import { go, onPlace, place, set } from "./router.js";
 import { marks } from "./subject.js";
 import { loadOffer, state } from "./store.js";
@@ -19,12 +20,15 @@ const LISTS = {
 };
 
 function entry(name, title, description, marks) {
-  const about = (description ?? "").split("\n", 1)[0].slice(0, 160);
+  const about = line(description);
   return {
-    name, marks, about: title && title !== name ? (about ? `${title} · ${about}` : title) : about,
+    name, marks, about: title && title !== name ? (about ? `${line(title)} · ${about}` : line(title)) : about,
     low: name.toLowerCase(), all: `${title ?? ""} ${description ?? ""} ${marks.map(([, word]) => word).join(" ")}`.toLowerCase(),
   };
 }
+
+/** As much of a text as a row may show. */
+const line = (text) => (text ?? "").slice(0, 300).split("\n", 1)[0].slice(0, 160);
 
 /** Items whose name holds every word first, then those that hold them elsewhere. */
 export function sift(entries, text) {
@@ -99,7 +103,8 @@ function drawEntry(one) {
 }
 
 /** A URI is told apart by its end, which stays in sight. */
-function name(text) {
+function name(whole) {
+  const text = brief(whole);
   const cut = text.includes("://") ? text.lastIndexOf("/") + 1 : 0;
   if (!cut || cut === text.length) return h("span.name", null, text);
   return h("span.name.parted", null, h("span.head", null, text.slice(0, cut)), h("span.tail", null, text.slice(cut)));

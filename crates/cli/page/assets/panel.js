@@ -3,8 +3,8 @@
 import { post } from "./api.js";
 import { View, button, copyButton, h, plural, span, tabs } from "./element.js";
 import { commandLine } from "./command-line.js";
-import { markdown } from "./markdown.js";
 import { parse, print } from "./json.js";
+import { brief, prose } from "./prose.js";
 import { place, set } from "./router.js";
 import { callsOf, start, state, touch } from "./store.js";
 import { hasSecret } from "./schema-form.js";
@@ -63,9 +63,9 @@ export class Panel extends View {
     this.asTask = subject.task ? h("input", { type: "checkbox", checked: subject.task === "required", disabled: subject.task === "required" }) : null;
     this.side = h("div.side", { "aria-label": "Run", role: "region" });
     const form = h("div.callform", { role: "region", "aria-label": "Call" },
-      h("h1", null, subject.name, subject.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))),
-      subject.title && subject.title !== subject.name ? h("p.title", null, subject.title) : null,
-      subject.description ? h("div.description", null, markdown(subject.description)) : null,
+      h("h1", null, brief(subject.name), subject.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))),
+      subject.title && subject.title !== subject.name ? h("p.title", null, brief(subject.title)) : null,
+      subject.description ? h("div.description", null, prose(subject.description)) : null,
       subject.about ? h("p.dim.small", null, subject.about) : null,
       this.tabsPlace, this.formPlace, this.confirm,
       h("div.actions", null, this.runButton, this.anyway,

@@ -4,6 +4,7 @@ import { button, bytes, copyButton, h, plural, save, tabs } from "./element.js";
 import { isObject, parse, print, same } from "./json.js";
 import { longText } from "./long-text.js";
 import { looksMarked, markdown } from "./markdown.js";
+import { about } from "./prose.js";
 import { tree } from "./tree.js";
 import { openApp } from "./app-frame.js";
 
@@ -100,7 +101,7 @@ const BLOCKS = {
     if (typeof resource.blob === "string") return [head, media(/^(image|audio)/.exec(resource.mimeType ?? "")?.[0], resource.blob, resource.mimeType, resource.uri)];
     return [head, text(resource.text ?? "", resource.mimeType)];
   },
-  resource_link: (block) => [h("div.kind", null, "link to a resource"), h("div", null, h("code", null, block.uri), block.name ? ` ${block.title ?? block.name}` : ""), block.description ? h("p.dim", null, block.description) : ""],
+  resource_link: (block) => [h("div.kind", null, "link to a resource"), h("div", null, h("code", null, block.uri), block.name ? ` ${block.title ?? block.name}` : ""), block.description ? about(block.description) : ""],
 };
 
 function annotations(given) {
@@ -140,8 +141,9 @@ function media(kind, data, type, name) {
   const size = Math.floor(((data?.length ?? 0) * 3) / 4);
   const about = h("div.kind.file", null, `${kind ?? "binary"} · ${type ?? "unknown type"} · ${bytes(size)} `, button("Save", () => save(fileName(name, type), bytesOf(data), type), { picture: "save", look: "link" }));
   const from = `data:${type};base64,${data}`;
-  if (kind === "image") return h("figure", null, h("img", { src: from, alt: `image of type ${type}`, loading: "lazy" }), about);
-  if (kind === "audio") return h("figure", null, h("audio", { src: from, controls: true }), about);
+  const odd = (event) => event.target.replaceWith(h("p.dim", null, `The browser cannot show this as ${type}.`));
+  if (kind === "image") return h("figure", null, h("img", { src: from, alt: `image of type ${type}`, loading: "lazy", onerror: odd }), about);
+  if (kind === "audio") return h("figure", null, h("audio", { src: from, controls: true, onerror: odd }), about);
   return about;
 }
 

@@ -3,7 +3,7 @@
 import { post, remove } from "./api.js";
 import { View, button, h, span } from "./element.js";
 import { failure } from "./failure.js";
-import { markdown } from "./markdown.js";
+import { about, prose } from "./prose.js";
 import { state, touch } from "./store.js";
 import { tree } from "./tree.js";
 
@@ -32,7 +32,7 @@ export class ServerTab extends View {
       h("div.sections", null,
         section("About", facts(server)),
         isRemote(server) ? section("Authorization", this.authorization(server)) : "",
-        server.instructions ? section("Instructions", markdown(server.instructions)) : "",
+        server.instructions ? section("Instructions", prose(server.instructions)) : "",
         server.capabilities ? section("Capabilities", tree(server.capabilities, { search: false })) : "",
         section("Changes", changes(this.server)),
         server.stderr?.length ? section("Standard error", h("pre.text.stderr", { tabindex: "0" }, server.stderr.join("\n"))) : ""));
@@ -92,7 +92,7 @@ export function sentence(server) {
 function facts(server) {
   const info = server.info ?? {};
   const rows = [["name", info.name], ["title", info.title], ["version", info.version], ["description", info.description], ["website", info.websiteUrl], ["target", server.target], ["known from", server.source]];
-  return h("dl.headers", null, rows.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))]));
+  return h("dl.headers", null, rows.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, name === "description" ? about(String(value)) : String(value))]));
 }
 
 function changes(id) {

@@ -4,6 +4,7 @@
 
 import { get, post, follow } from "./api.js";
 import { announce, plural } from "./element.js";
+import { sound } from "./offer.js";
 
 /** Rows of the wire that the page keeps; the binary's recording has them all. */
 const WIRE_KEPT = 100_000;
@@ -213,7 +214,8 @@ export async function loadOffer(id, isFresh = false) {
   }
 }
 
-function takeOffer(id, offer) {
+function takeOffer(id, given) {
+  const offer = sound(given);
   state.offers.set(id, offer);
   announce(plural(offer.tools.length, "tool"));
   touch("offers", id);

@@ -1,7 +1,7 @@
 // What stands beside a list when nothing is chosen: who the server is, and what was done last.
 
 import { View, h, plural, span } from "./element.js";
-import { markdown } from "./markdown.js";
+import { brief, prose } from "./prose.js";
 import { address } from "./router.js";
 import { state } from "./store.js";
 
@@ -29,10 +29,10 @@ export class Welcome extends View {
     const counts = offer ? [plural(offer.tools.length, "tool"), plural(offer.prompts.length, "prompt"), plural(offer.resources.length, "resource"), plural(offer.resourceTemplates.length, "template")] : [];
     this.recent = h("div");
     this.replaceChildren(
-      h("h1", null, title ?? name ?? server.name, version ? h("span.mark", null, ` ${version}`) : null),
-      description ? h("p", null, description) : "",
+      h("h1", null, brief(title ?? name ?? server.name), version ? h("span.mark", null, ` ${version}`) : null),
+      description ? prose(description) : "",
       counts.length ? h("p.dim", null, counts.join(" · ")) : "",
-      server.instructions ? h("section", null, h("h2", null, "Instructions"), markdown(server.instructions)) : "",
+      server.instructions ? h("section", null, h("h2", null, "Instructions"), prose(server.instructions)) : "",
       this.recent,
       h("section.keys", null, h("h2", null, `Choose one of the ${this.tab}`), h("p", null, KEYS.map(([key, does]) => h("span", null, h("kbd", null, key), ` ${does}`)))));
     this.drawRecent();
