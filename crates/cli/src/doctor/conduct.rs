@@ -57,7 +57,12 @@ pub(crate) fn look(report: &Report, speech: &Speech, exchange: &Exchange) {
     if speech.is_modern() {
         look_modern(exchange, &found);
     }
-    if exchange.took > SLOW && exchange.method() != "tools/call" {
+}
+
+/// Looks at how long an answer took.
+pub(crate) fn pace(report: &Report, exchange: &Exchange) {
+    let is_answered = matches!(exchange.answer, Answer::Message(_));
+    if is_answered && exchange.took > SLOW && exchange.method() != "tools/call" {
         let said = "an answer takes its time".to_owned();
         let place = format!("`{}`, {}", exchange.method(), elapsed(exchange.took));
         report.add(Finding::of(&time::SLOW, said).at(place));

@@ -162,8 +162,10 @@ async fn notification(talk: &mut Talk<'_>) {
         Road::Events(events) => events.listen(time).await,
         Road::Http(_) => return,
     };
+    // What has an id is late, or comes twice, and is no answer to what had none.
     let is_answer = |message: &&Value| {
         message.get("method").is_none()
+            && message["id"].is_null()
             && (message.get("error").is_some() || message.get("result").is_some())
     };
     match heard.iter().find(is_answer) {
@@ -185,9 +187,20 @@ pub(crate) async fn garbage(talk: &mut Talk<'_>) {
     let Road::Pipe(pipe) = &mut talk.road else {
         return;
     };
+    if pipe.is_gone() {
+        // It ended before, and that is what is told.
+        talk.report.mute(true);
+        return;
+    }
     let _ = pipe.write_text("this is no JSON\n", patience).await;
     let time = talk.patience.silence;
     let _ = pipe.listen(time).await;
+    if let Some(how) = pipe.how_gone() {
+        let said = format!("after a line that is no JSON: {how}");
+        let finding = Finding::of(&methods::GARBAGE, said);
+        talk.report.add(finding.seen_all(pipe.last_words().await));
+        return;
+    }
     let method = if talk.is_modern() {
         "server/discover"
     } else {

@@ -20,12 +20,6 @@ use super::{
 };
 use crate::show::elapsed;
 
-/// How many of its last words are shown, in lines.
-const LAST_WORDS: usize = 8;
-
-/// How much later the last lines of stderr may come than the end of stdout.
-const WORDS_WAIT: Duration = Duration::from_millis(50);
-
 struct Program<'r> {
     report: &'r Report,
     command: Command,
@@ -99,13 +93,7 @@ impl<'r> Program<'r> {
     /// Says how long the first answer took.
     fn opened(&self, talk: &Talk<'_>) {
         let Road::Pipe(pipe) = &talk.road else { return };
-        let took = pipe.started.elapsed();
-        let said = format!("first answer after {}", elapsed(took));
-        if took > SLOW_START {
-            self.report.add(Finding::of(&start::SLOW, said));
-        } else {
-            self.report.ok(&start::SLOW, said);
-        }
+        self.report.add(opening(pipe.started.elapsed()));
     }
 
     /// The server did not know `server/discover`: a client opens a session with the same process.
@@ -117,7 +105,7 @@ impl<'r> Program<'r> {
         let greeting = match opening {
             Ok(greeting) => greeting,
             Err(first) => {
-                let words = self.last_words(&talk).await;
+                let words = last_words(&talk).await;
                 self.end(talk).await;
                 return self.again(first, words).await;
             }
@@ -128,7 +116,13 @@ impl<'r> Program<'r> {
 
     /// Nothing came of the process that was asked `server/discover` first: one that was not asked?
     async fn again(&self, first: super::talk::Exchange, words: Vec<String>) {
-        if self.report.has(&stdout::PRETTY) || self.report.has(&stdout::FRAMING) {
+        let unreadable = [
+            &stdout::PRETTY,
+            &stdout::FRAMING,
+            &stdout::ENCODING,
+            &stdout::TOO_LONG,
+        ];
+        if unreadable.iter().any(|check| self.report.has(check)) {
             // It may well answer; nobody can read it.
             return;
         }
@@ -150,7 +144,7 @@ impl<'r> Program<'r> {
                 self.session(talk, greeting).await;
             }
             Err(second) => {
-                let words = self.last_words(&talk).await;
+                let words = last_words(&talk).await;
                 let finding = match &talk.road {
                     Road::Pipe(pipe) if pipe.is_gone() => {
                         let said = format!("it ends before it answers: {}", second.came());
@@ -183,7 +177,7 @@ impl<'r> Program<'r> {
                 self.session(talk, greeting).await;
             }
             Err(first) => {
-                let words = self.last_words(&talk).await;
+                let words = last_words(&talk).await;
                 self.end(talk).await;
                 self.again(first, words).await;
             }
@@ -230,23 +224,9 @@ impl<'r> Program<'r> {
         methods::garbage(talk).await;
     }
 
-    async fn last_words(&self, talk: &Talk<'_>) -> Vec<String> {
-        let Road::Pipe(pipe) = &talk.road else {
-            return Vec::new();
-        };
-        if pipe.is_gone() {
-            tokio::time::sleep(WORDS_WAIT).await;
-        }
-        let words = pipe.last_words(LAST_WORDS);
-        words
-            .lines()
-            .map(|line| format!("stderr: {line}"))
-            .collect()
-    }
-
     /// Looks at what was on stdout, closes stdin, and sees whether the program ends.
     async fn end(&self, talk: Talk<'r>) {
-        let words = self.last_words(&talk).await;
+        let words = last_words(&talk).await;
         let Road::Pipe(pipe) = talk.road else { return };
         if self.report.is_muted() {
             self.report.mute(false);
@@ -291,6 +271,23 @@ impl<'r> Program<'r> {
     }
 }
 
+/// What is to be said of a first answer that took so long.
+fn opening(took: Duration) -> Finding {
+    let said = format!("first answer after {}", elapsed(took));
+    if took > SLOW_START {
+        Finding::of(&start::SLOW, said)
+    } else {
+        Finding::ok(&start::SLOW, said)
+    }
+}
+
+async fn last_words(talk: &Talk<'_>) -> Vec<String> {
+    match &talk.road {
+        Road::Pipe(pipe) => pipe.last_words().await,
+        Road::Http(_) | Road::Events(_) => Vec::new(),
+    }
+}
+
 fn stray_finding(stray: &Stray) -> Finding {
     let (check, said, line) = match stray {
         Stray::Text(line) => (&stdout::STRAY, "a line on stdout is no message", line),
@@ -311,4 +308,21 @@ fn stray_finding(stray: &Stray) -> Finding {
         }
     };
     Finding::of(check, said).seen(format!("stdout: {line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::check::Severity;
+
+    /// A program that takes so long would make the test as slow.
+    #[test]
+    fn a_first_answer_after_five_seconds_is_slow() {
+        let found = opening(SLOW_START + Duration::from_millis(10));
+        assert_eq!(
+            (found.check.id, found.severity),
+            ("start.slow", Severity::Warning)
+        );
+        assert_eq!(opening(SLOW_START).severity, Severity::Ok);
+    }
 }

@@ -109,9 +109,9 @@ impl Diagnosis {
 }
 
 /// A server at a port of its own, ended with the test.
-struct Site {
+pub(crate) struct Site {
     process: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Site {
@@ -140,7 +140,7 @@ impl Site {
         Self { process, port }
     }
 
-    fn broken(fault: &str, more: &[&str]) -> Self {
+    pub(crate) fn broken(fault: &str, more: &[&str]) -> Self {
         let path = script("at_url");
         let mut words = vec![path.to_str().expect("the path is UTF-8"), fault];
         words.extend(more);
@@ -198,6 +198,7 @@ fn demo() -> Site {
 
 mod clean;
 mod connection;
+mod faults;
 mod output;
 mod program;
 mod site;

@@ -84,6 +84,17 @@ async fn direct(report: &Report, place: &Place, patience: Patience) -> Option<Tc
         report.ok(&connect::RESOLVE, format!("{found} address{es} in {took}"));
     }
     report.step(format!("connecting to port {port} of {host}"));
+    try_each(report, place, addresses, patience).await
+}
+
+/// Connects to each address; the first connection that is made.
+async fn try_each(
+    report: &Report,
+    place: &Place,
+    addresses: Vec<SocketAddr>,
+    patience: Patience,
+) -> Option<TcpStream> {
+    let (host, port) = place;
     let (mut open, mut closed) = (None, Vec::new());
     for address in addresses {
         let began = Instant::now();
@@ -174,4 +185,29 @@ fn environment() -> Vec<String> {
         Some(format!("{name}={shown}"))
     });
     set.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{doctor::check::Severity, secret::Secrets, wire::Wire};
+
+    /// Which addresses a name has is not for a test to say.
+    #[tokio::test]
+    async fn an_address_that_does_not_answer_is_told_though_another_does() {
+        let open = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addresses = vec![closed.local_addr().unwrap(), open.local_addr().unwrap()];
+        drop(closed);
+        let report = Report::new("test", Secrets::default(), Wire::unseen());
+        let place = ("localhost".to_owned(), addresses[1].port());
+        let patience = Patience::of(Duration::from_mins(1));
+        assert!(
+            try_each(&report, &place, addresses, patience)
+                .await
+                .is_some()
+        );
+        let bad = report.first(Severity::Warning).expect("one is closed");
+        assert_eq!(bad.check.id, "connect.addresses");
+    }
 }

@@ -77,8 +77,13 @@ impl<'r> Talk<'r> {
 
     /// Sends a request as it is, and waits for its answer.
     pub(crate) async fn send(&mut self, message: Value, patience: Duration) -> Exchange {
+        // The first answer has the start of the program in it, which is looked at as such.
+        let is_start = matches!(&self.road, Road::Pipe(pipe) if !pipe.has_answered);
         let exchange = self.exchange(message, patience).await;
         conduct::look(self.report, &self.speech, &exchange);
+        if !is_start {
+            conduct::pace(self.report, &exchange);
+        }
         exchange
     }
 

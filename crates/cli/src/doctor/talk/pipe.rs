@@ -22,6 +22,12 @@ const MAX_STRAY: usize = 16;
 /// How long a program that closed its stdout has to exit, so that its status can be told.
 const EXIT_WAIT: Duration = Duration::from_millis(500);
 
+/// How many of its last words are shown, in lines.
+const LAST_WORDS: usize = 8;
+
+/// How much later the last lines of stderr may come than the end of stdout.
+const WORDS_WAIT: Duration = Duration::from_millis(50);
+
 /// A running program.
 pub(crate) struct Pipe {
     child: Child,
@@ -72,9 +78,16 @@ impl Pipe {
         })
     }
 
-    /// Its last words.
-    pub(crate) fn last_words(&self, lines: usize) -> String {
-        self.child.stderr().tail(lines)
+    /// Its last words, as evidence.
+    pub(crate) async fn last_words(&self) -> Vec<String> {
+        if self.is_gone() {
+            tokio::time::sleep(WORDS_WAIT).await;
+        }
+        let words = self.child.stderr().tail(LAST_WORDS);
+        words
+            .lines()
+            .map(|line| format!("stderr: {line}"))
+            .collect()
     }
 
     /// How it ended by itself, if it did.

@@ -1,4 +1,4 @@
-"""A small server of 2025-11-25 over stdio that does everything right. Each file beside it breaks one thing."""
+"""A small server of 2025-11-25, or of 2026-07-28, that does everything right. The files beside it break things."""
 
 import json
 import sys
@@ -9,6 +9,8 @@ ECHO = {
     "description": "Says what it was told.",
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
 }
+HINTS = {"ttlMs": 60_000, "cacheScope": "private", "resultType": "complete"}
+META = {"_meta": {"io.modelcontextprotocol/serverInfo": {"name": "broken", "version": "1.0.0"}}}
 
 
 def send(message):
@@ -41,13 +43,34 @@ def answer(method, params, tools=(ECHO,)):
     return error(-32601, "no such method")
 
 
-def serve(handle=answer, write=send):
-    """Answers until the input ends. `handle` gives None for what stays unanswered."""
+def modern(method, params):
+    """The same in 2026-07-28."""
+    meta = params.get("_meta", {})
+    version = meta.get("io.modelcontextprotocol/protocolVersion")
+    if version and version != "2026-07-28":
+        data = {"supported": ["2026-07-28"], "requested": version}
+        return {"error": {"code": -32022, "message": "unsupported version", "data": data}}
+    if not version or "io.modelcontextprotocol/clientCapabilities" not in meta:
+        return error(-32602, "`_meta` is incomplete")
+    if method == "server/discover":
+        return {"result": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **HINTS, **META}}
+    if method == "tools/list" and not params.get("cursor"):
+        return {"result": {"tools": [ECHO], **HINTS}}
+    if method in ("tools/list", "tools/call"):
+        return error(-32602, "no such thing")
+    return error(-32601, "no such method")
+
+
+def serve(handle=answer, write=send, take=lambda message: False):
+    """Answers until the input ends. `handle` gives None for what stays unanswered; `take` says of a message
+    whether it has dealt with it already."""
     for line in sys.stdin:
         try:
             message = json.loads(line)
         except ValueError:
             write({"jsonrpc": "2.0", **error(-32700, "no JSON")})
+            continue
+        if take(message):
             continue
         if "id" not in message or "method" not in message:
             continue

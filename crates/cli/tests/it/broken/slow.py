@@ -1,10 +1,12 @@
-"""Takes its time for lists, and dies of cancellations of what it does not know."""
+"""Takes its time for the first list, and dies of cancellations of what it does not know."""
 
 import json
 import sys
 import time
 
 import server
+
+patience = 1.2
 
 for line in sys.stdin:
     try:
@@ -15,6 +17,7 @@ for line in sys.stdin:
         sys.exit("cancelled: no such request")
     if "id" in message:
         if message["method"] == "tools/list":
-            time.sleep(1.2)
+            time.sleep(patience)
+            patience = 0
         said = server.answer(message["method"], message.get("params") or {})
         server.send({"jsonrpc": "2.0", "id": message["id"], **said})

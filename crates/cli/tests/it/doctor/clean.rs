@@ -17,7 +17,7 @@ fn is_clean(diagnosis: &Diagnosis) {
 #[test]
 fn the_demo_server_over_stdio_in_every_era() {
     let serve = ["--", BINARY, "serve", "--stdio"];
-    let with = |options: &[&str]| doctor(&[options, &serve].concat());
+    let with = |options: &[&str]| doctor(&[&["--timeout", "10"], options, &serve].concat());
     let both = with(&["--call"]);
     is_clean(&both);
     let revisions = &both.report["revisions"];
@@ -73,7 +73,7 @@ fn the_reference_server_has_no_false_error() {
         .expect("it is among the peers");
     let program = modules.join(&package).join("dist/index.js");
     let program = program.to_str().expect("the path is UTF-8");
-    let diagnosis = doctor(&["--call", "--", "node", program, "stdio"]);
+    let diagnosis = doctor(&["--timeout", "24", "--call", "--", "node", program, "stdio"]);
     assert_eq!(
         diagnosis.wrong("error"),
         Vec::<&str>::new(),

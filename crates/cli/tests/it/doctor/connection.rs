@@ -10,8 +10,9 @@ fn closed_port() -> u16 {
 
 #[test]
 fn a_name_without_an_address() {
-    let diagnosis = doctor(&["--timeout", "20", "https://no-such-host.invalid/mcp"]);
+    let diagnosis = doctor(&["--timeout", "20", "http://no-such-host.invalid/mcp"]);
     diagnosis.errors_are(3, &["connect.resolve"]);
+    diagnosis.warns_of("connect.cleartext");
 }
 
 #[test]
@@ -29,28 +30,48 @@ fn a_proxy_that_is_not_there() {
     assert!(!diagnosis.report.to_string().contains("sesame"));
 }
 
-/// Something else listens there, and says what it is.
-#[test]
-fn a_port_that_speaks_no_http() {
+/// A port that says this to everybody.
+fn answering(said: &'static [u8]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let port = listener.local_addr().expect("it has one").port();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
-            let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.6\r\n");
+            let _ = stream.write_all(said);
             // Until the other side goes.
             let _ = stream.read_to_end(&mut Vec::new());
         }
     });
+    port
+}
+
+/// Something else listens there, and says what it is.
+#[test]
+fn a_port_that_speaks_no_http() {
+    let port = answering(b"SSH-2.0-OpenSSH_9.6\r\n");
     let diagnosis = doctor(&[&format!("http://127.0.0.1:{port}/mcp")]);
     diagnosis.errors_are(4, &["http.not-http"]);
     diagnosis.has_seen("http.not-http", "SSH-2.0");
 }
 
-/// A certificate for 127.0.0.1 that begins and ends so many days from now, with its key.
-fn certificate(folder: &Path, from: i64, until: i64) -> (String, String) {
-    let mut params = rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()])
-        .expect("the name is an address");
+/// The command line refuses such a URL at once; a config file can have it.
+#[test]
+fn a_url_with_a_password_in_it() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let file = folder.path().join("mcp.json");
+    let text =
+        r#"{"mcpServers":{"files":{"type":"http","url":"https://me:sesame@127.0.0.1/mcp"}}}"#;
+    std::fs::write(&file, text).expect("it can be written");
+    let file = file.to_str().expect("the path is UTF-8");
+    let diagnosis = doctor(&["--config", file, "files"]);
+    diagnosis.errors_are(3, &["connect.url"]);
+    assert!(!diagnosis.report.to_string().contains("sesame"));
+}
+
+/// A certificate for a name that begins and ends so many days from now, with its key.
+fn certificate(folder: &Path, name: &str, from: i64, until: i64) -> (String, String) {
+    let mut params =
+        rcgen::CertificateParams::new(vec![name.to_owned()]).expect("the name can be written");
     let now = rcgen::date_time_ymd(1970, 1, 1);
     let seconds = std::time::UNIX_EPOCH
         .elapsed()
@@ -76,9 +97,9 @@ fn certificate(folder: &Path, from: i64, until: i64) -> (String, String) {
 }
 
 #[test]
-fn certificates_that_are_not_trusted_or_too_old() {
+fn certificates_that_are_not_trusted() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let (certificate_file, key) = certificate(folder.path(), -30, 300);
+    let (certificate_file, key) = certificate(folder.path(), "127.0.0.1", -30, 300);
     let site = Site::broken("none", &[&certificate_file, &key]);
     let diagnosis = site.at("https", "/mcp", &[]);
     diagnosis.errors_are(3, &["tls.chain"]);
@@ -93,16 +114,39 @@ fn certificates_that_are_not_trusted_or_too_old() {
 
     let diagnosis = site.doctor(&["--timeout", "20"]);
     diagnosis.errors_are(3, &["tls.unexpected"]);
+}
 
-    let (certificate_file, key) = certificate(folder.path(), -30, -3);
+#[test]
+fn certificates_that_are_too_old() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (certificate_file, key) = certificate(folder.path(), "127.0.0.1", -30, -3);
     let site = Site::broken("none", &[&certificate_file, &key]);
     let diagnosis = site.at("https", "/mcp", &["--cacert", &certificate_file]);
     diagnosis.errors_are(3, &["tls.expired"]);
 
-    let (certificate_file, key) = certificate(folder.path(), -30, 5);
+    let (certificate_file, key) = certificate(folder.path(), "127.0.0.1", -30, 5);
     let site = Site::broken("none", &[&certificate_file, &key]);
     let diagnosis = site.at("https", "/mcp", &["--cacert", &certificate_file]);
     diagnosis.warns_of("tls.expires-soon");
+}
+
+#[test]
+fn a_certificate_for_somebody_else() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (certificate_file, key) = certificate(folder.path(), "other.example", -30, 300);
+    let site = Site::broken("none", &[&certificate_file, &key]);
+    let diagnosis = site.at("https", "/mcp", &["--cacert", &certificate_file]);
+    diagnosis.errors_are(3, &["tls.name"]);
+}
+
+/// It wants something of TLS that we have not, and says so by an alert.
+#[test]
+fn a_server_that_does_not_agree_on_tls() {
+    // A fatal alert (2) in a record of alerts (21) of TLS 1.2: the handshake failed (40).
+    let port = answering(&[21, 3, 3, 0, 2, 2, 40]);
+    let diagnosis = doctor(&[&format!("https://127.0.0.1:{port}/mcp")]);
+    diagnosis.errors_are(3, &["tls.handshake"]);
+    diagnosis.has_seen("tls.handshake", "HandshakeFailure");
 }
 
 #[test]

@@ -16,6 +16,28 @@ fn a_program_that_may_not_be_executed() {
     diagnosis.errors_are(3, &["start.not-executable"]);
 }
 
+/// What is there and cannot be started is told apart from what is not there.
+#[cfg(unix)]
+#[test]
+fn programs_that_cannot_be_started() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("it can be written");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).expect("it is ours");
+        path.to_str().expect("the path is UTF-8").to_owned()
+    };
+    let script = write("server", "#!/no/such/interpreter\n");
+    doctor(&["--", &script]).errors_are(3, &["start.interpreter"]);
+    let binary = write("other-machine", "\u{7f}ELF of another machine");
+    doctor(&["--", &binary]).errors_are(3, &["start.failed"]);
+    let entry = r#"{"mcpServers":{"lab":{"command":"true","cwd":"/no/such/folder"}}}"#;
+    let config = write("mcp.json", entry);
+    doctor(&["--config", &config, "lab"]).errors_are(3, &["start.folder"]);
+}
+
 #[test]
 fn a_program_that_ends_at_once_is_shown_with_its_last_words() {
     let diagnosis = broken("exits");
@@ -78,12 +100,65 @@ fn a_server_that_does_not_survive_the_probe_for_its_era() {
     diagnosis.has_seen("start.dies", "unknown method prompts/list");
 }
 
+/// It ends of what was sent to try it, not of the request before.
+#[test]
+fn a_server_that_ends_of_a_line_that_is_no_json() {
+    let diagnosis = broken("naive");
+    diagnosis.errors_are(0, &[]);
+    diagnosis.warns_of("methods.garbage");
+    diagnosis.has_seen("methods.garbage", "JSONDecodeError");
+}
+
 #[test]
 fn a_program_that_does_not_end() {
     let diagnosis = broken_within("20", "stubborn", &[]);
     diagnosis.errors_are(0, &[]);
     diagnosis.warns_of("start.end");
 }
+
+/// What is wrong with a schema, and where.
+const SCHEMAS: [(&str, &str); 31] = [
+    ("schema.annotations", "tool `torn` /annotations"),
+    ("schema.boolean", "tool `yes` /properties/value"),
+    ("schema.default", "tool `unfit` /properties/value"),
+    (
+        "schema.depth",
+        "tool `nested` /properties/inner/properties/inner/properties/inner/properties/inner/properties/inner/properties/inner",
+    ),
+    ("schema.description", "tool `mute`"),
+    ("schema.description-length", "tool `wordy`"),
+    ("schema.dialect", "tool `ancient` /inputSchema"),
+    ("schema.enum", "tool `digits` /properties/value"),
+    ("schema.external", "tool `outside` /inputSchema"),
+    ("schema.format", "tool `unsigned` /properties/value"),
+    ("schema.header", "tool `header` /inputSchema"),
+    ("schema.invalid", "tool `typo` /inputSchema"),
+    ("schema.invisible", "tool `hidden` /description"),
+    ("schema.items", "tool `arrays` /properties/value"),
+    ("schema.name", "tool `list items`"),
+    ("schema.name-case", "tools `get-user` and `Get_User`"),
+    ("schema.name-length", "tool `xxxxx"),
+    ("schema.output-invalid", "tool `results` /outputSchema"),
+    ("schema.output-root", "tool `numbers` /outputSchema"),
+    (
+        "schema.pattern-properties",
+        "tool `headers` /properties/value",
+    ),
+    ("schema.property-name", "tool `spaced`"),
+    ("schema.recursion", "tool `tree` /inputSchema"),
+    ("schema.reference", "tool `tree` /properties/root"),
+    ("schema.required", "tool `needy`"),
+    ("schema.root-type", "tool `root` /inputSchema"),
+    ("schema.root-union", "tool `union` /inputSchema"),
+    (
+        "schema.secret-header",
+        "tool `sign_in` /properties/password",
+    ),
+    ("schema.tuple", "tool `pairs` /properties/value"),
+    ("schema.type-list", "tool `lists` /properties/value"),
+    ("schema.untyped", "tool `anything` /properties/value"),
+    ("schema.output-root", "tool `results` /outputSchema"),
+];
 
 #[test]
 fn schemas_that_are_refused_elsewhere() {
@@ -94,24 +169,20 @@ fn schemas_that_are_refused_elsewhere() {
             "schema.external",
             "schema.header",
             "schema.invalid",
+            "schema.output-invalid",
+            "schema.output-root",
             "schema.root-type",
         ],
     );
-    for id in [
-        "schema.name",
-        "schema.name-length",
-        "schema.items",
-        "schema.type-list",
-        "schema.root-union",
-        "schema.reference",
-        "schema.recursion",
-        "schema.description",
-        "schema.invisible",
-    ] {
-        diagnosis.warns_of(id);
+    for (id, wanted) in SCHEMAS {
+        let findings = diagnosis.findings().filter(|finding| finding["id"] == id);
+        let places: Vec<&str> = findings
+            .flat_map(|finding| finding["places"].as_array().into_iter().flatten())
+            .filter_map(Value::as_str)
+            .collect();
+        let is_there = places.iter().any(|place| place.starts_with(wanted));
+        assert!(is_there, "{id}: no {wanted} in {places:?}");
     }
-    let places = &diagnosis.finding("schema.type-list")["places"];
-    assert_eq!(places[0], "tool `lists` /properties/value");
 }
 
 #[test]
@@ -141,7 +212,7 @@ fn a_greeting_without_a_version_that_exists() {
 
 #[test]
 fn requests_without_an_answer_and_notifications_with_one() {
-    let diagnosis = broken_within("30", "mute", &[]);
+    let diagnosis = broken_within("12", "mute", &["--era", "legacy"]);
     diagnosis.errors_are(4, &["methods.notification", "methods.unanswered"]);
 }
 
