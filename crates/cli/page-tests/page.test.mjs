@@ -137,7 +137,7 @@ await claim("progress is shown, and Esc cancels", () => on({ hash: "#/lab/tools/
   await page.getByText("working on it").waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".pill.cancelled").waitFor();
-  await page.getByText("`notifications/cancelled` was sent").waitFor();
+  await page.getByText("notifications/cancelled was sent").waitFor();
 }));
 
 await claim("errors say whose they are, and Markdown makes no HTML", () => on({ hash: "#/lab/tools/refused" }, async (page) => {
@@ -162,6 +162,22 @@ await claim("a server's odd schemas, patterns and results neither stop nor break
   await page.locator('[data-path="/word"] textarea').fill(`${"a".repeat(60)}!`);
   await run(page);
   await page.getByText("and then <b>sense</b>").waitFor();
+}));
+
+await claim("a question that is not what its method says is shown and answered as it is", () => on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
+  await run(page);
+  await page.locator("tb-ask").waitFor();
+  for (const [at, params] of [{ messages: 7 }, null, { messages: [{ role: "user", content: null }] }].entries()) {
+    const ask = { id: `odd${at}`, exchange: null, server: "s1", round: 1, stateBytes: 0, key: "k", method: "sampling/createMessage", params };
+    fake.asks.set(ask.id, ask);
+    fake.emit("ask", ask);
+    const shown = page.locator(`[data-ask=${ask.id}] tb-ask`);
+    await shown.getByRole("button", { name: /^(Refuse|Send the reply)$/ }).first().waitFor();
+  }
+  const area = page.locator("[data-ask=odd0]").getByLabel("Result as JSON");
+  await area.fill("{");
+  await page.locator("[data-ask=odd0]").getByRole("button", { name: "Answer" }).click();
+  await page.locator("[data-ask=odd0] .problem:not(:empty)").waitFor();
 }));
 
 await claim("a description of 2 MB is cut, and all of it is a click away", () => on({}, async (page, fake) => {

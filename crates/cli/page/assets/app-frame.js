@@ -1,7 +1,7 @@
 // An MCP App in a frame of another origin: it sees the call it belongs to, and may ask for more.
 
 import { get } from "./api.js";
-import { announce, button, h } from "./element.js";
+import { announce, button, h, time } from "./element.js";
 import { print } from "./json.js";
 import { finish, state } from "./store.js";
 import { theme } from "./theme.js";
@@ -59,7 +59,7 @@ class App {
     this.send({ id, error: { code, message } });
   }
   tell(words) {
-    this.said.append(h("li", null, h("span.when", null, new Date().toLocaleTimeString()), ` ${words}`));
+    this.said.append(h("li", null, h("span.when", null, time(Date.now())), ` ${words}`));
     if (this.said.childElementCount > MOST_SAID) this.said.firstChild.remove();
   }
   async passOn(id, method, params) {

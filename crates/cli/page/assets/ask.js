@@ -2,6 +2,7 @@
 
 import { post } from "./api.js";
 import { View, button, bytes, h } from "./element.js";
+import { parse } from "./json.js";
 import { contentBlock } from "./result.js";
 import { state } from "./store.js";
 import { tree } from "./tree.js";
@@ -28,6 +29,14 @@ export class Ask extends View {
       ...[].concat(this.body()), this.problem);
   }
   body() {
+    try {
+      return this.known();
+    } catch {
+      // It is not what its method says: it is shown and answered as it is.
+      return this.anything();
+    }
+  }
+  known() {
     const { method, params } = this.ask;
     if (method === "elicitation/create") return params.mode === "url" ? this.visit() : this.form();
     if (method === "sampling/createMessage") return this.sample();
@@ -109,8 +118,15 @@ export class Ask extends View {
   }
   anything() {
     const area = h("textarea.code.whole", { "aria-label": "Result as JSON", value: "{}" });
+    const send = () => {
+      try {
+        return this.answer({ result: parse(area.value) });
+      } catch (error) {
+        return (this.problem.textContent = error.message);
+      }
+    };
     return [h("p.message", null, this.ask.method), tree(this.ask.params ?? null), area,
-      h("div.actions", null, button("Answer", () => this.answer({ result: JSON.parse(area.value) }), { look: "main" }), button("Refuse", () => this.answer({ error: { code: -32601, message: "not supported" } })))];
+      h("div.actions", null, button("Answer", send, { look: "main" }), button("Refuse", () => this.answer({ error: { code: -32601, message: "not supported" } })))];
   }
 }
 customElements.define("tb-ask", Ask);

@@ -111,4 +111,6 @@ export const clock = (time) => {
   const two = (value, size = 2) => String(value).padStart(size, "0");
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`;
 };
+/** The time of day to the second, as the wire tells it. */
+export const time = (at) => clock(at).slice(0, 8);
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;

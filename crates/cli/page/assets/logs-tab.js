@@ -1,6 +1,6 @@
 // The log lines of a server, with a level to ask for.
 
-import { View, button, clock, h } from "./element.js";
+import { View, button, clock, h, plural } from "./element.js";
 import { print } from "./json.js";
 import { start, state } from "./store.js";
 import "./virtual-list.js";
@@ -22,11 +22,12 @@ export class LogsTab extends View {
       this.detail.hidden = false;
     } });
     this.detail = h("pre.text.logdetail", { hidden: true, tabindex: "0", "aria-label": "Log line", role: "region" });
+    this.nothing = h("p.empty", { hidden: true });
     const wanted = h("select", { "aria-label": "Level to ask the server for" }, LEVELS.map((level) => h("option", { value: level }, level)));
     wanted.value = "info";
     const server = state.servers.get(this.server);
     const ask = server?.era === "legacy" && server.capabilities?.logging ? h("span.asklevel", null, wanted, button("Set level", () => start(this.server, "logging/setLevel", { level: wanted.value }).then(() => (this.note.textContent = `asked for ${wanted.value}`), (error) => (this.note.textContent = error.message)))) : null;
-    this.replaceChildren(h("div.bar", null, h("h1", null, "Logs"), this.filter, this.least, ask, this.note), this.list, this.detail);
+    this.replaceChildren(h("div.bar", null, h("h1", null, "Logs"), this.filter, this.least, ask, this.note), this.nothing, this.list, this.detail);
     this.watch("logs", () => this.read());
     this.read();
   }
@@ -35,7 +36,9 @@ export class LogsTab extends View {
     const wanted = this.filter.value.toLowerCase();
     const lines = state.logs.filter((line) => line.server === this.server && LEVELS.indexOf(line.level) >= least && (!wanted || `${line.logger ?? ""} ${text(line)}`.toLowerCase().includes(wanted)));
     this.list.show(lines, { stick: true });
-    this.note.textContent = lines.length ? `${lines.length}` : "no lines";
+    this.note.textContent = lines.length ? plural(lines.length, "line") : "";
+    this.nothing.hidden = lines.length > 0;
+    this.nothing.textContent = state.logs.some((line) => line.server === this.server) ? "No line fits the filter." : "The server has logged nothing yet. What it logs during a call is shown with the call, too.";
   }
 }
 customElements.define("tb-logs", LogsTab);

@@ -28,7 +28,7 @@ function entry(name, title, description, marks) {
 }
 
 /** As much of a text as a row may show. */
-const line = (text) => (text ?? "").slice(0, 300).split("\n", 1)[0].slice(0, 160);
+const line = (text) => (text ?? "").slice(0, 300).split("\n", 1)[0].replaceAll(/`|\*\*/g, "").slice(0, 160);
 
 /** Items whose name holds every word first, then those that hold them elsewhere. */
 export function sift(entries, text) {

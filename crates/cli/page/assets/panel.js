@@ -1,7 +1,7 @@
 // One call in one place: its form on the left, its run on the right.
 
 import { post } from "./api.js";
-import { View, button, copyButton, h, plural, span, tabs } from "./element.js";
+import { View, button, copyButton, h, plural, span, tabs, time } from "./element.js";
 import { commandLine } from "./command-line.js";
 import { parse, print } from "./json.js";
 import { brief, prose } from "./prose.js";
@@ -122,7 +122,7 @@ export class Panel extends View {
     return h("ul.history", null, calls.slice(0, 100).map((call) => h("li", null,
       h("button.bare.past", { type: "button", onclick: () => this.reuse(call), "aria-current": call.n === this.runView?.n ? "true" : null },
         h(`span.pill.${call.result?.isError ? "failed" : call.status}`, null, call.result?.isError ? "tool failed" : call.status),
-        h("span.dim", null, `${new Date(call.started).toLocaleTimeString()} · ${span(Math.max(0, (call.ended ?? Date.now()) - call.started))}`),
+        h("span.dim", null, `${time(call.started)} · ${span(Math.max(0, (call.ended ?? Date.now()) - call.started))}`),
         h("code", null, print(this.subject.values(call.params) ?? call.params, 0, 120).slice(0, 120))))));
   }
   reuse(call) {

@@ -132,7 +132,11 @@ function cancelled(exchange) {
   const wire = state.wireOf.get(exchange.n) ?? [];
   const sent = wire.find((row) => row.direction === "out" && /cancel/.test(row.method ?? ""));
   const answered = sent && wire.some((row) => row.direction === "in" && row.time >= sent.time && row.seq > sent.seq);
-  return h("p.dim", null, `${sent ? `\`${sent.method}\` was sent; the server ${answered ? "answered after it" : "has not answered since"}.` : "The request was ended; the server hears that the stream closed."} ${exchange.error?.message ?? ""}`);
+  const last = wire.findLast((row) => row.kind === "request" || row.kind === "response");
+  const told = sent
+    ? [h("code", null, sent.method), ` was sent; the server ${answered ? "answered after it" : "has not answered since"}.`]
+    : [last?.direction === "in" && last.kind === "response" ? "The server was waiting for an answer and had no request under way, so nothing was sent." : "The request was ended; the server hears that the stream closed."];
+  return h("p.dim", null, told, exchange.error?.message ? ` ${exchange.error.message}` : "");
 }
 
 function progressBar(progress, elapsed) {

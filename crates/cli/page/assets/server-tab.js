@@ -1,7 +1,7 @@
 // What a server says about itself, how it is connected, and the steps of authorization.
 
 import { post, remove } from "./api.js";
-import { View, button, h, span } from "./element.js";
+import { View, button, h, span, time } from "./element.js";
 import { failure } from "./failure.js";
 import { about, prose } from "./prose.js";
 import { state, touch } from "./store.js";
@@ -98,5 +98,5 @@ function facts(server) {
 function changes(id) {
   const own = state.changes.filter((change) => change.server === id).slice(-20).reverse();
   if (!own.length) return h("p.dim", null, "None heard of yet.");
-  return h("ul.plainlist", null, own.map((change) => h("li", null, h("span.when", null, new Date(change.time).toLocaleTimeString()), ` ${change.kind === "missed" ? "some changes were missed" : change.kind} ${change.uri ?? ""}`)));
+  return h("ul.plainlist", null, own.map((change) => h("li", null, h("span.when", null, time(change.time)), ` ${change.kind === "missed" ? "some changes were missed" : change.kind} ${change.uri ?? ""}`)));
 }

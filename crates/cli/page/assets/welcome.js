@@ -1,6 +1,6 @@
 // What stands beside a list when nothing is chosen: who the server is, and what was done last.
 
-import { View, h, plural, span } from "./element.js";
+import { View, h, plural, span, time } from "./element.js";
 import { brief, prose } from "./prose.js";
 import { address } from "./router.js";
 import { state } from "./store.js";
@@ -44,7 +44,7 @@ export class Welcome extends View {
       h("a.past", { href: address({ tab: PLACES[call.method], object: call.object, query: { run: call.n } }) },
         h(`span.pill.${call.result?.isError ? "failed" : call.status}`, null, call.result?.isError ? "tool failed" : call.status),
         h("code", null, call.object),
-        h("span.dim", null, `${new Date(call.started).toLocaleTimeString()}${call.ended ? ` · ${span(Math.max(0, call.ended - call.started))}` : ""}`)))))));
+        h("span.dim", null, `${time(call.started)}${call.ended ? ` · ${span(Math.max(0, call.ended - call.started))}` : ""}`)))))));
   }
 }
 customElements.define("tb-welcome", Welcome);
