@@ -40,6 +40,12 @@ pub enum AddressError {
         "the address has credentials in it; give them as a header or by the authorization hook"
     )]
     Credentials,
+    /// What stands after the colon of the host is no port.
+    #[error("`{port}` is no port: write a number from 1 to 65535")]
+    Port {
+        /// What stands there.
+        port: String,
+    },
     /// A character cannot stand there.
     #[error("the address cannot be read ({reason}); percent-encode what is not ASCII")]
     Unreadable {
@@ -68,6 +74,14 @@ impl Address {
         }
         if authority.host().is_empty() {
             return Err(AddressError::Host);
+        }
+        // Where it is too large, other readers would take the usual one instead.
+        let port = authority.as_str().strip_prefix(authority.host());
+        let port = port.unwrap_or_default().trim_start_matches(':');
+        if !port.is_empty() && !port.parse::<u16>().is_ok_and(|port| port > 0) {
+            return Err(AddressError::Port {
+                port: port.to_owned(),
+            });
         }
         Ok(Self { uri })
     }
@@ -228,11 +242,16 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_told_why() {
+        let port = |port: &str| AddressError::Port {
+            port: port.to_owned(),
+        };
         for (text, error) in [
             ("uvx mcp-server-git", AddressError::Scheme),
             ("ftp://host/", AddressError::Scheme),
             ("", AddressError::Scheme),
             ("http://me:secret@host/", AddressError::Credentials),
+            ("http://host:99999/", port("99999")),
+            ("http://[::1]:0/", port("0")),
         ] {
             assert_eq!(Address::parse(text), Err(error), "{text}");
         }
