@@ -121,6 +121,21 @@ fn an_old_server_with_a_stream_of_events_is_recorded() {
     }
 }
 
+/// A server that hangs up in the middle of a call, and says where it was, is asked again until it has
+/// the answer.
+#[test]
+fn a_stream_that_breaks_is_gone_on_with() {
+    let place = Place::new();
+    let site = crate::doctor::Site::broken("hangs-up", &[]);
+    let url = format!("http://127.0.0.1:{}/mcp", site.port);
+    let file = place.file("session");
+    let record = [crate::program::BINARY, "record", &file, &url];
+    let call = ["call", "echo", "text=hi", "--era", "legacy", "--"];
+    let output = place.run(&[&call[..], &record].concat());
+    assert_eq!(stdout(&output), "it took a while\n", "{output:?}");
+    assert!(place.read("session").contains("it took a while"));
+}
+
 /// Questions in the middle of a call pass in both eras, and replays go on from where a server paused.
 #[test]
 fn questions_are_recorded_and_replayed() {

@@ -17,7 +17,7 @@ use tokio::{
 };
 use turnbuckle::{
     protocol::http::{ParamHeaders, header},
-    transport::http::client::{Address, Agent, Events, HeaderMap, Method, Reply, StatusCode},
+    transport::http::client::{Address, Agent, HeaderMap, Method, Reply, StatusCode},
 };
 use turnbuckle_host::config::{Remote, Wire};
 
@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The longest message that is passed on, in bytes: what a client of ours takes.
-const MAX_MESSAGE: usize = 64 * 1024 * 1024;
+pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// How many lines of the client wait while the server takes one.
 const MAX_WAITING: usize = 64;
@@ -43,13 +43,13 @@ const MAX_TOOLS: usize = 10_000;
 /// How long answers are waited for after the client has gone.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
-/// How long to wait before a stream that broke is asked for again.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How long a server has to end the session.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// What one session needs to know. Clones share it.
 #[derive(Clone)]
-struct Bridge {
-    agent: Agent,
+pub(super) struct Bridge {
+    pub(super) agent: Agent,
     address: Address,
     sheet: Sheet,
     state: Arc<Mutex<State>>,
@@ -215,7 +215,7 @@ impl Bridge {
         self.receive(envelope, reply).await
     }
 
-    fn head(&self, envelope: &Envelope) -> (Address, HeaderMap) {
+    pub(super) fn head(&self, envelope: &Envelope) -> (Address, HeaderMap) {
         let state = self.lock();
         let params = envelope.tool().and_then(|tool| state.tools.get(tool));
         let mut headers = envelope.headers(params.map(Arc::as_ref));
@@ -235,10 +235,15 @@ impl Bridge {
     async fn receive(&self, envelope: &Envelope, reply: Reply) -> Option<Bytes> {
         let status = reply.status();
         if reply.is_events() && status.is_success() {
-            let mut events = reply.events(MAX_MESSAGE);
             let id = envelope.id();
-            let is_answered = self.drain(&mut events, id.as_deref()).await;
-            if !is_answered {
+            let events = reply.events(MAX_MESSAGE);
+            // In 2026-07-28 a stream that broke is over.
+            let is_answered = if envelope.revision().is_some() {
+                self.heard_once(events, id.as_deref()).await
+            } else {
+                self.answered(events, id.as_deref()).await
+            };
+            if !is_answered && id.is_some() {
                 self.fail(envelope, "the server's stream ended without an answer");
             }
             return None;
@@ -260,40 +265,6 @@ impl Bridge {
         }
         self.deliver(&message);
         None
-    }
-
-    /// Passes on the messages of a stream, up to the answer to a request if one is awaited.
-    async fn drain(&self, events: &mut Events, id: Option<&str>) -> bool {
-        while let Ok(Some(event)) = events.next().await {
-            if event.data.is_empty() || event.event.as_deref().is_some_and(|kind| kind != "message")
-            {
-                continue;
-            }
-            self.deliver(event.data.as_bytes());
-            let Some(id) = id else { continue };
-            let answer = serde_json::from_str::<Value>(&event.data).unwrap_or_default();
-            let is_it = answer.get("method").is_none()
-                && answer.get("id").map(ToString::to_string).as_deref() == Some(id);
-            if is_it {
-                return true;
-            }
-        }
-        id.is_none()
-    }
-
-    /// The stream of a session that the server speaks by when it was not asked.
-    async fn hear(&self) {
-        loop {
-            let (address, headers) = self.head(&Envelope::parse(b"{}"));
-            let Ok(reply) = self.agent.events(&address, headers).await else {
-                return;
-            };
-            if !reply.status().is_success() || !reply.is_events() {
-                return;
-            }
-            self.drain(&mut reply.events(MAX_MESSAGE), None).await;
-            tokio::time::sleep(PAUSE).await;
-        }
     }
 
     /// Opens the stream of a server of 2024-11-05, which says where messages go.
@@ -325,13 +296,15 @@ impl Bridge {
         self.lock().endpoint = Some(endpoint);
         let bridge = self.clone();
         tasks.spawn(async move {
-            bridge.drain(&mut events, None).await;
+            while let Ok(Some(event)) = events.next().await {
+                bridge.passed(&event);
+            }
         });
         Ok(())
     }
 
     /// Gives a message to the client, as one line.
-    fn deliver(&self, message: &[u8]) {
+    pub(super) fn deliver(&self, message: &[u8]) {
         self.learn(message);
         // Line breaks in JSON are only ever between its parts.
         let flat = |byte: &u8| {
@@ -396,7 +369,7 @@ impl Bridge {
                 .agent
                 .send(Method::DELETE, &address, headers, Bytes::new());
             // Servers may keep their sessions; they end them themselves then.
-            let _ = tokio::time::timeout(PAUSE, ending).await;
+            let _ = tokio::time::timeout(ENDING, ending).await;
         }
     }
 }

@@ -4,6 +4,7 @@ mod bridge;
 mod child;
 mod envelope;
 mod sheet;
+mod stream;
 
 use std::path::PathBuf;
 
@@ -44,6 +45,7 @@ pub(crate) fn run(record: &Record) -> Outcome {
         return Err(Failed::usage(format!("`{word}` is one word too many")));
     }
     let options = &record.aim.options;
+    options.suits(&server.launch)?;
     let sheet = Sheet::create(&PathBuf::from(file), Secrets::of(options, &server))?;
     match &server.launch {
         Launch::Command { .. } => child::run(&server.launch, &sheet),

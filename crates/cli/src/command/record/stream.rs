@@ -1,0 +1,181 @@
+//! Streams of events of a session: passed on, and gone on with where they broke.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use turnbuckle::{
+    protocol::http::header,
+    transport::http::{client::Events, sse::Event},
+};
+
+use super::{
+    bridge::{Bridge, MAX_MESSAGE},
+    envelope::{Envelope, set},
+};
+
+/// How long to wait before a stream that broke is asked for again, where the server does not say.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The shortest and longest that a server may have us wait.
+const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_mins(1));
+
+/// How often in a row asking again may fail, with the wait doubled each time.
+const MAX_FAILURES: u32 = 6;
+
+/// Where a stream stands.
+#[derive(Debug, Default)]
+struct Position {
+    last: Option<String>,
+    retry: Option<Duration>,
+    failures: u32,
+}
+
+impl Position {
+    fn note(&mut self, event: &Event) {
+        self.failures = 0;
+        if let Some(id) = &event.id {
+            self.last = Some(id.clone()).filter(|id| !id.is_empty());
+        }
+        self.retry = event.retry.or(self.retry);
+    }
+
+    fn wait(&self) -> Duration {
+        let least = self.retry.unwrap_or(PAUSE).max(WAITS.0);
+        let doubled = least.saturating_mul(1 << self.failures.min(MAX_FAILURES));
+        doubled.min(WAITS.1)
+    }
+}
+
+impl Bridge {
+    /// Passes on the messages of a stream up to the answer to a request. A stream that breaks is
+    /// gone on with, if its server says where it was. `false`: there is no answer.
+    pub(super) async fn answered(&self, mut events: Events, id: Option<&str>) -> bool {
+        let mut position = Position::default();
+        loop {
+            if self.drain(&mut events, id, &mut position).await {
+                return true;
+            }
+            if position.last.is_none() {
+                return false;
+            }
+            match self.again(&mut position).await {
+                Some(next) => events = next,
+                None => return false,
+            }
+        }
+    }
+
+    /// The same for a stream that is over when it breaks.
+    pub(super) async fn heard_once(&self, mut events: Events, id: Option<&str>) -> bool {
+        self.drain(&mut events, id, &mut Position::default()).await
+    }
+
+    /// The stream of a session that the server speaks by when it was not asked.
+    pub(super) async fn hear(&self) {
+        let mut position = Position::default();
+        let mut opened = self.events_from(&position).await;
+        while let Asked::Stream(mut events) = opened {
+            self.drain(&mut events, None, &mut position).await;
+            opened = match self.again(&mut position).await {
+                Some(events) => Asked::Stream(events),
+                None => Asked::Refused,
+            };
+        }
+    }
+
+    /// Asks for a stream again until it is there. `None` if the server will not, or cannot for long.
+    async fn again(&self, position: &mut Position) -> Option<Events> {
+        while position.failures < MAX_FAILURES {
+            tokio::time::sleep(position.wait()).await;
+            match self.events_from(position).await {
+                Asked::Stream(events) => return Some(events),
+                Asked::Refused => return None,
+                Asked::Lost => position.failures += 1,
+            }
+        }
+        None
+    }
+
+    async fn events_from(&self, position: &Position) -> Asked {
+        let (address, mut headers) = self.head(&Envelope::parse(b"{}"));
+        if let Some(last) = &position.last {
+            set(&mut headers, header::LAST_EVENT_ID, last);
+        }
+        match self.agent.events(&address, headers).await {
+            Ok(reply) if reply.status().is_success() && reply.is_events() => {
+                Asked::Stream(reply.events(MAX_MESSAGE))
+            }
+            Ok(reply) if reply.status().is_server_error() => Asked::Lost,
+            Ok(_) => Asked::Refused,
+            Err(_) => Asked::Lost,
+        }
+    }
+
+    /// Passes on the messages of a stream until it ends, or until the answer that is awaited.
+    async fn drain(&self, events: &mut Events, id: Option<&str>, position: &mut Position) -> bool {
+        while let Ok(Some(event)) = events.next().await {
+            position.note(&event);
+            if self.passed(&event) && id.is_some_and(|id| is_answer(&event.data, id)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Passes on what an event says, if it is a message.
+    pub(super) fn passed(&self, event: &Event) -> bool {
+        let is_message = event.event.as_deref().is_none_or(|kind| kind == "message");
+        if event.data.is_empty() || !is_message {
+            return false;
+        }
+        self.deliver(event.data.as_bytes());
+        true
+    }
+}
+
+/// What came of asking for a stream.
+enum Asked {
+    Stream(Events),
+    /// There is none.
+    Refused,
+    /// There may be one later.
+    Lost,
+}
+
+fn is_answer(message: &str, id: &str) -> bool {
+    let answer = serde_json::from_str::<Value>(message).unwrap_or_default();
+    answer.get("method").is_none()
+        && answer.get("id").map(ToString::to_string).as_deref() == Some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_says_when_to_come_back_within_bounds() {
+        let mut position = Position::default();
+        assert_eq!(position.wait(), PAUSE);
+        let event = |id: &str, millis| Event {
+            id: Some(id.to_owned()),
+            retry: Some(Duration::from_millis(millis)),
+            ..Event::default()
+        };
+        position.note(&event("7", 0));
+        assert_eq!(
+            (position.wait(), position.last.as_deref()),
+            (WAITS.0, Some("7"))
+        );
+        position.failures = 2;
+        assert_eq!(position.wait(), WAITS.0 * 4);
+        position.note(&event("", u64::MAX));
+        assert_eq!((position.wait(), position.last.as_deref()), (WAITS.1, None));
+    }
+
+    #[test]
+    fn an_answer_has_the_id_and_no_method() {
+        assert!(is_answer(r#"{"id":7,"result":{}}"#, "7"));
+        assert!(!is_answer(r#"{"id":7,"method":"ping"}"#, "7"));
+        assert!(!is_answer(r#"{"id":"7","result":{}}"#, "7"));
+    }
+}
