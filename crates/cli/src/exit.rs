@@ -4,7 +4,7 @@ use std::{error::Error, fmt, process::ExitCode};
 
 use turnbuckle::{CallError, ConnectError, protocol::error::code};
 
-use crate::argument::ArgumentError;
+use crate::{argument::ArgumentError, target::Server};
 
 /// What `--help` says about exit codes.
 pub(crate) const HELP: &str = "\
@@ -21,6 +21,11 @@ Exit codes:
 
 /// What to do where a server wants to know who asks.
 const LOGIN: &str = "`turnbuckle login SERVER` signs in";
+
+/// The same, with its name.
+fn login(server: &Server) -> String {
+    format!("`{}` signs in", server.line("login", ""))
+}
 
 /// Why a command did not end well; the number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +67,14 @@ impl Failed {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// What went wrong with this server: what to do next names it.
+    pub(crate) fn with(self, server: &Server) -> Self {
+        match self.hint.as_deref() {
+            Some(LOGIN) => self.hint(login(server)),
+            _ => self,
+        }
     }
 
     /// The error alone, for whoever shows it in another way.

@@ -86,6 +86,7 @@ async fn run<T, F>(
 where
     F: Future<Output = Outcome<T>>,
 {
+    options.suits(&server.launch)?;
     let wire = Wire::new(options, server)?;
     let client = wire.tap(options.client());
     let client = match answers {
@@ -101,7 +102,9 @@ where
     let mut stop = pin!(stop_signal());
     let late = || overdue(server, options.longest());
     let connection = tokio::select! {
-        connected = client.connect(target).into_future() => connected?,
+        connected = client.connect(target).into_future() => {
+            connected.map_err(|error| Failed::from(error).with(server))?
+        }
         () = stop.as_mut() => return Err(Failed::interrupted()),
         () = patience.exhausted() => return Err(late()),
     };
@@ -118,7 +121,7 @@ where
         () = patience.exhausted() => Err(late()),
     };
     end(server, &connection, &outcome, stop).await;
-    outcome
+    outcome.map_err(|failed| failed.with(server))
 }
 
 /// Closes the connection. An interruption leaves little time, also one that comes only now.

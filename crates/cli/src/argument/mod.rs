@@ -9,12 +9,14 @@
 //! | `tags+=new`, `sizes+:=3` | one more in a list |
 //! | `-` | an object of JSON from stdin, which the other words change |
 //!
-//! Numbers are sent as the digits they were typed with.
+//! Numbers are sent as the digits they were typed with. What is given twice is a mistake.
 
 mod kind;
 mod place;
 mod tree;
+mod unknown;
 mod word;
 
 pub(crate) use tree::Tree;
+pub(crate) use unknown::{Unknown, unknown};
 pub(crate) use word::{ArgumentError, read};

@@ -39,10 +39,15 @@ pub(crate) enum ArgumentError {
     },
     #[error("stdin must hold an object of JSON")]
     NotAnObject,
+    #[error("`{key}` is given twice; a list takes several values, each with {key}+=…")]
+    Repeated { key: String },
 }
 
 /// How many bytes a file or stdin may hold; servers take less.
 const MAX_INPUT: u64 = 256 * 1024 * 1024;
+
+/// The word for stdin, whose object the other words change.
+const STDIN: &str = "-";
 
 /// One word, taken apart.
 struct Assignment<'a> {
@@ -52,19 +57,32 @@ struct Assignment<'a> {
     adds: bool,
 }
 
-/// Reads words; `schema` says what kind of value each key wants.
+/// Reads words; `schema` says what kind of value each key wants. What is given twice is a mistake:
+/// one of the two would be lost.
 pub(crate) fn read(words: &[String], schema: &Value) -> Result<Tree, ArgumentError> {
-    let mut arguments = Tree::object();
-    for word in words {
-        if word == "-" {
-            arguments = from_stdin()?;
-            continue;
-        }
+    let mut arguments = match words.iter().filter(|word| *word == STDIN).count() {
+        0 => Tree::object(),
+        1 => from_stdin()?,
+        _ => return Err(repeated(STDIN)),
+    };
+    let mut given: Vec<Vec<&str>> = Vec::new();
+    for word in words.iter().filter(|word| *word != STDIN) {
         let assignment = Assignment::parse(word)
             .ok_or_else(|| ArgumentError::NoAssignment { word: word.clone() })?;
-        assignment.apply(&mut arguments, schema)?;
+        let path = assignment.path(schema);
+        if !assignment.adds && given.iter().any(|before| before.starts_with(&path)) {
+            return Err(repeated(assignment.key));
+        }
+        assignment.apply(&path, &mut arguments, schema)?;
+        given.push(path);
     }
     Ok(arguments)
+}
+
+fn repeated(key: &str) -> ArgumentError {
+    ArgumentError::Repeated {
+        key: key.to_owned(),
+    }
 }
 
 impl<'a> Assignment<'a> {
@@ -80,19 +98,21 @@ impl<'a> Assignment<'a> {
         })
     }
 
-    fn apply(&self, arguments: &mut Tree, schema: &Value) -> Result<(), ArgumentError> {
-        let path = self.path(schema);
+    fn apply(
+        &self,
+        path: &[&str],
+        arguments: &mut Tree,
+        schema: &Value,
+    ) -> Result<(), ArgumentError> {
         let schemas = if self.adds {
-            items_at(schema, &path)
+            items_at(schema, path)
         } else {
-            schemas_at(schema, &path)
+            schemas_at(schema, path)
         };
         let value = self.read(Kinds::of(&schemas))?;
-        let there = arguments
-            .at_mut(&path)
-            .ok_or_else(|| ArgumentError::NoWay {
-                key: self.key.to_owned(),
-            })?;
+        let there = arguments.at_mut(path).ok_or_else(|| ArgumentError::NoWay {
+            key: self.key.to_owned(),
+        })?;
         if !self.adds {
             *there = value;
             return Ok(());
@@ -231,6 +251,10 @@ mod tests {
                 &["tree.value=1", "tree.next.next.value=2"],
                 r#"{"tree":{"value":1,"next":{"next":{"value":2}}}}"#,
             ),
+            (
+                &["tree:={\"value\": 1}", "tree.value=2"],
+                r#"{"tree":{"value":2}}"#,
+            ),
             (&["with.dot=true"], r#"{"with.dot":true}"#),
             (&["extra.x=1"], r#"{"extra":{"x":1}}"#),
             (
@@ -265,6 +289,18 @@ mod tests {
             (
                 &["name=a", "name.b=c"],
                 "`name.b` leads into something that is no object",
+            ),
+            (
+                &["age=1", "age=2"],
+                "`age` is given twice; a list takes several values, each with age+=…",
+            ),
+            (
+                &["tags+=a", "tags:=[]"],
+                "`tags` is given twice; a list takes several values, each with tags+=…",
+            ),
+            (
+                &["tree.value=1", "tree:={}"],
+                "`tree` is given twice; a list takes several values, each with tree+=…",
             ),
             (&["age:={"], "`age` is not valid JSON"),
             (&["name=@/nowhere"], "cannot read `/nowhere`"),

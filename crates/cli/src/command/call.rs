@@ -11,10 +11,11 @@ use turnbuckle::{
 
 use super::{print, print_json, print_shown, request::Request};
 use crate::{
-    argument,
+    argument::{self, Tree, Unknown},
     exit::{Code, Failed, Outcome},
     session::Session,
-    show, signature,
+    show::{self, Style},
+    signature,
     target::Server,
 };
 
@@ -22,7 +23,8 @@ use crate::{
 ///
 /// Arguments are `key=value`, and the tool's schema says what kind of value each is. `key:=json`
 /// takes JSON, `key=@file` a file, `a.b=1` reaches into an object, `list+=x` adds to a list, and
-/// `-` reads an object from stdin. What does not fit is said before anything is sent.
+/// `-` reads an object from stdin. What does not fit, is given twice or is misspelt is said before
+/// anything is sent.
 #[derive(Args)]
 pub(crate) struct Call {
     /// The server, the tool, and its arguments.
@@ -105,18 +107,49 @@ impl Call {
         }
     }
 
-    /// The arguments as JSON that fits the schema.
     fn arguments(&self, tool: &Tool, words: &[String]) -> Outcome<Box<RawValue>> {
-        let schema = Value::Object(tool.input_schema.clone());
-        let show_signature =
-            |failed: Failed| failed.hint(format!("it is {}", signature::of(&tool.name, &schema)));
-        let tree = argument::read(words, &schema).map_err(|error| show_signature(error.into()))?;
-        let json = tree.to_json();
-        if !self.send_anyway {
-            check(&schema, &json).map_err(|problem| show_signature(Failed::usage(problem)))?;
+        if self.send_anyway {
+            let schema = Value::Object(tool.input_schema.clone());
+            return raw(read(tool, words, &schema)?.to_json());
         }
-        RawValue::from_string(json).map_err(Failed::usage)
+        arguments(tool, words)
     }
+}
+
+/// The arguments as JSON that fits the schema, whose names are names that it has.
+pub(crate) fn arguments(tool: &Tool, words: &[String]) -> Outcome<Box<RawValue>> {
+    let schema = Value::Object(tool.input_schema.clone());
+    let tree = read(tool, words, &schema)?;
+    let json = tree.to_json();
+    check(&schema, &json).map_err(|problem| Failed::usage(problem).hint(shape(tool, &schema)))?;
+    known(&format!("tool `{}`", tool.name), &tree, &schema)?;
+    raw(json)
+}
+
+fn read(tool: &Tool, words: &[String], schema: &Value) -> Outcome<Tree> {
+    argument::read(words, schema).map_err(|error| Failed::from(error).hint(shape(tool, schema)))
+}
+
+fn raw(json: String) -> Outcome<Box<RawValue>> {
+    RawValue::from_string(json).map_err(Failed::usage)
+}
+
+fn shape(tool: &Tool, schema: &Value) -> String {
+    format!("it is {}", signature::of(&tool.name, schema))
+}
+
+/// Names that nobody told us of are sent, with a word about it: the schema allows them. Those that
+/// are nearly another are not: what was meant would be silently left out.
+pub(crate) fn known(of: &str, tree: &Tree, schema: &Value) -> Outcome {
+    for Unknown { name, nearest } in argument::unknown(tree, schema) {
+        if let Some(near) = nearest {
+            let failed = Failed::usage(format!("{of} has no argument `{name}`"));
+            return Err(failed.hint(format!("did you mean `{near}`?")));
+        }
+        let said = format!("warning: {of} names no argument `{name}`; it is sent all the same");
+        eprintln!("{}", Style::Warn.err(&said));
+    }
+    Ok(())
 }
 
 pub(crate) fn find<'t>(server: &Server, tools: &'t [Tool], name: &str) -> Outcome<&'t Tool> {

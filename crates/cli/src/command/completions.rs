@@ -11,7 +11,8 @@ use crate::suggest::{self, Suggestions};
 /// zsh: `source <(turnbuckle completions zsh)` in ~/.zshrc, after `compinit`.
 /// fish: `turnbuckle completions fish > ~/.config/fish/completions/turnbuckle.fish`.
 /// Servers are asked for what they have when you press the key, for two seconds at the most, and the
-/// answer is remembered for a minute.
+/// answer is remembered for a minute. A server that is a command is started for it; in bash and zsh
+/// also one that stands after `--` already, behind the word that you complete.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Completions {
@@ -30,6 +31,10 @@ enum Shell {
 /// What the scripts ask: the words after the program's name, the last of which is being typed.
 #[derive(Args)]
 pub(crate) struct Suggest {
+    /// How many of the words stand behind the one that is being typed.
+    #[arg(long, default_value = "0")]
+    behind: usize,
+
     #[arg(last = true)]
     words: Vec<String>,
 }
@@ -45,7 +50,9 @@ pub(crate) fn run(completions: &Completions) {
 
 /// One candidate a line, with a tab before what is said of it; `:files` for names of files.
 pub(crate) fn suggest(program: &clap::Command, asked: &Suggest) {
-    let candidates = match suggest::next(program, &asked.words) {
+    let typed = asked.words.len().saturating_sub(asked.behind);
+    let (typed, behind) = asked.words.split_at(typed);
+    let candidates = match suggest::next(program, typed, behind) {
         Suggestions::Files => {
             print(":files");
             return;

@@ -69,6 +69,7 @@ pub(crate) fn run(doctor: &Doctor) -> Outcome {
         let failed = Failed::usage(format!("`{word}` is one word too many"));
         return Err(failed.hint("doctor examines one server; a program is given after `--`"));
     }
+    doctor.aim.options.suits(&server.launch)?;
     block_on(doctor.examine(&server))
 }
 

@@ -80,7 +80,9 @@ fn arguments(prompt: &Prompt, words: &[String]) -> Outcome<Value> {
         .clone()
         .map(|argument| (argument.name.clone(), serde_json::json!({"type": "string"})))
         .collect::<serde_json::Map<String, Value>>();
-    let tree = argument::read(words, &serde_json::json!({"properties": schema}))?;
+    let schema = serde_json::json!({"properties": schema});
+    let tree = argument::read(words, &schema)?;
+    super::call::known(&format!("prompt `{}`", prompt.name), &tree, &schema)?;
     let arguments: Value = serde_json::from_str(&tree.to_json()).map_err(Failed::usage)?;
     for argument in known {
         if argument.required == Some(true) && arguments.get(&argument.name).is_none() {

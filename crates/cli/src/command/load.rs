@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::{block_on, print, print_json};
 use crate::{
-    argument,
     exit::{Code, Failed, Outcome},
     session::{self, Session},
     show::elapsed,
@@ -59,10 +58,7 @@ impl Load {
     ) -> Outcome {
         let tools = session.connection.tools().await?;
         let tool = super::call::find(server, &tools, name)?;
-        let schema = serde_json::Value::Object(tool.input_schema.clone());
-        let arguments = argument::read(words, &schema)?.to_json();
-        let arguments: Box<serde_json::value::RawValue> =
-            serde_json::value::RawValue::from_string(arguments).map_err(Failed::usage)?;
+        let arguments = super::call::arguments(tool, words)?;
         let left = Cell::new(self.calls);
         let times = RefCell::new(Vec::with_capacity(self.calls.min(MAX_TIMES)));
         let errors = RefCell::new(Vec::new());

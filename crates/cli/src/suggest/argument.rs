@@ -12,7 +12,6 @@ use super::{
 use crate::{
     command::block_on,
     session::{self, Session},
-    target,
 };
 
 /// How deep a schema is followed, through references and into objects.
@@ -154,7 +153,7 @@ pub(super) fn of_prompt(line: &Line<'_>, offer: &Offer) -> Vec<Candidate> {
 /// What the server suggests.
 fn asked(line: &Line<'_>, of: &str, argument: &str, start: &str) -> Option<Vec<String>> {
     let options = offer::options(line)?;
-    let server = target::find(line.words.first()?, options.config.as_ref()).ok()?;
+    let server = offer::server(line, &options)?;
     let reference = if of.contains("://") {
         Reference::resource(of)
     } else {

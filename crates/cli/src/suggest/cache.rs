@@ -18,9 +18,9 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// What one server with these options is remembered under. A name means another server in another
 /// folder.
-pub(super) fn key(server: &str, options: &[Vec<String>]) -> String {
+pub(super) fn key(server: &str, command: &[String], options: &[Vec<String>]) -> String {
     let mut hasher = DefaultHasher::new();
-    (server, options, env::current_dir().ok()).hash(&mut hasher);
+    (server, command, options, env::current_dir().ok()).hash(&mut hasher);
     // Another version may write otherwise.
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
     format!("{:016x}.json", hasher.finish())

@@ -14,9 +14,16 @@ pub(super) struct Line<'p> {
     pub(super) options: Vec<Vec<String>>,
     /// What is being typed.
     pub(super) current: String,
+    /// The server, if it is a command that stands after `--` already, behind what is being typed.
+    pub(super) given: Vec<String>,
     /// What should stand there.
     pub(super) wanted: Wanted<'p>,
 }
+
+/// Commands whose first word is a server, unless there is a command for it.
+const SERVER_FIRST: [&str; 8] = [
+    "call", "complete", "get", "list", "load", "read", "tasks", "watch",
+];
 
 /// What should stand at the end.
 pub(super) enum Wanted<'p> {
@@ -30,7 +37,21 @@ pub(super) enum Wanted<'p> {
 }
 
 impl<'p> Line<'p> {
-    pub(super) fn read(program: &'p Command, words: &[String]) -> Self {
+    /// Reads words, the last of which is being typed, and those that stand behind it.
+    pub(super) fn read(program: &'p Command, words: &[String], behind: &[String]) -> Self {
+        let mut line = Self::read_typed(program, words);
+        let mut behind = behind.iter().map(|word| unquoted(word));
+        if behind.any(|word| word == "--") && SERVER_FIRST.contains(&line.command_name()) {
+            line.given = behind.collect();
+        }
+        if !line.given.is_empty() {
+            // It has the place of the server's name.
+            line.words.insert(0, String::new());
+        }
+        line
+    }
+
+    fn read_typed(program: &'p Command, words: &[String]) -> Self {
         let (current, before) = words.split_last().map_or_else(
             || (String::new(), &[][..]),
             |(current, before)| (unquoted(current), before),
@@ -40,6 +61,7 @@ impl<'p> Line<'p> {
             words: Vec::new(),
             options: Vec::new(),
             current,
+            given: Vec::new(),
             wanted: Wanted::Command,
         };
         let mut before = before.iter().map(|word| unquoted(word));

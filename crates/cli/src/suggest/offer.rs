@@ -9,7 +9,7 @@ use super::{Candidate, cache, line::Line, word::first_line};
 use crate::{
     command::{block_on, list},
     session::{self, Session},
-    target::{self, Options},
+    target::{self, Options, Server},
 };
 
 /// How long a person who pressed a key waits for a server to start and answer.
@@ -40,16 +40,23 @@ pub(super) fn options(line: &Line<'_>) -> Option<Options> {
     Some(options)
 }
 
+/// The server of a line.
+pub(super) fn server(line: &Line<'_>, options: &Options) -> Option<Server> {
+    let name = line.words.first().map_or(&[][..], std::slice::from_ref);
+    let found = target::split(name, &line.given, options.config.as_ref());
+    found.ok().map(|(server, _)| server)
+}
+
 impl Offer {
     /// What the server of a line has; `None` if it does not say in time.
     pub(super) fn of(line: &Line<'_>) -> Option<Self> {
         let options = options(line)?;
         let name = line.words.first()?;
-        let key = cache::key(name, &line.options);
+        let key = cache::key(name, &line.given, &line.options);
         if let Some(known) = cache::read(&key) {
             return Some(Self(known));
         }
-        let server = target::find(name, options.config.as_ref()).ok()?;
+        let server = server(line, &options)?;
         let work = async |session: Session| {
             let offer = list::offer(&session.connection).await?;
             Ok(offer.to_json(&session.connection))

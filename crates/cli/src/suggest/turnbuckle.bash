@@ -1,22 +1,22 @@
 # Completion of turnbuckle for bash: the program itself knows what may come next.
 
 _turnbuckle() {
-    local IFS=$' \t\n' rest=$COMP_LINE piece last prefix line reply
+    local IFS=$' \t\n' rest=$COMP_LINE piece prefix line reply
     local -a typed=()
-    local -i index
+    local -i index last=0
     # Bash cuts words at = and :, which are parts of ours; what no blank precedes belongs together.
-    for ((index = 0; index <= COMP_CWORD; index++)); do
+    # What stands behind the word being typed may name the server, after --.
+    for ((index = 0; index < ${#COMP_WORDS[@]}; index++)); do
         piece=${COMP_WORDS[index]}
-        last=$((${#typed[@]} - 1))
-        if ((index == 0)) || [[ $rest == [[:space:]]* ]]; then
+        if ((index == 0 || index == COMP_CWORD + 1)) || [[ $rest == [[:space:]]* ]]; then
             typed+=("$piece")
         else
-            typed[last]+=$piece
+            typed[${#typed[@]} - 1]+=$piece
         fi
         rest=${rest#"${rest%%[![:space:]]*}"}
         rest=${rest#"$piece"}
+        ((index == COMP_CWORD)) && last=$((${#typed[@]} - 1))
     done
-    last=$((${#typed[@]} - 1))
     # What stands before the last cut is there already.
     piece=${typed[last]}
     prefix=${piece%"${piece##*[=:]}"}
@@ -34,7 +34,7 @@ _turnbuckle() {
         [[ $reply == *= ]] && compopt -o nospace 2>/dev/null
         printf -v reply %q "$reply"
         COMPREPLY+=("$reply")
-    done < <("${COMP_WORDS[0]}" __complete -- "${typed[@]:1}" 2>/dev/null)
+    done < <("${COMP_WORDS[0]}" __complete --behind $((${#typed[@]} - 1 - last)) -- "${typed[@]:1}" 2>/dev/null)
 }
 
 complete -F _turnbuckle turnbuckle

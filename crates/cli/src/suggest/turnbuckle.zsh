@@ -4,7 +4,7 @@
 _turnbuckle() {
     local -a lines plain plain_shown open open_shown
     local line value about
-    lines=("${(@f)$("${(Q)words[1]}" __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    lines=("${(@f)$("${(Q)words[1]}" __complete --behind $(($#words - CURRENT)) -- "${(@)words[2,-1]}" 2>/dev/null)}")
     if [[ $lines[1] == :files ]]; then
         compset -P '*=@'
         _files

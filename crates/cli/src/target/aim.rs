@@ -20,6 +20,7 @@ pub(crate) struct Aim {
 impl Aim {
     /// The server, and the words after it.
     pub(crate) fn split<'w>(&self, words: &'w [String]) -> Outcome<(Server, &'w [String])> {
+        self.options.header_pairs()?;
         super::split(words, &self.command, self.options.config.as_ref())
     }
 }

@@ -5,7 +5,12 @@ mod options;
 
 use std::path::{Path, PathBuf};
 
-use turnbuckle::{Command, Target, auth::client::OAuth, client::HttpTarget};
+use turnbuckle::{
+    Command, Target,
+    auth::client::OAuth,
+    client::HttpTarget,
+    transport::http::client::{Address, AddressError},
+};
 use turnbuckle_host::config::{Catalogue, Entry, Environment, Launch, LookupError, Places, Remote};
 
 pub(crate) use aim::Aim;
@@ -98,16 +103,16 @@ fn is_address(word: &str) -> Outcome {
             .hint("give them as a header: `--header 'Authorization: …'`"));
     }
     let is_web = ["http", "https"].contains(&&*scheme.to_ascii_lowercase());
-    if is_web
-        && word
-            .parse::<http::Uri>()
-            .is_ok_and(|uri| uri.host().is_some())
-    {
-        return Ok(());
-    }
+    let why = match Address::parse(word) {
+        Ok(_) if is_web => return Ok(()),
+        Err(error @ AddressError::Port { .. }) => format!(": {error}"),
+        _ => String::new(),
+    };
     let shown = word.split(['?', '#']).next().unwrap_or_default();
-    Err(Failed::usage(format!("`{shown}` is no URL of a server"))
-        .hint("write http://HOST:PORT/PATH or https://HOST/PATH"))
+    Err(
+        Failed::usage(format!("`{shown}` is no URL of a server{why}"))
+            .hint("write http://HOST:PORT/PATH or https://HOST/PATH"),
+    )
 }
 
 /// The files that names are looked up in.
@@ -172,7 +177,10 @@ impl Server {
         let blank = if words.is_empty() { "" } else { " " };
         match &self.given {
             Some(given) => format!("turnbuckle {command}{blank}{words} -- {given}"),
-            None => format!("turnbuckle {command} {}{blank}{words}", self.name),
+            None => {
+                let name = quoted(std::slice::from_ref(&self.name));
+                format!("turnbuckle {command} {name}{blank}{words}")
+            }
         }
     }
 

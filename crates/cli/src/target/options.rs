@@ -7,6 +7,7 @@ use turnbuckle::{
     Client, Revision,
     client::{Era, HttpTarget},
 };
+use turnbuckle_host::config::Launch;
 
 use crate::exit::{Failed, Outcome};
 
@@ -120,14 +121,38 @@ impl Options {
         pairs.filter_map(|header| Some(header.split_once(':')?.1.trim()))
     }
 
+    /// The headers, taken apart. What is none is not repeated whole: it may be a secret.
+    pub(super) fn header_pairs(&self) -> Outcome<Vec<(&str, &str)>> {
+        let pairs = self.headers.iter().map(|header| {
+            let pair = header.split_once(':');
+            let pair = pair.map(|(name, value)| (name.trim(), value.trim()));
+            let is_header = |(name, value): &(&str, &str)| {
+                name.parse::<http::HeaderName>().is_ok()
+                    && value.parse::<http::HeaderValue>().is_ok()
+            };
+            pair.filter(is_header).ok_or_else(|| {
+                let start = header.split([' ', ':']).next().unwrap_or_default();
+                Failed::usage(format!("`{start}…` is no header"))
+                    .hint("write `--header 'Name: value'`")
+            })
+        });
+        pairs.collect()
+    }
+
+    /// Whether what was asked for can be had of such a server.
+    pub(crate) fn suits(&self, launch: &Launch) -> Outcome {
+        if matches!(launch, Launch::Command { .. }) && !self.headers.is_empty() {
+            let failed = Failed::usage("`--header` is for servers at a URL, and this is a program");
+            return Err(failed.hint("a program is told by its arguments or its environment"));
+        }
+        Ok(())
+    }
+
     /// What an HTTP server is reached with.
     pub(super) fn reach(&self, target: HttpTarget) -> Outcome<HttpTarget> {
         let mut target = target;
-        for header in &self.headers {
-            let (name, value) = header.split_once(':').ok_or_else(|| {
-                Failed::usage(format!("`{header}` is no header: write `Name: value`"))
-            })?;
-            target = target.header(name.trim(), value.trim());
+        for (name, value) in self.header_pairs()? {
+            target = target.header(name, value);
         }
         if let Some(proxy) = &self.proxy {
             target = target.proxy(proxy);

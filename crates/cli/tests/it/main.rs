@@ -1,5 +1,6 @@
 //! The demo server as a real process.
 
+mod arguments;
 mod at_a_url;
 mod calls;
 mod command_line;
@@ -15,6 +16,7 @@ mod opening;
 mod program;
 mod questions;
 mod shells;
+mod signing_in;
 mod sketches;
 mod stdout;
 mod suggestions;

@@ -20,11 +20,10 @@ const TYPED: [(&str, &str); 5] = [
     ),
 ];
 
-fn completes(shell: &str, start: &str, load: &str) {
+fn completes<'p>(place: &'p Place, shell: &str, start: &str, load: &str) -> Terminal<'p> {
     needs("tmux");
     needs(shell);
-    let place = Place::with_lab();
-    let terminal = Terminal::run(&place, start);
+    let terminal = Terminal::run(place, start);
     terminal.type_text(&format!("{load}; echo rea''dy"));
     terminal.press(&["Enter"]);
     terminal.see("\nready");
@@ -39,27 +38,37 @@ fn completes(shell: &str, start: &str, load: &str) {
         terminal.press(&["C-u"]);
         terminal.press(&["C-l"]);
     }
+    terminal
+}
+
+/// The cursor goes back to before the command, which is the server. fish shows its completions no
+/// more of the line than stands before the cursor.
+fn completes_before_a_command(terminal: &Terminal<'_>) {
+    let behind = " -- turnbuckle serve --stdio";
+    terminal.type_text(&format!("turnbuckle call weat{behind}"));
+    terminal.press(&vec!["Left"; behind.len()]);
+    terminal.press(&["Tab"]);
+    terminal.see("> turnbuckle call weather");
 }
 
 #[test]
 fn bash_completes() {
     let start = "PS1='> ' bash --norc --noprofile -i";
-    completes(
-        "bash",
-        start,
-        "PS1='> '; source <(turnbuckle completions bash)",
-    );
+    let load = "PS1='> '; source <(turnbuckle completions bash)";
+    let place = Place::with_lab();
+    completes_before_a_command(&completes(&place, "bash", start, load));
 }
 
 #[test]
 fn zsh_completes() {
     let load =
         "PS1='> '; autoload -U compinit; compinit -D -u; source <(turnbuckle completions zsh)";
-    completes("zsh", "zsh -f -i", load);
+    let place = Place::with_lab();
+    completes_before_a_command(&completes(&place, "zsh", "zsh -f -i", load));
 }
 
 #[test]
 fn fish_completes() {
     let load = "function fish_prompt; echo -n '> '; end; turnbuckle completions fish | source";
-    completes("fish", "fish --no-config -i", load);
+    completes(&Place::with_lab(), "fish", "fish --no-config -i", load);
 }

@@ -69,6 +69,31 @@ fn every_kind_of_word_is_offered() {
     }
 }
 
+/// A command that stands behind the cursor is the server.
+#[test]
+fn a_server_that_is_a_command_is_asked() {
+    let place = Place::new();
+    let command = ["--", crate::program::BINARY, "serve", "--stdio"];
+    for (words, wanted) in [
+        (&["call", "we"][..], &["weather"][..]),
+        (&["call", "weather", "unit=c"], &["unit=celsius"]),
+        (
+            &["get", "review", "language=ru"],
+            &["language=rust", "language=ruby"],
+        ),
+        (&["list", "pr"], &["prompts"]),
+        // What it speaks is not the server's to say.
+        (&["call", "--era", ""], &["legacy", "modern"]),
+    ] {
+        let all = [&["__complete", "--behind", "4", "--"], words, &command].concat();
+        let output = place.run(&all);
+        let lines = stdout(&output);
+        let found: Vec<_> = lines.lines().map(|line| line.split('\t').next()).collect();
+        let wanted: Vec<_> = wanted.iter().copied().map(Some).collect();
+        assert_eq!(found, wanted, "{words:?}");
+    }
+}
+
 /// What a server has is remembered: the next key does not start it again.
 #[test]
 fn the_answer_is_remembered_for_a_while() {

@@ -1,0 +1,98 @@
+//! Mistakes in arguments and options are named before anything is called.
+
+use crate::program::{HttpDemo, Place, stderr, stdout};
+
+#[test]
+fn mistakes_are_named_and_nothing_is_called() {
+    let place = Place::with_lab();
+    for (words, wanted) in [
+        (
+            &["call", "lab", "weather", "place=Oslo", "place=Rome"][..],
+            "error: `place` is given twice; a list takes several values, each with place+=…\nhint: it is weather(place: string, ",
+        ),
+        (
+            &["call", "lab", "weather", "place=Oslo", "unti=celsius"],
+            "error: tool `weather` has no argument `unti`\nhint: did you mean `unit`?\n",
+        ),
+        (
+            &["load", "lab", "weather", "place=Oslo", "unti=celsius"],
+            "error: tool `weather` has no argument `unti`\nhint: did you mean `unit`?\n",
+        ),
+        (
+            &["load", "lab", "add", "a=1"],
+            "error: the arguments do not fit: `b` is missing\nhint: it is add(a: ",
+        ),
+        (
+            &["get", "lab", "review", "language=rust", "framewrk=axum"],
+            "error: prompt `review` has no argument `framewrk`\nhint: did you mean `framework`?\n",
+        ),
+        (
+            &[
+                "call",
+                "lab",
+                "echo",
+                "text=hi",
+                "-H",
+                "Authorization Bearer hush",
+            ],
+            "error: `Authorization…` is no header\nhint: write `--header 'Name: value'`\n",
+        ),
+        (
+            &["call", "lab", "echo", "text=hi", "-H", "X-Tenant: a"],
+            "error: `--header` is for servers at a URL, and this is a program\nhint: ",
+        ),
+    ] {
+        let output = place.run(&[words, &["--record", &place.file("wire")]].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        let said = stderr(&output);
+        assert!(said.starts_with(wanted), "{words:?}: {said}");
+        assert_eq!(stdout(&output), "", "{words:?}");
+        let wire = std::fs::read_to_string(place.path().join("wire")).unwrap_or_default();
+        for method in ["tools/call", "prompts/get"] {
+            assert!(!wire.contains(method), "{words:?}: {wire}");
+        }
+    }
+}
+
+/// A name that is like no other is the server's to judge: its schema allows it.
+#[test]
+fn what_is_like_nothing_is_sent_with_a_warning() {
+    let place = Place::with_lab();
+    let output = place.run(&["call", "lab", "echo", "text=hi", "colour=red"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(stdout(&output), "hi\n");
+    let wanted = "warning: tool `echo` names no argument `colour`; it is sent all the same\n";
+    assert_eq!(stderr(&output), wanted);
+    let words = [
+        "call",
+        "lab",
+        "weather",
+        "place=Oslo",
+        "unti=x",
+        "--send-anyway",
+    ];
+    assert_eq!(place.run(&words).status.code(), Some(0));
+}
+
+/// Wherever `-` stands, the words change what came from stdin.
+#[test]
+fn stdin_is_read_before_the_words() {
+    let place = Place::with_lab();
+    for line in [
+        r#"echo '{"text":"stdin"}' | turnbuckle call lab echo - text=word"#,
+        r#"echo '{"text":"stdin"}' | turnbuckle call lab echo text=word -"#,
+    ] {
+        assert_eq!(stdout(&place.shell(line)), "word\n", "{line}");
+    }
+}
+
+#[test]
+fn a_port_that_does_not_exist_is_no_other_port() {
+    let (place, demo) = (Place::new(), HttpDemo::start());
+    let port = demo.url.split([':', '/']).nth(4).expect("it has a port");
+    let url = demo.url.replace(port, "99999");
+    let output = place.run(&["list", &url]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("99999"), "{said}");
+}

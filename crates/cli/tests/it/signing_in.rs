@@ -1,0 +1,139 @@
+//! Signing in to a protected server, and out again, with a browser that agrees to everything.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+use crate::program::{BINARY, Place, needs, stderr, stdout};
+
+/// A protected server with its authorization server.
+struct Guarded {
+    process: Child,
+    url: String,
+}
+
+impl Guarded {
+    fn start(place: &Place) -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/guarded.py");
+        let mut process = Command::new("python3")
+            .args(["-B", script, &place.file("tokens")])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut port = String::new();
+        BufReader::new(process.stdout.take().expect("stdout is piped"))
+            .read_line(&mut port)
+            .expect("it says where it is");
+        let url = format!("http://127.0.0.1:{}/mcp", port.trim());
+        Self { process, url }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A program that goes wherever it is sent, as a browser does.
+fn browser(place: &Place) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let text = "#!/usr/bin/env python3\nimport sys, urllib.request\nurllib.request.urlopen(sys.argv[1], timeout=20).read()\n";
+    place.write("browser", text);
+    let path = place.file("browser");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).expect("it is ours");
+    path
+}
+
+/// Whether any file that was kept has this in it.
+fn is_kept(folder: &Path, text: &str) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        let holds = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).contains(text);
+        path.is_dir() && is_kept(&path, text) || std::fs::read(&path).is_ok_and(holds)
+    })
+}
+
+fn run(place: &Place, words: &[&str]) -> Output {
+    let mut command = place.command(BINARY);
+    command.args(words).env("BROWSER", browser(place));
+    command.output().expect("the binary runs")
+}
+
+#[test]
+fn what_was_signed_in_to_is_used_until_it_is_signed_out_of() {
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let refused = run(&place, &["list", &server.url]);
+    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    let hint = format!("hint: `turnbuckle login {}` signs in\n", server.url);
+    assert!(stderr(&refused).ends_with(&hint), "{refused:?}");
+
+    let login = run(&place, &["login", "--allow-private-networks", &server.url]);
+    assert_eq!(login.status.code(), Some(0), "{login:?}");
+    assert_eq!(stdout(&login), "");
+    let said = stderr(&login);
+    assert!(
+        said.contains(&format!("signed in to {}", server.url)),
+        "{said}"
+    );
+    let tokens = place.read("tokens");
+    assert_eq!(tokens.lines().count(), 1, "{tokens}");
+    assert!(is_kept(&place.path().join("data"), tokens.trim()));
+
+    let listed = run(&place, &["list", &server.url]);
+    assert_eq!(listed.status.code(), Some(0), "{listed:?}");
+    assert!(
+        stdout(&listed).contains("echo(text?: string)"),
+        "{listed:?}"
+    );
+    let again = run(&place, &["login", "--allow-private-networks", &server.url]);
+    assert!(stderr(&again).contains("already"), "{again:?}");
+
+    let logout = run(&place, &["logout", &server.url]);
+    assert_eq!(logout.status.code(), Some(0), "{logout:?}");
+    assert_eq!(place.read("tokens"), "", "it was not given back");
+    assert!(!is_kept(&place.path().join("data"), tokens.trim()));
+    assert_eq!(run(&place, &["list", &server.url]).status.code(), Some(5));
+}
+
+/// With a keyring, files hold nothing that can be read without it. This one is real, and ends with
+/// the session bus that it is started on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_keyring_seals_what_is_kept() {
+    needs("dbus-run-session");
+    needs("gnome-keyring-daemon");
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let line = format!(
+        "printf 'sesame\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+         turnbuckle login --allow-private-networks {url} && turnbuckle list {url}",
+        url = server.url
+    );
+    let output = place
+        .command("dbus-run-session")
+        .args(["--", "bash", "-c", &line])
+        .env("BROWSER", browser(&place))
+        .env("XDG_RUNTIME_DIR", place.path())
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(
+        !stderr(&output).contains("there is no keyring"),
+        "{output:?}"
+    );
+    assert!(
+        stdout(&output).contains("echo(text?: string)"),
+        "{output:?}"
+    );
+    let token = place.read("tokens");
+    assert!(!is_kept(&place.path().join("data"), token.trim()));
+    // Whoever has the files and not the keyring has nothing.
+    assert_eq!(run(&place, &["list", &server.url]).status.code(), Some(5));
+}
