@@ -30,6 +30,8 @@ pub(crate) struct Argument {
     /// The name that peers see; none for a field that is flattened or skipped.
     name: Option<String>,
     completer: Option<Expr>,
+    /// Whether attributes of the user may say more of its schema than its type does.
+    is_described: bool,
 }
 
 impl Argument {
@@ -50,6 +52,7 @@ impl Argument {
             header: None,
             name: Some(ident.unraw().to_string()),
             completer: None,
+            is_described: false,
         };
         for attribute in attributes {
             argument.take(kind, attribute, mistakes);
@@ -71,6 +74,16 @@ impl Argument {
 
     pub(crate) fn header(&self) -> Option<&LitStr> {
         self.header.as_ref()
+    }
+
+    /// Whether its schema may have patterns, as an expression; `ty` is the type with `Self` spelt
+    /// out.
+    pub(crate) fn patterns(&self, root: &Path, ty: &Type) -> TokenStream {
+        if self.is_described {
+            quote!(#root::__private::Patterns::SOME)
+        } else {
+            quote!((&#root::__private::TypeOf::<#ty>::new()).patterns())
+        }
     }
 
     /// What completes it, with the name under which it does.
@@ -122,6 +135,7 @@ impl Argument {
             // What the derives cannot read, they report themselves.
             let _ = attribute.parse_nested_meta(|meta| self.take_wire_name(&meta));
             self.attributes.push(attribute);
+            self.is_described = true;
         }
     }
 

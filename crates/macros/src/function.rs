@@ -234,7 +234,8 @@ mod tests {
                 move |
                     extractor0: State<App>,
                     extractor1: Progress,
-                    ::turnbuckle::Args(arguments): ::turnbuckle::Args<__Arguments>
+                    ::turnbuckle::__private::NamedArgs(arguments):
+                        ::turnbuckle::__private::NamedArgs<__Arguments>
                 | book(extractor0, arguments.flight, extractor1, arguments.row)
             )
             .about("Book a seat.")
@@ -307,7 +308,7 @@ mod tests {
         text.has(&quote! {
             .name("Seats").mime_type("text/plain").complete("flight", flights)
         });
-        text.has(&quote!("seat://{flight}", move |::turnbuckle::Args(arguments):));
+        text.has(&quote!("seat://{flight}", move |::turnbuckle::__private::NamedArgs(arguments):));
     }
 
     #[test]

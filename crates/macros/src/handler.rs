@@ -146,6 +146,9 @@ impl Handler {
             self.name.value(),
             format!("the arguments of `{}`", self.name.value()),
         );
+        let patterns = arguments
+            .iter()
+            .map(|(argument, ty)| argument.patterns(root, ty));
         let arguments = arguments_ident();
         quote! {
             #[derive(#serde::Deserialize, #schemars::JsonSchema)]
@@ -153,6 +156,14 @@ impl Handler {
             #[schemars(crate = #schemars_text)]
             struct #arguments { #(#fields),* }
             #(#defaults)*
+            #[automatically_derived]
+            impl #root::__private::Named for #arguments {
+                fn patterns() -> #root::__private::Patterns {
+                    #[allow(unused_imports)]
+                    use #root::__private::{AnyPatterns as _, PlainPatterns as _};
+                    #root::__private::Patterns::NONE #(.and(#patterns))*
+                }
+            }
         }
     }
 
@@ -231,7 +242,9 @@ impl Handler {
             .collect();
         if self.arguments().next().is_some() {
             let (value, ty) = (local("arguments"), arguments_ident());
-            parameters.push(quote!(#root::Args(#value): #root::Args<#ty>));
+            parameters.push(
+                quote!(#root::__private::NamedArgs(#value): #root::__private::NamedArgs<#ty>),
+            );
         }
         parameters
     }

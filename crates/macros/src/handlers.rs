@@ -284,7 +284,7 @@ mod tests {
             let this = ::std::sync::Arc::clone(&self);
             set.tool(::turnbuckle::Tool::new(
                 "add",
-                move |::turnbuckle::Args(arguments): ::turnbuckle::Args<__Arguments>| {
+                move |::turnbuckle::__private::NamedArgs(arguments): ::turnbuckle::__private::NamedArgs<__Arguments>| {
                     let this = ::std::sync::Arc::clone(&this);
                     async move { Self::add(&*this, arguments.item).await }
                 }

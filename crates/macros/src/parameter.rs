@@ -245,7 +245,7 @@ mod tests {
             extractor0: One,
             extractor1: Two,
             extractor2: Four,
-            ::turnbuckle::Args(arguments)
+            ::turnbuckle::__private::NamedArgs(arguments)
         ));
         text.has(&quote!(seat(
             extractor0,

@@ -10,6 +10,7 @@ use crate::compile::{Compiled, compile};
 use crate::dialect::Dialect;
 use crate::error::SchemaError;
 use crate::node::NodeId;
+use crate::pattern;
 use crate::run::{Collected, Place, Run};
 use crate::settings::Settings;
 use crate::violation::Violation;
@@ -54,7 +55,34 @@ impl Schema {
     /// # Errors
     /// As [`compile`](Self::compile).
     pub fn compile_with(source: &Value, settings: Settings) -> Result<Self, SchemaError> {
-        let compiled = compile(source, settings)?;
+        Self::compile_by(source, settings, pattern::compile)
+    }
+
+    /// Compiles a schema document that is known to have no `pattern` and no `patternProperties`.
+    ///
+    /// The engine for patterns is the largest part of this crate, a megabyte with its tables.
+    /// Programs that compile in no other way are linked without it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use turnbuckle_schema::Schema;
+    ///
+    /// assert!(Schema::compile_without_patterns(&json!({ "type": "string" })).is_ok());
+    /// assert!(Schema::compile_without_patterns(&json!({ "pattern": "^a" })).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile), and if there is a pattern.
+    pub fn compile_without_patterns(source: &Value) -> Result<Self, SchemaError> {
+        Self::compile_by(source, Settings::default(), pattern::refuse)
+    }
+
+    fn compile_by(
+        source: &Value,
+        settings: Settings,
+        compile_pattern: pattern::Compile,
+    ) -> Result<Self, SchemaError> {
+        let compiled = compile(source, settings, compile_pattern)?;
         Ok(Self(Arc::new(Inner {
             compiled,
             source: source.clone(),

@@ -28,8 +28,38 @@ pub enum Leniency {
 pub(crate) struct Arguments {
     schema: Map<String, Value>,
     compiled: OnceLock<Result<Schema, SchemaError>>,
+    patterns: Patterns,
     enforced: Option<Enforced>,
     pub(crate) leniency: Leniency,
+}
+
+/// How a schema is compiled.
+pub(crate) type Compile = fn(&Value) -> Result<Schema, SchemaError>;
+
+/// Whether a schema may have patterns. What runs them is a quarter of a small server, and linked
+/// where [`SOME`](Self::SOME) is mentioned.
+#[derive(Clone, Copy, Debug)]
+pub struct Patterns(Option<Compile>);
+
+impl Patterns {
+    /// There are none.
+    pub const NONE: Self = Self(None);
+    /// There may be some.
+    pub const SOME: Self = Self(Some(Schema::compile));
+
+    /// Those of two parts of a schema.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0.or(other.0))
+    }
+
+    pub(crate) fn compile(self, schema: &Value) -> Result<Schema, SchemaError> {
+        self.0.unwrap_or(Schema::compile_without_patterns)(schema)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_some(self) -> bool {
+        self.0.is_some()
+    }
 }
 
 /// Whether reading the type that the schema was derived from enforces the schema. Found out by
@@ -42,22 +72,30 @@ struct Enforced {
 
 impl Arguments {
     /// Arguments whose schema was derived from the type that they are read into.
-    pub(crate) fn derived<T: DeserializeOwned>(schema: Map<String, Value>) -> Self {
+    pub(crate) fn derived<T: DeserializeOwned>(
+        schema: Map<String, Value>,
+        patterns: Patterns,
+    ) -> Self {
         let prove = turnbuckle_schema::serde_enforces::<T>;
         Self {
             enforced: Some(Enforced {
                 prove,
                 is_proved: OnceLock::new(),
             }),
-            ..Self::declared(schema)
+            ..Self::plain(schema, patterns)
         }
     }
 
     /// Arguments whose schema was written by hand: always checked.
     pub(crate) fn declared(schema: Map<String, Value>) -> Self {
+        Self::plain(schema, Patterns::SOME)
+    }
+
+    fn plain(schema: Map<String, Value>, patterns: Patterns) -> Self {
         Self {
             schema,
             compiled: OnceLock::new(),
+            patterns,
             enforced: None,
             leniency: Leniency::Lenient,
         }
@@ -83,7 +121,7 @@ impl Arguments {
     /// Compiles the schema, which is otherwise left to the first call that needs it.
     pub(crate) fn compile(&self) -> Result<&Schema, &SchemaError> {
         self.compiled
-            .get_or_init(|| Schema::compile(&Value::Object(self.schema.clone())))
+            .get_or_init(|| self.patterns.compile(&Value::Object(self.schema.clone())))
             .as_ref()
     }
 

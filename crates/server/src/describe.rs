@@ -10,9 +10,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use serde_json::Value;
-
-use crate::{Prompt, Resource, Tool, arguments::Arguments};
+use crate::{Prompt, Resource, Tool, arguments::Arguments, catalog::OutputCheck};
 
 /// What extractors and outputs say of themselves when a handler is registered.
 #[expect(
@@ -22,7 +20,7 @@ use crate::{Prompt, Resource, Tool, arguments::Arguments};
 #[derive(Default)]
 pub struct Description {
     pub(crate) arguments: Option<Arguments>,
-    pub(crate) output: Option<Value>,
+    pub(crate) output: Option<OutputCheck>,
     /// Whether the output schema was written by hand, so that the type says nothing of it.
     pub(crate) is_output_declared: bool,
     /// Whether the handler takes the params of an extension's method.

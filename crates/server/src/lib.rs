@@ -50,6 +50,8 @@ mod trace;
 
 pub use arguments::Leniency;
 #[doc(hidden)]
+pub use arguments::Patterns;
+#[doc(hidden)]
 pub use ask::form_limit;
 pub use ask::{
     Answer, Ask, AskFailed, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form,
@@ -65,6 +67,8 @@ pub use describe::{
     IntoPrompt, IntoResource, IntoTool,
 };
 pub use extension::{Answered, Extension, ExtensionMethod, ExtensionReply};
+#[doc(hidden)]
+pub use extract::{AnyPatterns, Named, NamedArgs, Plain, PlainPatterns, TypeOf};
 pub use extract::{
     Args, Cancelled, Declared, Detach, Extract, Introduction, MetaOf, Notify, Params, Progress,
     RawArgs, State, Step, Uri,

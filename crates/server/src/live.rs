@@ -38,7 +38,7 @@ impl LiveServer {
     /// Connections are not touched. Call it when they have ended and before the process does;
     /// [`Server::serve`](crate::Server::serve) does so by itself. It takes ten seconds at most.
     pub async fn shutdown(&self) {
-        self.0.workshop.close().await;
+        self.0.tasks.close().await;
     }
 
     /// An in-process connection: the end for a client. Must be called inside a runtime.

@@ -8,8 +8,7 @@ use turnbuckle_session::round::{
     seal::{MAX_KEYS, MAX_STATE_BYTES, WeakSecret},
 };
 use turnbuckle_store::{
-    Fanout, SpentStates,
-    task::{MemoryTasks, Tasks},
+    Fanout, SpentStates, task::Tasks,
 };
 use turnbuckle_transport::Limits;
 
@@ -24,7 +23,7 @@ use crate::{
     setup,
     shared::{Shared, StateMap},
     subscription::Office,
-    task::{TaskSettings, Workshop},
+    task::{Entrance, TaskSettings},
 };
 
 /// A server being written: give it tools, prompts and resources, then serve it.
@@ -338,10 +337,7 @@ impl Server {
         shared.extensions = extensions;
         shared.office = self.office;
         shared.on_roots_changed = self.on_roots_changed;
-        let tasks = self
-            .tasks
-            .unwrap_or_else(|| Arc::new(MemoryTasks::default()));
-        shared.workshop = Arc::new(Workshop::new(tasks, self.task_settings));
+        shared.tasks = Entrance::new(self.tasks, self.task_settings);
         Ok(LiveServer::new(shared))
     }
 

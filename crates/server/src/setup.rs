@@ -10,10 +10,8 @@ use turnbuckle_protocol::{
 
 use crate::{
     Prompt, Resource, Tool,
-    arguments::Arguments,
-    catalog::{
-        OutputCheck, PromptEntry, Reading, ResourceEntry, Shelved, TemplateEntry, ToolEntry,
-    },
+    arguments::{Arguments, Patterns},
+    catalog::{PromptEntry, Reading, ResourceEntry, Shelved, TemplateEntry, ToolEntry},
     completion::Completers,
     describe::Description,
     settings::Settings,
@@ -134,6 +132,7 @@ pub(crate) fn tool(
         listed_with,
         scopes,
         layers,
+        opens_tasks,
     } = tool;
     let name = wire.name.clone();
     let about = About {
@@ -148,7 +147,7 @@ pub(crate) fn tool(
         .is_some_and(|arguments| !arguments.is_derived());
     let mut arguments = description
         .arguments
-        .unwrap_or_else(|| Arguments::derived::<IgnoredAny>(tool::no_arguments()));
+        .unwrap_or_else(|| Arguments::derived::<IgnoredAny>(tool::no_arguments(), Patterns::NONE));
     arguments.leniency = leniency.unwrap_or(settings.leniency);
     if is_declared {
         // tools: inputSchema is an object schema.
@@ -163,14 +162,14 @@ pub(crate) fn tool(
     let headers = ParamHeaders::of(&wire.input_schema)
         .map_err(|fault| about.invalid(format!("input schema: {fault}")))?;
     let headers = (!headers.is_empty()).then_some(headers);
-    let output = description.output.clone().map(OutputCheck::new);
+    let output = description.output;
     // A schema that was written by hand may be wrong; a derived one is compiled when it is needed.
     if let Some(output) = output.as_ref().filter(|_| description.is_output_declared) {
         output
             .compile()
             .map_err(|error| about.invalid(format!("output schema: {error}")))?;
     }
-    wire.output_schema = description.output;
+    wire.output_schema = output.as_ref().map(|output| output.schema().clone());
     let begins_task = description.begins_task;
     let task = wire
         .execution
@@ -190,6 +189,7 @@ pub(crate) fn tool(
         visible,
         listed_with,
         task,
+        opens_tasks,
         begins_task,
         scopes,
         layers,

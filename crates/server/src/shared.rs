@@ -10,8 +10,14 @@ use turnbuckle_session::round::KeyRing;
 use turnbuckle_store::Change;
 
 use crate::{
-    Layer, catalog::Snapshot, extension::Registry, log, roots::OnRootsChanged, settings::Settings,
-    subscription::Office, task::Workshop,
+    Layer,
+    catalog::Snapshot,
+    extension::Registry,
+    log,
+    roots::OnRootsChanged,
+    settings::Settings,
+    subscription::Office,
+    task::{Entrance, Room},
 };
 
 pub(crate) struct Shared {
@@ -33,8 +39,8 @@ pub(crate) struct Shared {
     pub(crate) on_roots_changed: Option<OnRootsChanged>,
     /// Where changes go.
     pub(crate) office: Office,
-    /// Where tasks run.
-    pub(crate) workshop: Arc<Workshop>,
+    /// The way to where tasks run.
+    pub(crate) tasks: Entrance,
 }
 
 /// Values by their types.
@@ -90,7 +96,7 @@ impl Shared {
             catalog: RwLock::new(Arc::new(catalog)),
             on_roots_changed: None,
             office: Office::default(),
-            workshop: Arc::default(),
+            tasks: Entrance::default(),
         }
     }
 
@@ -116,6 +122,12 @@ impl Shared {
     /// The catalog as it is now.
     pub(crate) fn catalog(&self) -> Arc<Snapshot> {
         Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Where tasks run, if there is or ever was a tool that runs as one.
+    pub(crate) fn task_room(&self) -> Option<Arc<dyn Room>> {
+        let open = self.catalog().opens_tasks()?;
+        Some(self.tasks.room(open))
     }
 
     /// What the server can do, read off what it was given.

@@ -8,8 +8,10 @@ use turnbuckle_protocol::{self as protocol, CallToolResult, Icon, TaskSupport, T
 use crate::{
     Caller, Handler, Layer, Leniency,
     arguments::Arguments,
+    catalog::OutputCheck,
     describe::Description,
     handler::{self, Erased},
+    task::{self, Workshop},
 };
 
 /// A tool: a handler, and what is said of it.
@@ -43,6 +45,8 @@ pub struct Tool {
     pub(crate) listed_with: Option<&'static str>,
     pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
+    /// Opens the place where tasks run, if the tool may run as one.
+    pub(crate) opens_tasks: Option<task::Open>,
 }
 
 /// Who may see and use something.
@@ -61,6 +65,7 @@ impl Tool {
             listed_with: None,
             scopes: Vec::new(),
             layers: Vec::new(),
+            opens_tasks: None,
         }
     }
 
@@ -138,7 +143,7 @@ impl Tool {
 
     /// Sets the output schema by hand; structured content is checked against it.
     pub fn output_schema(mut self, schema: Value) -> Self {
-        self.description.output = Some(schema);
+        self.description.output = Some(OutputCheck::new(schema));
         self.description.is_output_declared = true;
         self
     }
@@ -168,6 +173,7 @@ impl Tool {
 
     fn runs_as_task(mut self, support: TaskSupport) -> Self {
         self.wire = self.wire.with_task_support(support);
+        self.opens_tasks = Some(Workshop::open);
         self
     }
 

@@ -87,7 +87,8 @@ pub mod __private {
     pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
-        DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet, Handlers,
+        AnyPatterns, DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet,
+        Handlers, Named, NamedArgs, Patterns, PlainPatterns, TypeOf,
     };
 }
 

@@ -16,7 +16,7 @@ use crate::keyword::{ArrayRules, InPlace, NumberRules, ObjectRules, TextRules, U
 use crate::kind::Kinds;
 use crate::limits::MAX_PATTERNS;
 use crate::node::{Node, NodeId};
-use crate::pattern::Pattern;
+use crate::pattern::{self, Pattern};
 use crate::settings::Settings;
 
 /// Values that one schema offers as examples of itself; one good one is enough.
@@ -29,7 +29,11 @@ pub(crate) struct Compiled {
     pub(crate) has_dynamic_references: bool,
 }
 
-pub(crate) fn compile(root: &Value, settings: Settings) -> Result<Compiled, SchemaError> {
+pub(crate) fn compile(
+    root: &Value,
+    settings: Settings,
+    compile_pattern: pattern::Compile,
+) -> Result<Compiled, SchemaError> {
     measure(root)?;
     let index = Index::of(root, settings.dialect)?;
     let scope = index.scope(root);
@@ -39,6 +43,7 @@ pub(crate) fn compile(root: &Value, settings: Settings) -> Result<Compiled, Sche
         schemas: Vec::new(),
         numbers: HashMap::new(),
         patterns: HashMap::new(),
+        compile_pattern,
         current: root,
         scope,
         has_dynamic_references: false,
@@ -73,6 +78,7 @@ pub(crate) struct Compiler<'s> {
     schemas: Vec<&'s Value>,
     numbers: HashMap<*const Value, NodeId>,
     patterns: HashMap<&'s str, Arc<Pattern>>,
+    compile_pattern: pattern::Compile,
     current: &'s Value,
     scope: Scope,
     has_dynamic_references: bool,
@@ -111,7 +117,7 @@ impl<'s> Compiler<'s> {
                 limit: MAX_PATTERNS,
             });
         }
-        let compiled = Pattern::compile(source).map_err(|reason| SchemaError::Pattern {
+        let compiled = (self.compile_pattern)(source).map_err(|reason| SchemaError::Pattern {
             pointer: self.index.pointer(self.current),
             pattern: crate::shown::shortened(source),
             reason,

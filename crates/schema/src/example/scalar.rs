@@ -7,7 +7,6 @@ use crate::kind::Kinds;
 use crate::limits::MAX_EXAMPLE_CHARS;
 use crate::node::Node;
 use crate::number::Num;
-use crate::pattern::sample;
 use crate::run::{Place, Run, Verdict};
 use crate::violation::Keyword;
 
@@ -41,7 +40,7 @@ pub(super) fn text(run: &mut Run<'_>, nodes: &[&Node], nth: usize) -> Option<Val
     let patterns = rules.iter().filter_map(|rules| rules.pattern.as_deref());
     let matching = patterns.flat_map(|pattern| {
         // More and more where the pattern repeats, until the length is right too.
-        (0..=least.max(1)).filter_map(|extra| sample(pattern.source(), extra))
+        (0..=least.max(1)).filter_map(|extra| pattern.sample(extra))
     });
     let text = formatted
         .into_iter()

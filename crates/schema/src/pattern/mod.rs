@@ -1,32 +1,39 @@
 //! Regular expressions as JSON Schema means them (ECMA-262), run by an engine that was made for
-//! another dialect: `parse` reads the one, `emit` writes the other, `sample` makes up a
+//! another dialect: `parse` reads the one, `emit` writes the other, `engine` runs it, `sample` makes up a
 //! string that matches.
 
 mod emit;
+mod engine;
 mod parse;
 mod sample;
 mod tree;
 
-use std::sync::OnceLock;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fancy_regex::{Regex, RegexBuilder};
+pub(crate) use engine::compile;
 
-pub(crate) use sample::sample;
-
-use crate::limits::{MAX_BACKTRACKS, MAX_PATTERN_BYTES, MAX_PATTERN_SIZE};
-
-/// Steps back allowed at first. Nearly every match needs far fewer, and a bound this low keeps many
-/// costly strings from adding up.
-const FEW_BACKTRACKS: usize = 2_000;
-
-/// A compiled pattern.
+/// A compiled pattern. What runs it is behind a pointer that only [`compile`] makes, so that a
+/// program that never compiles one is linked without the engine and its tables.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: Box<str>,
-    regex: Regex,
-    /// The same with [`MAX_BACKTRACKS`], for a string that needs them; made when one comes.
-    patient: OnceLock<Option<Regex>>,
+    engine: Box<dyn Engine>,
     cost: Cost,
+}
+
+/// Makes a pattern of its text, or says why it cannot.
+pub(crate) type Compile = fn(&str) -> Result<Pattern, String>;
+
+/// What runs a pattern.
+pub(crate) trait Engine: std::fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// Whether it matches somewhere in the text, found with little effort.
+    fn is_match(&self, text: &str) -> Result<bool, Exhausted>;
+
+    /// The same with all the effort there is, for a text on which little was not enough.
+    fn is_match_at_length(&self, text: &str) -> Result<bool, Exhausted>;
+
+    /// A string that probably matches.
+    fn sample(&self, source: &str, extra: usize) -> Option<String>;
 }
 
 /// What a match can cost.
@@ -42,22 +49,12 @@ pub(crate) enum Cost {
 #[derive(Debug)]
 pub(crate) struct Exhausted;
 
-impl Pattern {
-    pub(crate) fn compile(source: &str) -> Result<Self, String> {
-        if source.len() > MAX_PATTERN_BYTES {
-            return Err(format!("it is longer than {MAX_PATTERN_BYTES} bytes"));
-        }
-        let tree = parse::parse(source)?;
-        let cost = emit::cost(&tree);
-        let regex = build(&emit::emit(&tree), FEW_BACKTRACKS)?;
-        Ok(Self {
-            source: source.into(),
-            regex,
-            patient: OnceLock::new(),
-            cost,
-        })
-    }
+/// Makes no pattern, for schemas that are to have none.
+pub(crate) fn refuse(_: &str) -> Result<Pattern, String> {
+    Err("this schema is compiled without the engine for patterns".to_owned())
+}
 
+impl Pattern {
     /// The pattern as the schema has it.
     pub(crate) fn source(&self) -> &str {
         &self.source
@@ -69,26 +66,19 @@ impl Pattern {
 
     /// Whether the pattern matches somewhere in the text, found with little effort.
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, Exhausted> {
-        self.regex.is_match(text).map_err(|_| Exhausted)
+        self.engine.is_match(text)
     }
 
     /// The same with all the effort there is, for a text on which little was not enough.
     pub(crate) fn is_match_at_length(&self, text: &str) -> Result<bool, Exhausted> {
-        let patient = self
-            .patient
-            .get_or_init(|| build(self.regex.as_str(), MAX_BACKTRACKS).ok());
-        let regex = patient.as_ref().ok_or(Exhausted)?;
-        regex.is_match(text).map_err(|_| Exhausted)
+        self.engine.is_match_at_length(text)
     }
-}
 
-fn build(pattern: &str, backtracks: usize) -> Result<Regex, String> {
-    RegexBuilder::new(pattern)
-        .backtrack_limit(backtracks)
-        .delegate_size_limit(MAX_PATTERN_SIZE)
-        .delegate_dfa_size_limit(MAX_PATTERN_SIZE)
-        .build()
-        .map_err(|error| error.to_string())
+    /// A string that the pattern probably matches. Repetitions without an upper bound run `extra`
+    /// times more often than they must.
+    pub(crate) fn sample(&self, extra: usize) -> Option<String> {
+        self.engine.sample(&self.source, extra)
+    }
 }
 
 #[cfg(test)]
@@ -97,7 +87,7 @@ mod tests {
 
     #[track_caller]
     fn claim(pattern: &str, matching: &[&str], others: &[&str]) {
-        let compiled = Pattern::compile(pattern).expect(pattern);
+        let compiled = compile(pattern).expect(pattern);
         for text in matching {
             assert_eq!(
                 compiled.is_match(text).ok(),
@@ -186,26 +176,20 @@ mod tests {
         claim(r"^(?<q>['x])\w+\k<q>$", &["'a'"], &["'ax"]);
         claim(r"^(a|b)\1$", &["aa", "bb"], &["ab"]);
         claim(r"(?<=\$)\d", &["$5"], &["5"]);
-        assert_eq!(
-            Pattern::compile("^a+$").expect("plain").cost(),
-            Cost::Linear
-        );
-        assert_eq!(
-            Pattern::compile("(?=a)").expect("looks").cost(),
-            Cost::Backtracking
-        );
+        assert_eq!(compile("^a+$").expect("plain").cost(), Cost::Linear);
+        assert_eq!(compile("(?=a)").expect("looks").cost(), Cost::Backtracking);
     }
 
     #[test]
     fn catastrophic_patterns_end_in_exhaustion() {
-        let pattern = Pattern::compile(r"^(?:(?=a)a|a)*(?=c)$").expect("valid");
+        let pattern = compile(r"^(?:(?=a)a|a)*(?=c)$").expect("valid");
         assert!(pattern.is_match(&"a".repeat(64)).is_err());
         assert!(pattern.is_match_at_length(&"a".repeat(64)).is_err());
     }
 
     #[test]
     fn a_long_string_gets_the_steps_it_needs() {
-        let pattern = Pattern::compile(r"\bend\b").expect("valid");
+        let pattern = compile(r"\bend\b").expect("valid");
         let text = format!("{} end", "word ".repeat(5_000));
         assert!(pattern.is_match(&text).is_err());
         assert!(pattern.is_match_at_length(&text).expect("within bounds"));
@@ -217,10 +201,10 @@ mod tests {
             r"\Z", r"\A", r"\a", "a++", "(?>a)", "(", ")", "[", "*", "a**", r"\", r"\uD83D",
             "[a--b]",
         ] {
-            assert!(Pattern::compile(pattern).is_err(), "{pattern}");
+            assert!(compile(pattern).is_err(), "{pattern}");
         }
-        assert!(Pattern::compile("(a{1000}){1000}").is_err());
-        assert!(Pattern::compile(&"(".repeat(4_000)).is_err());
+        assert!(compile("(a{1000}){1000}").is_err());
+        assert!(compile(&"(".repeat(4_000)).is_err());
     }
 
     #[test]

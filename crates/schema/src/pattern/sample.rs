@@ -103,7 +103,7 @@ fn has_property(one: char, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pattern;
+    use super::super::compile;
     use super::sample;
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
             r"^#(?:[0-9a-fA-F]{3}){1,2}$",
         ] {
             let text = sample(pattern, 0).expect(pattern);
-            let compiled = Pattern::compile(pattern).expect(pattern);
+            let compiled = compile(pattern).expect(pattern);
             assert_eq!(
                 compiled.is_match(&text).ok(),
                 Some(true),

@@ -118,7 +118,7 @@ impl Asking {
             books: Books::new(Round::new(call.revision, capabilities), None),
             way: Way::Requests(Arc::clone(&call.peer)),
             board: OnceLock::new(),
-            asks_by_tasks: call.shared.workshop.settings.asks_by_tasks,
+            asks_by_tasks: call.shared.tasks.settings.asks_by_tasks,
         }
     }
 

@@ -11,8 +11,13 @@ use turnbuckle_protocol::{
 use turnbuckle_schema::{Schema, SchemaError};
 
 use crate::{
-    Caller, Failure, Fault, Layer, Reply, arguments::Arguments, completion::Completers,
-    handler::Erased, template::Template, tool::Visible,
+    Caller, Failure, Fault, Layer, Reply,
+    arguments::{Arguments, Patterns},
+    completion::Completers,
+    handler::Erased,
+    task,
+    template::Template,
+    tool::Visible,
 };
 
 /// Something that can be listed and found.
@@ -71,6 +76,8 @@ pub(crate) struct ToolEntry {
     pub(crate) listed_with: Option<&'static str>,
     /// Whether it may or must run as a task; it may not if `None`.
     pub(crate) task: Option<TaskSupport>,
+    /// Opens the place where tasks run, if it may.
+    pub(crate) opens_tasks: Option<task::Open>,
     /// Whether its handler says itself when it becomes one.
     pub(crate) begins_task: bool,
     /// What a caller needs to call it.
@@ -114,6 +121,7 @@ pub(crate) struct Reading {
 /// The check of structured content against a schema that its type does not already guarantee.
 pub(crate) struct OutputCheck {
     schema: Value,
+    patterns: Patterns,
     compiled: OnceLock<Result<Schema, SchemaError>>,
 }
 
@@ -121,13 +129,18 @@ impl OutputCheck {
     pub(crate) fn new(schema: Value) -> Self {
         Self {
             schema,
+            patterns: Patterns::SOME,
             compiled: OnceLock::new(),
         }
     }
 
+    pub(crate) fn schema(&self) -> &Value {
+        &self.schema
+    }
+
     pub(crate) fn compile(&self) -> Result<&Schema, &SchemaError> {
         self.compiled
-            .get_or_init(|| Schema::compile(&self.schema))
+            .get_or_init(|| self.patterns.compile(&self.schema))
             .as_ref()
     }
 

@@ -2,10 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
 use super::Extract;
-use crate::{Call, Failure, Fault, arguments::Arguments, describe::Description};
+use crate::{
+    Call, Failure, Fault,
+    arguments::{Arguments, Patterns},
+    describe::Description,
+};
 
 /// The arguments, as a type of yours.
 ///
@@ -16,20 +20,35 @@ pub struct Args<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + Send> Extract for Args<T> {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        let arguments = call.arguments.as_deref().ok_or_else(|| {
-            Failure::Fault(Fault::new("the handler was registered without arguments"))
-        })?;
-        arguments.read(call.input()).map(Self)
+        read(call).map(Self)
     }
 
     fn describe(description: &mut Description) {
-        if description.arguments.is_some() {
-            description.problem("a handler takes its arguments once: two `Args` parameters");
-        }
-        match turnbuckle_schema::arguments_schema::<T>() {
-            Ok(schema) => description.arguments = Some(Arguments::derived::<T>(schema)),
-            Err(error) => description.problem(error.to_string()),
-        }
+        describe::<T>(description, |schema| {
+            Arguments::derived::<T>(schema, Patterns::SOME)
+        });
+    }
+}
+
+/// The arguments of a call, as a type.
+pub(super) fn read<T: DeserializeOwned>(call: &Call<'_>) -> Result<T, Failure> {
+    let arguments = call.arguments.as_deref().ok_or_else(|| {
+        Failure::Fault(Fault::new("the handler was registered without arguments"))
+    })?;
+    arguments.read(call.input())
+}
+
+/// Says what the arguments are. `derived` makes them of their schema.
+pub(super) fn describe<T: JsonSchema>(
+    description: &mut Description,
+    derived: impl FnOnce(Map<String, Value>) -> Arguments,
+) {
+    if description.arguments.is_some() {
+        description.problem("a handler takes its arguments once: two `Args` parameters");
+    }
+    match turnbuckle_schema::arguments_schema::<T>() {
+        Ok(schema) => description.arguments = Some(derived(schema)),
+        Err(error) => description.problem(error.to_string()),
     }
 }
 

@@ -11,7 +11,7 @@ mod resources_read;
 mod resources_subscribe;
 mod server_discover;
 mod subscriptions_listen;
-mod tasks;
+pub(crate) mod tasks;
 mod tasks_cancel;
 mod tasks_get;
 mod tasks_list;
@@ -222,11 +222,9 @@ fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         "resources/list" => list::resources(incoming, out),
         "resources/templates/list" => list::templates(incoming, out),
         "completion/complete" => completion_complete::serve(incoming, out),
-        "tasks/get" => tasks_get::serve(incoming, out),
-        "tasks/update" => tasks_update::serve(incoming, out),
-        "tasks/cancel" => tasks_cancel::serve(incoming, out),
-        "tasks/result" => tasks_result::serve(incoming, out),
-        "tasks/list" => tasks_list::serve(incoming, out),
+        "tasks/get" | "tasks/update" | "tasks/cancel" | "tasks/result" | "tasks/list" => {
+            tasks::route(method, incoming, out)
+        }
         "server/discover" if is_modern => server_discover::serve(&incoming, out),
         "subscriptions/listen" if is_modern => subscriptions_listen::serve(incoming, out),
         "initialize" if !is_modern => initialize::serve(incoming, out),

@@ -12,7 +12,7 @@ use crate::{
     exchange::Step,
     sink::Sink,
     subscription::Subscription,
-    task::{self, TaskNews},
+    task,
 };
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
@@ -29,10 +29,10 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         return incoming.refuse(task::undeclared(), out);
     }
     let accepted = accepted(&incoming, &params.notifications);
-    let tasks = accepted.task_ids.as_deref().map(|tasks| {
-        let (shared, caller) = (incoming.shared, incoming.peer.caller());
+    let room = incoming.shared.task_room();
+    let tasks = accepted.task_ids.as_deref().zip(room).map(|(tasks, room)| {
         let id = incoming.id.clone().into_owned();
-        TaskNews::new(&shared.workshop, caller, id, tasks)
+        room.listen(incoming.peer.caller(), id, tasks)
     });
     let hub = incoming.shared.office.hub();
     let id = incoming.id.clone().into_owned();

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
@@ -12,50 +13,66 @@ use turnbuckle_protocol::{
     method::{Direction, available},
 };
 
-use super::Incoming;
+use super::{Incoming, tasks_cancel, tasks_get, tasks_list, tasks_result, tasks_update};
 use crate::{
     Reject, answer,
     exchange::Step,
     handler::BoxFuture,
     sink::{Response, Sink, Wrote},
-    task,
+    task::{self, Answering, Room, Workshop},
 };
 
-/// The task that a request names, if it may name one.
+/// Leads a request about tasks to where they are.
+pub(super) fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
+    let answering = admit(&incoming, method).and_then(|room| room.serve(method, &incoming));
+    match answering {
+        Ok(answering) => answering.step(out),
+        Err(reject) => incoming.refuse(reject, out),
+    }
+}
+
+/// Where tasks run, if a method of theirs may be called.
 ///
 /// # Errors
 /// If there are no tasks here, the revision has no such method, or the client does not declare
 /// that it knows tasks.
-pub(super) fn named(incoming: &Incoming<'_>, method: &str) -> Result<String, Reject> {
-    admit(incoming, method)?;
-    incoming.text("taskId").map(Cow::into_owned)
-}
-
-/// Whether a method of tasks may be called at all.
-pub(super) fn admit(incoming: &Incoming<'_>, method: &str) -> Result<(), Reject> {
+fn admit(incoming: &Incoming<'_>, method: &str) -> Result<Arc<dyn Room>, Reject> {
     let is_known = available(method, incoming.revision, Direction::ToServer);
-    if !is_known || !incoming.shared.catalog().runs_tasks() {
-        return Err(Reject::method_not_found(method));
-    }
+    let room = incoming.shared.task_room().filter(|_| is_known);
+    let room = room.ok_or_else(|| Reject::method_not_found(method))?;
     if incoming.revision.is_modern() && !task::declares_tasks(incoming) {
         return Err(task::undeclared());
     }
-    Ok(())
+    Ok(room)
+}
+
+/// Serves a method of tasks that may be called.
+pub(crate) fn serve(
+    workshop: Arc<Workshop>,
+    method: &str,
+    incoming: &Incoming<'_>,
+) -> Result<Answering, Reject> {
+    match method {
+        "tasks/get" => tasks_get::serve(workshop, incoming),
+        "tasks/update" => tasks_update::serve(workshop, incoming),
+        "tasks/cancel" => tasks_cancel::serve(workshop, incoming),
+        "tasks/result" => tasks_result::serve(workshop, incoming),
+        "tasks/list" => tasks_list::serve(workshop, incoming),
+        _ => Err(Reject::method_not_found(method)),
+    }
+}
+
+/// The task that a request names.
+pub(super) fn named(incoming: &Incoming<'_>) -> Result<String, Reject> {
+    incoming.text("taskId").map(Cow::into_owned)
 }
 
 /// Answers with what comes of a future. Most stores have it at once: then nothing waits.
-pub(super) fn soon(mut answer: BoxFuture<Response>, out: &mut impl Sink) -> Step {
+pub(super) fn soon(mut answer: BoxFuture<Response>) -> Answering {
     let mut context = Context::from_waker(Waker::noop());
     match Pin::new(&mut answer).poll(&mut context) {
-        Poll::Pending => Step::Later(answer),
-        Poll::Ready(response) => {
-            let wrote = response.wrote;
-            out.put(|out| {
-                out.extend_from_slice(&response.into_message());
-                wrote
-            });
-            Step::Done
-        }
+        Poll::Pending => Answering::Later(answer),
+        Poll::Ready(response) => Answering::Now(response),
     }
 }
 

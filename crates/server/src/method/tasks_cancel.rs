@@ -7,25 +7,25 @@ use turnbuckle_protocol::{Complete, EmptyResult, LegacyTask, Revision};
 use turnbuckle_store::task::{Changed, TaskChange, TaskEnd};
 
 use super::{Incoming, tasks};
-use crate::{Reject, exchange::Step, sink::Sink, task};
+use crate::{
+    Reject,
+    task::{self, Answering, Workshop},
+};
 
-pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
-    let task = match tasks::named(&incoming, "tasks/cancel") {
-        Ok(task) => task,
-        Err(reject) => return incoming.refuse(reject, out),
-    };
-    let (shared, peer) = (Arc::clone(incoming.shared), Arc::clone(incoming.peer));
-    let (revision, id) = (incoming.revision, incoming.id.into_static());
+pub(super) fn serve(workshop: Arc<Workshop>, incoming: &Incoming<'_>) -> Result<Answering, Reject> {
+    let task = tasks::named(incoming)?;
+    let peer = Arc::clone(incoming.peer);
+    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
     let answer = Box::pin(async move {
         let end = TaskChange::End(TaskEnd::Cancelled {
             reason: Some("cancelled on request".into()),
         });
         // tasks: in 2025-11-25 the task MUST be cancelled before this is answered.
-        let changed = shared.workshop.change(peer.caller(), &task, end).await;
+        let changed = workshop.change(peer.caller(), &task, end).await;
         let seen = changed.and_then(|changed| seen(revision, &task, &changed));
         tasks::respond(revision, &id, seen)
     });
-    tasks::soon(answer, out)
+    Ok(tasks::soon(answer))
 }
 
 #[derive(Serialize)]

@@ -6,17 +6,17 @@ use serde::Serialize;
 use turnbuckle_protocol::{Complete, DetailedTask, LegacyTask, Meta};
 
 use super::{Incoming, tasks};
-use crate::{exchange::Step, sink::Sink, task};
+use crate::{
+    Reject,
+    task::{self, Answering, Workshop},
+};
 
-pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
-    let task = match tasks::named(&incoming, "tasks/get") {
-        Ok(task) => task,
-        Err(reject) => return incoming.refuse(reject, out),
-    };
+pub(super) fn serve(workshop: Arc<Workshop>, incoming: &Incoming<'_>) -> Result<Answering, Reject> {
+    let task = tasks::named(incoming)?;
     let (shared, peer) = (Arc::clone(incoming.shared), Arc::clone(incoming.peer));
-    let (revision, id) = (incoming.revision, incoming.id.into_static());
+    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
     let answer = Box::pin(async move {
-        let found = shared.workshop.find(peer.caller(), &task).await;
+        let found = workshop.find(peer.caller(), &task).await;
         let found = found.and_then(|found| found.ok_or_else(|| task::unknown(&task)));
         let seen = found.map(|record| {
             if !revision.is_modern() {
@@ -28,7 +28,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         });
         tasks::respond(revision, &id, seen)
     });
-    tasks::soon(answer, out)
+    Ok(tasks::soon(answer))
 }
 
 #[derive(Serialize)]

@@ -3,36 +3,29 @@
 use std::{sync::Arc, time::SystemTime};
 
 use super::{Incoming, tasks};
-use crate::{Reject, exchange::Step, sink::Sink, task};
+use crate::{
+    Reject,
+    task::{self, Answering, Workshop},
+};
 
-pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
-    let method = "tasks/list";
-    let cursor = tasks::admit(&incoming, method).and_then(|()| {
-        // tasks: who cannot tell callers apart SHOULD NOT list.
-        if !task::is_identified(incoming.peer.caller()) {
-            return Err(Reject::method_not_found(method));
-        }
-        match incoming.params.get("cursor") {
-            None => Ok(None),
-            Some(raw) if raw.get() == "null" => Ok(None),
-            Some(_) => incoming
-                .text("cursor")
-                .map(|cursor| Some(cursor.into_owned())),
-        }
-    });
-    let cursor = match cursor {
-        Ok(cursor) => cursor,
-        Err(reject) => return incoming.refuse(reject, out),
+pub(super) fn serve(workshop: Arc<Workshop>, incoming: &Incoming<'_>) -> Result<Answering, Reject> {
+    // tasks: who cannot tell callers apart SHOULD NOT list.
+    if !task::is_identified(incoming.peer.caller()) {
+        return Err(Reject::method_not_found("tasks/list"));
+    }
+    let cursor = match incoming.params.get("cursor") {
+        None => None,
+        Some(raw) if raw.get() == "null" => None,
+        Some(_) => Some(incoming.text("cursor")?.into_owned()),
     };
-    let (shared, peer) = (Arc::clone(incoming.shared), Arc::clone(incoming.peer));
-    let (revision, id) = (incoming.revision, incoming.id.into_static());
+    let peer = Arc::clone(incoming.peer);
+    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
     let answer = Box::pin(async move {
-        let page = shared
-            .workshop
+        let page = workshop
             .list(peer.caller(), cursor.as_deref(), SystemTime::now())
             .await;
         let page = page.map(|page| task::legacy_page(&page));
         tasks::respond(revision, &id, page)
     });
-    tasks::soon(answer, out)
+    Ok(tasks::soon(answer))
 }

@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use super::{Incoming, tasks};
-use crate::{exchange::Step, sink::Sink, task};
+use crate::{
+    Reject,
+    task::{self, Answering, Workshop},
+};
 
-pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
-    let task = match tasks::named(&incoming, "tasks/result") {
-        Ok(task) => task,
-        Err(reject) => return incoming.refuse(reject, out),
-    };
-    let (workshop, peer) = (
-        Arc::clone(&incoming.shared.workshop),
-        Arc::clone(incoming.peer),
-    );
-    let (revision, id) = (incoming.revision, incoming.id.into_static());
-    Step::Later(Box::pin(task::result(workshop, peer, revision, id, task)))
+pub(super) fn serve(workshop: Arc<Workshop>, incoming: &Incoming<'_>) -> Result<Answering, Reject> {
+    let task = tasks::named(incoming)?;
+    let peer = Arc::clone(incoming.peer);
+    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
+    let result = task::result(workshop, peer, revision, id, task);
+    Ok(Answering::Later(Box::pin(result)))
 }

@@ -6,23 +6,22 @@ use turnbuckle_session::round;
 use turnbuckle_store::task::{Answers, Changed, TaskChange, TaskRecord};
 
 use super::{Incoming, tasks};
-use crate::{Reject, exchange::Step, sink::Sink, task};
+use crate::{
+    Reject,
+    task::{self, Answering, Workshop},
+};
 
-pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
-    let named = tasks::named(&incoming, "tasks/update");
-    let named = named.and_then(|task| Ok((task, responses(&incoming)?)));
-    let (task, responses) = match named {
-        Ok(named) => named,
-        Err(reject) => return incoming.refuse(reject, out),
-    };
-    let (shared, peer) = (Arc::clone(incoming.shared), Arc::clone(incoming.peer));
-    let (revision, id) = (incoming.revision, incoming.id.into_static());
+pub(super) fn serve(workshop: Arc<Workshop>, incoming: &Incoming<'_>) -> Result<Answering, Reject> {
+    let task = tasks::named(incoming)?;
+    let responses = responses(incoming)?;
+    let peer = Arc::clone(incoming.peer);
+    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
     let answer = Box::pin(async move {
         let updated = async {
-            let found = shared.workshop.find(peer.caller(), &task).await?;
+            let found = workshop.find(peer.caller(), &task).await?;
             let record = found.ok_or_else(|| task::unknown(&task))?;
             let change = TaskChange::Answer(fitting(&record, responses)?);
-            match shared.workshop.change(peer.caller(), &task, change).await? {
+            match workshop.change(peer.caller(), &task, change).await? {
                 Changed::Unknown => Err(task::unknown(&task)),
                 // The extension: answers that come too late are passed over.
                 Changed::Now(_) | Changed::Over(_) => Ok(tasks::done()),
@@ -30,7 +29,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         };
         tasks::respond(revision, &id, updated.await)
     });
-    tasks::soon(answer, out)
+    Ok(tasks::soon(answer))
 }
 
 fn responses(incoming: &Incoming<'_>) -> Result<Answers, Reject> {

@@ -6,11 +6,11 @@ use turnbuckle_protocol::{CallToolResult, envelope::Held};
 
 use super::Incoming;
 use crate::{
-    Call, Failure, Reject,
+    Call, Failure, Fault, Reject,
     catalog::ToolEntry,
     exchange::{self, Running, Step},
     sink::Sink,
-    task::{self, Board, Wish},
+    task::{Board, Wish},
 };
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
@@ -26,7 +26,11 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
         Ok((tool, Wish::Never)) => start(&incoming, &tool, None),
         Ok((tool, wish)) => {
             let start = |incoming: &Incoming<'_>, board| start(incoming, &tool, Some(board));
-            return task::launch(incoming, wish, start, out);
+            let room = incoming.shared.task_room();
+            match room.ok_or_else(|| Fault::new("there is a task, and no tool that runs as one")) {
+                Ok(room) => return room.launch(&incoming, wish, &start).step(out),
+                Err(fault) => Err(fault.into()),
+            }
         }
         Err(failure) => Err(failure),
     };

@@ -7,7 +7,7 @@ use turnbuckle_protocol::{
 };
 
 use super::IntoOutcome;
-use crate::{Failure, Fault, describe::Description};
+use crate::{Failure, Fault, catalog::OutputCheck, describe::Description};
 
 /// A value with a schema.
 ///
@@ -33,7 +33,8 @@ impl<T: Serialize + JsonSchema> IntoOutcome<CallToolResult> for Json<T> {
     }
 
     fn describe(description: &mut Description) {
-        description.output = Some(turnbuckle_schema::output_schema::<T>());
+        let schema = turnbuckle_schema::output_schema::<T>();
+        description.output = Some(OutputCheck::new(schema));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     handler::BoxFuture,
     peer::Peer,
     sink::{Response, Sink as _, Wrote},
-    task::TaskNews,
+    task::{self, TaskNews},
 };
 
 /// An open listen request. Dropping it ends the subscription without a word.
@@ -28,7 +28,7 @@ pub(crate) struct Subscription {
     /// The acknowledgement, until it is sent.
     acknowledgement: Option<Vec<u8>>,
     /// The tasks that it hears of.
-    tasks: Option<TaskNews>,
+    tasks: Option<Box<dyn TaskNews>>,
     /// Done when one side says that no more will come.
     ended: BoxFuture<()>,
     #[cfg(feature = "http")]
@@ -67,7 +67,7 @@ impl Subscription {
     }
 
     /// Hears of tasks too.
-    pub(crate) fn with_tasks(mut self, tasks: Option<TaskNews>) -> Self {
+    pub(crate) fn with_tasks(mut self, tasks: Option<Box<dyn TaskNews>>) -> Self {
         self.tasks = tasks;
         self
     }
@@ -95,7 +95,7 @@ impl Subscription {
             count += 1;
         });
         if let Some(tasks) = &mut self.tasks {
-            tasks.poll(context, |message| {
+            tasks.poll(context, &mut |message| {
                 take(message);
                 count += 1;
             });
@@ -133,7 +133,7 @@ impl Subscription {
             // future, or until one of us says that no more will come.
             match tasks {
                 None => ended.await,
-                Some(tasks) => tasks.tell_until(ended, peer.outbox()).await,
+                Some(tasks) => task::tell_until(tasks, ended, peer.outbox()).await,
             }
             drop(listener);
             // cancellation: a server that tears a subscription down MUST say so like this;

@@ -16,15 +16,15 @@ use turnbuckle_protocol::{
 use turnbuckle_store::task::TaskRecord;
 use turnbuckle_transport::Outbox;
 
-use super::{Board, Workshop, wire, work::Work, workshop::Place};
+use super::{Answering, Board, Workshop, room::Start, wire, work::Work, workshop::Place};
 use crate::{
     Failure, Reject, answer,
     cancel::CancelOnDrop,
     catalog::ToolEntry,
-    exchange::{Ending, Round, Running, Step},
+    exchange::{Ending, Round, Running},
     method::Incoming,
     shared::Shared,
-    sink::{Response, Sink, Wrote},
+    sink::{Response, Sink as _, Wrote},
 };
 
 /// Whether a call becomes a task.
@@ -49,7 +49,7 @@ impl Wish {
         if incoming.revision.is_modern() {
             return Self::modern(incoming, tool);
         }
-        let settings = &incoming.shared.workshop.settings;
+        let settings = &incoming.shared.tasks.settings;
         let asked = incoming
             .params
             .get("task")
@@ -85,7 +85,7 @@ impl Wish {
     }
 
     fn modern(incoming: &Incoming<'_>, tool: &ToolEntry) -> Result<Self, Reject> {
-        let ttl = incoming.shared.workshop.settings.ttl;
+        let ttl = incoming.shared.tasks.settings.ttl;
         match tool.task {
             Some(TaskSupport::Optional | TaskSupport::Required)
                 if declares_tasks(incoming) && tool.begins_task =>
@@ -133,6 +133,7 @@ pub(crate) fn undeclared() -> Reject {
 /// What a call needs to become a task.
 struct Launch {
     shared: Arc<Shared>,
+    workshop: Arc<Workshop>,
     place: Place,
     board: Arc<Board>,
     round: Round<CallToolResult>,
@@ -142,32 +143,38 @@ struct Launch {
 }
 
 /// Runs a call that is or may become a task. `start` begins it with its board.
-pub(crate) fn launch(
-    incoming: Incoming<'_>,
+pub(super) fn launch(
+    workshop: Arc<Workshop>,
+    incoming: &Incoming<'_>,
     wish: Wish,
-    start: impl FnOnce(&Incoming<'_>, Arc<Board>) -> Result<Running<CallToolResult>, Failure>,
-    out: &mut impl Sink,
-) -> Step {
-    let place = match incoming.shared.workshop.enter(incoming.peer.caller()) {
+    start: Start<'_>,
+) -> Answering {
+    let mut response = Response::default();
+    let place = match workshop.enter(incoming.peer.caller()) {
         Ok(place) => place,
-        Err(reject) => return incoming.refuse(reject, out),
+        Err(reject) => {
+            let (revision, id) = (incoming.revision, &incoming.id);
+            response.put(|out| answer::write_reject(revision, id, reject, out));
+            return Answering::Now(response);
+        }
     };
     let board = Arc::new(match wish {
         Wish::WhenSaid | Wish::Never => Board::later(),
         Wish::UnlessDone(_) | Wish::AtOnce(_) => Board::immediate(),
     });
-    let running = match begun(incoming.revision, start(&incoming, Arc::clone(&board))) {
+    let running = match begun(incoming.revision, start(incoming, Arc::clone(&board))) {
         Ok(running) => running,
         Err(failure) => {
             let (shared, revision) = (incoming.shared, incoming.revision);
             let outcome = Err::<CallToolResult, _>(failure);
-            out.put(|out| answer::write(shared, revision, &incoming.id, outcome, out));
-            return Step::Done;
+            response.put(|out| answer::write(shared, revision, &incoming.id, outcome, out));
+            return Answering::Now(response);
         }
     };
     let (round, cancel) = running.into_round();
     let mut launch = Launch {
         shared: Arc::clone(incoming.shared),
+        workshop,
         place,
         board,
         round,
@@ -179,12 +186,11 @@ pub(crate) fn launch(
         && let Some(ending) = launch.poll_once()
     {
         launch.guard.disarm();
-        out.put(|out| ending.write(&launch.shared, launch.revision, &incoming.id, out));
-        return Step::Done;
+        response.put(|out| ending.write(&launch.shared, launch.revision, &incoming.id, out));
+        return Answering::Now(response);
     }
-    let id = incoming.id.into_static();
-    Step::Later(Box::pin(async move {
-        let mut response = Response::default();
+    let id = incoming.id.clone().into_static();
+    Answering::Later(Box::pin(async move {
         match wish {
             Wish::UnlessDone(ttl) | Wish::AtOnce(ttl) => {
                 launch.begin(ttl, &id, &mut response).await;
@@ -240,7 +246,7 @@ impl Launch {
         };
         match ending {
             None => {
-                let ttl = self.shared.workshop.settings.ttl;
+                let ttl = self.workshop.settings.ttl;
                 self.begin(ttl, id, response).await;
             }
             Some(ending) => {
@@ -276,9 +282,8 @@ impl Launch {
         if let Some(asking) = self.round.asking() {
             asking.on_task(&self.board);
         }
-        let workshop: Arc<Workshop> = Arc::clone(&self.shared.workshop);
         let work = Work {
-            workshop,
+            workshop: self.workshop,
             place: self.place,
             board: self.board,
             round: self.round,

@@ -6,8 +6,8 @@
 //! for the client to come and look. Where the client knows nothing of tasks, the call runs as any
 //! other.
 //!
-//! A call becomes a task in `launch`; `work` runs it; `workshop` is the place of all that run. What
-//! each revision sees of a task is in `wire`.
+//! A call becomes a task in `launch`; `work` runs it; `workshop` is the place of all that run, and
+//! `room` the door to it. What each revision sees of a task is in `wire`.
 
 mod ask_client;
 mod background;
@@ -16,6 +16,7 @@ mod deliver;
 mod ending;
 mod launch;
 mod news;
+mod room;
 mod settings;
 mod wire;
 mod work;
@@ -25,8 +26,9 @@ pub(crate) use ask_client::request;
 pub use background::Background;
 pub(crate) use board::Board;
 pub(crate) use deliver::{result, unknown};
-pub(crate) use launch::{Wish, declares_tasks, launch, undeclared};
-pub(crate) use news::{TaskNews, listened};
+pub(crate) use launch::{Wish, declares_tasks, undeclared};
+pub(crate) use news::{TaskNews, listened, tell_until};
+pub(crate) use room::{Answering, Entrance, Open, Room};
 pub use settings::TaskSettings;
 pub(crate) use wire::{detailed, legacy, legacy_page};
 #[cfg(feature = "http")]

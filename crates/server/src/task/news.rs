@@ -33,8 +33,43 @@ pub(crate) fn listened(wish: &[String]) -> Vec<String> {
     listened
 }
 
+/// What a listen request hears of tasks.
+pub(crate) trait TaskNews: Send {
+    /// Takes what is new; whoever takes is woken when there is more.
+    fn poll(&mut self, context: &mut Context<'_>, take: &mut dyn FnMut(&[u8]));
+}
+
+/// Tells on a connection that carries other messages too, until the end.
+pub(crate) async fn tell_until(
+    mut tasks: Box<dyn TaskNews>,
+    mut ended: BoxFuture<()>,
+    outbox: &Outbox,
+) {
+    loop {
+        let mut news: Vec<Vec<u8>> = Vec::new();
+        let is_over = poll_fn(|context| {
+            if ended.as_mut().poll(context).is_ready() {
+                return Poll::Ready(true);
+            }
+            tasks.poll(context, &mut |message| news.push(message.to_vec()));
+            if news.is_empty() {
+                Poll::Pending
+            } else {
+                Poll::Ready(false)
+            }
+        });
+        if is_over.await {
+            return;
+        }
+        for message in &news {
+            // A peer that is gone needs none.
+            let _ = outbox.send(message).await;
+        }
+    }
+}
+
 /// The tasks that a listen request hears of.
-pub(crate) struct TaskNews {
+pub(super) struct Watching {
     workshop: Arc<Workshop>,
     subscription: Id,
     watched: Vec<Watch>,
@@ -45,11 +80,11 @@ struct Watch {
     next: BoxFuture<Option<Arc<TaskRecord>>>,
 }
 
-impl TaskNews {
+impl Watching {
     /// Hears of these tasks, first of how they stand. Whoever names the task of somebody else, or
     /// none, hears nothing and is not told why.
-    pub(crate) fn new(
-        workshop: &Arc<Workshop>,
+    pub(super) fn new(
+        workshop: Arc<Workshop>,
         caller: &Caller,
         subscription: Id,
         tasks: &[String],
@@ -58,44 +93,21 @@ impl TaskNews {
         let watch = |id: &String| {
             let key = TaskKey::new(&owner, id);
             Watch {
-                next: next(workshop, &key, 0),
+                next: next(&workshop, &key, 0),
                 key,
             }
         };
+        let watched = tasks.iter().map(watch).collect();
         Self {
-            workshop: Arc::clone(workshop),
+            workshop,
             subscription,
-            watched: tasks.iter().map(watch).collect(),
+            watched,
         }
     }
+}
 
-    /// Tells on a connection that carries other messages too, until the end.
-    pub(crate) async fn tell_until(mut self, mut ended: BoxFuture<()>, outbox: &Outbox) {
-        loop {
-            let mut news: Vec<Vec<u8>> = Vec::new();
-            let is_over = poll_fn(|context| {
-                if ended.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(true);
-                }
-                self.poll(context, |message| news.push(message.to_vec()));
-                if news.is_empty() {
-                    Poll::Pending
-                } else {
-                    Poll::Ready(false)
-                }
-            });
-            if is_over.await {
-                return;
-            }
-            for message in &news {
-                // A peer that is gone needs none.
-                let _ = outbox.send(message).await;
-            }
-        }
-    }
-
-    /// Takes what is new; whoever takes is woken when there is more.
-    pub(crate) fn poll(&mut self, context: &mut Context<'_>, mut take: impl FnMut(&[u8])) {
+impl TaskNews for Watching {
+    fn poll(&mut self, context: &mut Context<'_>, take: &mut dyn FnMut(&[u8])) {
         let Self {
             workshop,
             subscription,

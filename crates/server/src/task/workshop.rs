@@ -9,13 +9,20 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use tokio::sync::Notify;
-use turnbuckle_protocol::{JsonObject, ServerTasksCapability, error::code};
+use turnbuckle_protocol::{Id, JsonObject, ServerTasksCapability, error::code};
 use turnbuckle_store::task::{
     Changed, MemoryTasks, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
 };
 
-use super::TaskSettings;
-use crate::{Caller, Fault, Reject, cancel::CancelFlag};
+use super::{
+    Answering, Room, TaskNews, TaskSettings, Wish, launch::launch, news::Watching, room::Start,
+};
+use crate::{
+    Caller, Fault, Reject,
+    cancel::CancelFlag,
+    handler::BoxFuture,
+    method::{Incoming, tasks},
+};
 
 /// Random bytes of a task's id, which is all that a stranger would have to guess where callers are
 /// not told apart.
@@ -50,19 +57,23 @@ struct Table {
     running: HashMap<String, CancelFlag>,
 }
 
-impl Default for Workshop {
-    fn default() -> Self {
-        Self::new(Arc::new(MemoryTasks::default()), TaskSettings::default())
-    }
-}
-
 impl Workshop {
-    pub(crate) fn new(store: Arc<dyn Tasks>, settings: TaskSettings) -> Self {
+    /// Opens a workshop, with tasks in memory unless there is a store for them.
+    pub(crate) fn open(
+        store: Option<Arc<dyn Tasks>>,
+        settings: TaskSettings,
+        closing: CancelFlag,
+    ) -> Arc<dyn Room> {
+        let store = store.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
+        Arc::new(Self::new(store, settings, closing))
+    }
+
+    fn new(store: Arc<dyn Tasks>, settings: TaskSettings, closing: CancelFlag) -> Self {
         Self {
             store,
             settings,
             table: Mutex::default(),
-            closing: CancelFlag::default(),
+            closing,
             idle: Notify::new(),
             asked: Mutex::default(),
             handed_back: Notify::new(),
@@ -153,9 +164,8 @@ impl Workshop {
         })
     }
 
-    /// Ends all tasks, and says so where they are kept.
-    pub(crate) async fn close(&self) {
-        self.closing.set();
+    /// Waits until all tasks have ended, which they do when the server ends.
+    async fn wait_for_all(&self) {
         let all_ended = async {
             loop {
                 let mut idle = pin!(self.idle.notified());
@@ -181,6 +191,30 @@ impl Workshop {
 
     fn asked(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Room for Workshop {
+    fn launch(self: Arc<Self>, incoming: &Incoming<'_>, wish: Wish, start: Start<'_>) -> Answering {
+        launch(self, incoming, wish, start)
+    }
+
+    fn serve(self: Arc<Self>, method: &str, incoming: &Incoming<'_>) -> Result<Answering, Reject> {
+        tasks::serve(self, method, incoming)
+    }
+
+    fn listen(
+        self: Arc<Self>,
+        caller: &Caller,
+        subscription: Id,
+        tasks: &[String],
+    ) -> Box<dyn TaskNews> {
+        Box::new(Watching::new(self, caller, subscription, tasks))
+    }
+
+    fn close(self: Arc<Self>) -> BoxFuture<()> {
+        self.closing.set();
+        Box::pin(async move { self.wait_for_all().await })
     }
 }
 
@@ -297,7 +331,8 @@ mod tests {
     use super::*;
 
     fn workshop(settings: TaskSettings) -> Arc<Workshop> {
-        Arc::new(Workshop::new(Arc::new(MemoryTasks::default()), settings))
+        let store = Arc::new(MemoryTasks::default());
+        Arc::new(Workshop::new(store, settings, CancelFlag::default()))
     }
 
     #[test]

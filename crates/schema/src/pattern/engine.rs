@@ -1,0 +1,65 @@
+//! The engine that runs patterns.
+
+use std::sync::OnceLock;
+
+use fancy_regex::{Regex, RegexBuilder};
+
+use super::{Engine, Exhausted, Pattern, emit, parse, sample};
+use crate::limits::{MAX_BACKTRACKS, MAX_PATTERN_BYTES, MAX_PATTERN_SIZE};
+
+/// Steps back allowed at first. Nearly every match needs far fewer, and a bound this low keeps many
+/// costly strings from adding up.
+const FEW_BACKTRACKS: usize = 2_000;
+
+/// A pattern in the engine's own dialect.
+#[derive(Debug)]
+struct Compiled {
+    regex: Regex,
+    /// The same with [`MAX_BACKTRACKS`], for a string that needs them; made when one comes.
+    patient: OnceLock<Option<Regex>>,
+}
+
+/// Compiles a pattern.
+pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
+    if source.len() > MAX_PATTERN_BYTES {
+        return Err(format!("it is longer than {MAX_PATTERN_BYTES} bytes"));
+    }
+    let tree = parse::parse(source)?;
+    let cost = emit::cost(&tree);
+    let regex = build(&emit::emit(&tree), FEW_BACKTRACKS)?;
+    Ok(Pattern {
+        source: source.into(),
+        engine: Box::new(Compiled {
+            regex,
+            patient: OnceLock::new(),
+        }),
+        cost,
+    })
+}
+
+impl Engine for Compiled {
+    fn is_match(&self, text: &str) -> Result<bool, Exhausted> {
+        self.regex.is_match(text).map_err(|_| Exhausted)
+    }
+
+    fn is_match_at_length(&self, text: &str) -> Result<bool, Exhausted> {
+        let patient = self
+            .patient
+            .get_or_init(|| build(self.regex.as_str(), MAX_BACKTRACKS).ok());
+        let regex = patient.as_ref().ok_or(Exhausted)?;
+        regex.is_match(text).map_err(|_| Exhausted)
+    }
+
+    fn sample(&self, source: &str, extra: usize) -> Option<String> {
+        sample::sample(source, extra)
+    }
+}
+
+fn build(pattern: &str, backtracks: usize) -> Result<Regex, String> {
+    RegexBuilder::new(pattern)
+        .backtrack_limit(backtracks)
+        .delegate_size_limit(MAX_PATTERN_SIZE)
+        .delegate_dfa_size_limit(MAX_PATTERN_SIZE)
+        .build()
+        .map_err(|error| error.to_string())
+}
