@@ -89,6 +89,15 @@ await claim("a reload restores the tool, its arguments and its run", () => on({ 
   await page.getByRole("heading", { name: "echo" }).waitFor();
 }));
 
+await claim("an address with other arguments is followed while its tool is open", () => on({ hash: `#/lab/tools/echo?args=${encodeURIComponent('{"message":"one"}')}` }, async (page) => {
+  await page.locator(".callform h1", { hasText: "echo" }).waitFor();
+  await page.evaluate(() => (location.hash = `#/lab/tools/echo?args=${encodeURIComponent('{"message":"two"}')}`));
+  await page.locator("code.command", { hasText: "message=two" }).waitFor();
+  await page.locator('[data-path="/message"]').getByRole("textbox").fill("three");
+  await page.waitForFunction(() => decodeURIComponent(location.hash).includes("three"));
+  await page.locator("code.command", { hasText: "message=three" }).waitFor();
+}));
+
 await claim("a destructive tool asks once, with its arguments", () => on({ hash: "#/lab/tools/drop_table" }, async (page, fake) => {
   await page.getByLabel("table *").fill("users");
   await run(page);
@@ -143,6 +152,8 @@ await claim("progress is shown, and Esc cancels", () => on({ hash: "#/lab/tools/
 await claim("errors say whose they are, and Markdown makes no HTML", () => on({ hash: "#/lab/tools/refused" }, async (page) => {
   await run(page);
   await page.getByText("The server refused the request · -32602 invalid params").waitFor();
+  await page.getByRole("button", { name: "Raw answer" }).click();
+  await page.locator(".rawanswer pre").filter({ hasText: "jsonrpc" }).waitFor();
   await page.getByRole("option", { name: /broken/ }).click();
   await run(page);
   await page.getByText("the tool failed").waitFor();
@@ -198,7 +209,7 @@ await claim("entries that no client could call are left out and told of", () => 
   fake.offer.tools.push(null, 7, {}, { name: 5 }, { name: "odd", title: 7, description: { a: 1 }, annotations: "x", inputSchema: 3 });
   fake.offer.prompts.push({ name: "bent", arguments: "none" }, { name: "bent2", arguments: [null, { name: 3 }, { name: "a" }] });
   fake.emit("change", { server: "s1", kind: "tools", uri: null });
-  await page.getByText("4 of 16 entries have no `name` and are not shown").waitFor();
+  await page.getByText("4 of 16 entries have no name and are not shown").waitFor();
   await page.getByRole("option", { name: "odd" }).click();
   await page.locator(".callform h1", { hasText: "odd" }).waitFor();
   for (const name of ["bent", "bent2"]) {
@@ -295,6 +306,8 @@ await claim("rows stay the elements that they are while others come, and the fil
 await claim("a server that failed says why, and offers a retry", () => on({ hash: "#/dead/tools" }, async (page) => {
   await page.getByText("npm error 404 Not Found: nowhere").waitFor();
   await page.getByRole("button", { name: "Retry" }).waitFor();
+  const width = await page.locator(".failure").evaluate((box) => box.getBoundingClientRect().width);
+  if (width < 600) throw new Error(`what failed is told in ${width} px`);
 }));
 
 await claim("authorization is told step by step", () => on({ hash: "#/lab/server" }, async (page) => {

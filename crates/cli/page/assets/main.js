@@ -80,7 +80,7 @@ class Page extends View {
     const isLost = state.connection !== "open";
     const word = isLost ? (state.connection === "refused" ? "this page's token is not valid: open the address that turnbuckle printed" : "the inspector does not answer; trying again") : server ? sentence(server) : "no server";
     this.head.replaceChildren(h("h1.outside", null, server?.name ?? "turnbuckle"), h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"), h("span.pick", null, select, icon("down")),
-      h(`span.state.${isLost ? "failed" : (server?.status ?? "closed")}`, { role: "status" }, h("i", { "aria-hidden": "true" }), isLost || server?.status !== "open" ? h("span", null, word) : connection(word)),
+      h(`span.state.${isLost ? "failed" : (server?.status ?? "closed")}`, { role: "status" }, h("i", { "aria-hidden": "true" }), isLost || server?.status !== "open" ? h("span", null, word.replaceAll("`", "")) : connection(word)),
       h("span.spring"),
       button("Search", openPalette, { picture: "search", look: "bare.find", "aria-keyshortcuts": "Control+K", title: "Search (Ctrl+K)" }),
       button("Wire", () => set("wire", place().query.has("wire") ? "" : "1"), { picture: "wire", look: "bare.wiretoggle", "aria-pressed": String(place().query.has("wire")), title: "Wire (w)" }),
@@ -130,7 +130,7 @@ class Page extends View {
     if (key !== this.mainKey) {
       this.mainKey = key;
       this.panelKey = null;
-      this.main.className = LISTED.has(tab) ? "listed" : "single";
+      this.main.className = LISTED.has(tab) && server?.status === "open" ? "listed" : "single";
       this.main.replaceChildren(...[].concat(this.body(server, tab)));
     }
     if (LISTED.has(tab) && this.panelPlace?.isConnected) this.drawPanel(server, tab, object);

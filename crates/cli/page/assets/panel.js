@@ -5,7 +5,7 @@ import { View, button, copyButton, h, plural, span, tabs, time } from "./element
 import { commandLine } from "./command-line.js";
 import { parse, print } from "./json.js";
 import { brief, prose } from "./prose.js";
-import { place, set } from "./router.js";
+import { onPlace, place, set } from "./router.js";
 import { callsOf, start, state, touch } from "./store.js";
 import { hasSecret } from "./schema-form.js";
 import "./run.js";
@@ -34,6 +34,7 @@ export class Panel extends View {
     });
     this.build();
     this.watch("exchanges", () => this.drawHistory());
+    this.stopped = onPlace((now, before) => this.moved(now, before));
     const wanted = Number(query.get("run"));
     const last = callsOf(this.server.id, subject.method, subject.object ?? this.object)[0]?.n;
     this.showRun(wanted || last);
@@ -46,6 +47,17 @@ export class Panel extends View {
       // An address that was cut: start from what was typed.
     }
     return typed.get(this.key);
+  }
+  /** Somebody came here with other arguments, or for another run: by a link, or by an address that was pasted. */
+  moved(now, before) {
+    if (!this.isConnected || now.object !== before.object) return;
+    const given = now.query.get("args");
+    if (given && given !== before.query.get("args") && given !== print(this.form.value)) {
+      const value = this.firstValue(now.query);
+      if (value !== undefined) this.form.set(value);
+    }
+    const run = now.query.get("run");
+    if (run && run !== before.query.get("run")) this.showRun(Number(run));
   }
   get object() {
     return this.subject.object ?? this.subject.uri?.(this.form.value);

@@ -1,15 +1,17 @@
 // One run of a call: where it stands, what happened on the way, its questions, and its result.
 
-import { post } from "./api.js";
+import { get, post } from "./api.js";
 import { askElement } from "./ask.js";
 import { View, button, bytes, copyButton, h, plural, span } from "./element.js";
 import { failure } from "./failure.js";
 import { icon } from "./icon.js";
 import { print } from "./json.js";
+import { longText } from "./long-text.js";
 import { result } from "./result.js";
 import { set } from "./router.js";
 import { state } from "./store.js";
 import { keptFor } from "./task-time.js";
+import { tree } from "./tree.js";
 
 const WORDS = { running: "running", asked: "waiting for you", done: "done", failed: "failed", cancelled: "cancelled" };
 /** Lines of a timeline that are drawn. */
@@ -106,7 +108,7 @@ export class Run extends View {
   }
   outcome(exchange) {
     if (exchange.error && !exchange.result) {
-      return h("div", null, exchange.status === "cancelled" ? cancelled(exchange) : failure(exchange.error));
+      return h("div", null, exchange.status === "cancelled" ? cancelled(exchange) : [failure(exchange.error), rawAnswer(exchange)]);
     }
     if (!exchange.result) return h("p.dim", null, exchange.status === "cancelled" ? cancelled(exchange) : "There is no result.");
     const shown = this.app ? { ...exchange, app: this.app } : exchange;
@@ -121,6 +123,19 @@ export class Run extends View {
   }
 }
 customElements.define("tb-run", Run);
+
+/** What the server answered, as it came, on demand. */
+function rawAnswer({ n }) {
+  const row = (state.wireOf.get(n) ?? []).findLast((one) => one.direction === "in" && one.kind !== "notification");
+  if (!row) return null;
+  const box = h("div.rawanswer");
+  const show = async () => {
+    const whole = await get(`wire/${row.seq}`).catch((error) => ({ message: error.message }));
+    box.replaceChildren(h("div.kind", null, "raw answer"), whole.message === null && whole.http ? tree(whole.http, { search: false }) : longText((most) => print(whole.message, 2, most)));
+  };
+  box.append(button("Raw answer", show, { look: "link" }));
+  return box;
+}
 
 /** The task, how long it is kept, and how it is looked after. */
 function taskWords(task) {
