@@ -67,7 +67,7 @@ function entries({ form, schema, value, path, label, emit }) {
         row[0] = event.target.value;
         send();
       } }),
-      field({ form, name: "value", schema: inner, value: row[1], path: pointer(path, row[0]), isRequired: true, emit: (next) => {
+      field({ form, name: "value", schema: inner, value: row[1], path: pointer(path, row[0]), isItem: true, emit: (next) => {
         row[1] = next;
         send();
       } }),
@@ -105,7 +105,7 @@ export function array({ form, kind: { schema }, value, path, name, emit }) {
   };
   const draw = () => {
     const rows = items.slice(0, shown).map((item, index) => h("div.item", null,
-      field({ form, name: String(index + 1), schema: schemaOf(index), value: item, path: pointer(path, index), isRequired: true, emit: (next) => {
+      field({ form, name: String(index + 1), schema: schemaOf(index), value: item, path: pointer(path, index), isItem: true, emit: (next) => {
         items = items.with(index, next ?? null);
         emit(items);
       } }),

@@ -53,8 +53,8 @@ export class Form {
   }
 }
 
-/** Draws a field. `emit` hears each new value. */
-export function field({ form, name, schema, value, path, isRequired, emit }) {
+/** Draws a field. `emit` hears each new value. An item is there as long as its row is, which no star has to say. */
+export function field({ form, name, schema, value, path, isItem = false, isRequired = isItem, emit }) {
   const id = form.id();
   const kind = shape(schema, form.root);
   let current = value;
@@ -63,7 +63,7 @@ export function field({ form, name, schema, value, path, isRequired, emit }) {
   const out = button(`Leave out ${name}`, () => set(undefined, true), { picture: "close", quiet: true, look: "bare" });
   const isNested = NESTED.has(kind.kind) || (kind.kind === "nullable" && NESTED.has(shape(kind.inner, form.root).kind));
   const labelled = h("div.label", null,
-    h(isNested || kind.kind === "nullable" || kind.kind === "enum" || kind.kind === "boolean" ? "span" : "label", isNested ? { id: `${id}-label` } : { id: `${id}-label`, for: id }, name, isRequired ? h("span.star", { title: "required" }, " *") : null),
+    h(isNested || kind.kind === "nullable" || kind.kind === "enum" || kind.kind === "boolean" ? "span" : "label", isNested ? { id: `${id}-label` } : { id: `${id}-label`, for: id }, name, isRequired && !isItem && kind.kind !== "const" ? h("span.star", { title: "required" }, " *") : null),
     out);
   const row = h(`div.field.${isNested ? "nested" : "flat"}`, { "data-path": path }, labelled, h("div.body", null, place, describe(name, kind.schema, schema), message));
   const show = () => {
