@@ -71,8 +71,12 @@ impl Failed {
 
     /// What went wrong with this server: what to do next names it.
     pub(crate) fn with(self, server: &Server) -> Self {
-        match self.hint.as_deref() {
-            Some(LOGIN) => self.hint(login(server)),
+        match (self.hint.as_deref(), self.code) {
+            (Some(LOGIN), _) => self.hint(login(server)),
+            (None, Code::Connect) => {
+                let line = server.line("doctor", "");
+                self.hint(format!("`{line}` looks for what is in the way"))
+            }
             _ => self,
         }
     }
@@ -87,6 +91,9 @@ impl Failed {
     }
 }
 
+/// Causes that say in other words what stands around them.
+const NO_NEWS: [&str; 2] = ["client error (Connect)", "tcp connect error"];
+
 /// The error, its causes, and the hint: what a person sees.
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,7 +103,7 @@ impl fmt::Display for Failed {
         while let Some(cause) = source {
             let text = cause.to_string();
             // Some errors repeat their cause in their own words.
-            if !said.contains(&text) {
+            if !said.contains(&text) && !NO_NEWS.contains(&text.as_str()) {
                 write!(f, "\n  because: {text}")?;
             }
             said = text;

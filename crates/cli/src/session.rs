@@ -166,7 +166,10 @@ impl Session {
         loop {
             line.clear();
             let pending = match round? {
-                Round::Done(result) => return Ok(Finished { result, rounds }),
+                Round::Done(result) => {
+                    desk.tell_unasked();
+                    return Ok(Finished { result, rounds });
+                }
                 Round::Asked(pending) => pending,
             };
             let answering = desk.answer(&self.name, pending.asks());

@@ -7,7 +7,10 @@ use turnbuckle::protocol::{
 };
 
 use super::{form, prepared::Prepared, sample, url};
-use crate::exit::{Code, Failed, Outcome};
+use crate::{
+    exit::{Code, Failed, Outcome},
+    show::Style,
+};
 
 /// Answers what a server asks in the middle of a call.
 #[derive(Debug)]
@@ -27,6 +30,14 @@ pub(crate) struct Unanswered {
 }
 
 impl Desk {
+    /// Says which answers of the command line nobody asked for: they may be misspelt.
+    pub(crate) fn tell_unasked(&self) {
+        for name in self.prepared.unasked() {
+            let said = format!("warning: nothing asked for `{name}`, which `--answer` answers");
+            eprintln!("{}", Style::Warn.err(&said));
+        }
+    }
+
     /// Answers all questions of a round, one after the other.
     pub(crate) async fn answer(
         &self,
@@ -70,28 +81,32 @@ impl Desk {
         }
     }
 
-    /// Input is needed, and there is nobody to ask. The hint is a word that would have answered.
+    /// Input is needed, and there is nobody to ask. The hint is what would have answered.
     fn nobody(&self, server: &str, key: &str, ask: &InputRequest) -> Failed {
-        let (what, example) = match ask {
+        let (what, examples) = match ask {
             InputRequest::Elicit(elicit) => match &**elicit {
                 ElicitRequestParams::Form(form) => (
                     form.message.clone(),
-                    form::example(key, form, &self.prepared),
+                    form::examples(key, form, &self.prepared),
                 ),
                 ElicitRequestParams::Url(visit) => (
                     format!("{} ({})", visit.message, visit.url),
-                    format!("{key}=accept"),
+                    vec![format!("{key}=accept")],
                 ),
             },
             _ => (
                 "what would your model say?".to_owned(),
-                format!("{key}=TEXT"),
+                vec![format!("{key}=TEXT")],
             ),
         };
+        let examples: String = examples
+            .iter()
+            .map(|example| format!(" --answer {example}"))
+            .collect();
         Failed::new(
             Code::Input,
             format!("`{server}` asks, and nobody is there to answer: {what}"),
         )
-        .hint(format!("pass --answer {example}"))
+        .hint(format!("pass{examples}"))
     }
 }

@@ -38,6 +38,14 @@ impl<'f> Field<'f> {
         serde_json::to_value(self.schema).unwrap_or_default()
     }
 
+    /// An answer as the command line takes it, for a hint.
+    pub(super) fn example(&self) -> String {
+        match self.schema {
+            PrimitiveSchema::Boolean(_) => format!("{}=true", self.name),
+            _ => format!("{}=VALUE", self.name),
+        }
+    }
+
     /// What a person is shown: the title, the rules, the default.
     pub(super) fn prompt(&self) -> String {
         let written = self.written();

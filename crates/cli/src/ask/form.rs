@@ -78,22 +78,21 @@ pub(super) fn fields(form: &ElicitRequestFormParams) -> impl Iterator<Item = Fie
         .map(|(name, field)| Field::new(name, field, schema.is_required(name)))
 }
 
-/// An answer that could have been given ahead and was not, for a hint.
-pub(super) fn example(key: &str, form: &ElicitRequestFormParams, prepared: &Prepared) -> String {
-    let schema = &form.requested_schema;
-    let is_open = |name: &str| {
-        let mut fields = fields(form);
-        let field = fields.find(|field| field.name == name);
-        field.is_some_and(|field| !matches!(prepared.field(key, &field), Ok(Some(_))))
-    };
-    let open = schema.properties.iter().filter(|(name, _)| is_open(name));
-    let first = open
-        .clone()
-        .find(|(name, _)| schema.is_required(name))
-        .or_else(|| open.clone().next());
-    match first {
-        Some((name, turnbuckle::protocol::PrimitiveSchema::Boolean(_))) => format!("{name}=true"),
-        Some((name, _)) => format!("{name}=VALUE"),
-        None => format!("{key}=accept"),
+/// Answers that could have been given ahead and were not, for a hint: those that are needed, or the
+/// first if none is.
+pub(super) fn examples(
+    key: &str,
+    form: &ElicitRequestFormParams,
+    prepared: &Prepared,
+) -> Vec<String> {
+    let open: Vec<_> = fields(form)
+        .filter(|field| !matches!(prepared.field(key, field), Ok(Some(_))))
+        .collect();
+    let needed = open.iter().filter(|field| field.is_required);
+    let examples: Vec<_> = needed.map(Field::example).collect();
+    if !examples.is_empty() {
+        return examples;
     }
+    let first = open.first().map(Field::example);
+    vec![first.unwrap_or_else(|| format!("{key}=accept"))]
 }

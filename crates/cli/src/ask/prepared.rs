@@ -16,7 +16,15 @@ use crate::exit::{Failed, Outcome};
 
 /// Answers given ahead, by field, by question and field, or by question.
 #[derive(Debug, Default)]
-pub(super) struct Prepared(Map<String, Value>, RefCell<BTreeSet<String>>);
+pub(super) struct Prepared {
+    answers: Map<String, Value>,
+    /// The names of those that the command line gave.
+    given: Vec<String>,
+    /// Those that somebody asked for.
+    asked: RefCell<BTreeSet<String>>,
+    /// Questions that were answered, each as it was put.
+    answered: RefCell<BTreeSet<String>>,
+}
 
 impl Prepared {
     pub(super) fn read(words: &[String], file: Option<&Path>) -> Outcome<Self> {
@@ -24,6 +32,7 @@ impl Prepared {
             Some(path) => from_file(path)?,
             None => Map::new(),
         };
+        let mut given: Vec<String> = Vec::new();
         for word in words {
             let (key, value) = word.split_once('=').ok_or_else(|| {
                 Failed::usage(format!("`{word}` is no answer: write --answer field=value"))
@@ -37,22 +46,42 @@ impl Prepared {
                 }
                 None => (key, Value::from(value)),
             };
+            if given.iter().any(|other| other == key) {
+                return Err(Failed::usage(format!("`--answer {key}=…` is given twice")));
+            }
+            given.push(key.to_owned());
             answers.insert(key.to_owned(), value);
         }
-        Ok(Self(answers, RefCell::default()))
+        Ok(Self {
+            answers,
+            given,
+            ..Self::default()
+        })
+    }
+
+    /// What the command line answers and nobody asked for.
+    pub(super) fn unasked(&self) -> impl Iterator<Item = &str> {
+        let given = self.given.iter().map(String::as_str);
+        given.filter(|name| !self.asked.borrow().contains(*name))
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        let found = self.answers.get(name)?;
+        self.asked.borrow_mut().insert(name.to_owned());
+        Some(found)
     }
 
     /// The whole answer to a question, if everything it needs was given ahead.
     pub(super) fn answer(&self, key: &str, ask: &InputRequest) -> Outcome<Option<InputResponse>> {
         // An answer that the server does not take would otherwise be given without end.
         let is_new = self
-            .1
+            .answered
             .borrow_mut()
             .insert(format!("{key} {}", written(ask)));
         if !is_new {
             return Ok(None);
         }
-        let said = self.0.get(key).and_then(Value::as_str);
+        let said = self.get(key).and_then(Value::as_str);
         match ask {
             InputRequest::Elicit(elicit) => match (&**elicit, said) {
                 (_, Some("decline")) => Ok(Some(ElicitResult::decline().into())),
@@ -73,7 +102,7 @@ impl Prepared {
     fn form(&self, key: &str, asked: &ElicitRequestFormParams) -> Outcome<Option<InputResponse>> {
         let mut content = Vec::new();
         let mut is_whole = true;
-        let mut has_any = matches!(self.0.get(key), Some(Value::String(text)) if text == "accept");
+        let mut has_any = matches!(self.get(key), Some(Value::String(text)) if text == "accept");
         for field in form::fields(asked) {
             match self.field(key, &field)? {
                 Some(value) => {
@@ -99,10 +128,9 @@ impl Prepared {
     pub(super) fn field(&self, key: &str, field: &Field<'_>) -> Outcome<Option<ElicitValue>> {
         let name = field.name;
         let found = self
-            .0
             .get(&format!("{key}.{name}"))
-            .or_else(|| self.0.get(key).and_then(|question| question.get(name)))
-            .or_else(|| self.0.get(name).filter(|value| !value.is_object()));
+            .or_else(|| self.get(key).and_then(|question| question.get(name)))
+            .or_else(|| self.get(name).filter(|value| !value.is_object()));
         let Some(value) = found else {
             return Ok(None);
         };

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use clap::Args;
 use turnbuckle::auth::client::open_in_browser;
-use turnbuckle_host::config::Environment;
 
 use super::serve::stop_signal;
 use crate::{
     exit::{Code, Failed, Outcome},
     inspect::{Inspector, Origin, Site},
-    target::{self, Aim},
+    target::{self, Aim, Surroundings},
 };
 
 /// Look at servers in the browser: call, read, answer, and see every message.
@@ -100,7 +99,7 @@ impl Inspect {
                 continue;
             }
             known.push(entry.name.clone());
-            match entry.launch(&Environment) {
+            match entry.launch(&Surroundings) {
                 Ok(launch) => {
                     let name = entry.name.clone();
                     let server = target::Server {

@@ -10,11 +10,12 @@ use turnbuckle::{
         Prompt, PromptsCapability, Resource, ResourceTemplate, ResourcesCapability,
         ServerCapabilities, Tool, ToolsCapability,
     },
+    schema::nearest_name,
 };
 
 use super::{block_on, print, print_json, servers};
 use crate::{
-    exit::Outcome,
+    exit::{Failed, Outcome},
     session::{self, Session},
     show::{Style, Table, elapsed},
     signature,
@@ -46,18 +47,26 @@ pub(crate) struct Offer {
     templates: Vec<ResourceTemplate>,
 }
 
+/// What can be asked for by its kind.
+const KINDS: [&str; 3] = ["tools", "prompts", "resources"];
+
 /// How many parameters of a tool are shown; `--json` has all.
 const MAX_PARAMETERS: usize = 4;
 
 pub(crate) fn run(list: &List) -> Outcome {
     let (server, rest) = list.aim.split(&list.words)?;
+    if let Some(word) = rest.get(1) {
+        return Err(Failed::usage(format!("`{word}` is one word too many")));
+    }
     let started = Instant::now();
     let work = async |session: Session| {
         let connection = &session.connection;
         let mut offer = offer(connection).await?;
         let took = started.elapsed();
         if let Some(wanted) = rest.first() {
-            offer.keep(wanted);
+            offer
+                .keep(wanted)
+                .map_err(|near| nothing(&server, wanted, near))?;
         }
         if list.json {
             print_json(&offer.to_json(connection))?;
@@ -70,6 +79,16 @@ pub(crate) fn run(list: &List) -> Outcome {
         Ok(())
     };
     block_on(session::with(&list.aim.options, None, &server, work))
+}
+
+/// Nothing is listed: it was not meant to be nothing.
+fn nothing(server: &Server, wanted: &str, near: Option<String>) -> Failed {
+    let name = &server.name;
+    let failed = Failed::usage(format!("nothing of server `{name}` begins with `{wanted}`"));
+    match near {
+        Some(near) => failed.hint(format!("did you mean `{near}`?")),
+        None => failed.hint(format!("`{}` shows what there is", server.line("list", ""))),
+    }
 }
 
 fn title(target: &Server, connection: &Connection) -> String {
@@ -114,22 +133,13 @@ pub(crate) async fn offer(connection: &Connection) -> Outcome<Offer> {
 }
 
 impl Offer {
-    fn keep(&mut self, wanted: &str) {
+    /// Keeps one kind, or what begins so. If that is nothing, what was probably meant.
+    fn keep(&mut self, wanted: &str) -> Result<(), Option<String>> {
         let (tools, prompts, resources) = match wanted {
             "tools" => (true, false, false),
             "prompts" => (false, true, false),
             "resources" => (false, false, true),
-            start => {
-                self.tools.retain(|tool| tool.name.starts_with(start));
-                self.prompts.retain(|prompt| prompt.name.starts_with(start));
-                self.resources.retain(|resource| {
-                    resource.uri.starts_with(start) || resource.name.starts_with(start)
-                });
-                self.templates.retain(|template| {
-                    template.uri_template.starts_with(start) || template.name.starts_with(start)
-                });
-                return;
-            }
+            start => return self.keep_start(start),
         };
         if !tools {
             self.tools.clear();
@@ -141,6 +151,28 @@ impl Offer {
             self.resources.clear();
             self.templates.clear();
         }
+        Ok(())
+    }
+
+    fn keep_start(&mut self, start: &str) -> Result<(), Option<String>> {
+        let near = nearest_name(start, KINDS.into_iter().chain(self.names()));
+        let near = near.map(str::to_owned);
+        let begins = |name: &str| name.starts_with(start);
+        self.tools.retain(|tool| begins(&tool.name));
+        self.prompts.retain(|prompt| begins(&prompt.name));
+        self.resources
+            .retain(|resource| begins(&resource.uri) || begins(&resource.name));
+        self.templates
+            .retain(|template| begins(&template.uri_template) || begins(&template.name));
+        self.names().next().map(drop).ok_or(near)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let tools = self.tools.iter().map(|tool| &*tool.name);
+        let prompts = self.prompts.iter().map(|prompt| &*prompt.name);
+        let resources = self.resources.iter().map(|resource| &*resource.uri);
+        let templates = self.templates.iter().map(|one| &*one.uri_template);
+        tools.chain(prompts).chain(resources).chain(templates)
     }
 
     fn table(&self) -> Table {

@@ -2,7 +2,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
-use turnbuckle::ResourceContents;
+use turnbuckle::{ResourceContents, schema::nearest_name};
 
 use super::{print_shown, request::Request};
 use crate::{
@@ -41,7 +41,10 @@ impl Read {
     async fn on(&self, session: &Session, uri: &str) -> Outcome {
         let desk = self.request.asks.desk()?;
         let call = session.connection.read(uri);
-        let finished = session.finish(call, &desk, self.request.json).await?;
+        let finished = match session.finish(call, &desk, self.request.json).await {
+            Ok(finished) => finished,
+            Err(failed) => return Err(suggest(session, uri, failed).await),
+        };
         if self.request.json {
             return session.print_exact("resources/read", &finished.result);
         }
@@ -53,6 +56,19 @@ impl Read {
             }
         }
         Ok(())
+    }
+}
+
+/// A URI that is nearly one that there is was misspelt.
+async fn suggest(session: &Session, uri: &str, failed: Failed) -> Failed {
+    if failed.code != Code::Protocol {
+        return failed;
+    }
+    let resources = session.connection.resources().await.unwrap_or_default();
+    let uris = resources.iter().map(|resource| &*resource.uri);
+    match nearest_name(uri, uris.filter(|other| *other != uri)) {
+        Some(near) => failed.hint(format!("did you mean `{near}`?")),
+        None => failed,
     }
 }
 

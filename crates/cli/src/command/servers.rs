@@ -4,19 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use turnbuckle_host::config::{Entry, Environment, Launch};
+use turnbuckle_host::config::{Entry, Launch};
 
 use super::{print, print_json};
 use crate::{
     exit::Outcome,
     show::{Style, Table},
-    target,
+    target::{self, Surroundings},
 };
 
 /// List the servers that config files name, where they are, and what is wrong with them.
 ///
 /// The files of Claude Desktop and Code, Cursor, VS Code, Codex, Windsurf, Zed, Gemini CLI and
-/// others are looked for in the usual places, those of the project first.
+/// others are looked for in the usual places, those of the project first. What a file would have an
+/// editor ask for (`${input:api-key}`) is taken from the environment (`TURNBUCKLE_INPUT_API_KEY`).
 #[derive(Args)]
 pub(crate) struct Servers {
     /// Read this file and no other.
@@ -80,7 +81,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
 fn table(entries: &[Entry]) -> Table {
     let mut table = Table::default();
     for entry in entries {
-        let (what, style) = match entry.launch(&Environment) {
+        let (what, style) = match entry.launch(&Surroundings) {
             Ok(launch) => (line(&launch), None),
             Err(error) => (error.to_string(), Some(Style::Bad)),
         };
@@ -122,7 +123,7 @@ fn described(entry: &Entry) -> serde_json::Value {
         "address": entry.address(),
         "enabled": entry.is_enabled,
     });
-    match entry.launch(&Environment) {
+    match entry.launch(&Surroundings) {
         Ok(launch) => described["target"] = line(&launch).into(),
         Err(error) => described["problem"] = error.to_string().into(),
     }

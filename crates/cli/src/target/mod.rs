@@ -2,6 +2,7 @@
 
 mod aim;
 mod options;
+mod surroundings;
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +12,11 @@ use turnbuckle::{
     client::HttpTarget,
     transport::http::client::{Address, AddressError},
 };
-use turnbuckle_host::config::{Catalogue, Entry, Environment, Launch, LookupError, Places, Remote};
+use turnbuckle_host::config::{Catalogue, Entry, EntryError, Launch, LookupError, Places, Remote};
 
 pub(crate) use aim::Aim;
 pub(crate) use options::{EraName, Options};
+pub(crate) use surroundings::Surroundings;
 
 use crate::{
     exit::{Failed, Outcome},
@@ -124,12 +126,16 @@ pub(crate) fn catalogue(config: Option<&PathBuf>) -> Outcome<Catalogue> {
 }
 
 fn launch(entry: &Entry) -> Outcome<Server> {
-    let launch = entry.launch(&Environment).map_err(|error| {
-        Failed::usage(format!(
-            "server `{}` of `{}`: {error}",
-            entry.name,
-            entry.file.display()
-        ))
+    let launch = entry.launch(&Surroundings).map_err(|error| {
+        let (name, file) = (&entry.name, entry.file.display());
+        let failed = Failed::usage(format!("server `{name}` of `{file}`: {error}"));
+        match &error {
+            EntryError::InputMissing { id, .. } => {
+                failed.hint(format!("set {}", surroundings::variable(id)))
+            }
+            EntryError::Unset { name, .. } => failed.hint(format!("set {name}")),
+            _ => failed,
+        }
     })?;
     Ok(Server {
         name: entry.name.clone(),

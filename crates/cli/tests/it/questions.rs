@@ -2,6 +2,8 @@
 
 use std::process::{Command, Output, Stdio};
 
+use crate::program::{Place, stderr};
+
 const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
 
 /// Runs a command of the binary on its own demo server, with nobody at the terminal.
@@ -124,4 +126,26 @@ fn a_recording_answers_as_the_server_did() {
     assert_eq!(stdout(&replayed), stdout(&recorded));
     assert!(stdout(&recorded).contains("\"structuredContent\":{\"sum\":3}"));
     assert_eq!(compared.status.code(), Some(0), "{compared:?}");
+}
+
+/// All that is needed is asked for at once, and what nobody asked for is told.
+#[test]
+fn answers_that_are_missing_unasked_for_or_repeated_are_named() {
+    let place = Place::with_lab();
+    let call = ["call", "lab", "deploy", "env=prod"];
+    let output = place.run(&call);
+    let hint = "hint: pass --answer confirm=true --answer reason=VALUE\n";
+    assert!(stderr(&output).ends_with(hint), "{output:?}");
+    let answers = ["--answer", "confirm=true", "--answer", "reason=because"];
+    let unasked = ["--answer", "raeson=x"];
+    let output = place.run(&[&call[..], &answers, &unasked].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let wanted = "warning: nothing asked for `raeson`, which `--answer` answers\n";
+    assert_eq!(stderr(&output), wanted);
+    let output = place.run(&[&call[..], &answers, &["--answer", "confirm=false"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(
+        stderr(&output),
+        "error: `--answer confirm=…` is given twice\n"
+    );
 }

@@ -90,7 +90,7 @@ fn deploy_with_nobody_at_the_terminal() {
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     let said = stderr(&output);
     assert!(
-        said.ends_with("hint: pass --answer confirm=true\n"),
+        said.ends_with("hint: pass --answer confirm=true --answer reason=VALUE\n"),
         "{said}"
     );
     // The hint leads on, until everything is answered.

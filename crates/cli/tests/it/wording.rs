@@ -1,6 +1,6 @@
 //! Mistakes on a command line: what is said names the thing, and what is hinted at can be run.
 
-use crate::program::{BINARY, Place, stderr};
+use crate::program::{BINARY, Place, stderr, stdout};
 
 #[test]
 fn a_wrong_address_is_named_before_anything_is_connected_to() {
@@ -60,4 +60,77 @@ fn an_argument_that_is_nested_too_deep_is_refused() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = stderr(&output);
     assert!(said.contains("nested deeper than 128 levels"), "{said}");
+}
+
+/// What a config file would have an editor ask for comes from the environment.
+#[test]
+fn an_input_of_a_config_file_can_be_given() {
+    let place = Place::new();
+    let config = format!(
+        r#"{{"inputs":[{{"id":"api-key","type":"promptString","description":"Key","password":true}}],
+            "servers":{{"lab":{{"type":"stdio","command":"{BINARY}","args":["serve","--stdio"],"env":{{"KEY":"${{input:api-key}}"}}}}}}}}"#
+    );
+    std::fs::create_dir(place.path().join(".vscode")).expect("there is room");
+    place.write(".vscode/mcp.json", &config);
+    let output = place.run(&["call", "lab", "echo", "text=hi"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(
+        said.ends_with("hint: set TURNBUCKLE_INPUT_API_KEY\n"),
+        "{said}"
+    );
+    let line = "TURNBUCKLE_INPUT_API_KEY=x turnbuckle call lab echo text=hi";
+    assert_eq!(stdout(&place.shell(line)), "hi\n");
+}
+
+#[test]
+fn what_is_like_something_that_there_is_is_suggested() {
+    let place = Place::with_lab();
+    for (words, code, wanted) in [
+        (
+            &["list", "lab", "tols"][..],
+            2,
+            "hint: did you mean `tools`?\n",
+        ),
+        (
+            &["list", "lab", "wether"],
+            2,
+            "hint: did you mean `weather`?\n",
+        ),
+        (
+            &["list", "lab", "zzzzzz"],
+            2,
+            "hint: `turnbuckle list lab` shows what there is\n",
+        ),
+        (
+            &["list", "lab", "tools", "echo"],
+            2,
+            "error: `echo` is one word too many\n",
+        ),
+        (
+            &["read", "lab", "demo://tick"],
+            4,
+            "hint: did you mean `demo://ticks`?\n",
+        ),
+    ] {
+        let output = place.run(words);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+        assert!(said.ends_with(wanted), "{words:?}: {said}");
+        assert_eq!(stdout(&output), "", "{words:?}");
+    }
+}
+
+/// Where there is no way to a server, the next step is doctor, and the libraries between keep quiet.
+#[test]
+fn who_cannot_connect_is_sent_to_the_doctor() {
+    let place = Place::new();
+    let output = place.run(&["list", "http://127.0.0.1:1/mcp?key=a&b=c"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let wanted = "error: server `http://127.0.0.1:1/mcp` could not be reached
+  because: cannot connect to http://127.0.0.1:1/mcp
+  because: Connection refused (os error 111)
+hint: `turnbuckle doctor 'http://127.0.0.1:1/mcp?key=a&b=c'` looks for what is in the way
+";
+    assert_eq!(stderr(&output), wanted);
 }
