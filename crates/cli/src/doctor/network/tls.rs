@@ -1,21 +1,10 @@
 //! TLS by hand: what the server shows, whether or not it is believed. Whether it is believed is
 //! seen with the first request, which is made as every client makes it.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::{net::TcpStream, time::timeout};
-use tokio_rustls::{
-    TlsConnector,
-    rustls::{
-        ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
-        client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-        crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
-        pki_types::{CertificateDer, ServerName, UnixTime},
-    },
-};
+use turnbuckle::transport::http::client::Shown;
 
 use super::certificate::{Validity, validity};
 use crate::{
@@ -36,21 +25,13 @@ pub(super) async fn look(
     patience: Patience,
 ) -> Option<()> {
     report.step("making a TLS connection");
-    let shown = Arc::new(Shown::default());
-    let connector = TlsConnector::from(config(shown.clone())?);
-    let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned()).ok()?;
     let began = Instant::now();
-    let handshake = timeout(patience.probe, connector.connect(name, stream)).await;
-    let said = match handshake {
-        Ok(Ok(connection)) => {
-            let version = connection.get_ref().1.protocol_version();
-            let version = version.map_or_else(String::new, |version| format!("{version:?}, "));
-            let version = version.replace("TLSv1_", "TLS 1.");
-            report.ok(
-                &tls::HANDSHAKE,
-                format!("{version}{}", elapsed(began.elapsed())),
-            );
-            look_at_dates(report, shown.validity());
+    let said = match timeout(patience.probe, Shown::by(host, stream)).await {
+        Ok(Ok(shown)) => {
+            let took = elapsed(began.elapsed());
+            let said = format!("{}, {took}", shown.version);
+            report.ok(&tls::HANDSHAKE, said);
+            look_at_dates(report, validity(&shown.certificate));
             return Some(());
         }
         Ok(Err(error)) => error.to_string(),
@@ -68,14 +49,10 @@ pub(super) async fn look(
 
 /// Whether TLS is spoken, by whomever.
 pub(super) async fn is_spoken(host: &str, stream: TcpStream, patience: Patience) -> bool {
-    let (Some(config), Ok(name)) = (
-        config(Arc::default()),
-        ServerName::try_from(host.to_owned()),
-    ) else {
-        return false;
-    };
-    let handshake = TlsConnector::from(config).connect(name, stream);
-    matches!(timeout(patience.probe, handshake).await, Ok(Ok(_)))
+    matches!(
+        timeout(patience.probe, Shown::by(host, stream)).await,
+        Ok(Ok(_))
+    )
 }
 
 fn look_at_dates(report: &Report, validity: Option<Validity>) {
@@ -102,77 +79,6 @@ fn look_at_dates(report: &Report, validity: Option<Validity>) {
                 report.ok(&tls::EXPIRES_SOON, said);
             }
         }
-    }
-}
-
-fn config(shown: Arc<Shown>) -> Option<Arc<ClientConfig>> {
-    let provider = Arc::new(ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .ok()?;
-    let witness = Arc::new(Witness { provider, shown });
-    let config = builder
-        .dangerous()
-        .with_custom_certificate_verifier(witness)
-        .with_no_client_auth();
-    Some(Arc::new(config))
-}
-
-/// The certificate that a server showed.
-#[derive(Debug, Default)]
-struct Shown(Mutex<Option<Vec<u8>>>);
-
-impl Shown {
-    fn validity(&self) -> Option<Validity> {
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        validity(shown.as_deref()?)
-    }
-}
-
-/// Looks at certificates and believes them all: nothing is sent over such a connection.
-#[derive(Debug)]
-struct Witness {
-    provider: Arc<CryptoProvider>,
-    shown: Arc<Shown>,
-}
-
-impl ServerCertVerifier for Witness {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let mut shown = self.shown.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *shown = Some(certificate.as_ref().to_vec());
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        algorithms.supported_schemes()
     }
 }
 

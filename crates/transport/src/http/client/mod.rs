@@ -12,6 +12,8 @@ mod error;
 mod reply;
 mod screen;
 mod settings;
+#[cfg(feature = "tls")]
+mod shown;
 mod stream;
 #[cfg(feature = "tls")]
 mod trust;
@@ -23,5 +25,7 @@ pub use error::HttpError;
 pub use reply::{Events, Reply};
 pub use screen::ScreenedOut;
 pub use settings::AgentSettings;
+#[cfg(feature = "tls")]
+pub use shown::Shown;
 
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};

@@ -1,0 +1,61 @@
+//! What a server shows in a TLS handshake, for those who look into what is wrong with it.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use super::trust::{self, Trust};
+
+/// What a server showed in a TLS handshake, whether or not it is believed.
+///
+/// ```no_run
+/// use turnbuckle_transport::http::client::Shown;
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let stream = tokio::net::TcpStream::connect("example.com:443").await?;
+/// let shown = Shown::by("example.com", stream).await?;
+/// println!("{}, {} bytes of certificate", shown.version, shown.certificate.len());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shown {
+    /// The version of TLS that was agreed on: `TLS 1.3`.
+    pub version: String,
+    /// The certificate of the server itself, in DER; empty if it showed none.
+    pub certificate: Vec<u8>,
+}
+
+impl Shown {
+    /// Makes a handshake with whoever is at the other end, and ends the connection: nothing is sent
+    /// over it, for nobody knows to whom.
+    ///
+    /// # Errors
+    /// If the host is no name that a certificate can have, or no handshake comes about.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the connection. It has no deadline of its own.
+    pub async fn by(host: &str, stream: TcpStream) -> io::Result<Self> {
+        let config = trust::config(Trust::Anybody, &[]).map_err(io::Error::other)?;
+        let name = host.trim_matches(['[', ']']).to_owned();
+        let name = ServerName::try_from(name).map_err(io::Error::other)?;
+        let connection = TlsConnector::from(Arc::clone(&config))
+            .connect(name, stream)
+            .await?;
+        let (_, session) = connection.get_ref();
+        let version = session.protocol_version();
+        let version = version.map_or_else(String::new, |version| format!("{version:?}"));
+        let certificates = session.peer_certificates().unwrap_or_default();
+        Ok(Self {
+            version: version.replace("TLSv1_", "TLS 1."),
+            certificate: certificates
+                .first()
+                .map(|certificate| certificate.to_vec())
+                .unwrap_or_default(),
+        })
+    }
+}
