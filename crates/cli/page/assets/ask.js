@@ -3,6 +3,7 @@
 import { post } from "./api.js";
 import { View, button, bytes, h } from "./element.js";
 import { parse } from "./json.js";
+import { brief } from "./prose.js";
 import { contentBlock } from "./result.js";
 import { state } from "./store.js";
 import { tree } from "./tree.js";
@@ -130,6 +131,12 @@ export class Ask extends View {
   }
 }
 customElements.define("tb-ask", Ask);
+
+/** A question in a line. */
+export function askWords({ method, params }) {
+  if (method === "sampling/createMessage") return "a reply from your model";
+  return method === "elicitation/create" && typeof params?.message === "string" ? brief(params.message) : method;
+}
 
 /** A question keeps its element, and what was filled in, when it moves to the call it belongs to. */
 const shown = new Map();

@@ -1,6 +1,6 @@
 // The page: its head, its tabs, and what stands below them.
 
-import { askElement } from "./ask.js";
+import { askElement, askWords } from "./ask.js";
 import { View, button, h } from "./element.js";
 import { icon } from "./icon.js";
 import { failure } from "./failure.js";
@@ -117,7 +117,8 @@ class Page extends View {
       const server = state.servers.get(ask.server);
       const body = call
         ? h("div.elsewhere", null, h("span.pill.asked", null, "waiting for you"), h("a", { href: address({ server: server?.name, tab: "tools", object: call.object, query: { run: call.n } }) }, `${call.object ?? call.method} asks you something`))
-        : askElement(ask);
+        // Nothing says which call it belongs to: it waits in a line, and opens above the work when somebody wants to answer.
+        : h("details", null, h("summary", null, h("span.pill.asked", null, "waiting for you"), h("span", null, `${server?.name ?? ask.server} asks: ${askWords(ask)}`)), askElement(ask));
       this.waiting.append(h("div", { "data-ask": ask.id }, body));
     }
   }

@@ -63,7 +63,7 @@ export class Run extends View {
     const parts = [h(`span.pill.${isToolError ? "failed" : status}`, null, ["done"].includes(status) && !isToolError ? icon("check") : null, word), h("span.facts", null, facts.join(" · "))];
     if (!ended) parts.push(button("Cancel", () => this.cancel(), { title: "Cancel this call (Esc)" }));
     else parts.push(copyButton("Copy command line", () => this.exchange.command ?? "", { quiet: true, look: "bare" }));
-    const bar = ended ? null : progressBar(progress, elapsed);
+    const bar = ended ? null : status === "asked" && !progress ? h("div.waiting") : progressBar(progress, elapsed);
     if (!ended) {
       // The button stays the same element, so that it can be clicked between two ticks.
       if (this.head.querySelector("button") && this.shownStatus === status) {
