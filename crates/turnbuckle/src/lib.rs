@@ -97,6 +97,28 @@ pub mod __private {
 #[doc = include_str!("../../../docs/extensions.md")]
 struct Extensions;
 
+/// The examples of the attributes compile.
+#[cfg(all(doctest, feature = "server"))]
+mod attributes {
+    #[doc = include_str!("../../macros/src/docs/tool.md")]
+    struct Tool;
+
+    #[doc = include_str!("../../macros/src/docs/prompt.md")]
+    struct Prompt;
+
+    #[doc = include_str!("../../macros/src/docs/resource.md")]
+    struct Resource;
+
+    #[doc = include_str!("../../macros/src/docs/handlers.md")]
+    struct Handlers;
+
+    #[doc = include_str!("../../macros/src/docs/form.md")]
+    struct Form;
+
+    #[doc = include_str!("../../macros/src/docs/choice.md")]
+    struct Choice;
+}
+
 /// The code in the README compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

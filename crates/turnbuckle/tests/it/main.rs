@@ -7,6 +7,7 @@ mod asks_everywhere;
 mod asks_otherwise;
 mod asks_states;
 mod changes;
+mod compiler;
 mod extensions;
 mod forms;
 mod functions;

@@ -1,0 +1,186 @@
+//! The compiler, for files that are no part of this crate: with the very libraries that these tests
+//! are linked with, so that nothing is built again.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// This crate's folder, from that of the workspace.
+const FOLDER: &str = "crates/turnbuckle";
+
+/// `rustc`, and the library of this crate.
+pub(crate) struct Compiler {
+    library: PathBuf,
+    /// Where its dependencies are.
+    folder: PathBuf,
+}
+
+impl Compiler {
+    /// Asks cargo for the library, with the features that it has among all of the workspace: messages
+    /// list types, and which there are must not depend on what else is tested. An example is asked
+    /// for since it is built with them, and is built before all tests are run.
+    pub(crate) fn find() -> Self {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = as_from_a_shell(Command::new(cargo))
+            .args(["build", "--workspace", "--example", "hello"])
+            .args(["--quiet", "--message-format=json"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let messages = String::from_utf8(output.stdout).unwrap();
+        let library = messages.lines().find_map(library).unwrap();
+        let folder = library.parent().unwrap().to_owned();
+        let folder = if folder.ends_with("deps") {
+            folder
+        } else {
+            folder.join("deps")
+        };
+        Self { library, folder }
+    }
+
+    /// What it says of a file that it has to refuse, without what differs from machine to machine.
+    pub(crate) fn refuses(&self, case: &Path) -> Result<String, String> {
+        let output = self.compile(case, "metadata");
+        if output.status.success() {
+            return Err(format!("{}: compiles, and should not", case.display()));
+        }
+        Ok(portable(&stderr(&output)))
+    }
+
+    /// Compiles a file that it has to accept in silence, and runs it.
+    pub(crate) fn run(&self, case: &Path) {
+        let output = self.compile(case, "link");
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{}",
+            stderr(&output)
+        );
+        let ran = Command::new(product(case)).output().unwrap();
+        assert!(ran.status.success(), "{}: {}", case.display(), stderr(&ran));
+    }
+
+    fn compile(&self, case: &Path, emit: &str) -> Output {
+        let library = format!("turnbuckle={}", self.library.display());
+        let folder = format!("dependency={}", self.folder.display());
+        Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+            .args([
+                "--edition=2024",
+                "--crate-type=bin",
+                "--diagnostic-width=400",
+            ])
+            .args(["--allow=dead_code", "--emit", emit])
+            .args(["--extern", &library, "-L", &folder])
+            .arg("-o")
+            .arg(product(case))
+            .arg(Path::new(FOLDER).join(case))
+            // There the library was compiled: its files are found, and shown, by the same paths.
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .output()
+            .unwrap()
+    }
+}
+
+fn product(case: &Path) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(case.file_stem().unwrap())
+}
+
+/// Without what cargo tells a test about its package: there are build scripts that run again if it
+/// changes, and with them all that depends on them would be built again.
+fn as_from_a_shell(mut command: Command) -> Command {
+    for (name, _) in env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The library of this crate, if this message of cargo's is about it.
+fn library(message: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let is_ours = message["target"]["name"] == "turnbuckle"
+        && message["target"]["kind"] == serde_json::json!(["lib"])
+        && message["profile"]["test"] == false;
+    let files = message["filenames"].as_array().filter(|_| is_ours)?;
+    let mut files = files.iter().filter_map(Value::as_str).map(PathBuf::from);
+    files.find(|it| it.extension().is_some_and(|it| it == "rlib"))
+}
+
+/// How many columns the numbers of lines take: as many as the last line of a case has digits.
+const MARGIN: usize = 3;
+
+/// The messages without what changes with any change elsewhere: how many types there are, and the
+/// numbers of lines in files of the library, with the room they take.
+fn portable(said: &str) -> String {
+    let cases = format!("{FOLDER}/tests/it/ui/");
+    let mut portable = String::new();
+    let (mut is_library, mut margin) = (false, 0);
+    for line in said.lines().filter(|it| !is_summary(it)) {
+        let text = line.trim_start();
+        if let Some(place) = text
+            .strip_prefix("--> ")
+            .or_else(|| text.strip_prefix("::: "))
+        {
+            is_library = !place.starts_with(&cases);
+            margin = line.len() - text.len();
+        } else if !text.starts_with(|it: char| it.is_ascii_digit() || "|.".contains(it)) {
+            is_library = false;
+        }
+        let line = if is_library {
+            without_numbers(line)
+        } else {
+            line.to_owned()
+        };
+        let line = without_count(&line).replace(&cases, "tests/it/ui/");
+        portable += with_margin(&line, margin).trim_end();
+        portable.push('\n');
+    }
+    format!("{}\n", portable.trim_end())
+}
+
+/// The numbers of lines take as much room as the longest in the message.
+fn with_margin(line: &str, margin: usize) -> String {
+    match line.split_at_checked(margin) {
+        Some((number, rest)) if number.bytes().all(|it| it == b' ' || it.is_ascii_digit()) => {
+            format!("{:>MARGIN$}{rest}", number.trim())
+        }
+        _ => line.to_owned(),
+    }
+}
+
+fn is_summary(line: &str) -> bool {
+    [
+        "error: aborting due to ",
+        "Some errors have detailed",
+        "For more information about",
+    ]
+    .iter()
+    .any(|it| line.starts_with(it))
+}
+
+/// A line about code of the library: of its place the file, of the code the code.
+fn without_numbers(line: &str) -> String {
+    let is_place = line.trim_start().starts_with(['-', ':']);
+    if let Some((file, _)) = line.split_once(".rs:").filter(|_| is_place) {
+        return format!("{file}.rs");
+    }
+    let margin = line.find('|').unwrap_or(0);
+    let (numbers, code) = line.split_at(margin);
+    numbers.replace(|it: char| it.is_ascii_digit(), " ") + code
+}
+
+/// `and 12 others` is about types that a case is not about.
+fn without_count(line: &str) -> String {
+    let text = line.trim_start();
+    let count = text
+        .strip_prefix("and ")
+        .and_then(|it| it.strip_suffix(" others"));
+    count.map_or_else(|| line.to_owned(), |it| line.replacen(it, "$N", 1))
+}
