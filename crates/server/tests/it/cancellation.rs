@@ -148,7 +148,7 @@ async fn one_peer_cannot_cancel_for_another() {
     assert_eq!(one.receive().await["id"], id);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_end_of_a_connection_ends_all_that_runs_on_it() {
     for hang_up in [true, false] {
         let gate = Gate::new();

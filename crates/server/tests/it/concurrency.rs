@@ -47,7 +47,7 @@ async fn as_many_calls_run_at_once_as_may_and_each_is_answered() {
     wire.assert_quiet().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_limit_of_one_connection_is_no_limit_for_another() {
     let gate = Gate::new();
     let live = gate.live();

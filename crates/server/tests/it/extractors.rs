@@ -413,7 +413,7 @@ async fn progress_ends_with_the_answer() {
     wire.assert_quiet().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn work_that_a_drop_does_not_reach_hears_of_the_cancellation() {
     let gate = Gate::new();
     let (told, mut heard) = tokio::sync::mpsc::channel(4);
