@@ -144,7 +144,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
         if (await anyway.isVisible()) throw new Error(await page.locator(".callform").innerText());
         await page.locator("tb-run .facts", { hasText: "task" }).waitFor();
         await page.reload();
-        await page.locator("tb-run .facts", { hasText: /task · working/ }).waitFor();
+        await page.locator("tb-run .facts", { hasText: /task · working · asked every/ }).waitFor();
         await page.locator('nav a[data-tab="tasks"]').click();
         await page.locator(".tasks .pill.running").first().waitFor();
         const kept = await page.locator(".ttl[data-ends]").first().textContent();

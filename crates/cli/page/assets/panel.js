@@ -4,7 +4,7 @@ import { post } from "./api.js";
 import { View, button, copyButton, h, plural, span, tabs, time } from "./element.js";
 import { commandLine } from "./command-line.js";
 import { parse, print } from "./json.js";
-import { brief, prose } from "./prose.js";
+import { brief, description } from "./prose.js";
 import { onPlace, place, set } from "./router.js";
 import { callsOf, start, state, touch } from "./store.js";
 import { hasSecret } from "./schema-form.js";
@@ -77,7 +77,7 @@ export class Panel extends View {
     const form = h("div.callform", { role: "region", "aria-label": "Call" },
       h("h1", null, brief(subject.name), subject.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))),
       subject.title && subject.title !== subject.name ? h("p.title", null, brief(subject.title)) : null,
-      subject.description ? h("div.description", null, prose(subject.description)) : null,
+      subject.description ? h("div.description", null, description(subject.description)) : null,
       subject.about ? h("p.dim.small", null, subject.about) : null,
       this.tabsPlace, this.formPlace, this.confirm,
       h("div.actions", null, this.runButton, this.anyway,

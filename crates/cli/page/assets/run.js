@@ -140,7 +140,9 @@ function rawAnswer({ n }) {
 /** The task, how long it is kept, and how it is looked after. */
 function taskWords(task) {
   const left = keptFor(task);
-  return ["task", task?.status, left === null ? null : left > 0 ? `kept for ${span(left)}` : "no longer kept"].filter(Boolean).join(" · ");
+  const every = Number(task?.pollIntervalMs ?? task?.pollInterval);
+  const isOpen = task?.status === "working" || task?.status === "input_required";
+  return ["task", task?.status, isOpen && every > 0 ? `asked every ${span(every)}` : null, left === null ? null : left > 0 ? `kept for ${span(left)}` : "no longer kept"].filter(Boolean).join(" · ");
 }
 
 function cancelled(exchange) {
