@@ -99,7 +99,8 @@ pub(crate) async fn measure(extent: Extent) -> Result<Vec<Asks>> {
                 "HTTP" => Caller::http(server).await?,
                 _ => Caller::stdio(server)?,
             };
-            let measured = timeout(PATIENCE, caller.turn_by_turn(turns)).await;
+            let measured =
+                timeout(PATIENCE, caller.turn_by_turn(extent.share(turns, server))).await;
             let (asking, plain) = measured.map_err(|_| "asks took too long")??;
             all.push(Asks {
                 server: server.name().to_owned(),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::{
-    Result, asks, building, clients, growth, idle, instructions,
+    Result, asks, building, clients, growth, idle, instructions, listeners,
     paths::PATHS,
     peers::{Peer, said},
     process, profile,
@@ -53,6 +53,10 @@ async fn measure(extent: Extent) -> Result<Results> {
         speed: speed::measure(&servers, extent).await?,
         asks: asks::measure(extent).await?,
         idle: idle::measure(&servers, extent).await?,
+        listeners: match extent {
+            Extent::Quick => None,
+            Extent::Full => Some(listeners::measure().await?),
+        },
         startup: startup::measure(extent).await?,
         instructions,
         clients,

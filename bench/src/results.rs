@@ -12,6 +12,7 @@ use crate::{
     growth::Growth,
     idle::Idle,
     instructions::Counts,
+    listeners::Listeners,
     peers::{root, said, target},
     profile::Profile,
     speed::{Extent, Speed},
@@ -27,6 +28,8 @@ pub(crate) struct Results {
     pub(crate) speed: Speed,
     pub(crate) asks: Vec<Asks>,
     pub(crate) idle: Vec<Idle>,
+    /// Of a full comparison, or of `bench listeners`.
+    pub(crate) listeners: Option<Listeners>,
     pub(crate) startup: Vec<Startup>,
     pub(crate) instructions: Counts,
     pub(crate) clients: Vec<ClientCost>,

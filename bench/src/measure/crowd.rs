@@ -3,7 +3,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     task::JoinSet,
@@ -55,8 +55,10 @@ pub(crate) async fn gather(crowd: Crowd, address: SocketAddr) -> Result<Gathered
             }
         }
         Crowd::Listeners(count) => {
+            let filter = json!({"toolsListChanged": true});
             for _ in 0..count {
-                reading.spawn_local(drain(listener(address).await?));
+                let connection = listener(address, &filter).await?;
+                reading.spawn_local(drain(connection));
             }
         }
     }
@@ -81,9 +83,10 @@ async fn stream(address: SocketAddr, session: &str) -> Result<Connection> {
     Ok(connection)
 }
 
-async fn listener(address: SocketAddr) -> Result<Connection> {
+/// A listener of what the filter says.
+pub(crate) async fn listener(address: SocketAddr, filter: &Value) -> Result<Connection> {
     const METHOD: &str = "subscriptions/listen";
-    let params = json!({"notifications": {"toolsListChanged": true}, "_meta": call::meta()});
+    let params = json!({"notifications": filter, "_meta": call::meta()});
     let body = call::request(METHOD, FIRST_ID, &params);
     let mut connection = Connection::open(address).await?;
     let request = post(address, &modern_headers(METHOD, None), &body);

@@ -1,7 +1,7 @@
 //! What was aimed at, and what was reached.
 
 use super::table::{Table, count, dash, times};
-use crate::{paths::PATHS, peers::Peer, results::Results};
+use crate::{listeners::Listeners, paths::PATHS, peers::Peer, results::Results};
 
 /// Megabytes for each thousand sessions with a stream.
 const SESSIONS: f64 = 20.0;
@@ -9,6 +9,10 @@ const SESSIONS: f64 = 20.0;
 const BLOCKS: f64 = 10.0;
 /// A modern call that asks once, as a multiple of two plain ones.
 const ASKING: f64 = 2.2;
+/// Megabytes of ten thousand listeners.
+const LISTENERS: f64 = 150.0;
+/// Milliseconds of CPU to tell them of a change.
+const CHANGE: f64 = 100.0;
 /// A client's instructions for a call, as a share of rmcp's.
 const CLIENT: f64 = 0.6;
 /// Megabytes of the smallest stdio server, without symbols.
@@ -72,6 +76,18 @@ fn others(results: &Results, table: &mut Table) {
             Some(asks.ratio()?.median)
         });
     }
+    let own = |server, figure| (server == Peer::Turnbuckle).then_some(figure).flatten();
+    let listeners = results.listeners.as_ref();
+    limit(table, "MB for 10,000 listeners", LISTENERS, |server| {
+        own(server, listeners.map(|it| it.megabytes))
+    });
+    let name = "ms of CPU to tell 10,000 listeners of a change";
+    limit(table, name, CHANGE, |server| {
+        own(
+            server,
+            listeners.and_then(Listeners::change).map(|it| it.median),
+        )
+    });
     for client in &results.clients {
         let name = format!("client, {}: instructions, rmcp = 1", client.path);
         let share = client.turnbuckle / client.rmcp;

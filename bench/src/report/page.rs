@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Result, asks, growth,
     idle::Idle,
+    listeners,
     load::Measured,
     peers::{Peer, root},
     profile,
@@ -41,6 +42,10 @@ pub(crate) fn write(results: &Results) -> Result<()> {
         ("cpu", cpu(results).to_string()),
         ("rates", rates(results).to_string()),
         ("latency", latency(results).to_string()),
+        (
+            "listeners",
+            listeners::table(results.listeners.as_ref()).to_string(),
+        ),
         ("asks", asks::table(&results.asks).to_string()),
         (
             "instructions",
@@ -88,6 +93,7 @@ pub(crate) fn tables(results: &Results) -> Result<String> {
         ),
         ("Instructions of a client for a call", clients(results)),
         ("Footprint", footprint(results)),
+        ("Listeners", listeners::table(results.listeners.as_ref())),
         ("Building", building(results)),
         ("Growth", growth::table(&results.growth)),
     ] {

@@ -140,7 +140,7 @@ fn method(server: &AuthorizationServer) -> Method {
 fn application_type(redirect_uri: &str) -> &'static str {
     match Address::parse(redirect_uri) {
         Ok(address) if !is_loopback(&address) => "web",
-        // A port of this machine, or a scheme of the application's own.
+        // A port of this machine.
         _ => "native",
     }
 }
@@ -169,7 +169,6 @@ mod tests {
         for (uri, kind) in [
             ("http://127.0.0.1:1/callback", "native"),
             ("http://localhost/callback", "native"),
-            ("com.example.app:/callback", "native"),
             ("https://app.example/callback", "web"),
         ] {
             assert_eq!(body(uri, None)["application_type"], kind, "{uri}");

@@ -230,20 +230,15 @@ fn check_pkce(asked: &Asked<'_>) -> Result<(), AuthError> {
     })
 }
 
-/// A20: this machine, `https`, or a scheme of the application's own.
+/// A20: this machine, or `https`. RFC 8252 also knows schemes of an application's own; the
+/// specification does not.
 fn check_redirect(uri: &str) -> Result<(), AuthError> {
-    let is_right = match Address::parse(uri) {
-        Ok(address) => address.is_https() || is_loopback(&address),
-        // RFC 8252, 7.1: such schemes are reversed domain names.
-        Err(_) => uri
-            .split_once(':')
-            .is_some_and(|(scheme, _)| scheme.contains('.')),
-    };
-    if is_right {
+    let is_right = |address: Address| address.is_https() || is_loopback(&address);
+    if Address::parse(uri).is_ok_and(is_right) {
         return Ok(());
     }
-    let reason =
-        "people are sent back to this machine, to `https`, or to a scheme like `com.example.app`";
+    let reason = "people are sent back to this machine (`http://127.0.0.1:…`) or to `https`, so a \
+                  link to an application has to be one of its `https` links";
     Err(
         AuthError::new(Step::Setup, Problem::Forbidden(reason.to_owned()))
             .rule("security considerations, \"Communication Security\""),
@@ -262,7 +257,7 @@ mod tests {
             ("http://127.0.0.1:1/callback", true),
             ("http://localhost:1/callback", true),
             ("https://app.example/callback", true),
-            ("com.example.app:/callback", true),
+            ("com.example.app:/callback", false),
             ("http://app.example/callback", false),
             ("http://localhost.example/callback", false),
             ("javascript:alert(1)", false),

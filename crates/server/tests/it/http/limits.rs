@@ -185,7 +185,7 @@ async fn who_does_not_read_is_dropped_and_the_call_goes_on() {
     // On a busy machine this reader too is slow now and then, and comes back as clients do.
     for _ in 0..MAX_RETURNS {
         let mut back = session.resume(&last).await;
-        let events = back.rest().await;
+        let events = back.rest_or_cut().await;
         let Some(newest) = events.last() else {
             continue;
         };

@@ -28,4 +28,5 @@ mod shutdown;
 mod site;
 mod standing;
 mod subscriptions;
+mod tasks;
 mod utilities;

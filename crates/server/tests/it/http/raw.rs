@@ -153,6 +153,27 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Raw<I> {
         events
     }
 
+    /// All that comes of a stream before it ends, or is cut off since it is read too slowly.
+    pub(crate) async fn rest_or_cut(&mut self) -> Vec<Event> {
+        while self.has_piece().await {
+            let Some(piece) = self.piece().await else {
+                break;
+            };
+            self.decoder.feed(&piece, &mut self.events).expect("events");
+        }
+        self.events.drain(..).collect()
+    }
+
+    /// Waits for a whole chunk; false if the connection is closed before.
+    async fn has_piece(&mut self) -> bool {
+        while !begins_with_piece(&self.read) {
+            if !self.more().await {
+                return false;
+            }
+        }
+        true
+    }
+
     /// The next chunk of a body; `None` at its end.
     pub(crate) async fn piece(&mut self) -> Option<Vec<u8>> {
         let line = self.until(b"\r\n").await;
@@ -230,4 +251,14 @@ impl Answer {
             .expect("events");
         events
     }
+}
+
+/// Whether a chunk is there as a whole. What is no chunk at all is left to whoever reads it.
+fn begins_with_piece(read: &[u8]) -> bool {
+    let Some(at) = read.windows(2).position(|part| part == b"\r\n") else {
+        return false;
+    };
+    let length = std::str::from_utf8(&read[..at]).ok();
+    let length = length.and_then(|it| usize::from_str_radix(it, 16).ok());
+    length.is_none_or(|it| read.len() >= at + 2 + it + 2)
 }
