@@ -33,6 +33,15 @@ impl<C: Receive> Inlet<C> {
         }
     }
 
+    /// The same with a read buffer that is small until a read fills it, for a process whose first
+    /// answer somebody waits for.
+    pub(crate) fn starting_small(self) -> Self {
+        Self {
+            lines: self.lines.starting_small(),
+            ..self
+        }
+    }
+
     /// Where the next read goes.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         self.lines.space()

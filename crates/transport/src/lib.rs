@@ -13,6 +13,7 @@
 //! | the server side of stdio | [`serve_stdio`] |
 //! | the client side of stdio | [`Command`], then [`run`] over its [`Pipes`] |
 
+#[cfg(feature = "child")]
 mod child;
 mod error;
 #[cfg(feature = "http")]
@@ -26,6 +27,7 @@ mod receive;
 mod run;
 mod stdio;
 
+#[cfg(feature = "child")]
 pub use child::{
     Child, ChildReader, ChildWriter, Command, DEFAULT_GRACE, Ended, EndedBy, Pipes, SpawnError,
     Stderr, StderrCursor, StderrLine, StderrLog,

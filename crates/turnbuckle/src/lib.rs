@@ -46,6 +46,7 @@ pub use turnbuckle_skills as skills;
 pub use turnbuckle_store as store;
 pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
+#[cfg(feature = "client")]
 pub use turnbuckle_transport::Command;
 
 /// What most servers and clients need: `use turnbuckle::prelude::*`.
@@ -61,7 +62,9 @@ pub mod prelude {
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{Choice, Form};
 
-    pub use crate::{Command, handlers, prompt, resource, tool};
+    #[cfg(feature = "client")]
+    pub use crate::Command;
+    pub use crate::{handlers, prompt, resource, tool};
     pub use turnbuckle_macros::{Choice, Form};
 }
 

@@ -60,7 +60,7 @@ pub async fn serve_stdio<C: Receive + 'static>(
     let in_use = InUse::begin()?;
     let claim = Claim::take().map_err(TransportError::Claim)?;
     let (input, output) = claim.files().map_err(TransportError::Claim)?;
-    let inlet = Inlet::new(receiver, limits);
+    let inlet = Inlet::new(receiver, limits).starting_small();
     let threads = Threads::start(input, output, inlet, outbox, in_use)?;
     threads.finish(limits).await
 }
@@ -149,8 +149,9 @@ impl Threads {
             output: Arc::new(Output::new(output)),
             is_stopped: Arc::new(AtomicBool::new(false)),
         };
-        threads.start_writer(sender.clone())?;
-        threads.start_reader(input, inlet, sender, kept)?;
+        // The reader first: it answers by itself, and a client is waiting.
+        threads.start_reader(input, inlet, sender.clone(), kept)?;
+        threads.start_writer(sender)?;
         Ok(threads)
     }
 
