@@ -33,37 +33,40 @@ mod type_path;
 
 use kind::Kind;
 
-#[doc = include_str!("docs/tool.md")]
+// The examples in the documentation are tried by the facade, which depends on this crate. To depend
+// on the facade here would build all of it once more, as what runs while something is compiled.
+
+#[cfg_attr(not(doctest), doc = include_str!("docs/tool.md"))]
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(Kind::Tool, options.into(), &item.into()).into()
 }
 
-#[doc = include_str!("docs/prompt.md")]
+#[cfg_attr(not(doctest), doc = include_str!("docs/prompt.md"))]
 #[proc_macro_attribute]
 pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(Kind::Prompt, options.into(), &item.into()).into()
 }
 
-#[doc = include_str!("docs/resource.md")]
+#[cfg_attr(not(doctest), doc = include_str!("docs/resource.md"))]
 #[proc_macro_attribute]
 pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(Kind::Resource, options.into(), &item.into()).into()
 }
 
-#[doc = include_str!("docs/handlers.md")]
+#[cfg_attr(not(doctest), doc = include_str!("docs/handlers.md"))]
 #[proc_macro_attribute]
 pub fn handlers(options: TokenStream, item: TokenStream) -> TokenStream {
     handlers::expand(options.into(), &item.into()).into()
 }
 
-#[doc = include_str!("docs/form.md")]
+#[cfg_attr(not(doctest), doc = include_str!("docs/form.md"))]
 #[proc_macro_derive(Form, attributes(form, serde))]
 pub fn form(item: TokenStream) -> TokenStream {
     form::expand_form(item.into()).into()
 }
 
-#[doc = include_str!("docs/choice.md")]
+#[cfg_attr(not(doctest), doc = include_str!("docs/choice.md"))]
 #[proc_macro_derive(Choice, attributes(form, serde))]
 pub fn choice(item: TokenStream) -> TokenStream {
     form::expand_choice(item.into()).into()
