@@ -260,19 +260,21 @@ async fn cancelling_a_task_stops_the_work() {
 
 // The extension: a call that is a task is given up by `tasks/cancel`, not by a notification.
 // rule: Z5
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn giving_up_a_call_gives_up_its_task() {
     let (yard, server) = live(0);
     let client = Client::new("fickle", "1").only(Revision::V2026_07_28);
     let (duplex, transcript) = record(&server);
     let client = client.connect(duplex).await.unwrap();
     let call = client.call("build", json!({ "target": "all" }));
-    let given_up = timeout(Duration::from_millis(50), call.into_future()).await;
+    // Between two of its questions, which it asks every 10 ms: one on the way would be cancelled too.
+    let soon = Duration::from_millis(55);
+    let given_up = timeout(soon, call.into_future()).await;
     assert!(given_up.is_err());
     until_alive(&yard, 0).await;
 
     let call = client.call("build", json!({ "target": "all" }));
-    let error = call.deadline(Duration::from_millis(50)).await.unwrap_err();
+    let error = call.deadline(soon).await.unwrap_err();
     assert!(matches!(error, CallError::Deadline { .. }), "{error}");
     until_alive(&yard, 0).await;
     let said = transcript.to_string();
