@@ -13,6 +13,7 @@ mod forms;
 mod functions;
 mod methods;
 mod one_handler;
+mod patterns;
 mod secrets;
 mod spans;
 mod tasks;
