@@ -94,10 +94,10 @@ plain!(serde_json::Value std::path::PathBuf);
 impl<T: Plain> Plain for Option<T> {}
 impl<T: Plain> Plain for Box<T> {}
 impl<T: Plain> Plain for Vec<T> {}
-impl<T: Plain> Plain for HashSet<T> {}
+impl<T: Plain, S> Plain for HashSet<T, S> {}
 impl<T: Plain> Plain for BTreeSet<T> {}
 // Keys that are no strings are described by patterns.
-impl<T: Plain> Plain for HashMap<String, T> {}
+impl<T: Plain, S> Plain for HashMap<String, T, S> {}
 impl<T: Plain> Plain for BTreeMap<String, T> {}
 
 #[cfg(test)]
