@@ -73,12 +73,22 @@ impl Failed {
     pub(crate) fn with(self, server: &Server) -> Self {
         match (self.hint.as_deref(), self.code) {
             (Some(LOGIN), _) => self.hint(login(server)),
-            (None, Code::Connect) => {
-                let line = server.line("doctor", "");
-                self.hint(format!("`{line}` looks for what is in the way"))
-            }
+            (None, Code::Connect) => self.see_doctor(server),
             _ => self,
         }
+    }
+
+    /// The same where there was no connection at all.
+    pub(crate) fn without_connection(self, server: &Server) -> Self {
+        match self.hint {
+            None => self.see_doctor(server),
+            Some(_) => self.with(server),
+        }
+    }
+
+    fn see_doctor(self, server: &Server) -> Self {
+        let line = server.line("doctor", "");
+        self.hint(format!("`{line}` looks for what is in the way"))
     }
 
     /// The error alone, for whoever shows it in another way.
@@ -128,7 +138,7 @@ impl From<ConnectError> for Failed {
             ConnectError::Unauthorized { .. } | ConnectError::Authorization { .. } => {
                 (Code::Authorization, Some(LOGIN))
             }
-            ConnectError::TimedOut { .. } => (Code::Timeout, Some("`--timeout 120` waits longer")),
+            ConnectError::TimedOut { .. } => (Code::Timeout, None),
             ConnectError::Unsupported { .. } => (
                 Code::Protocol,
                 Some("without `--revision` and `--era`, what both sides speak is found out"),

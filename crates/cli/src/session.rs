@@ -103,10 +103,10 @@ where
     let late = || overdue(server, options.longest());
     let connection = tokio::select! {
         connected = client.connect(target).into_future() => {
-            connected.map_err(|error| Failed::from(error).with(server))?
+            connected.map_err(|error| Failed::from(error).without_connection(server))?
         }
         () = stop.as_mut() => return Err(Failed::interrupted()),
-        () = patience.exhausted() => return Err(late()),
+        () = patience.exhausted() => return Err(late().without_connection(server)),
     };
     let session = Session {
         connection: connection.clone(),
@@ -118,7 +118,7 @@ where
     let outcome = tokio::select! {
         outcome = work(session) => outcome,
         () = stop.as_mut() => Err(Failed::interrupted()),
-        () = patience.exhausted() => Err(late()),
+        () = patience.exhausted() => Err(late().hint("`--timeout 120` waits longer")),
     };
     end(server, &connection, &outcome, stop).await;
     outcome.map_err(|failed| failed.with(server))
@@ -147,7 +147,7 @@ async fn end<T>(
 
 fn overdue(server: &Server, limit: Duration) -> Failed {
     let text = format!("`{}` was not done within {}", server.name, elapsed(limit));
-    Failed::new(Code::Timeout, text).hint("`--timeout 120` waits longer")
+    Failed::new(Code::Timeout, text)
 }
 
 impl Session {

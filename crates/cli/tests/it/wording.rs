@@ -134,3 +134,26 @@ hint: `turnbuckle doctor 'http://127.0.0.1:1/mcp?key=a&b=c'` looks for what is i
 ";
     assert_eq!(stderr(&output), wanted);
 }
+
+/// What answers and is no server is told in words, once.
+#[test]
+fn what_is_no_server_is_told_as_what_it_is() {
+    let place = Place::new();
+    for (fault, wanted) in [
+        (
+            "breaks",
+            "because: the server refused `initialize` with HTTP status 502 upstream connect error (tried: `server/discover` at 2026-07-28: HTTP status 502; ",
+        ),
+        ("pages", "is this the URL of an MCP server?"),
+    ] {
+        let site = crate::doctor::Site::broken(fault, &[]);
+        let url = format!("http://127.0.0.1:{}/mcp", site.port);
+        let output = place.run(&["list", &url]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(4), "{said}");
+        assert!(said.contains(wanted), "{said}");
+        assert!(!said.contains("error 0"), "{said}");
+        let hint = format!("hint: `turnbuckle doctor {url}` looks for what is in the way\n");
+        assert!(said.ends_with(&hint), "{said}");
+    }
+}

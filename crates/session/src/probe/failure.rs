@@ -59,11 +59,11 @@ pub enum Reason {
     #[error("the server does not speak a modern revision: allow the legacy ones to use it")]
     NotModern,
     /// The server is there, but refuses.
-    #[error("the server refused `{asked}` with error {code}: {message}")]
+    #[error("{}", Refusal { asked: *asked, code: *code, message })]
     Refused {
         /// What it refused.
         asked: Asked,
-        /// The code of its error.
+        /// The code of its error; 0 if it answered with something else.
         code: i64,
         /// The message of its error, shortened if very long.
         message: String,
@@ -173,12 +173,53 @@ impl fmt::Display for Attempt {
         }
         match &self.outcome {
             None | Some(Outcome::Answered) => Ok(()),
+            // What came instead of an answer is told once, with the reason.
+            Some(Outcome::Refused { code: 0, .. }) => f.write_str(": no answer of MCP"),
+            Some(Outcome::Refused { code, message }) if is_status(message) => {
+                write!(f, ": HTTP status {code}")
+            }
             Some(Outcome::Refused { code, message }) => write!(f, ": error {code} ({message})"),
             Some(Outcome::Odd) => f.write_str(": an answer that does not fit"),
             Some(Outcome::Silent(waited)) => write!(f, ": no answer within {waited:?}"),
             Some(Outcome::Closed) => f.write_str(": connection closed"),
         }
     }
+}
+
+/// A refusal in a sentence.
+struct Refusal<'a> {
+    asked: Asked,
+    code: i64,
+    message: &'a str,
+}
+
+impl fmt::Display for Refusal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            asked,
+            code,
+            message,
+        } = self;
+        if *code == 0 {
+            return f.write_str(message);
+        }
+        if is_status(message) {
+            return write!(
+                f,
+                "the server refused `{asked}` with {}",
+                message.trim_end()
+            );
+        }
+        write!(
+            f,
+            "the server refused `{asked}` with error {code}: {message}"
+        )
+    }
+}
+
+/// Whether a message tells of an answer of HTTP that has no error of JSON-RPC in it.
+fn is_status(message: &str) -> bool {
+    message.starts_with("HTTP status ")
 }
 
 /// The attempts as the end of a sentence.

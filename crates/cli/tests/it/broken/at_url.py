@@ -88,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.give(401)
         if FAULT == "forbidden":
             return self.give(403)
-        if FAULT == "page" and self.path != "/mcp":
+        if FAULT == "pages" or (FAULT == "page" and self.path != "/mcp"):
             return self.give(200, b"<!doctype html><title>Welcome</title>", "text/html")
         try:
             message = json.loads(body)
