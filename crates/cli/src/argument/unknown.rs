@@ -67,7 +67,7 @@ fn names<'s>(schemas: &[&'s Value]) -> Option<Vec<&'s str>> {
         .filter_map(|schema| schema.get("properties")?.as_object())
         .peekable();
     named.peek()?;
-    if schemas.iter().any(|schema| is_open(&schema)) {
+    if schemas.iter().any(is_open) {
         return None;
     }
     Some(

@@ -99,14 +99,11 @@ impl Desk {
                 vec![format!("{key}=TEXT")],
             ),
         };
-        let examples: String = examples
-            .iter()
-            .map(|example| format!(" --answer {example}"))
-            .collect();
+        let examples = examples.join(" --answer ");
         Failed::new(
             Code::Input,
             format!("`{server}` asks, and nobody is there to answer: {what}"),
         )
-        .hint(format!("pass{examples}"))
+        .hint(format!("pass --answer {examples}"))
     }
 }

@@ -181,13 +181,11 @@ impl Server {
     /// A command line about this server that can be run as it stands.
     pub(crate) fn line(&self, command: &str, words: &str) -> String {
         let blank = if words.is_empty() { "" } else { " " };
-        match &self.given {
-            Some(given) => format!("turnbuckle {command}{blank}{words} -- {given}"),
-            None => {
-                let name = quoted(std::slice::from_ref(&self.name));
-                format!("turnbuckle {command} {name}{blank}{words}")
-            }
+        if let Some(given) = &self.given {
+            return format!("turnbuckle {command}{blank}{words} -- {given}");
         }
+        let name = quoted(std::slice::from_ref(&self.name));
+        format!("turnbuckle {command} {name}{blank}{words}")
     }
 
     /// The way there, for a client.

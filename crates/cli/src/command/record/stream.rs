@@ -59,7 +59,7 @@ impl Bridge {
                 return false;
             }
             match self.again(&mut position).await {
-                Some(next) => events = next,
+                Some(next) => events = *next,
                 None => return false,
             }
         }
@@ -84,7 +84,7 @@ impl Bridge {
     }
 
     /// Asks for a stream again until it is there. `None` if the server will not, or cannot for long.
-    async fn again(&self, position: &mut Position) -> Option<Events> {
+    async fn again(&self, position: &mut Position) -> Option<Box<Events>> {
         while position.failures < MAX_FAILURES {
             tokio::time::sleep(position.wait()).await;
             match self.events_from(position).await {
@@ -103,7 +103,7 @@ impl Bridge {
         }
         match self.agent.events(&address, headers).await {
             Ok(reply) if reply.status().is_success() && reply.is_events() => {
-                Asked::Stream(reply.events(MAX_MESSAGE))
+                Asked::Stream(Box::new(reply.events(MAX_MESSAGE)))
             }
             Ok(reply) if reply.status().is_server_error() => Asked::Lost,
             Ok(_) => Asked::Refused,
@@ -135,7 +135,7 @@ impl Bridge {
 
 /// What came of asking for a stream.
 enum Asked {
-    Stream(Events),
+    Stream(Box<Events>),
     /// There is none.
     Refused,
     /// There may be one later.
