@@ -175,6 +175,17 @@ await claim("a server's odd schemas, patterns and results neither stop nor break
   await page.getByText("and then <b>sense</b>").waitFor();
 }));
 
+await claim("a question that is gone does not come back with what was told of its call before", () => on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
+  await run(page);
+  await page.locator("tb-ask").waitFor();
+  const [call] = fake.exchanges.values();
+  fake.emit("ask-gone", { id: call.asks[0].id });
+  fake.emit("exchange", { ...call, rounds: 2, status: "running" });
+  await page.locator("tb-run .pill.running").waitFor();
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  if (await page.locator("tb-ask, [data-ask]").count()) throw new Error("it is asked again");
+}));
+
 await claim("a question that is not what its method says is shown and answered as it is", () => on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
   await run(page);
   await page.locator("tb-ask").waitFor();

@@ -124,7 +124,8 @@ const TAKES = {
   exchange(exchange, isOld) {
     const before = state.exchanges.get(exchange.n);
     state.exchanges.set(exchange.n, exchange);
-    for (const ask of exchange.asks ?? []) state.asks.set(ask.id, ask);
+    // From then on questions are told of by themselves.
+    if (isOld && !exchange.ended) for (const ask of exchange.asks ?? []) state.asks.set(ask.id, ask);
     touch("exchanges", exchange.n);
     if (!isOld && exchange.ended && !before?.ended) announce(`${exchange.object ?? exchange.method} ${exchange.status}`);
   },

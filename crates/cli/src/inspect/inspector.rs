@@ -217,9 +217,9 @@ impl Inspector {
         let Some(OpenAsk { ask, tell }) = open else {
             return false;
         };
-        let is_taken = tell.send(reply).is_ok();
+        // First: whoever gets the reply may end the exchange at once, and it would end with the question open.
         self.ask_is_gone(&ask);
-        is_taken
+        tell.send(reply).is_ok()
     }
 
     /// A question was withdrawn, or answered already.

@@ -227,6 +227,36 @@ fn a_call_its_command_and_its_messages() {
 }
 
 #[test]
+fn lists_are_read_once_and_told_with_the_state() {
+    let inspector = Inspector::start(&[]);
+    // Asked for while it may still be read.
+    let asked = inspector.get("servers/s1/offer");
+    let told = inspector.until("the state has the offer", |inspector| {
+        let state = inspector.get("state");
+        state["offers"]["s1"]
+            .is_object()
+            .then(|| state["offers"]["s1"].clone())
+    });
+    assert_eq!(told, asked);
+    let requests = |inspector: &Inspector| {
+        let rows = inspector.get("wire?limit=1000");
+        let rows = rows["rows"].as_array().expect("there are rows").clone();
+        let lists = rows.into_iter().filter(|row| {
+            row["kind"] == "request"
+                && row["method"]
+                    .as_str()
+                    .is_some_and(|method| method.ends_with("/list"))
+        });
+        lists.count()
+    };
+    assert_eq!(requests(&inspector), 4);
+    inspector.get("servers/s1/offer");
+    assert_eq!(requests(&inspector), 4);
+    inspector.get("servers/s1/offer?fresh=1");
+    assert_eq!(requests(&inspector), 8);
+}
+
+#[test]
 fn digits_are_sent_and_shown_as_they_were_typed() {
     let inspector = Inspector::start(&[]);
     let digits = "12345678901234567890.1200";
