@@ -7,9 +7,7 @@ use turnbuckle_session::round::{
     Key, KeyRing,
     seal::{MAX_KEYS, MAX_STATE_BYTES, WeakSecret},
 };
-use turnbuckle_store::{
-    Fanout, SpentStates, task::Tasks,
-};
+use turnbuckle_store::{Fanout, SpentStates, task::Tasks};
 use turnbuckle_transport::Limits;
 
 use crate::{

@@ -87,12 +87,12 @@ pub mod __private {
     pub use schemars;
     pub use serde;
     #[cfg(feature = "server")]
-    pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit};
-    #[cfg(feature = "server")]
     pub use turnbuckle_server::{
         AnyPatterns, DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet,
         Handlers, Named, NamedArgs, Patterns, PlainPatterns, TypeOf,
     };
+    #[cfg(feature = "server")]
+    pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit};
 }
 
 /// The code in the page on extensions compiles.

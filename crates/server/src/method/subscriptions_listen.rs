@@ -7,13 +7,7 @@ use turnbuckle_protocol::{
 };
 
 use super::Incoming;
-use crate::{
-    Reject,
-    exchange::Step,
-    sink::Sink,
-    subscription::Subscription,
-    task,
-};
+use crate::{Reject, exchange::Step, sink::Sink, subscription::Subscription, task};
 
 pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let params: SubscriptionsListenRequestParams = match incoming.params.parse() {

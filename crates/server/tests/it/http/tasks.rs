@@ -35,10 +35,15 @@ async fn who_polls_a_task_gets_no_stream() {
     site.gate.arrived(1).await;
     for (id, status) in [(2, "working"), (3, "completed")] {
         // It is asserted there that the answer is JSON, and not a stream.
-        let polled = session.post(request(id, "tasks/get", task.clone())).await.json();
+        let polled = session
+            .post(request(id, "tasks/get", task.clone()))
+            .await
+            .json();
         assert_eq!(polled["result"]["status"], status, "{polled}");
         site.gate.open(1);
-        let result = session.post(request(10 + id, "tasks/result", task.clone())).await;
+        let result = session
+            .post(request(10 + id, "tasks/result", task.clone()))
+            .await;
         assert!(result.text().contains("done"), "{}", result.text());
     }
 }
