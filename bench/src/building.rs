@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Result,
-    peers::{cargo_build, root, said, target},
+    peers::{always_build, root, said, target},
     speed::Extent,
 };
 
@@ -64,7 +64,7 @@ fn from_nothing(package: &[&str]) -> Result<f64> {
         std::fs::remove_dir_all(&folder)?;
     }
     let began = Instant::now();
-    cargo_build(&[package, &["--target-dir", &folder.to_string_lossy()]].concat())?;
+    always_build(&[package, &["--target-dir", &folder.to_string_lossy()]].concat())?;
     let took = began.elapsed();
     std::fs::remove_dir_all(&folder)?;
     Ok(took.as_secs_f64())

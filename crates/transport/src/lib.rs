@@ -11,7 +11,10 @@
 //! | two ends in one process | [`duplex`] and [`run`] |
 //! | a socket, a pipe, any byte stream | [`run`] |
 //! | the server side of stdio | [`serve_stdio`] |
-//! | the client side of stdio | [`Command`], then [`run`] over its [`Pipes`] |
+#![cfg_attr(
+    feature = "child",
+    doc = "| the client side of stdio | [`Command`], then [`run`] over its [`Pipes`] |"
+)]
 
 #[cfg(feature = "child")]
 mod child;

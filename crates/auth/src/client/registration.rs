@@ -139,9 +139,8 @@ fn method(server: &AuthorizationServer) -> Method {
 /// client-registration, "Application Type": `native` for what runs on the user's machine.
 fn application_type(redirect_uri: &str) -> &'static str {
     match Address::parse(redirect_uri) {
-        Ok(address) if !is_loopback(&address) => "web",
-        // A port of this machine.
-        _ => "native",
+        Ok(address) if is_loopback(&address) => "native",
+        _ => "web",
     }
 }
 

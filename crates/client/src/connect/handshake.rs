@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
     ServerCapabilities, error::code::METHOD_NOT_FOUND, revision::Raise,
 };
 use turnbuckle_session::{
-    probe::{Asked, Event},
+    probe::{Asked, Event, Refusal},
     requests::Deadline,
 };
 
@@ -138,7 +138,7 @@ impl Heard {
         }
         Event::Refused {
             asked,
-            code: error.code,
+            refusal: Refusal::Error(error.code),
             supported: error.data.as_ref().map(supported).unwrap_or_default(),
             message: error.message,
         }
@@ -186,9 +186,9 @@ impl Heard {
 
 /// What it means to the search that there is no answer.
 fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectError> {
-    let refused = |code, message| Event::Refused {
+    let refused = |refusal, message| Event::Refused {
         asked,
-        code,
+        refusal,
         message,
         supported: Vec::new(),
     };
@@ -215,11 +215,9 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
             let source = io::Error::other(source);
             return Err(ConnectError::Unreachable { server, source });
         }
-        CallError::Status { status, text, .. } => {
-            refused(status.into(), format!("HTTP status {status} {text}"))
-        }
+        CallError::Status { status, text, .. } => refused(Refusal::Status(status), text),
         // Over HTTP it is known which question an answer is for, also if it makes no sense.
-        error if link.wire.is_http() => refused(0, chain(&error)),
+        error if link.wire.is_http() => refused(Refusal::NoAnswer, chain(&error)),
         _ => Event::Garbage,
     })
 }

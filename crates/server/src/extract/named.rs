@@ -42,8 +42,9 @@ impl<T: Named> Extract for NamedArgs<T> {
 
 /// Stands for a type whose schema is asked about.
 ///
-/// `TypeOf::<T>::new().patterns()` with both of [`PlainPatterns`] and [`AnyPatterns`] in scope means
-/// the first for a [`Plain`] type and the second, one reference away, for every other.
+/// `(&TypeOf::<T>::new()).patterns()` with both of [`PlainPatterns`] and [`AnyPatterns`] in scope
+/// means the first for a [`Plain`] type and the second, one reference further away, for every other.
+/// Without the `&` the second is out of reach.
 pub struct TypeOf<T>(PhantomData<fn() -> T>);
 
 impl<T> TypeOf<T> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::{Revision, error::code};
 
-use super::{Action, Asked, Event, Outcome, Probe, Reason, memory::Sent};
+use super::{Action, Asked, Event, Outcome, Probe, Reason, Refusal, memory::Sent};
 use crate::{Era, negotiate::common};
 
 impl Probe {
@@ -18,10 +18,10 @@ impl Probe {
             Event::Discovered { versions } => Some(self.discovered(&versions)),
             Event::Refused {
                 asked: Asked::Discover,
-                code,
+                refusal,
                 message,
                 supported,
-            } => Some(self.refused_to_discover(version, code, &message, &supported)),
+            } => Some(self.refused_to_discover(version, refusal, &message, &supported)),
             Event::Garbage => Some(self.not_modern(Outcome::Odd)),
             Event::Timeout => Some(self.not_modern(Outcome::Silent(within))),
             Event::Closed => {
@@ -46,18 +46,22 @@ impl Probe {
     fn refused_to_discover(
         &mut self,
         asked: Revision,
-        code: i64,
+        refusal: Refusal,
         message: &str,
         supported: &[String],
     ) -> Action {
         self.here.discover = Sent::Answered;
-        self.trail.settle(&Outcome::refused(code, message));
-        match code {
-            code::UNSUPPORTED_PROTOCOL_VERSION => self.other_version(asked, supported),
+        self.trail.settle(&Outcome::refused(refusal, message));
+        match refusal {
+            Refusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION) => {
+                self.other_version(asked, supported)
+            }
             // stdio: a recognised modern error does not lead to `initialize`. What these two miss,
             // the calls to come will say.
-            code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY => self.ready(asked),
-            _ => self.not_modern(Outcome::refused(code, message)),
+            Refusal::Error(code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY) => {
+                self.ready(asked)
+            }
+            _ => self.not_modern(Outcome::refused(refusal, message)),
         }
     }
 

@@ -35,13 +35,13 @@ pub enum Event {
         /// Its `protocolVersion`.
         version: String,
     },
-    /// One of the two was answered with an error.
+    /// One of the two was answered, but not with a result.
     Refused {
         /// Which.
         asked: Asked,
-        /// The error's code.
-        code: i64,
-        /// The error's message.
+        /// What came instead.
+        refusal: Refusal,
+        /// What it says: the error's message.
         message: String,
         /// The strings under `supported` in the error's data; empty if there are none.
         supported: Vec<String>,
@@ -53,4 +53,16 @@ pub enum Event {
     Timeout,
     /// The process has exited, or the connection is gone.
     Closed,
+}
+
+/// What came in place of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// An error of JSON-RPC, with its code.
+    Error(i64),
+    /// A status of HTTP that came without one.
+    Status(u16),
+    /// No answer of MCP at all.
+    NoAnswer,
 }

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use turnbuckle_protocol::Revision;
 
-use super::Asked;
+use super::{Asked, Refusal};
 use crate::negotiate::dates;
 
 /// How many of a server's versions a failure keeps, and how many characters of each: enough for a
@@ -59,13 +59,13 @@ pub enum Reason {
     #[error("the server does not speak a modern revision: allow the legacy ones to use it")]
     NotModern,
     /// The server is there, but refuses.
-    #[error("{}", Refusal { asked: *asked, code: *code, message })]
+    #[error("{}", Told { asked: *asked, refusal: *refusal, message })]
     Refused {
         /// What it refused.
         asked: Asked,
-        /// The code of its error; 0 if it answered with something else.
-        code: i64,
-        /// The message of its error, shortened if very long.
+        /// How.
+        refusal: Refusal,
+        /// What it said, shortened if very long.
         message: String,
     },
     /// Nothing came back in time.
@@ -103,11 +103,11 @@ pub enum Step {
 pub enum Outcome {
     /// A result.
     Answered,
-    /// An error.
+    /// Something else than a result.
     Refused {
-        /// Its code.
-        code: i64,
-        /// Its message, shortened if very long.
+        /// What.
+        refusal: Refusal,
+        /// What it says, shortened if very long.
         message: String,
     },
     /// Something that fits no question.
@@ -119,18 +119,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn refused(code: i64, message: &str) -> Self {
+    pub(super) fn refused(refusal: Refusal, message: &str) -> Self {
         Self::Refused {
-            code,
+            refusal,
             message: clip(message, MESSAGE_SHOWN),
         }
     }
 
     pub(super) fn into_reason(self, asked: Asked) -> Reason {
         match self {
-            Self::Refused { code, message } => Reason::Refused {
+            Self::Refused { refusal, message } => Reason::Refused {
                 asked,
-                code,
+                refusal,
                 message,
             },
             Self::Odd | Self::Answered => Reason::Odd,
@@ -173,12 +173,12 @@ impl fmt::Display for Attempt {
         }
         match &self.outcome {
             None | Some(Outcome::Answered) => Ok(()),
-            // What came instead of an answer is told once, with the reason.
-            Some(Outcome::Refused { code: 0, .. }) => f.write_str(": no answer of MCP"),
-            Some(Outcome::Refused { code, message }) if is_status(message) => {
-                write!(f, ": HTTP status {code}")
-            }
-            Some(Outcome::Refused { code, message }) => write!(f, ": error {code} ({message})"),
+            Some(Outcome::Refused { refusal, message }) => match refusal {
+                Refusal::Error(code) => write!(f, ": error {code} ({message})"),
+                Refusal::Status(status) => write!(f, ": HTTP status {status}"),
+                // What came instead of an answer is told once, with the reason.
+                Refusal::NoAnswer => f.write_str(": no answer of MCP"),
+            },
             Some(Outcome::Odd) => f.write_str(": an answer that does not fit"),
             Some(Outcome::Silent(waited)) => write!(f, ": no answer within {waited:?}"),
             Some(Outcome::Closed) => f.write_str(": connection closed"),
@@ -187,39 +187,27 @@ impl fmt::Display for Attempt {
 }
 
 /// A refusal in a sentence.
-struct Refusal<'a> {
+struct Told<'a> {
     asked: Asked,
-    code: i64,
+    refusal: Refusal,
     message: &'a str,
 }
 
-impl fmt::Display for Refusal<'_> {
+impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            asked,
-            code,
-            message,
-        } = self;
-        if *code == 0 {
-            return f.write_str(message);
-        }
-        if is_status(message) {
-            return write!(
+        let Self { asked, message, .. } = self;
+        match self.refusal {
+            Refusal::Error(code) => write!(
                 f,
-                "the server refused `{asked}` with {}",
-                message.trim_end()
-            );
+                "the server refused `{asked}` with error {code}: {message}"
+            ),
+            Refusal::Status(status) => {
+                let text = format!("HTTP status {status} {message}");
+                write!(f, "the server refused `{asked}` with {}", text.trim_end())
+            }
+            Refusal::NoAnswer => f.write_str(message),
         }
-        write!(
-            f,
-            "the server refused `{asked}` with error {code}: {message}"
-        )
     }
-}
-
-/// Whether a message tells of an answer of HTTP that has no error of JSON-RPC in it.
-fn is_status(message: &str) -> bool {
-    message.starts_with("HTTP status ")
 }
 
 /// The attempts as the end of a sentence.

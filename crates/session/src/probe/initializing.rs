@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use turnbuckle_protocol::{Revision, error::code};
 
-use super::{Action, Asked, Event, Outcome, Probe, Reason, memory::Sent};
+use super::{Action, Asked, Event, Outcome, Probe, Reason, Refusal, memory::Sent};
 use crate::{Era, negotiate::common};
 
 impl Probe {
@@ -19,23 +19,25 @@ impl Probe {
             Event::Initialized { version } => Some(self.initialized(&version)),
             Event::Refused {
                 asked: Asked::Initialize,
-                code,
+                refusal,
                 message,
                 supported,
-            } => Some(self.refused(version, Outcome::refused(code, &message), &supported)),
+            } => Some(self.refused(version, Outcome::refused(refusal, &message), &supported)),
             Event::Discovered { versions } if is_late => {
                 self.note(common(&versions, &self.allowed, Era::Modern))
             }
             Event::Refused {
                 asked: Asked::Discover,
-                code,
+                refusal,
                 supported,
                 ..
-            } if is_late => self.note(match code {
-                code::UNSUPPORTED_PROTOCOL_VERSION => {
+            } if is_late => self.note(match refusal {
+                Refusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION) => {
                     common(&supported, &self.allowed, Era::Modern)
                 }
-                code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY => self.modern,
+                Refusal::Error(
+                    code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY,
+                ) => self.modern,
                 _ => None,
             }),
             // More likely the late answer to the probe than the one to `initialize`.

@@ -14,12 +14,15 @@ use crate::{Era, negotiate::newest};
 ///
 /// ```
 /// use turnbuckle_protocol::Revision;
-/// use turnbuckle_session::probe::{Action, Asked, Event, Probe, Settings};
+/// use turnbuckle_session::probe::{Action, Asked, Event, Probe, Refusal, Settings};
 ///
 /// let mut probe = Probe::new(Settings::new());
 /// assert!(matches!(probe.on(Event::Started), Some(Action::SendDiscover { .. })));
 /// let refused = Event::Refused {
-///     asked: Asked::Discover, code: -32601, message: "unknown method".into(), supported: vec![],
+///     asked: Asked::Discover,
+///     refusal: Refusal::Error(-32601),
+///     message: "unknown method".into(),
+///     supported: vec![],
 /// };
 /// assert!(matches!(probe.on(refused), Some(Action::SendInitialize { .. })));
 /// let answer = Event::Initialized { version: "2025-06-18".into() };

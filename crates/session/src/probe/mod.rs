@@ -26,7 +26,7 @@ mod settings;
 mod verdict;
 
 pub use action::Action;
-pub use event::{Asked, Event};
+pub use event::{Asked, Event, Refusal};
 pub use failure::{Attempt, Failure, Outcome, Reason, Step};
 pub use machine::Probe;
 pub use settings::{Aim, HANDSHAKE_TIMEOUT, PROBE_TIMEOUT, Settings};

@@ -9,21 +9,30 @@ use turnbuckle_protocol::{ClientCapabilities, ElicitationCapability, envelope::R
 pub enum Declared {
     /// Read.
     Read(Box<ClientCapabilities>),
-    /// As they came. What cannot be read declares nothing.
+    /// As they came. What cannot be read declares nothing but elicitation, if that can be read.
     Text(RawText),
 }
 
 /// The part that most questions need.
-#[derive(Default, Deserialize)]
-struct Elicitation {
-    elicitation: Option<ElicitationCapability>,
+fn elicitation(capabilities: &RawText) -> Option<ElicitationCapability> {
+    #[derive(Deserialize)]
+    struct Part {
+        elicitation: Option<ElicitationCapability>,
+    }
+    let part: Result<Part, _> = serde_json::from_str(capabilities.raw().get());
+    part.ok()?.elicitation
 }
 
 impl Declared {
     pub(super) fn read(&mut self) -> &ClientCapabilities {
         if let Self::Text(text) = self {
             let read = serde_json::from_str(text.raw().get());
-            *self = Self::Read(read.unwrap_or_default());
+            *self = Self::Read(read.unwrap_or_else(|_| {
+                Box::new(ClientCapabilities {
+                    elicitation: elicitation(text),
+                    ..ClientCapabilities::default()
+                })
+            }));
         }
         match self {
             Self::Read(capabilities) => capabilities,
@@ -35,10 +44,7 @@ impl Declared {
     pub(super) fn has_form_elicitation(&self) -> bool {
         match self {
             Self::Read(capabilities) => capabilities.has_form_elicitation(),
-            Self::Text(text) => {
-                let read: Elicitation = serde_json::from_str(text.raw().get()).unwrap_or_default();
-                read.elicitation.is_some_and(|it| it.has_form())
-            }
+            Self::Text(text) => elicitation(text).is_some_and(|it| it.has_form()),
         }
     }
 }
@@ -46,5 +52,30 @@ impl Declared {
 impl From<ClientCapabilities> for Declared {
     fn from(capabilities: ClientCapabilities) -> Self {
         Self::Read(Box::new(capabilities))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+    use turnbuckle_protocol::envelope::Raw;
+
+    use super::*;
+
+    #[test]
+    fn a_form_can_be_shown_whatever_was_looked_at_before() {
+        for (text, can) in [
+            (r#"{"elicitation":{}}"#, true),
+            (r#"{"elicitation":{"form":{}},"experimental":true}"#, true),
+            (r#"{"elicitation":{"url":{}},"extensions":[]}"#, false),
+            (r#"{"roots":{}}"#, false),
+            ("7", false),
+        ] {
+            let raw = RawValue::from_string(text.to_owned()).unwrap();
+            let mut declared = Declared::Text(Raw::from(&*raw).into());
+            assert_eq!(declared.has_form_elicitation(), can, "{text}");
+            assert_eq!(declared.read().has_form_elicitation(), can, "{text}");
+            assert_eq!(declared.has_form_elicitation(), can, "{text}, read");
+        }
     }
 }

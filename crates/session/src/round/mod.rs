@@ -11,6 +11,7 @@
 //! use serde_json::json;
 //! use turnbuckle_protocol::{
 //!     ClientCapabilities, ElicitRequestFormParams, ElicitSchema, Revision, StringSchema,
+//!     envelope::{Frame, Message, parse},
 //! };
 //! use turnbuckle_session::round::{Asked, Binding, KeyRing, RequestDigest, Round};
 //!
@@ -21,8 +22,9 @@
 //! };
 //! let client = ClientCapabilities::new().with_form_elicitation();
 //! let keys = KeyRing::from_secret(b"32 random bytes from the settings")?;
-//! // Of a real request it is the digest of all that it asks for.
-//! let request = RequestDigest::named("tools/call", "book");
+//! let text = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book"}}"#;
+//! let Ok(Frame::One(Message::Request(request))) = parse(text) else { panic!("a request") };
+//! let request = RequestDigest::of(&request.method, &request.params);
 //! let binding = Binding::new(request).with_caller("alice");
 //!
 //! let mut round = Round::new(Revision::LATEST, client.clone());

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Aim, Asked, Event, Probe, Reason, Settings, Verdict},
+    probe::{Action, Aim, Asked, Event, Probe, Reason, Refusal, Settings, Verdict},
 };
 
 /// Four times `server/discover` (first, other version, second look, after the restart), three
@@ -23,13 +23,18 @@ fn versions() -> impl Strategy<Value = Vec<String>> {
 fn events() -> impl Strategy<Value = Event> {
     let asked = prop_oneof![Just(Asked::Discover), Just(Asked::Initialize)];
     let code = proptest::sample::select(&[-32020, -32021, -32022, -32601, -32602, -32603, 1][..]);
+    let refusal = prop_oneof![
+        6 => code.prop_map(Refusal::Error),
+        1 => Just(Refusal::Status(404)),
+        1 => Just(Refusal::NoAnswer),
+    ];
     let version = versions().prop_map(|it| it.into_iter().next().unwrap_or_default());
     prop_oneof![
         2 => Just(Event::Started),
         1 => versions().prop_map(|versions| Event::Discovered { versions }),
         1 => version.prop_map(|version| Event::Initialized { version }),
-        4 => (asked, code, versions()).prop_map(|(asked, code, supported)| {
-            Event::Refused { asked, code, message: "no".to_owned(), supported }
+        4 => (asked, refusal, versions()).prop_map(|(asked, refusal, supported)| {
+            Event::Refused { asked, refusal, message: "no".to_owned(), supported }
         }),
         1 => Just(Event::Garbage),
         3 => Just(Event::Timeout),

@@ -75,6 +75,13 @@ fn any_journal() -> impl Strategy<Value = Journal> {
     })
 }
 
+/// What begins like a box that the ring has sealed, and goes on with noise.
+fn noise() -> impl Strategy<Value = String> {
+    // In Base64 the version and the name of the key end after twelve letters.
+    let head = ring().seal(&Journal::new(), &binding(), EXPIRES, [9; 24])[..12].to_owned();
+    "[A-Za-z0-9_-]{0,300}".prop_map(move |rest| format!("{head}{rest}"))
+}
+
 fn text(journal: &Journal) -> String {
     serde_json::to_string(journal).unwrap()
 }
@@ -159,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_opens_or_panics(state in prop_oneof![".{0,300}", "AQ[A-Za-z0-9_-]{0,300}"]) {
+    fn no_text_opens_or_panics(state in prop_oneof![".{0,300}", noise()]) {
         prop_assert!(ring().open(&state, &binding(), 0).is_err());
     }
 

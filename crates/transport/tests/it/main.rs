@@ -2,22 +2,22 @@
 
 mod back_pressure;
 mod batching;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "child", target_os = "linux"))]
 mod child_end;
-#[cfg(unix)]
+#[cfg(all(feature = "child", unix))]
 mod child_io;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "child", target_os = "linux"))]
 mod child_orphans;
-#[cfg(unix)]
+#[cfg(all(feature = "child", unix))]
 mod child_spawn;
 mod closing;
 #[cfg(feature = "http")]
 mod http;
 mod lines;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "child", target_os = "linux"))]
 mod process_table;
 mod recorder;
 #[cfg(unix)]
 mod stdio_files;
-#[cfg(unix)]
+#[cfg(all(feature = "child", unix))]
 mod stdio_process;

@@ -148,7 +148,9 @@ fn portable(said: &str) -> String {
 /// The numbers of lines take as much room as the longest in the message.
 fn with_margin(line: &str, margin: usize) -> String {
     match line.split_at_checked(margin) {
-        Some((number, rest)) if number.bytes().all(|it| it == b' ' || it.is_ascii_digit()) => {
+        Some((number, rest))
+            if margin > 0 && number.bytes().all(|it| it == b' ' || it.is_ascii_digit()) =>
+        {
             format!("{:>MARGIN$}{rest}", number.trim())
         }
         _ => line.to_owned(),

@@ -42,7 +42,7 @@ pub trait Browser: Send + Sync {
 pub trait Visit: Send {
     /// Where the authorization server sends the person back to.
     ///
-    /// It is `https`, of this machine, or of a scheme that belongs to the application.
+    /// It is `https` or of this machine: anything else is refused.
     fn redirect_uri(&self) -> &str;
 
     /// Sends the person there, and waits for the URL that they are sent back to. What is in it is

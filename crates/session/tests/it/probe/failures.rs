@@ -48,7 +48,7 @@ fn a_server_that_cannot_be_started_again_fails_with_everything_that_was_tried() 
 fn the_servers_own_words_are_the_reason_even_if_more_was_tried_after_them() {
     let refused = |asked| Event::Refused {
         asked,
-        code: -32603,
+        refusal: Refusal::Error(-32603),
         message: "API_KEY is not set".to_owned(),
         supported: Vec::new(),
     };
@@ -74,7 +74,7 @@ fn what_a_server_says_cannot_make_a_failure_long() {
     let supported = Vec::new();
     let refused = Event::Refused {
         asked: Asked::Initialize,
-        code: 1,
+        refusal: Refusal::Error(1),
         message,
         supported,
     };
@@ -86,7 +86,7 @@ fn what_a_server_says_cannot_make_a_failure_long() {
 fn versions_that_were_not_named_are_said_to_be_so() {
     let refused = Event::Refused {
         asked: Asked::Discover,
-        code: -32022,
+        refusal: Refusal::Error(-32022),
         message: String::new(),
         supported: Vec::new(),
     };
@@ -95,4 +95,44 @@ fn versions_that_were_not_named_are_said_to_be_so() {
         text.starts_with("the server speaks versions it does not name;"),
         "{text}"
     );
+}
+
+#[test]
+fn an_error_is_told_as_one_whatever_its_code_and_its_words() {
+    for (refusal, message, reason, tried) in [
+        (
+            Refusal::Error(0),
+            "boom",
+            "the server refused `initialize` with error 0: boom",
+            ": error 0 (boom)",
+        ),
+        (
+            Refusal::Error(-32603),
+            "HTTP status 502 from upstream",
+            "with error -32603: HTTP status 502 from upstream",
+            ": error -32603 (HTTP status 502 from upstream)",
+        ),
+        (
+            Refusal::Status(502),
+            "",
+            "the server refused `initialize` with HTTP status 502 (tried",
+            ": HTTP status 502",
+        ),
+        (
+            Refusal::NoAnswer,
+            "a page of HTML",
+            "a page of HTML (tried",
+            ": no answer of MCP",
+        ),
+    ] {
+        let refused = Event::Refused {
+            asked: Asked::Initialize,
+            refusal,
+            message: message.to_owned(),
+            supported: Vec::new(),
+        };
+        let text = failure(pinned(Aim::Era(Era::Legacy)), &[Event::Started, refused]);
+        assert!(text.contains(reason), "{text}");
+        assert!(text.contains(tried), "{text}");
+    }
 }

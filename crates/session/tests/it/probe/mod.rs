@@ -9,7 +9,7 @@ mod remembered_verdicts;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Era,
-    probe::{Action, Aim, Asked, Event, Probe, Reason, Settings, Verdict},
+    probe::{Action, Aim, Asked, Event, Probe, Reason, Refusal, Settings, Verdict},
 };
 
 /// Plays the events of a transcript and compares what follows each of them.
@@ -45,7 +45,7 @@ fn event_of(text: &str) -> Event {
                 "initialize" => Asked::Initialize,
                 other => panic!("no question is called {other}"),
             },
-            code: code.parse().expect("a code"),
+            refusal: Refusal::Error(code.parse().expect("a code")),
             message: "no".to_owned(),
             supported: owned(supported),
         },
