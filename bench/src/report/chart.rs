@@ -7,7 +7,8 @@ use crate::{paths::PATHS, peers::Peer, results::Results};
 
 /// Pixels.
 const WIDTH: f64 = 960.0;
-const LEFT: f64 = 270.0;
+/// Room for the longest name of a path, in letters somewhat wider than usual.
+const LEFT: f64 = 310.0;
 const RIGHT: f64 = 930.0;
 const TOP: f64 = 92.0;
 const ROW: f64 = 40.0;
