@@ -9,6 +9,8 @@ import { held, middle, most } from "./measure.mjs";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const TURNS = 10;
+// How long anything that is waited for may take, in milliseconds.
+const PATIENCE = 10_000;
 
 async function opened() {
   // A browser is open already, as people have it; nothing of the page is in its cache.
@@ -37,7 +39,7 @@ await claim("the page is one request, and another one brings its tools", async (
   const page = await context.newPage();
   const inspector = await inspect(["--", turnbuckle, "serve", "--stdio"]);
   // By then the lists were read: nothing has to be asked for twice.
-  await until(async () => Object.keys((await state(inspector)).offers).length);
+  await until("the lists were read", async () => Object.keys((await state(inspector)).offers).length);
   const asked = [];
   page.on("request", (request) => request.url().startsWith("http") && asked.push(new URL(request.url()).pathname));
   await page.goto(`${inspector.url}#token=${inspector.token}`);
@@ -54,8 +56,12 @@ async function state({ url, token }) {
   return response.json();
 }
 
-async function until(isSo) {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
+async function until(what, isSo) {
+  const since = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - since > PATIENCE) throw new Error(`it never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 await browser.close();

@@ -51,6 +51,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             # Nothing yet the first time; then the answer.
             rest = answers.pop() if answers else ""
             return self.give(200, f"id: 1\ndata: {rest}\n\n".encode(), "text/event-stream")
+        if FAULT == "forgets":
+            last = self.headers.get("Last-Event-ID")
+            if last == "heard":
+                return self.give(400)
+            # A stream of an answer goes on with nothing; the other says one thing and ends.
+            notice = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+            text = ": nothing\n\n" if last else f"id: heard\nretry: 100\ndata: {json.dumps(notice)}\n\n"
+            return self.give(200, text.encode(), "text/event-stream")
         if FAULT == "page" and self.path == "/":
             return self.give(200, b"<!doctype html><title>Welcome</title>", "text/html")
         if FAULT == "auth" and self.path == "/.well-known/oauth-protected-resource/mcp":
@@ -94,12 +102,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             message = json.loads(body)
         except ValueError:
             return self.give(500 if FAULT == "careless" else 400, server.error(-32700, "no JSON"))
+        if isinstance(message, list):
+            said = [{"jsonrpc": "2.0", "id": one["id"], "result": {}} for one in message]
+            return self.give(200, f"id: batch\nretry: 100\ndata: {json.dumps(said)}\n\n".encode(), "text/event-stream")
         if "id" not in message:
             return self.give(200, {}) if FAULT == "careless" else self.give(202)
         method, params = message["method"], message.get("params") or {}
         if FAULT == "endless" and method == "tools/list":
-            # One page more, always, after a while.
-            time.sleep(0.005)
+            # One page more, always, after a while: a thousand of them take longer than there is time.
+            time.sleep(0.05)
             page = {"tools": [], "nextCursor": str(uuid.uuid4())}
             return self.give(200, {"jsonrpc": "2.0", "id": message["id"], "result": page})
         if FAULT == "hangs-up" and method == "tools/call":
@@ -107,6 +118,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             result = {"content": [{"type": "text", "text": "it took a while"}]}
             answers.extend([json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), ""])
             return self.give(200, b"id: 1\nretry: 100\ndata:\n\n", "text/event-stream")
+        if FAULT == "forgets" and method == "tools/call":
+            return self.give(200, b"id: call\nretry: 100\ndata:\n\n", "text/event-stream")
         if FAULT == "streams":
             return self.stream(message)
         if FAULT in ("endless", "forgetful", "sloppy", "undeletable") and self.is_refused(method):

@@ -212,7 +212,7 @@ fn a_greeting_without_a_version_that_exists() {
 
 #[test]
 fn requests_without_an_answer_and_notifications_with_one() {
-    let diagnosis = broken_within("12", "mute", &["--era", "legacy"]);
+    let diagnosis = broken_within("25", "mute", &["--era", "legacy"]);
     diagnosis.errors_are(4, &["methods.notification", "methods.unanswered"]);
 }
 
