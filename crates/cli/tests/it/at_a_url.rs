@@ -1,6 +1,9 @@
 //! Servers at a URL: signing in, the wire, and recording.
 
-use std::{io::Write as _, process::Stdio};
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    process::Stdio,
+};
 
 use serde_json::{Value, json};
 
@@ -134,6 +137,58 @@ fn a_stream_that_breaks_is_gone_on_with() {
     let output = place.run(&[&call[..], &record].concat());
     assert_eq!(stdout(&output), "it took a while\n", "{output:?}");
     assert!(place.read("session").contains("it took a while"));
+}
+
+/// A server that says where its streams are and keeps none of them: what is not asked for is heard
+/// anew, what has no answer is given up after a while, and a batch or a cancellation holds nothing up.
+#[test]
+fn streams_that_are_not_kept_leave_nobody_waiting() {
+    let place = Place::new();
+    let site = crate::doctor::Site::broken("forgets", &[]);
+    let (file, url) = (
+        place.file("session"),
+        format!("http://127.0.0.1:{}/mcp", site.port),
+    );
+    let mut child = place
+        .command(crate::program::BINARY)
+        .args(["record", &file, &url])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let client = json!({"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    for message in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!([{"jsonrpc": "2.0", "id": 2, "method": "ping"}]),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "echo"}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}),
+        json!({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "echo"}}),
+        json!({"jsonrpc": "2.0", "id": 5, "method": "ping"}),
+    ] {
+        writeln!(stdin, "{message}").expect("it listens");
+    }
+    let (mut answered, mut heard) = (Vec::new(), 0);
+    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    for line in lines.map_while(Result::ok) {
+        let message: Value = serde_json::from_str(&line).expect("every line is JSON");
+        if message.get("method").is_some() {
+            heard += 1;
+            continue;
+        }
+        let id = &message.get(0).unwrap_or(&message)["id"];
+        answered.push(id.as_u64().expect("it is of a request"));
+        if id == 4 {
+            let wanted = "the server's stream ended without an answer";
+            assert_eq!(message["error"]["message"], wanted);
+            break;
+        }
+    }
+    drop(stdin);
+    child.wait().expect("it ends");
+    assert_eq!(answered, [1, 2, 5, 4]);
+    assert!(heard > 1, "a stream that is not kept is asked for anew");
 }
 
 /// Questions in the middle of a call pass in both eras, and replays go on from where a server paused.

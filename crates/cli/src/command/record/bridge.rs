@@ -53,7 +53,8 @@ pub(super) struct Bridge {
     address: Address,
     sheet: Sheet,
     state: Arc<Mutex<State>>,
-    wait: Duration,
+    /// How long a server may take to answer.
+    pub(super) wait: Duration,
 }
 
 #[derive(Default)]
@@ -154,9 +155,7 @@ impl Bridge {
             && self.lock().revision.is_none()
         {
             // Without a session, closing the stream is how a request is cancelled.
-            if let Some(task) = self.lock().under_way.remove(&id) {
-                task.abort();
-            }
+            self.give_up(&id);
             return Ok(());
         }
         let is_opening = envelope.method() == Some("initialize");
@@ -170,6 +169,10 @@ impl Bridge {
                     Err(_) => self.deliver(&refusal),
                 }
             }
+            if let Some(id) = envelope.cancelled() {
+                // The server was told: its stream, which may never end, is not waited for.
+                self.give_up(&id);
+            }
             if is_opened && self.lock().endpoint.is_none() {
                 let bridge = self.clone();
                 tasks.spawn(async move { bridge.hear().await });
@@ -177,14 +180,21 @@ impl Bridge {
             return Ok(());
         };
         let (bridge, key) = (self.clone(), id.clone());
+        // Held until the request is noted, so that it cannot be done before.
+        let mut state = self.lock();
         let task = tasks.spawn(async move {
             bridge.exchange(&envelope, line).await;
             bridge.lock().under_way.remove(&key);
         });
-        if !task.is_finished() {
-            self.lock().under_way.insert(id, task);
-        }
+        state.under_way.insert(id, task);
         Ok(())
+    }
+
+    /// Waits no longer for the answer to a request.
+    fn give_up(&self, id: &str) {
+        if let Some(task) = self.lock().under_way.remove(id) {
+            task.abort();
+        }
     }
 
     /// Sends a message and passes on what comes of it; a refusal to open a session is handed back,

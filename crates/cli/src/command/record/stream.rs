@@ -1,11 +1,15 @@
 //! Streams of events of a session: passed on, and gone on with where they broke.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::time::timeout;
 use turnbuckle::{
     protocol::http::header,
-    transport::http::{client::Events, sse::Event},
+    transport::http::{
+        client::{Events, HttpError},
+        sse::Event,
+    },
 };
 
 use super::{
@@ -19,8 +23,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The shortest and longest that a server may have us wait.
 const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_mins(1));
 
-/// How often in a row asking again may fail, with the wait doubled each time.
+/// How often in a row asking again may fail, with the wait doubled each time. A stream that ends
+/// with nothing said is a failure too.
 const MAX_FAILURES: u32 = 6;
+
+/// A stream that stood so long was there, even if nothing was said: what is between ends it then.
+const STOOD: Duration = Duration::from_secs(10);
 
 /// Where a stream stands.
 #[derive(Debug, Default)]
@@ -55,7 +63,8 @@ impl Bridge {
             if self.drain(&mut events, id, &mut position).await {
                 return true;
             }
-            if position.last.is_none() {
+            // Where no single answer is awaited, the end of a stream is its end.
+            if id.is_none() || position.last.is_none() {
                 return false;
             }
             match self.again(&mut position).await {
@@ -73,13 +82,18 @@ impl Bridge {
     /// The stream of a session that the server speaks by when it was not asked.
     pub(super) async fn hear(&self) {
         let mut position = Position::default();
-        let mut opened = self.events_from(&position).await;
-        while let Asked::Stream(mut events) = opened {
+        let Asked::Stream(mut events) = self.events_from(&position).await else {
+            return;
+        };
+        loop {
             self.drain(&mut events, None, &mut position).await;
-            opened = match self.again(&mut position).await {
-                Some(events) => Asked::Stream(events),
-                None => Asked::Refused,
-            };
+            let mut next = self.again(&mut position).await;
+            if next.is_none() && position.last.take().is_some() {
+                // The server keeps that stream no longer; what it says from now on is still heard.
+                next = self.again(&mut position).await;
+            }
+            let Some(next) = next else { return };
+            events = next;
         }
     }
 
@@ -88,7 +102,11 @@ impl Bridge {
         while position.failures < MAX_FAILURES {
             tokio::time::sleep(position.wait()).await;
             match self.events_from(position).await {
-                Asked::Stream(events) => return Some(events),
+                Asked::Stream(events) => {
+                    // Until something comes by it.
+                    position.failures += 1;
+                    return Some(events);
+                }
                 Asked::Refused => return None,
                 Asked::Lost => position.failures += 1,
             }
@@ -101,23 +119,38 @@ impl Bridge {
         if let Some(last) = &position.last {
             set(&mut headers, header::LAST_EVENT_ID, last);
         }
-        match self.agent.events(&address, headers).await {
-            Ok(reply) if reply.status().is_success() && reply.is_events() => {
+        match timeout(self.wait, self.agent.events(&address, headers)).await {
+            Ok(Ok(reply)) if reply.status().is_success() && reply.is_events() => {
                 Asked::Stream(Box::new(reply.events(MAX_MESSAGE)))
             }
-            Ok(reply) if reply.status().is_server_error() => Asked::Lost,
-            Ok(_) => Asked::Refused,
-            Err(_) => Asked::Lost,
+            Ok(Ok(reply)) if reply.status().is_server_error() => Asked::Lost,
+            Ok(Ok(_)) => Asked::Refused,
+            Ok(Err(_)) | Err(_) => Asked::Lost,
         }
     }
 
     /// Passes on the messages of a stream until it ends, or until the answer that is awaited.
     async fn drain(&self, events: &mut Events, id: Option<&str>, position: &mut Position) -> bool {
-        while let Ok(Some(event)) = events.next().await {
-            position.note(&event);
-            if self.passed(&event) && id.is_some_and(|id| is_answer(&event.data, id)) {
-                return true;
+        let opened = Instant::now();
+        loop {
+            match events.next().await {
+                Ok(Some(event)) => {
+                    position.note(&event);
+                    if self.passed(&event) && id.is_some_and(|id| is_answer(&event.data, id)) {
+                        return true;
+                    }
+                }
+                Err(error @ HttpError::TooLarge { .. }) => {
+                    tracing::warn!(%error, "a message was lost");
+                    // To go on from before it would bring it again.
+                    position.last = None;
+                    break;
+                }
+                Ok(None) | Err(_) => break,
             }
+        }
+        if opened.elapsed() >= STOOD {
+            position.failures = 0;
         }
         false
     }
