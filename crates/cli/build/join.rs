@@ -32,15 +32,21 @@ pub(crate) fn page(root: &Path) -> Outcome<Page> {
     let mut style = String::new();
     let mut script = String::new();
     let mut html = String::new();
+    let mut is_headed = false;
     for line in index.lines() {
-        if let Some(name) = between(line, STYLE) {
-            style += &fs::read_to_string(assets.join(name))?;
+        let is_tag = |tag: &str| line.to_ascii_lowercase().contains(tag);
+        if let Some(name) = between(line, STYLE).filter(|_| !is_headed) {
+            style += &read(&assets, name)?;
             left.remove(name);
-        } else if let Some(name) = between(line, SCRIPT) {
+        } else if let Some(name) = between(line, SCRIPT).filter(|_| script.is_empty()) {
             script = modules(&assets, name, &mut left)?;
             writeln!(html, "<script type=\"module\">{script}</script>")?;
+        } else if is_tag("<script") || is_tag("<style") || (is_headed && is_tag("<link")) {
+            // Its hash would not be in the policy, or its style not in the page.
+            return Err(odd("index.html", line));
         } else {
             if line.trim() == "</head>" {
+                is_headed = true;
                 writeln!(html, "<style>{style}</style>")?;
             }
             html += line;
@@ -50,17 +56,29 @@ pub(crate) fn page(root: &Path) -> Outcome<Page> {
     if !left.is_empty() {
         return Err(format!("nothing of the page uses {left:?}").into());
     }
-    if script.is_empty() || script.contains("</script") || script.contains("<!--") {
-        return Err("the page's script is missing, or ends where it should not".into());
-    }
-    if style.is_empty() || style.contains("</style") {
-        return Err("the page's style is missing, or ends where it should not".into());
-    }
+    whole("script", &script)?;
+    whole("style", &style)?;
     Ok(Page {
         html,
         script,
         style,
     })
+}
+
+/// Whether a part is there, and does not end before its end: tags are found in capitals, too.
+fn whole(part: &str, text: &str) -> Outcome<()> {
+    let lower = text.to_ascii_lowercase();
+    let mut ends = [format!("</{part}"), "<!--".to_owned()].into_iter();
+    if text.is_empty() || ends.any(|end| lower.contains(&end)) {
+        return Err(format!("the page's {part} is missing, or ends where it should not").into());
+    }
+    Ok(())
+}
+
+/// A file, with the line ends that a browser makes of any others: hashes are taken of those.
+fn read(assets: &Path, name: &str) -> Outcome<String> {
+    let text = fs::read_to_string(assets.join(name)).map_err(|error| format!("{name}: {error}"))?;
+    Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
 fn names(folder: &Path) -> Outcome<BTreeSet<String>> {
@@ -84,6 +102,7 @@ fn modules(assets: &Path, name: &str, left: &mut BTreeSet<String>) -> Outcome<St
     let mut all = Modules {
         assets,
         left,
+        joined: BTreeSet::new(),
         exports: BTreeMap::new(),
         script: String::new(),
     };
@@ -102,6 +121,8 @@ struct Modules<'a> {
     assets: &'a Path,
     /// What no module was read from yet.
     left: &'a mut BTreeSet<String>,
+    /// What is there already, or on its way.
+    joined: BTreeSet<String>,
     /// Every name that is exported, and by which module.
     exports: BTreeMap<String, String>,
     script: String,
@@ -112,12 +133,13 @@ type Wanted = (String, String, String);
 
 impl Modules<'_> {
     fn add(&mut self, name: &str, wanted: &mut Vec<Wanted>) -> Outcome<()> {
-        if !self.left.remove(name) {
-            // It is there already, or on its way here.
+        if !self.joined.insert(name.to_owned()) {
             return Ok(());
         }
-        let source = fs::read_to_string(self.assets.join(name))
-            .map_err(|error| format!("{name}: {error}"))?;
+        if !self.left.remove(name) {
+            return Err(format!("{name} is imported, and is not there").into());
+        }
+        let source = read(self.assets, name)?;
         let mut body = String::new();
         let mut own = Vec::new();
         for line in source.lines() {
@@ -147,16 +169,18 @@ impl Modules<'_> {
                 return Err(format!("{other} and {name} both export {one}").into());
             }
         }
-        self.script += &wrapped(name, &own.join(", "), &body);
+        let exports = own.join(", ");
+        let wrapped = wrapped(name, &exports, &body);
+        self.script += &wrapped.ok_or_else(|| format!("{name} waits, and exports {exports}"))?;
         Ok(())
     }
 }
 
-/// A module as a function of its own.
-fn wrapped(name: &str, exports: &str, body: &str) -> String {
-    let waits = body.lines().any(|line| line.starts_with("await "));
-    let (start, takes) = match (waits, exports) {
-        (true, _) => ("await (async () => {", String::new()),
+/// A module as a function of its own. `None` if others would have to wait for what it exports.
+fn wrapped(name: &str, exports: &str, body: &str) -> Option<String> {
+    let (start, takes) = match (body.lines().any(waits), exports) {
+        (true, "") => ("await (async () => {", String::new()),
+        (true, _) => return None,
         (false, "") => ("(() => {", String::new()),
         (false, names) => ("(() => {", format!("const {{ {names} }} = ")),
     };
@@ -164,7 +188,13 @@ fn wrapped(name: &str, exports: &str, body: &str) -> String {
         "" => String::new(),
         names => format!("return {{ {names} }};\n"),
     };
-    format!("// {name}\n{takes}{start}\n{body}{gives}}})();\n")
+    Some(format!("// {name}\n{takes}{start}\n{body}{gives}}})();\n"))
+}
+
+/// Whether a line waits outside of any function.
+fn waits(line: &str) -> bool {
+    let is_outside = !line.starts_with([' ', '\t', '}']) && !line.contains("async ");
+    is_outside && (line.starts_with("await ") || line.contains("= await "))
 }
 
 /// Where a line imports from, and which names.
