@@ -87,6 +87,8 @@ async fn follow(inspector: &Arc<Inspector>, id: &str, connection: &Connection, w
             && let Some(entry) = inspector.lock().server(id)
         {
             entry.offer = None;
+            // What is being read now may be older than the change.
+            entry.reading = Arc::default();
         }
         let told = Told {
             server: id,

@@ -204,7 +204,7 @@ impl Inspector {
         }
         let offer = Arc::new(Offer::ask(&connection).await);
         if let Some(entry) = self.lock().server(id)
-            // What another connection said is not what this one says.
+            // What another connection said, or what was said before a change, is not what is now.
             && Arc::ptr_eq(&entry.reading, &turn)
         {
             entry.offer = Some(offer.clone());

@@ -55,7 +55,7 @@ fn broken(name: &str) -> Diagnosis {
     broken_within("60", name, &[])
 }
 
-fn script(name: &str) -> PathBuf {
+pub(crate) fn script(name: &str) -> PathBuf {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/broken");
     Path::new(folder).join(format!("{name}.py"))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// 20 s: a loaded machine, and not a hang.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An inspector with the demo server as `s1`.
+/// An inspector with a server as `s1`.
 struct Inspector {
     process: Child,
     port: u16,
@@ -20,12 +20,21 @@ struct Inspector {
 }
 
 impl Inspector {
+    /// One with the demo server.
     fn start(options: &[&str]) -> Self {
+        let binary = env!("CARGO_BIN_EXE_turnbuckle");
+        Self::of(options, &[binary, "serve", "--stdio"])
+    }
+
+    /// One with the server that this command is.
+    fn of(options: &[&str], command: &[&str]) -> Self {
         let binary = env!("CARGO_BIN_EXE_turnbuckle");
         let mut process = Command::new(binary)
             .args(["inspect", "--no-open", "--port", "0"])
             .args(options)
-            .args(["--", binary, "serve", "--stdio"])
+            .arg("--")
+            .args(command)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -49,7 +58,7 @@ impl Inspector {
             port: port.expect("the URL has a port"),
             token: token.to_owned(),
         };
-        inspector.until("the demo is connected", |inspector| {
+        inspector.until("the server is connected", |inspector| {
             let state = inspector.get("state");
             (state["servers"][0]["status"] == "open").then_some(())
         });
@@ -254,6 +263,18 @@ fn lists_are_read_once_and_told_with_the_state() {
     assert_eq!(requests(&inspector), 4);
     inspector.get("servers/s1/offer?fresh=1");
     assert_eq!(requests(&inspector), 8);
+}
+
+/// What was read while it changed is not kept: the next who asks hears of the change.
+#[test]
+fn a_list_that_changes_while_it_is_read_is_read_again() {
+    let path = crate::doctor::script("faults");
+    let path = path.to_str().expect("the path is UTF-8");
+    let inspector = Inspector::of(&[], &["python3", path, "restless"]);
+    inspector.until("the newer list is there", |inspector| {
+        let offer = inspector.get("servers/s1/offer");
+        (offer["tools"][0]["name"] == "newer").then_some(())
+    });
 }
 
 #[test]

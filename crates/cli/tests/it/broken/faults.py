@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+import time
 
 import server
 
@@ -138,6 +139,21 @@ def promises(method, params):
             return result(tools=tools, **{**server.HINTS, "cacheScope": "public"})
         return result(tools=tools, nextCursor="2", **server.HINTS)
     return said
+
+
+def restless(method, params):
+    """Its tools change while they are read for the first time."""
+    if method == "initialize":
+        return greet(tools={"listChanged": True})
+    if method == "tools/list":
+        is_first = next(count) == 1
+        if is_first:
+            # When everybody listens, and long enough before the answer.
+            time.sleep(0.3)
+            server.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+            time.sleep(0.3)
+        return result(tools=[{**server.ECHO, "name": "older" if is_first else "newer"}])
+    return server.answer(method, params)
 
 
 subscriptions = set()
