@@ -1,9 +1,10 @@
 //! `turnbuckle diff`: what changed for a caller.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+use turnbuckle_host::config::Launch;
 
 use super::{block_on, list, print, print_json};
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     recording::Recording,
     session::{self, Session},
     show::{Style, Table},
-    target::{self, Aim, Server},
+    target::{self, Aim, Options, Server},
 };
 
 /// Compare two servers, or two recordings, or one of each: what changed for a caller.
@@ -40,13 +41,19 @@ pub(crate) fn run(diff: &Diff) -> Outcome {
         ([old, new], true) => (diff.side(old)?, diff.side(new)?),
         ([old], false) => {
             let (server, _) = diff.aim.split(&[])?;
-            (diff.side(old)?, diff.live(&server)?)
+            (diff.side(old)?, Side::Live(Box::new(server)))
         }
         _ => {
             return Err(Failed::usage("name two servers or recordings")
                 .hint("turnbuckle diff OLD NEW, or turnbuckle diff OLD -- command"));
         }
     };
+    let mut programs = diff.aim.options.clone();
+    if old.is_remote() || new.is_remote() {
+        // Headers are for the side that takes some.
+        programs.headers.clear();
+    }
+    let (old, new) = (diff.look(&old, &programs)?, diff.look(&new, &programs)?);
     for (side, snapshot) in [("old", &old), ("new", &new)] {
         for list in snapshot.unknown() {
             eprintln!("the {side} recording has no list of {list}: they are not compared");
@@ -55,27 +62,34 @@ pub(crate) fn run(diff: &Diff) -> Outcome {
     diff.tell(&diff::between(&old, &new))
 }
 
+/// What is compared.
+enum Side {
+    Recorded(PathBuf),
+    Live(Box<Server>),
+}
+
+impl Side {
+    fn is_remote(&self) -> bool {
+        matches!(self, Self::Live(server) if matches!(server.launch, Launch::Remote(_)))
+    }
+}
+
 impl Diff {
-    fn side(&self, word: &str) -> Outcome<Snapshot> {
-        let path = Path::new(word);
+    fn side(&self, word: &str) -> Outcome<Side> {
+        let path = PathBuf::from(word);
         if path.is_file() {
-            return Ok(Snapshot::recorded(&Recording::open(path)?));
+            return Ok(Side::Recorded(path));
         }
         let config = self.aim.options.config.as_ref();
-        self.live(&target::find(word, config)?)
+        Ok(Side::Live(Box::new(target::find(word, config)?)))
     }
 
-    /// Asks a server for all that it offers.
-    fn live(&self, server: &Server) -> Outcome<Snapshot> {
-        let work = async |session: Session| {
-            let connection = &session.connection;
-            let offer = list::offer(connection).await?;
-            let discovered = session.wire.result("server/discover");
-            let discovered = discovered.and_then(|raw| serde_json::from_str(raw.get()).ok());
-            let listed = offer.to_json(connection);
-            Ok(Snapshot::listed(listed, discovered.as_ref()))
-        };
-        block_on(session::with(&self.aim.options, None, server, work))
+    fn look(&self, side: &Side, programs: &Options) -> Outcome<Snapshot> {
+        match side {
+            Side::Recorded(path) => Ok(Snapshot::recorded(&Recording::open(path)?)),
+            Side::Live(server) if side.is_remote() => live(server, &self.aim.options),
+            Side::Live(server) => live(server, programs),
+        }
     }
 
     fn tell(&self, changes: &[Change]) -> Outcome {
@@ -100,6 +114,19 @@ impl Diff {
         }
         Ok(())
     }
+}
+
+/// Asks a server for all that it offers.
+fn live(server: &Server, options: &Options) -> Outcome<Snapshot> {
+    let work = async |session: Session| {
+        let connection = &session.connection;
+        let offer = list::offer(connection).await?;
+        let discovered = session.wire.result("server/discover");
+        let discovered = discovered.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let listed = offer.to_json(connection);
+        Ok(Snapshot::listed(listed, discovered.as_ref()))
+    };
+    block_on(session::with(options, None, server, work))
 }
 
 fn table(changes: &[Change]) -> Table {

@@ -33,6 +33,23 @@ fn a_server_is_like_itself() {
     assert_eq!(stdout(&output), "0 breaking, 0 compatible, 0 wording\n");
 }
 
+/// A header is for the side that is at a URL; where there is none, it is a mistake.
+#[test]
+fn headers_go_to_the_side_that_takes_some() {
+    let (place, demo) = (Place::with_lab(), HttpDemo::start());
+    for (words, code) in [
+        (["lab", &*demo.url], 0),
+        ([&*demo.url, "lab"], 0),
+        (["lab", "lab"], 2),
+    ] {
+        let output = place.run(&[&["diff", "-H", "X-Tenant: a"], &words[..]].concat());
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {output:?}");
+    }
+    let command = ["--", crate::program::BINARY, "serve", "--stdio"];
+    let output = place.run(&[&["diff", "-H", "X-Tenant: a", &demo.url], &command[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
 #[test]
 fn what_changed_is_told_by_what_it_means() {
     let place = Place::new();
