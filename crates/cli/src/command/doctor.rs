@@ -77,7 +77,8 @@ impl Doctor {
     async fn examine(&self, server: &Server) -> Outcome {
         let options = &self.aim.options;
         // A URL may have secrets in its query.
-        let address = Address::parse(&server.name).map(|address| address.to_string());
+        let place = server.name.split('?').next().unwrap_or_default();
+        let address = Address::parse(place).map(|address| address.to_string());
         let name = address.as_deref().unwrap_or(&server.name);
         let report = Report::new(
             name,

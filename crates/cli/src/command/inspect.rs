@@ -9,7 +9,7 @@ use super::serve::stop_signal;
 use crate::{
     exit::{Code, Failed, Outcome},
     inspect::{Inspector, Origin, Site},
-    target::{self, Aim, Surroundings},
+    target::{self, Aim},
 };
 
 /// Look at servers in the browser: call, read, answer, and see every message.
@@ -91,7 +91,8 @@ impl Inspect {
     }
 
     fn add_configured(&self, inspector: &Inspector) -> Outcome {
-        let catalogue = target::catalogue(self.aim.options.config.as_ref())?;
+        let config = self.aim.options.config.as_ref();
+        let catalogue = target::catalogue(config)?;
         let mut known = Vec::new();
         for (_, entry) in catalogue.entries().filter(|(_, entry)| entry.is_enabled) {
             // The nearest of those with the same name is the one that the name means.
@@ -99,14 +100,8 @@ impl Inspect {
                 continue;
             }
             known.push(entry.name.clone());
-            match entry.launch(&Surroundings) {
-                Ok(launch) => {
-                    let name = entry.name.clone();
-                    let server = target::Server {
-                        name,
-                        launch,
-                        given: None,
-                    };
+            match target::configured(entry, &entry.name, config) {
+                Ok(server) => {
                     let file = entry.file.display().to_string();
                     inspector.add(server, Origin::configured(file, &entry.name))?;
                 }

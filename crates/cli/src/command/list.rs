@@ -100,9 +100,9 @@ fn title(target: &Server, connection: &Connection) -> String {
     }
     let title = format!("{title} · {}", server.revision());
     // A query may be a secret, and a server that is called by its URL was named already.
-    let place = servers::line(&target.launch);
+    let place = servers::line(&target.shown);
     let place = place.split('?').next().unwrap_or_default();
-    if place == target.name {
+    if target.name.split('?').next() == Some(place) {
         return title;
     }
     format!("{title} · {place}")

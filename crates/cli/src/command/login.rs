@@ -9,7 +9,8 @@ use turnbuckle_host::config::Launch;
 use super::block_on;
 use crate::{
     exit::{Code, Failed, Outcome},
-    sign_in, target,
+    sign_in,
+    target::{self, without_query},
 };
 
 /// Sign in to a protected server, in your browser. Commands use the tokens from then on.
@@ -73,6 +74,7 @@ pub(crate) fn run(login: &Login) -> Outcome {
             .await
             .map_err(|error| Failed::new(Code::Authorization, error))
     })?;
+    let url = without_query(&url);
     match signed {
         SignIn::NotNeeded => eprintln!("{url} lets everybody in: no sign-in is needed"),
         SignIn::Already => eprintln!("you are signed in to {url} already"),
@@ -97,7 +99,7 @@ pub(crate) fn leave(logout: &Logout) -> Outcome {
             .await
             .map_err(|error| Failed::new(Code::Authorization, error))
     })?;
-    eprintln!("signed out of {url}");
+    eprintln!("signed out of {}", without_query(&url));
     Ok(())
 }
 

@@ -106,11 +106,8 @@ async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Erro
     let live = server.build()?;
     let inspector = Inspector::new(Options::default());
     let url = format!("http://{local}/mcp");
-    let own = target::find(&url, None).map_err(|failed| failed.said())?;
-    let own = target::Server {
-        name: "demo".to_owned(),
-        ..own
-    };
+    let mut own = target::find(&url, None).map_err(|failed| failed.said())?;
+    "demo".clone_into(&mut own.name);
     let origin = Origin::given("command line");
     let id = inspector.add(own, origin).map_err(|failed| failed.said())?;
     inspector.connect_when_looked_at(id);

@@ -10,7 +10,7 @@ use super::{print, print_json};
 use crate::{
     exit::Outcome,
     show::{Style, Table},
-    target::{self, Surroundings},
+    target::{self, Masked},
 };
 
 /// List the servers that config files name, where they are, and what is wrong with them.
@@ -81,7 +81,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
 fn table(entries: &[Entry]) -> Table {
     let mut table = Table::default();
     for entry in entries {
-        let (what, style) = match entry.launch(&Surroundings) {
+        let (what, style) = match entry.launch(&Masked) {
             Ok(launch) => (line(&launch), None),
             Err(error) => (error.to_string(), Some(Style::Bad)),
         };
@@ -103,7 +103,8 @@ fn table(entries: &[Entry]) -> Table {
     table
 }
 
-/// What is started or connected to. Values of variables and headers are secrets: not shown.
+/// What is started or connected to, as it may be shown. Values of variables and headers are secrets:
+/// not shown.
 pub(super) fn line(launch: &Launch) -> String {
     match launch {
         Launch::Command {
@@ -123,7 +124,7 @@ fn described(entry: &Entry) -> serde_json::Value {
         "address": entry.address(),
         "enabled": entry.is_enabled,
     });
-    match entry.launch(&Surroundings) {
+    match entry.launch(&Masked) {
         Ok(launch) => described["target"] = line(&launch).into(),
         Err(error) => described["problem"] = error.to_string().into(),
     }

@@ -135,7 +135,7 @@ impl Entry {
         View {
             id: self.id.clone(),
             name: self.name.clone(),
-            target: shown(&self.server.launch),
+            target: shown(&self.server.shown),
             source: self.origin.from.clone(),
             status: self.stage,
             error: self.error.clone(),

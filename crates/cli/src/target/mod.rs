@@ -16,7 +16,7 @@ use turnbuckle_host::config::{Catalogue, Entry, EntryError, Launch, LookupError,
 
 pub(crate) use aim::Aim;
 pub(crate) use options::{EraName, Options};
-pub(crate) use surroundings::Surroundings;
+pub(crate) use surroundings::{Masked, Surroundings};
 
 use crate::{
     exit::{Failed, Outcome},
@@ -30,8 +30,17 @@ pub(crate) struct Server {
     /// What to call it.
     pub(crate) name: String,
     pub(crate) launch: Launch,
-    /// The command after `--`, as a shell takes it, if it was given so.
-    pub(crate) given: Option<String>,
+    /// The launch as it may be shown: without what was filled in for inputs.
+    pub(crate) shown: Launch,
+    given: Given,
+}
+
+/// How a command line names a server, as a shell takes it.
+enum Given {
+    /// One word, and the option that it is looked up with.
+    Word(String),
+    /// The command after `--`.
+    Command(String),
 }
 
 /// Takes the server off the words of a command line: the first word, unless a command was given.
@@ -51,15 +60,13 @@ pub(crate) fn split<'w>(
             || program.clone(),
             |name| name.to_string_lossy().into_owned(),
         );
-        let given = Some(quoted(command));
-        return Ok((
-            Server {
-                name,
-                launch,
-                given,
-            },
-            words,
-        ));
+        let server = Server {
+            name,
+            shown: launch.clone(),
+            launch,
+            given: Given::Command(quoted(command)),
+        };
+        return Ok((server, words));
     }
     let Some((first, rest)) = words.split_first() else {
         return Err(Failed::usage("no server was named").hint(
@@ -78,21 +85,32 @@ pub(crate) fn quoted(words: &[String]) -> String {
 pub(crate) fn find(word: &str, config: Option<&PathBuf>) -> Outcome<Server> {
     if word.contains("://") {
         is_address(word)?;
+        let name = without_query(word);
+        let launch = Launch::Remote(Remote {
+            url: word.to_owned(),
+            headers: Vec::new(),
+            wire: turnbuckle_host::config::Wire::Any,
+        });
         return Ok(Server {
-            name: word.to_owned(),
-            launch: Launch::Remote(Remote {
-                url: word.to_owned(),
-                headers: Vec::new(),
-                wire: turnbuckle_host::config::Wire::Any,
-            }),
-            given: None,
+            shown: launch.clone(),
+            launch,
+            given: Given::Word(quoted(std::slice::from_ref(&name))),
+            name,
         });
     }
     let found = catalogue(config)?.find(word).map_err(unknown)?;
     for other in &found.shadowed {
         tracing::debug!(%other, "a server of the same name is farther away");
     }
-    launch(&found.entry)
+    configured(&found.entry, word, config).map_err(|error| unfit(&found.entry, &error))
+}
+
+/// A URL as it is shown: its query may be a secret.
+pub(crate) fn without_query(url: &str) -> String {
+    match url.split_once(['?', '#']) {
+        Some((place, _)) => format!("{place}?…"),
+        None => url.to_owned(),
+    }
 }
 
 /// Whether a word is the address of a server. What is wrong with it is said before anything is
@@ -125,23 +143,34 @@ pub(crate) fn catalogue(config: Option<&PathBuf>) -> Outcome<Catalogue> {
     }
 }
 
-fn launch(entry: &Entry) -> Outcome<Server> {
-    let launch = entry.launch(&Surroundings).map_err(|error| {
-        let (name, file) = (&entry.name, entry.file.display());
-        let failed = Failed::usage(format!("server `{name}` of `{file}`: {error}"));
-        match &error {
-            EntryError::InputMissing { id, .. } => {
-                failed.hint(format!("set {}", surroundings::variable(id)))
-            }
-            EntryError::Unset { name, .. } => failed.hint(format!("set {name}")),
-            _ => failed,
-        }
-    })?;
+/// The server that a config file has, and that the word means there.
+pub(crate) fn configured(
+    entry: &Entry,
+    word: &str,
+    config: Option<&PathBuf>,
+) -> Result<Server, EntryError> {
+    let file = config.map(|file| ["--config".to_owned(), file.to_string_lossy().into_owned()]);
+    let mut given: Vec<String> = file.into_iter().flatten().collect();
+    given.push(word.to_owned());
     Ok(Server {
         name: entry.name.clone(),
-        launch,
-        given: None,
+        launch: entry.launch(&Surroundings)?,
+        shown: entry.launch(&Masked)?,
+        given: Given::Word(quoted(&given)),
     })
+}
+
+/// What is wrong with an entry, and what to do about it.
+fn unfit(entry: &Entry, error: &EntryError) -> Failed {
+    let (name, file) = (&entry.name, entry.file.display());
+    let failed = Failed::usage(format!("server `{name}` of `{file}`: {error}"));
+    match error {
+        EntryError::InputMissing { id, .. } => {
+            failed.hint(format!("set {}", surroundings::variable(id)))
+        }
+        EntryError::Unset { name, .. } => failed.hint(format!("set {name}")),
+        _ => failed,
+    }
 }
 
 fn unknown(error: LookupError) -> Failed {
@@ -178,14 +207,13 @@ pub(crate) fn command(
 }
 
 impl Server {
-    /// A command line about this server that can be run as it stands.
+    /// A command line about this server that can be run as it stands, but for the query of a URL.
     pub(crate) fn line(&self, command: &str, words: &str) -> String {
         let blank = if words.is_empty() { "" } else { " " };
-        if let Some(given) = &self.given {
-            return format!("turnbuckle {command}{blank}{words} -- {given}");
+        match &self.given {
+            Given::Command(given) => format!("turnbuckle {command}{blank}{words} -- {given}"),
+            Given::Word(given) => format!("turnbuckle {command} {given}{blank}{words}"),
         }
-        let name = quoted(std::slice::from_ref(&self.name));
-        format!("turnbuckle {command} {name}{blank}{words}")
     }
 
     /// The way there, for a client.

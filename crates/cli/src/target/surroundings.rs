@@ -2,6 +2,8 @@
 
 use turnbuckle_host::config::{Environment, Input, Variables};
 
+use crate::secret::{self, MASK};
+
 /// The environment. An input that a file would have an editor ask for, as VS Code's do, is the
 /// variable `TURNBUCKLE_INPUT_…` with its id.
 pub(crate) struct Surroundings;
@@ -15,6 +17,28 @@ impl Variables for Surroundings {
         self.environment(&variable(&input.id))
     }
 }
+
+/// The same for whoever only looks: what was given for an input is not shown, nor is a variable that
+/// is named like a secret.
+pub(crate) struct Masked;
+
+impl Variables for Masked {
+    fn environment(&self, name: &str) -> Option<String> {
+        let is_secret = secret::is_secret(name) || SECRETS.iter().any(|end| name.ends_with(end));
+        let value = Surroundings.environment(name)?;
+        if is_secret && !value.is_empty() {
+            return Some(MASK.to_owned());
+        }
+        Some(value)
+    }
+
+    fn input(&self, input: &Input) -> Option<String> {
+        Surroundings.input(input).map(|_| MASK.to_owned())
+    }
+}
+
+/// How variables with secrets end, besides members of messages that are secrets.
+const SECRETS: [&str; 3] = ["TOKEN", "KEY", "PASS"];
 
 /// The variable that gives an input.
 pub(super) fn variable(id: &str) -> String {

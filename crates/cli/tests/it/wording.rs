@@ -83,6 +83,29 @@ fn an_input_of_a_config_file_can_be_given() {
     assert_eq!(stdout(&place.shell(line)), "hi\n");
 }
 
+/// What was given for an input, or stands in a variable that is named like a secret, is for the
+/// server alone.
+#[test]
+fn what_is_filled_in_is_not_shown() {
+    let place = Place::new();
+    let config = format!(
+        r#"{{"inputs":[{{"id":"api-key","type":"promptString","description":"Key","password":true}}],
+            "servers":{{"lab":{{"type":"stdio","command":"sh","args":["-c","exec {BINARY} serve --stdio","${{input:api-key}}","${{GITHUB_TOKEN}}"]}}}}}}"#
+    );
+    std::fs::create_dir(place.path().join(".vscode")).expect("there is room");
+    place.write(".vscode/mcp.json", &config);
+    for words in ["servers", "servers --json", "list lab"] {
+        let given = "TURNBUCKLE_INPUT_API_KEY=sesame-1 GITHUB_TOKEN=sesame-2";
+        let output = place.shell(&format!("{given} turnbuckle {words}"));
+        let said = stdout(&output);
+        assert!(
+            said.contains("serve --stdio *** ***"),
+            "{words}: {output:?}"
+        );
+        assert!(!said.contains("sesame"), "{words}: {said}");
+    }
+}
+
 #[test]
 fn what_is_like_something_that_there_is_is_suggested() {
     let place = Place::with_lab();
@@ -125,14 +148,28 @@ fn what_is_like_something_that_there_is_is_suggested() {
 #[test]
 fn who_cannot_connect_is_sent_to_the_doctor() {
     let place = Place::new();
-    let output = place.run(&["list", "http://127.0.0.1:1/mcp?key=a&b=c"]);
+    let output = place.run(&["list", "http://127.0.0.1:1/mcp?key=sesame"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let wanted = "error: server `http://127.0.0.1:1/mcp` could not be reached
   because: cannot connect to http://127.0.0.1:1/mcp
   because: Connection refused (os error 111)
-hint: `turnbuckle doctor 'http://127.0.0.1:1/mcp?key=a&b=c'` looks for what is in the way
+hint: `turnbuckle doctor 'http://127.0.0.1:1/mcp?…'` looks for what is in the way
 ";
     assert_eq!(stderr(&output), wanted);
+}
+
+/// A name means nothing without the file that it is looked up in.
+#[test]
+fn a_hint_about_a_name_says_in_which_file_it_is() {
+    let place = Place::new();
+    let entry = r#"{"mcpServers":{"lab":{"url":"http://127.0.0.1:1/mcp"}}}"#;
+    place.write("my servers.json", entry);
+    let output = place.run(&["list", "--config", "my servers.json", "lab"]);
+    let said = stderr(&output);
+    let line = "turnbuckle doctor --config 'my servers.json' lab";
+    let hint = format!("hint: `{line}` looks for what is in the way\n");
+    assert!(said.ends_with(&hint), "{said}");
+    assert!(stdout(&place.shell(line)).contains("lab"));
 }
 
 /// What answers and is no server is told in words, once.
