@@ -2,8 +2,17 @@
 
 use serde_json::Value;
 
-/// How many references are followed before one that leads in a circle is given up.
-const MAX_STEPS: usize = 64;
+/// How many schemas are looked at in one place, which bounds the work. More are read by nobody.
+const MAX_SCHEMAS: usize = 1_000;
+
+/// Keywords whose schemas may apply too, in a list.
+const LISTED: [&str; 3] = ["anyOf", "oneOf", "allOf"];
+
+/// The same, alone.
+const ALONE: [&str; 3] = ["if", "then", "else"];
+
+/// The same, by the name of what they depend on.
+const DEPENDENT: [&str; 2] = ["dependentSchemas", "dependencies"];
 
 /// Every schema that may apply at a path: combinations and references are looked through.
 pub(super) fn schemas_at<'a>(root: &'a Value, path: &[&str]) -> Vec<&'a Value> {
@@ -39,11 +48,18 @@ fn children<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
             .get("additionalProperties")
             .filter(|rule| rule.is_object())
     };
-    let item = || {
-        let is_index = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-        is_index.then(|| schema.get("items")).flatten()
-    };
-    named.or_else(additional).or_else(item)
+    named
+        .or_else(additional)
+        .or_else(|| item(schema, name.parse().ok()?))
+}
+
+/// The schema of one item: its own, if its place has one, or that of all others.
+fn item(schema: &Value, index: usize) -> Option<&Value> {
+    // Before 2020-12, a tuple was a list of `items`.
+    let places = ["prefixItems", "items"].map(|keyword| schema.get(keyword)?.as_array());
+    let own = places.into_iter().flatten().next();
+    own.and_then(|places| places.get(index))
+        .or_else(|| schema.get("items").filter(|items| !items.is_array()))
 }
 
 /// A schema, and those that it is made of.
@@ -51,14 +67,20 @@ fn alternatives<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
     let mut found: Vec<&'a Value> = Vec::new();
     let mut waiting = vec![schema];
     while let Some(schema) = waiting.pop() {
-        if found.len() >= MAX_STEPS || found.iter().any(|known| std::ptr::eq(*known, schema)) {
+        if found.len() >= MAX_SCHEMAS || found.iter().any(|known| std::ptr::eq(*known, schema)) {
             continue;
         }
         found.push(schema);
-        for keyword in ["anyOf", "oneOf", "allOf"] {
-            let parts = schema.get(keyword).and_then(Value::as_array);
-            waiting.extend(parts.into_iter().flatten());
-        }
+        let parts = LISTED.map(|keyword| schema.get(keyword).and_then(Value::as_array));
+        waiting.extend(parts.into_iter().flatten().flatten());
+        waiting.extend(ALONE.into_iter().filter_map(|keyword| schema.get(keyword)));
+        let parts = DEPENDENT.map(|keyword| schema.get(keyword).and_then(Value::as_object));
+        waiting.extend(
+            parts
+                .into_iter()
+                .flatten()
+                .flat_map(serde_json::Map::values),
+        );
         let reference = schema.get("$ref").and_then(Value::as_str);
         if let Some(pointer) = reference.and_then(|reference| reference.strip_prefix('#')) {
             waiting.extend(root.pointer(pointer));

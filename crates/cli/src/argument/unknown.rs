@@ -18,19 +18,17 @@ pub(crate) struct Unknown {
 /// Every name that the schema does not have, where it has names and does not say that any will do.
 pub(crate) fn unknown(tree: &Tree, schema: &Value) -> Vec<Unknown> {
     let mut found = Vec::new();
-    walk(tree, schema, &mut Vec::new(), &mut found);
+    walk(tree, schema, &[], &mut found);
     found
 }
 
-fn walk<'t>(tree: &'t Tree, root: &Value, path: &mut Vec<&'t str>, found: &mut Vec<Unknown>) {
+fn walk(tree: &Tree, root: &Value, path: &[&str], found: &mut Vec<Unknown>) {
     match tree {
         Tree::Leaf(_) => {}
         Tree::List(items) => {
-            for item in items {
-                // Every item has the schema that the first one has.
-                path.push("0");
-                walk(item, root, path, found);
-                path.pop();
+            for (index, item) in items.iter().enumerate() {
+                let index = index.to_string();
+                walk(item, root, &[path, &[index.as_str()]].concat(), found);
             }
         }
         Tree::Object(members) => {
@@ -42,15 +40,13 @@ fn walk<'t>(tree: &'t Tree, root: &Value, path: &mut Vec<&'t str>, found: &mut V
                     let free = names.iter().flatten().copied();
                     let free = free.filter(|near| members.iter().all(|(own, _)| own != near));
                     let near = nearest_name(name, free).map(str::to_owned);
-                    let dotted = |name: &str| [&path[..], &[name]].concat().join(".");
+                    let dotted = |name: &str| [path, &[name]].concat().join(".");
                     found.push(Unknown {
                         name: dotted(name),
                         nearest: near.map(|near| dotted(&near)),
                     });
                 }
-                path.push(name);
-                walk(value, root, path, found);
-                path.pop();
+                walk(value, root, &[path, &[name.as_str()]].concat(), found);
             }
         }
     }
@@ -59,8 +55,13 @@ fn walk<'t>(tree: &'t Tree, root: &Value, path: &mut Vec<&'t str>, found: &mut V
 /// The names that schemas have; `None` where any name will do, or nothing is said of names.
 fn names<'s>(schemas: &[&'s Value]) -> Option<Vec<&'s str>> {
     let is_open = |schema: &&Value| {
-        let rule = schema.get("additionalProperties");
-        rule.is_some_and(|rule| rule != false) || schema.get("patternProperties").is_some()
+        let allows = |keyword| schema.get(keyword).is_some_and(|rule| rule != false);
+        let elsewhere = |reference: &str| reference != "#" && !reference.starts_with("#/");
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        allows("additionalProperties")
+            || allows("unevaluatedProperties")
+            || schema.get("patternProperties").is_some()
+            || reference.is_some_and(elsewhere)
     };
     let mut named = schemas
         .iter()
@@ -105,7 +106,7 @@ mod tests {
             ),
             (
                 r#"{"stops":[{"city":"a"},{"cty":"b"}]}"#,
-                Some(("stops.0.cty", Some("stops.0.city"))),
+                Some(("stops.1.cty", Some("stops.1.city"))),
             ),
             (r#"{"labels":{"teem":"x"}}"#, None),
             (r#"{"anything":{"x":1}}"#, None),
@@ -125,5 +126,52 @@ mod tests {
             &json!({ "type": "object" }),
         );
         assert_eq!(free, []);
+    }
+
+    /// Each name here is nearly another, and is one of its own.
+    #[test]
+    fn names_are_found_wherever_a_schema_has_them() {
+        let unit = json!({ "properties": { "unit": {} } });
+        for (rule, more) in [
+            ("then", json!({ "properties": { "units": {} } })),
+            ("else", json!({ "properties": { "units": {} } })),
+            (
+                "dependentSchemas",
+                json!({ "unit": { "properties": { "units": {} } } }),
+            ),
+            ("unevaluatedProperties", json!({ "type": "string" })),
+            ("$ref", json!("https://example.com/unit.json")),
+            ("$ref", json!("#unit")),
+        ] {
+            let mut schema = unit.clone();
+            schema[rule] = more;
+            let found = unknown(&Tree::parse(r#"{"units":1}"#).unwrap(), &schema);
+            assert_eq!(found, [], "{schema}");
+        }
+        let mut closed = unit.clone();
+        closed["unevaluatedProperties"] = json!(false);
+        let found = unknown(&Tree::parse(r#"{"units":1}"#).unwrap(), &closed);
+        assert_eq!(found[0].nearest.as_deref(), Some("unit"));
+        let branches: Vec<_> = (0..100)
+            .map(|number| json!({ "properties": { (format!("unit{number}")): {} } }))
+            .collect();
+        let many = Tree::parse(r#"{"unit0":1,"unit99":1}"#).unwrap();
+        assert_eq!(unknown(&many, &json!({ "oneOf": branches })), []);
+    }
+
+    #[test]
+    fn each_place_of_a_tuple_has_names_of_its_own() {
+        let places = json!([{ "properties": { "unit": {} } }, { "properties": { "units": {} } }]);
+        let rest = json!({ "properties": { "unity": {} } });
+        for list in [
+            json!({ "prefixItems": places, "items": rest }),
+            json!({ "items": places }),
+        ] {
+            let schema = json!({ "properties": { "list": list } });
+            let fits = Tree::parse(r#"{"list":[{"unit":1},{"units":1},{"unity":1}]}"#).unwrap();
+            assert_eq!(unknown(&fits, &schema), []);
+            let wrong = Tree::parse(r#"{"list":[{"units":1}]}"#).unwrap();
+            assert_eq!(unknown(&wrong, &schema)[0].name, "list.0.units");
+        }
     }
 }

@@ -112,17 +112,30 @@ impl Call {
             let schema = Value::Object(tool.input_schema.clone());
             return raw(read(tool, words, &schema)?.to_json());
         }
-        arguments(tool, words)
+        arguments(tool, words, Misspelt::Refused)
     }
 }
 
+/// What becomes of a name that is nearly another.
+#[derive(Clone, Copy)]
+pub(crate) enum Misspelt {
+    /// Nothing is sent, unless `--send-anyway` is given.
+    Refused,
+    /// It is sent, with a word about it.
+    Sent,
+}
+
 /// The arguments as JSON that fits the schema, whose names are names that it has.
-pub(crate) fn arguments(tool: &Tool, words: &[String]) -> Outcome<Box<RawValue>> {
+pub(crate) fn arguments(
+    tool: &Tool,
+    words: &[String],
+    misspelt: Misspelt,
+) -> Outcome<Box<RawValue>> {
     let schema = Value::Object(tool.input_schema.clone());
     let tree = read(tool, words, &schema)?;
     let json = tree.to_json();
     check(&schema, &json).map_err(|problem| Failed::usage(problem).hint(shape(tool, &schema)))?;
-    known(&format!("tool `{}`", tool.name), &tree, &schema)?;
+    known(&format!("tool `{}`", tool.name), &tree, &schema, misspelt)?;
     raw(json)
 }
 
@@ -139,14 +152,20 @@ fn shape(tool: &Tool, schema: &Value) -> String {
 }
 
 /// Names that nobody told us of are sent, with a word about it: the schema allows them. Those that
-/// are nearly another are not: what was meant would be silently left out.
-pub(crate) fn known(of: &str, tree: &Tree, schema: &Value) -> Outcome {
+/// are nearly another may be refused: what was meant would be silently left out.
+pub(crate) fn known(of: &str, tree: &Tree, schema: &Value, misspelt: Misspelt) -> Outcome {
     for Unknown { name, nearest } in argument::unknown(tree, schema) {
-        if let Some(near) = nearest {
-            let failed = Failed::usage(format!("{of} has no argument `{name}`"));
-            return Err(failed.hint(format!("did you mean `{near}`?")));
-        }
-        let said = format!("warning: {of} names no argument `{name}`; it is sent all the same");
+        let meant = match (nearest, misspelt) {
+            (Some(near), Misspelt::Refused) => {
+                let failed = Failed::usage(format!("{of} has no argument `{name}`"));
+                let hint = format!("did you mean `{near}`? `--send-anyway` sends it as it is");
+                return Err(failed.hint(hint));
+            }
+            (Some(near), Misspelt::Sent) => format!(" (did you mean `{near}`?)"),
+            (None, _) => String::new(),
+        };
+        let sent = "it is sent all the same";
+        let said = format!("warning: {of} names no argument `{name}`{meant}; {sent}");
         eprintln!("{}", Style::Warn.err(&said));
     }
     Ok(())

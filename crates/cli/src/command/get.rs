@@ -4,7 +4,11 @@ use clap::Args;
 use serde_json::Value;
 use turnbuckle::{protocol::Prompt, schema::nearest_name};
 
-use super::{print, print_shown, request::Request};
+use super::{
+    call::{Misspelt, known},
+    print, print_shown,
+    request::Request,
+};
 use crate::{
     argument,
     exit::{Failed, Outcome},
@@ -75,16 +79,15 @@ fn find<'p>(server: &Server, prompts: &'p [Prompt], name: &str) -> Outcome<&'p P
 
 /// The arguments of a prompt are texts.
 fn arguments(prompt: &Prompt, words: &[String]) -> Outcome<Value> {
-    let known = prompt.arguments.iter().flatten();
-    let schema = known
+    let named = prompt.arguments.iter().flatten();
+    let schema = named
         .clone()
         .map(|argument| (argument.name.clone(), serde_json::json!({"type": "string"})))
         .collect::<serde_json::Map<String, Value>>();
     let schema = serde_json::json!({"properties": schema});
     let tree = argument::read(words, &schema)?;
-    super::call::known(&format!("prompt `{}`", prompt.name), &tree, &schema)?;
     let arguments: Value = serde_json::from_str(&tree.to_json()).map_err(Failed::usage)?;
-    for argument in known {
+    for argument in named {
         if argument.required == Some(true) && arguments.get(&argument.name).is_none() {
             return Err(Failed::usage(format!(
                 "prompt `{}` needs `{}`",
@@ -93,5 +96,7 @@ fn arguments(prompt: &Prompt, words: &[String]) -> Outcome<Value> {
             .hint(format!("add {}=…", argument.name)));
         }
     }
+    let of = format!("prompt `{}`", prompt.name);
+    known(&of, &tree, &schema, Misspelt::Sent)?;
     Ok(arguments)
 }

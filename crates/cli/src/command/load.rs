@@ -8,7 +8,11 @@ use std::{
 use clap::Args;
 use serde_json::json;
 
-use super::{block_on, print, print_json};
+use super::{
+    block_on,
+    call::{self, Misspelt},
+    print, print_json,
+};
 use crate::{
     exit::{Code, Failed, Outcome},
     session::{self, Session},
@@ -57,8 +61,8 @@ impl Load {
         words: &[String],
     ) -> Outcome {
         let tools = session.connection.tools().await?;
-        let tool = super::call::find(server, &tools, name)?;
-        let arguments = super::call::arguments(tool, words)?;
+        let tool = call::find(server, &tools, name)?;
+        let arguments = call::arguments(tool, words, Misspelt::Sent)?;
         let left = Cell::new(self.calls);
         let times = RefCell::new(Vec::with_capacity(self.calls.min(MAX_TIMES)));
         let errors = RefCell::new(Vec::new());

@@ -121,7 +121,7 @@ impl Options {
         pairs.filter_map(|header| Some(header.split_once(':')?.1.trim()))
     }
 
-    /// The headers, taken apart. What is none is not repeated whole: it may be a secret.
+    /// The headers, taken apart. Of what is none, the name alone is repeated: the rest may be a secret.
     pub(super) fn header_pairs(&self) -> Outcome<Vec<(&str, &str)>> {
         let pairs = self.headers.iter().map(|header| {
             let pair = header.split_once(':');
@@ -131,9 +131,12 @@ impl Options {
                     && value.parse::<http::HeaderValue>().is_ok()
             };
             pair.filter(is_header).ok_or_else(|| {
-                let start = header.split([' ', ':']).next().unwrap_or_default();
-                Failed::usage(format!("`{start}…` is no header"))
-                    .hint("write `--header 'Name: value'`")
+                let named = header.split_once(':').map(|(name, _)| name.trim());
+                let said = match named {
+                    Some(name) => format!("`{name}: …` is no header"),
+                    None => "what was given to `--header` is none: it has no colon".to_owned(),
+                };
+                Failed::usage(said).hint("write `--header 'Name: value'`")
             })
         });
         pairs.collect()

@@ -12,19 +12,11 @@ fn mistakes_are_named_and_nothing_is_called() {
         ),
         (
             &["call", "lab", "weather", "place=Oslo", "unti=celsius"],
-            "error: tool `weather` has no argument `unti`\nhint: did you mean `unit`?\n",
-        ),
-        (
-            &["load", "lab", "weather", "place=Oslo", "unti=celsius"],
-            "error: tool `weather` has no argument `unti`\nhint: did you mean `unit`?\n",
+            "error: tool `weather` has no argument `unti`\nhint: did you mean `unit`? `--send-anyway` sends it as it is\n",
         ),
         (
             &["load", "lab", "add", "a=1"],
             "error: the arguments do not fit: `b` is missing\nhint: it is add(a: ",
-        ),
-        (
-            &["get", "lab", "review", "language=rust", "framewrk=axum"],
-            "error: prompt `review` has no argument `framewrk`\nhint: did you mean `framework`?\n",
         ),
         (
             &[
@@ -35,7 +27,11 @@ fn mistakes_are_named_and_nothing_is_called() {
                 "-H",
                 "Authorization Bearer hush",
             ],
-            "error: `Authorization…` is no header\nhint: write `--header 'Name: value'`\n",
+            "error: what was given to `--header` is none: it has no colon\nhint: write `--header 'Name: value'`\n",
+        ),
+        (
+            &["call", "lab", "echo", "text=hi", "-H", "X Key: hush"],
+            "error: `X Key: …` is no header\nhint: write `--header 'Name: value'`\n",
         ),
         (
             &["call", "lab", "echo", "text=hi", "-H", "X-Tenant: a"],
@@ -72,6 +68,33 @@ fn what_is_like_nothing_is_sent_with_a_warning() {
         "--send-anyway",
     ];
     assert_eq!(place.run(&words).status.code(), Some(0));
+}
+
+/// Where nobody can insist, what is misspelt is sent with a word about what was probably meant.
+#[test]
+fn what_cannot_be_insisted_on_is_told_alone() {
+    let place = Place::with_lab();
+    for (words, wanted) in [
+        (
+            &["load", "-n", "1", "lab", "weather", "place=Oslo", "unti=x"][..],
+            "warning: tool `weather` names no argument `unti` (did you mean `unit`?); it is sent all the same\n",
+        ),
+        (
+            &[
+                "get",
+                "lab",
+                "review",
+                "code=x",
+                "language=rust",
+                "framewrk=axum",
+            ],
+            "warning: prompt `review` names no argument `framewrk` (did you mean `framework`?); it is sent all the same\n",
+        ),
+    ] {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(stderr(&output), wanted, "{words:?}");
+    }
 }
 
 /// Wherever `-` stands, the words change what came from stdin.
