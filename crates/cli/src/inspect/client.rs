@@ -154,6 +154,7 @@ struct Line<'a> {
     level: Raw,
     logger: Option<&'a str>,
     data: Raw,
+    #[serde(serialize_with = "clock::plain")]
     time: f64,
 }
 

@@ -40,7 +40,9 @@ pub(super) struct Exchange {
     pub(super) method: String,
     pub(super) object: Option<String>,
     pub(super) params: Option<Raw>,
+    #[serde(serialize_with = "clock::plain")]
     pub(super) started: f64,
+    #[serde(serialize_with = "clock::plain_or_none")]
     pub(super) ended: Option<f64>,
     pub(super) status: Status,
     pub(super) rounds: usize,

@@ -10,7 +10,9 @@ use tokio::task::AbortHandle;
 use turnbuckle::{Connection, Revision, auth::client::OAuth};
 use turnbuckle_host::config::Launch;
 
-use super::{Inspector, client, equivalent::Shell, offer::Offer, problem::Problem, raw::Raw};
+use super::{
+    Inspector, client, clock, equivalent::Shell, offer::Offer, problem::Problem, raw::Raw,
+};
 use crate::{
     exit::{Failed, Outcome},
     target::{self, EraName, Options, Server},
@@ -114,6 +116,7 @@ pub(super) struct View {
     revision: Option<Revision>,
     era: Option<&'static str>,
     transport: Option<&'static str>,
+    #[serde(serialize_with = "clock::plain_or_none")]
     latency_ms: Option<f64>,
     info: Option<Raw>,
     capabilities: Option<Raw>,

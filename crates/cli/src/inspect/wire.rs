@@ -64,6 +64,7 @@ pub(super) struct Shown {
     pub(super) seq: u64,
     pub(super) server: String,
     pub(super) exchange: Option<u64>,
+    #[serde(serialize_with = "clock::plain")]
     pub(super) time: f64,
     pub(super) direction: &'static str,
     pub(super) kind: &'static str,
@@ -71,6 +72,7 @@ pub(super) struct Shown {
     pub(super) object: Option<String>,
     pub(super) id: Option<Raw>,
     pub(super) status: Option<String>,
+    #[serde(serialize_with = "clock::plain_or_none")]
     pub(super) ms: Option<f64>,
     pub(super) bytes: usize,
     pub(super) round: usize,
@@ -85,6 +87,7 @@ pub(super) struct HttpHead {
     pub(super) status: Option<u16>,
     pub(super) request_headers: Vec<(String, String)>,
     pub(super) response_headers: Vec<(String, String)>,
+    #[serde(serialize_with = "clock::plain_or_none")]
     pub(super) first_byte_ms: Option<f64>,
 }
 
