@@ -1,0 +1,7 @@
+//! What several crates of Turnbuckle need and the standard library lacks.
+//!
+//! This crate is internal: its API may change in any release. Depend on `turnbuckle` instead.
+
+pub mod error_chain;
+pub mod lock;
+pub mod loopback;
