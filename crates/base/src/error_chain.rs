@@ -6,7 +6,7 @@ use std::{error::Error, iter};
 pub fn causes<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    iter::successors(error.source(), |cause| cause.source())
+    iter::successors(error.source(), |&cause| cause.source())
 }
 
 /// The first error of type `E`: `error` itself, or one of its causes.
