@@ -1,4 +1,4 @@
-//! The page, in the binary: one document with its modules and styles, as `build/` joins them.
+//! The page, in the binary: one document with its modules and styles, as the build joins them.
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
@@ -20,12 +20,12 @@ struct Page {
 
 /// Written when the binary is built.
 const PAGE: Page = Page {
-    tag: include_str!(concat!(env!("OUT_DIR"), "/page.tag")),
-    script: include_str!(concat!(env!("OUT_DIR"), "/page.script")),
-    style: include_str!(concat!(env!("OUT_DIR"), "/page.style")),
-    plain: include_bytes!(concat!(env!("OUT_DIR"), "/page.html")),
-    brotli: include_bytes!(concat!(env!("OUT_DIR"), "/page.html.br")),
-    gzip: include_bytes!(concat!(env!("OUT_DIR"), "/page.html.gz")),
+    tag: turnbuckle_inspector::TAG,
+    script: turnbuckle_inspector::SCRIPT,
+    style: turnbuckle_inspector::STYLE,
+    plain: turnbuckle_inspector::PLAIN,
+    brotli: turnbuckle_inspector::BROTLI,
+    gzip: turnbuckle_inspector::GZIP,
 };
 
 /// The page, or that there is no other.

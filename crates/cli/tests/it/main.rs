@@ -11,7 +11,6 @@ mod ending;
 mod ending_early;
 mod golden;
 mod inspect;
-mod joining;
 mod manual;
 mod opening;
 mod program;

@@ -1,0 +1,3 @@
+//! How the build joins the page.
+
+mod joining;
