@@ -39,6 +39,8 @@ pub mod sampling;
 pub mod subscription;
 mod tagged;
 pub mod task;
+#[cfg(test)]
+mod tests;
 pub mod tool;
 pub mod tool_call;
 pub mod trace;

@@ -10,6 +10,13 @@ mod end_of_input;
 mod envelope;
 mod eras;
 mod extractors;
+#[path = "../../../protocol/src/tests/facts/mod.rs"]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the tests of `protocol` use the rest"
+)]
+mod facts;
 mod failures;
 mod fault_log;
 mod gate;

@@ -1,0 +1,9 @@
+//! The types of this crate, read from its source and held against the table of facts.
+
+mod agree;
+mod definition;
+mod fit;
+mod source;
+
+use definition::definitions;
+use source::{Form, Ours, Rust};

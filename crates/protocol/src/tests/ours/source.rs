@@ -1,0 +1,303 @@
+//! The public types of the crate as its source declares them.
+
+use std::{fmt, fs, path::Path};
+
+use syn::{Attribute, Fields, GenericArgument, Item, PathArguments, Type, Visibility};
+
+/// Folders without wire types: the envelope, HTTP, the rules of revisions, markers for methods, and
+/// tests.
+const WITHOUT: [&str; 5] = ["envelope", "http", "method", "revision", "tests"];
+
+/// A public type.
+pub(super) struct Ours {
+    pub(super) name: String,
+    pub(super) form: Form,
+}
+
+/// How a type is written as JSON.
+pub(super) enum Form {
+    /// An object with these members.
+    Object(Vec<Member>),
+    /// One of some words.
+    Words(Vec<String>),
+    /// One of several types.
+    Either(Vec<Rust>),
+    /// What another type is, or what is read and written by hand.
+    Other,
+}
+
+/// A field of a struct.
+pub(super) struct Member {
+    /// Its name on the wire.
+    pub(super) name: String,
+    pub(super) rust: Rust,
+    pub(super) is_optional: bool,
+}
+
+/// A Rust type: its last name and its arguments.
+#[derive(Clone, Debug)]
+pub(super) struct Rust {
+    pub(super) name: String,
+    pub(super) arguments: Vec<Rust>,
+}
+
+impl Rust {
+    fn of(ty: &Type) -> Self {
+        let Type::Path(path) = ty else {
+            panic!("a wire type is made of named types");
+        };
+        let last = path.path.segments.last().expect("a path has a segment");
+        let arguments = match &last.arguments {
+            PathArguments::AngleBracketed(listed) => listed.args.iter().filter_map(argument),
+            _ => return Self::named(last),
+        };
+        Self {
+            arguments: arguments.collect(),
+            ..Self::named(last)
+        }
+    }
+
+    fn named(segment: &syn::PathSegment) -> Self {
+        Self {
+            name: segment.ident.to_string(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// The type inside of `Option` and `Box`.
+    pub(super) fn bare(&self) -> &Self {
+        match (self.name.as_str(), self.arguments.first()) {
+            ("Option" | "Box", Some(inner)) => inner.bare(),
+            _ => self,
+        }
+    }
+}
+
+impl fmt::Display for Rust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        match self.arguments.as_slice() {
+            [] => Ok(()),
+            [one] => write!(f, "<{one}>"),
+            [first, second, ..] => write!(f, "<{first}, {second}>"),
+        }
+    }
+}
+
+fn argument(argument: &GenericArgument) -> Option<Rust> {
+    match argument {
+        GenericArgument::Type(ty) => Some(Rust::of(ty)),
+        _ => None,
+    }
+}
+
+/// Every public type of the crate's wire modules.
+pub(super) fn types() -> Vec<Ours> {
+    let mut found = Vec::new();
+    read_folder(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut found,
+    );
+    assert!(found.len() > 100, "only {} types were found", found.len());
+    found
+}
+
+fn read_folder(folder: &Path, found: &mut Vec<Ours>) {
+    for entry in fs::read_dir(folder).expect("the source is at hand") {
+        let path = entry.expect("the source is at hand").path();
+        let name = path.file_name().expect("an entry has a name");
+        if path.is_dir() {
+            if !WITHOUT.iter().any(|without| name == *without) {
+                read_folder(&path, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).expect("source is text");
+            found.extend(declared(&text));
+        }
+    }
+}
+
+/// The public types that a text declares.
+pub(super) fn declared(source: &str) -> Vec<Ours> {
+    let file = syn::parse_file(source).expect("source is Rust");
+    file.items.iter().filter_map(read_item).collect()
+}
+
+fn read_item(item: &Item) -> Option<Ours> {
+    match item {
+        Item::Struct(item) if is_public(&item.vis) => Some(Ours {
+            name: item.ident.to_string(),
+            form: match &item.fields {
+                Fields::Named(_) if derives(&item.attrs, "Deserialize") => {
+                    Form::Object(members(&item.attrs, &item.fields))
+                }
+                _ => Form::Other,
+            },
+        }),
+        Item::Enum(item) if is_public(&item.vis) => Some(Ours {
+            name: item.ident.to_string(),
+            form: enum_form(item),
+        }),
+        Item::Macro(item) if item.mac.path.is_ident("open_words") => {
+            let declared: OpenWords = item.mac.parse_body().expect("`open_words!` is parsed here");
+            Some(Ours {
+                name: declared.name,
+                form: Form::Words(declared.words),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn enum_form(item: &syn::ItemEnum) -> Form {
+    let serde = Serde::of(&item.attrs);
+    if item
+        .variants
+        .iter()
+        .all(|variant| variant.fields.is_empty())
+    {
+        let words = item.variants.iter();
+        return Form::Words(words.map(|variant| serde.word(&variant.ident)).collect());
+    }
+    if !derives(&item.attrs, "Serialize") {
+        return Form::Other;
+    }
+    let payloads = item.variants.iter().flat_map(|variant| &variant.fields);
+    Form::Either(
+        payloads
+            .map(|payload| Rust::of(&payload.ty).bare().clone())
+            .collect(),
+    )
+}
+
+fn members(attributes: &[Attribute], fields: &Fields) -> Vec<Member> {
+    let all = Serde::of(attributes);
+    let fields = fields.iter().filter_map(|field| {
+        let own = Serde::of(&field.attrs);
+        let name = field.ident.as_ref().expect("the fields are named");
+        let rust = Rust::of(&field.ty);
+        (!own.is_flat).then(|| Member {
+            name: own.rename.clone().unwrap_or_else(|| all.member(name)),
+            is_optional: rust.name == "Option",
+            rust: rust.bare().clone(),
+        })
+    });
+    fields.collect()
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+fn derives(attributes: &[Attribute], name: &str) -> bool {
+    let mut is_derived = false;
+    for attribute in attributes {
+        if attribute.path().is_ident("derive") {
+            let read = attribute.parse_nested_meta(|derived| {
+                is_derived |= derived.path.is_ident(name);
+                Ok(())
+            });
+            read.expect("a derive lists paths");
+        }
+    }
+    is_derived
+}
+
+/// What serde is told about names.
+#[derive(Default)]
+struct Serde {
+    rename: Option<String>,
+    rename_all: Option<String>,
+    is_flat: bool,
+}
+
+impl Serde {
+    fn of(attributes: &[Attribute]) -> Self {
+        let mut told = Self::default();
+        for attribute in attributes {
+            if attribute.path().is_ident("serde") {
+                let read = attribute.parse_nested_meta(|meta| {
+                    let text = meta
+                        .value()
+                        .and_then(syn::parse::ParseBuffer::parse::<syn::LitStr>);
+                    let text = text.ok().map(|text| text.value());
+                    if meta.path.is_ident("rename") {
+                        told.rename = text;
+                    } else if meta.path.is_ident("rename_all") {
+                        told.rename_all = text;
+                    } else if meta.path.is_ident("flatten") {
+                        told.is_flat = true;
+                    }
+                    Ok(())
+                });
+                read.expect("serde understands its attributes, and they are words and texts here");
+            }
+        }
+        told
+    }
+
+    /// The name of a field.
+    fn member(&self, field: &syn::Ident) -> String {
+        let name = field.to_string();
+        match self.rename_all.as_deref() {
+            None => name,
+            Some("camelCase") => camel(&name),
+            Some(other) => panic!("`{other}` is not used for fields"),
+        }
+    }
+
+    /// The word for a variant.
+    fn word(&self, variant: &syn::Ident) -> String {
+        let name = variant.to_string();
+        match self.rename_all.as_deref() {
+            None => name,
+            Some("lowercase") => name.to_lowercase(),
+            Some("camelCase") => name[..1].to_lowercase() + &name[1..],
+            Some("snake_case") => snake(&name),
+            Some(other) => panic!("`{other}` is not used for words"),
+        }
+    }
+}
+
+fn camel(snake: &str) -> String {
+    let mut parts = snake.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        name + &part[..1].to_uppercase() + &part[1..]
+    })
+}
+
+fn snake(pascal: &str) -> String {
+    let mut name = String::new();
+    for letter in pascal.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
+/// What is inside of `open_words!`.
+struct OpenWords {
+    name: String,
+    words: Vec<String>,
+}
+
+impl syn::parse::Parse for OpenWords {
+    fn parse(input: syn::parse::ParseStream<'_>) -> syn::Result<Self> {
+        Attribute::parse_outer(input)?;
+        let name = input.parse::<syn::Ident>()?.to_string();
+        let inside;
+        syn::braced!(inside in input);
+        let mut words = Vec::new();
+        while !inside.is_empty() {
+            Attribute::parse_outer(&inside)?;
+            inside.parse::<syn::Ident>()?;
+            inside.parse::<syn::Token![=]>()?;
+            words.push(inside.parse::<syn::LitStr>()?.value());
+            inside.parse::<Option<syn::Token![,]>>()?;
+        }
+        Ok(Self { name, words })
+    }
+}

@@ -1,0 +1,89 @@
+//! Where the specification's own schemas and examples are.
+//!
+//! They are read where they lie, never copied into this project. What they say of types, fields
+//! and methods is in the table of facts, so that few tests need them. Where they are not at hand,
+//! those tests say so and pass.
+
+use std::{
+    env, fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use crate::Revision;
+use serde_json::Value;
+
+/// A folder with the specification's data: a checkout of its repository, or one folder for each
+/// revision.
+pub(crate) struct Spec {
+    root: PathBuf,
+}
+
+impl Spec {
+    /// Finds the data, or says that a test did not run.
+    pub(crate) fn find(test: &str) -> Option<Self> {
+        if let Some(folder) = env::var_os("TURNBUCKLE_SPEC").filter(|folder| !folder.is_empty()) {
+            let spec = Self::at(Path::new(&folder));
+            return Some(
+                spec.expect("TURNBUCKLE_SPEC names a folder without `<revision>/schema.json`"),
+            );
+        }
+        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/spec");
+        let spec = Self::at(&beside);
+        if spec.is_none() {
+            let message = format!(
+                "{test} did not run: point TURNBUCKLE_SPEC at a checkout of the specification"
+            );
+            // Written past the test harness, which would hide it.
+            writeln!(std::io::stderr(), "{message}").expect("stderr is open");
+        }
+        spec
+    }
+
+    fn at(folder: &Path) -> Option<Self> {
+        [folder.to_owned(), folder.join("schema")]
+            .into_iter()
+            .find(|root| {
+                root.join(Revision::LATEST.as_str())
+                    .join("schema.json")
+                    .is_file()
+            })
+            .map(|root| Self { root })
+    }
+
+    /// The JSON Schema of a revision.
+    pub(crate) fn schema(&self, revision: Revision) -> Value {
+        read(&self.root.join(revision.as_str()).join("schema.json"))
+    }
+
+    /// Every example of the newest revision: the type it is of, the file, and what is in it.
+    pub(crate) fn examples(&self) -> Vec<(String, String, Value)> {
+        let folder = self.root.join(Revision::LATEST.as_str()).join("examples");
+        let mut examples = Vec::new();
+        for kind in entries(&folder) {
+            for file in entries(&kind) {
+                let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+                examples.push((name(&kind), name(&file), read(&file)));
+            }
+        }
+        examples
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let listed =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn read(path: &Path) -> Value {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn a_folder_without_schemas_is_no_specification() {
+    assert!(Spec::at(Path::new(env!("CARGO_MANIFEST_DIR"))).is_none());
+}
