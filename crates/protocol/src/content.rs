@@ -329,7 +329,7 @@ mod tests {
             let list = format!(r#"[{{"type":"text","text":"a"}},{video}]"#);
             let mut blocks: Vec<ContentBlock> = serde_json::from_str(&list).unwrap();
             assert_eq!(blocks[0], ContentBlock::text("a"));
-            for revision in crate::Revision::ALL {
+            for &revision in crate::Revision::ALL {
                 crate::Lower::lower(&mut blocks[1], revision);
                 let back: Value = serde_json::to_value(&blocks[1]).unwrap();
                 let before: Value = serde_json::from_str(video).unwrap();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use turnbuckle_protocol::{
     CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult, IdRef, Lower, Meta,
-    ReadResourceResult, Revision, envelope,
+    ReadResourceResult, Revision, envelope, revision::ArgumentErrors,
 };
 use turnbuckle_session::round::Paused;
 
@@ -52,14 +52,14 @@ impl Answer for CallToolResult {
     // tools: from 2025-11-25 on a model reads what was wrong with its arguments; before, they were
     // a protocol error.
     fn misfit(text: String, revision: Revision) -> Result<Self, Reject> {
-        if revision < Revision::V2025_11_25 {
-            return Err(Reject::invalid_params(text));
+        match revision.rules().argument_errors {
+            ArgumentErrors::Protocol => Err(Reject::invalid_params(text)),
+            ArgumentErrors::Result => Ok(Self {
+                content: vec![ContentBlock::text(text)],
+                is_error: Some(true),
+                ..Self::default()
+            }),
         }
-        Ok(Self {
-            content: vec![ContentBlock::text(text)],
-            is_error: Some(true),
-            ..Self::default()
-        })
     }
 }
 

@@ -139,7 +139,8 @@ impl Connection {
 
     /// batches: 2025-03-26 sessions take them, nobody else does.
     fn batch(&mut self, members: Vec<Result<Message<'_>, Malformed<'_>>>) {
-        if self.peer.session_revision() != Some(Revision::V2025_03_26) {
+        let session = self.peer.session_revision();
+        if !session.is_some_and(|revision| revision.rules().batches) {
             let error = ErrorObject::invalid_request(
                 "batches exist only in sessions of 2025-03-26: send the messages one by one",
             );
@@ -227,10 +228,8 @@ impl Connection {
 
     /// How this peer wants to hear of a message whose id nobody could read.
     fn unreadable(&self) -> UnreadableId {
-        match self.peer.session_revision() {
-            Some(revision) if revision < Revision::V2025_11_25 => UnreadableId::Null,
-            _ => UnreadableId::Omitted,
-        }
+        let revision = self.peer.session_revision().unwrap_or(Revision::LATEST);
+        revision.rules().unreadable_id
     }
 }
 

@@ -3,28 +3,9 @@
 //! One connection may carry both at once: a legacy session and requests that are complete in
 //! themselves. So the era belongs to the message, never to the connection.
 
-use serde::{Deserialize, Serialize};
 use turnbuckle_protocol::Revision;
 
-/// How a peer opens: with a handshake and a session, or with requests complete in themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Era {
-    /// `initialize` first, then a session: 2024-11-05 to 2025-11-25.
-    Legacy,
-    /// Version and capabilities on every request: 2026-07-28 on.
-    Modern,
-}
-
-impl From<Revision> for Era {
-    fn from(revision: Revision) -> Self {
-        if revision.is_modern() {
-            Self::Modern
-        } else {
-            Self::Legacy
-        }
-    }
-}
+pub use turnbuckle_protocol::revision::Era;
 
 /// The era of a message that came over a connection: a pipe, a socket, a pair in memory.
 ///

@@ -63,7 +63,7 @@ pub enum Cause {
 ///
 /// let mut session = ServerLifecycle::new();
 /// assert!(session.admit("tools/list").is_err());
-/// let revision = session.initialize("2025-06-18", &Revision::ALL, "a client")?;
+/// let revision = session.initialize("2025-06-18", Revision::ALL, "a client")?;
 /// assert_eq!(revision, Revision::V2025_06_18);
 /// assert!(!session.may_send("roots/list", Cause::Unprompted));
 /// session.initialized();

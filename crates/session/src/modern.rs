@@ -29,10 +29,10 @@ impl<C> Modern<C> {
     /// use turnbuckle_protocol::Revision;
     /// use turnbuckle_session::Modern;
     ///
-    /// let request = Modern::check(Some("2026-07-28"), Some("{}"), &Revision::ALL)?;
+    /// let request = Modern::check(Some("2026-07-28"), Some("{}"), Revision::ALL)?;
     /// assert_eq!(request.revision, Revision::V2026_07_28);
     ///
-    /// let refused = Modern::check(Some("1900-01-01"), Some("{}"), &Revision::ALL).unwrap_err();
+    /// let refused = Modern::check(Some("1900-01-01"), Some("{}"), Revision::ALL).unwrap_err();
     /// assert_eq!(refused.code(), -32022);
     /// # Ok::<(), turnbuckle_session::modern::Rejection>(())
     /// ```

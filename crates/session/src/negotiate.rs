@@ -48,8 +48,8 @@ pub fn newest(supported: &[Revision], era: Era) -> Option<Revision> {
 /// use turnbuckle_session::{Era, negotiate::common};
 ///
 /// let offered = ["2031-01-01", "2025-06-18", "2024-11-05"];
-/// assert_eq!(common(&offered, &Revision::ALL, Era::Legacy), Some(Revision::V2025_06_18));
-/// assert_eq!(common(&offered, &Revision::ALL, Era::Modern), None);
+/// assert_eq!(common(&offered, Revision::ALL, Era::Legacy), Some(Revision::V2025_06_18));
+/// assert_eq!(common(&offered, Revision::ALL, Era::Modern), None);
 /// ```
 pub fn common(offered: &[impl AsRef<str>], supported: &[Revision], era: Era) -> Option<Revision> {
     offered
@@ -75,8 +75,8 @@ mod tests {
     // rule: V2
     #[test]
     fn a_supported_legacy_version_comes_back_unchanged() {
-        for revision in Revision::LEGACY {
-            assert_eq!(negotiate(revision.as_str(), &Revision::ALL), Some(revision));
+        for &revision in Revision::LEGACY {
+            assert_eq!(negotiate(revision.as_str(), Revision::ALL), Some(revision));
         }
     }
 
@@ -84,11 +84,11 @@ mod tests {
     fn whatever_else_is_asked_for_gets_the_newest_supported_handshake() {
         let some = [V2025_06_18, V2024_11_05, V2026_07_28];
         for (requested, supported, answer) in [
-            ("2026-07-28", &Revision::ALL[..], Some(V2025_11_25)),
-            ("2099-12-31", &Revision::ALL, Some(V2025_11_25)),
-            ("", &Revision::ALL, Some(V2025_11_25)),
-            ("1.0.0", &Revision::ALL, Some(V2025_11_25)),
-            ("2025-03-26 ", &Revision::ALL, Some(V2025_11_25)),
+            ("2026-07-28", Revision::ALL, Some(V2025_11_25)),
+            ("2099-12-31", Revision::ALL, Some(V2025_11_25)),
+            ("", Revision::ALL, Some(V2025_11_25)),
+            ("1.0.0", Revision::ALL, Some(V2025_11_25)),
+            ("2025-03-26 ", Revision::ALL, Some(V2025_11_25)),
             ("2025-11-25", &some, Some(V2025_06_18)),
             ("2025-03-26", &some, Some(V2025_06_18)),
             ("2024-11-05", &some, Some(V2024_11_05)),
@@ -115,6 +115,6 @@ mod tests {
             Some(V2025_03_26)
         );
         assert_eq!(common(&["2026-07-28"], &ours, Era::Modern), None);
-        assert_eq!(common(&[] as &[&str], &Revision::ALL, Era::Modern), None);
+        assert_eq!(common(&[] as &[&str], Revision::ALL, Era::Modern), None);
     }
 }

@@ -1,4 +1,4 @@
-//! One test body, five revisions.
+//! One test body, every revision.
 
 use std::future::Future;
 
@@ -8,7 +8,7 @@ use turnbuckle_server::Server;
 
 use crate::plain_client;
 
-/// Declares tests that run at every revision: one body, five `#[test]`s.
+/// Declares tests that run at every revision: one body, a `#[test]` for each.
 ///
 /// The body gets a client that speaks the revision, connected to the server that the expression
 /// gives. Each test is a module with a test for each revision, so a failure names its revision.
@@ -53,32 +53,23 @@ macro_rules! every_revision {
                     $crate::run_as(&client, revision, $server, async move |$client| $body);
                 }
 
-                #[test]
-                fn v2024_11_05() {
-                    run($crate::protocol::Revision::V2024_11_05);
-                }
-
-                #[test]
-                fn v2025_03_26() {
-                    run($crate::protocol::Revision::V2025_03_26);
-                }
-
-                #[test]
-                fn v2025_06_18() {
-                    run($crate::protocol::Revision::V2025_06_18);
-                }
-
-                #[test]
-                fn v2025_11_25() {
-                    run($crate::protocol::Revision::V2025_11_25);
-                }
-
-                #[test]
-                fn v2026_07_28() {
-                    run($crate::protocol::Revision::V2026_07_28);
-                }
+                $crate::protocol::each_revision!($crate::__revision_tests);
             }
         )*
+    };
+}
+
+/// The tests of one body: a `#[test]` for each row of a revision.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __revision_tests {
+    ($($(#[$docs:meta])* $variant:ident $module:ident $date:literal;)+) => {
+        $(
+            #[test]
+            fn $module() {
+                run($crate::protocol::Revision::$variant);
+            }
+        )+
     };
 }
 

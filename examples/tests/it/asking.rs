@@ -64,7 +64,7 @@ async fn booking_asks_whoever_can_be_asked() {
 
 #[tokio::test]
 async fn payment_sends_people_to_a_page_or_names_it() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let server = connect_as(&client().only(revision), "payment").await;
         let output = server.call("buy", json!({"title": "Emma"})).await;
         let expected = if revision < Revision::V2025_11_25 {
@@ -79,7 +79,7 @@ async fn payment_sends_people_to_a_page_or_names_it() {
 #[tokio::test]
 async fn summariser_borrows_the_model_of_the_client() {
     let text = json!({"text": "It rained. It went on raining."});
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let server = connect_as(&client().only(revision), "summariser").await;
         let output = server
             .call("summarise", &text)

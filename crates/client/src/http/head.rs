@@ -59,7 +59,7 @@ pub(super) fn of_session(link: &Link, session: &Session) -> HeaderMap {
     }
     let revision = link.peer().map(|peer| peer.revision());
     // transports: the header came with 2025-06-18, and older servers do not expect it.
-    if let Some(revision) = revision.filter(|revision| *revision >= Revision::V2025_06_18) {
+    if let Some(revision) = revision.filter(|revision| revision.rules().version_header) {
         let version = HeaderValue::from_static(revision.as_str());
         headers.insert(header::PROTOCOL_VERSION, version);
     }

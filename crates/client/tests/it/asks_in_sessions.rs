@@ -61,7 +61,7 @@ async fn ask(server: &mut Server, method: &str, params: Value) -> Value {
 // rule: V6
 #[tokio::test(start_paused = true)]
 async fn sessions_ask_by_requests_of_their_own() {
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let (_connection, mut server) = meet(&answering(), revision).await;
         assert_eq!(
             ask(&mut server, "ping", json!({})).await,
@@ -350,7 +350,7 @@ async fn the_time_a_person_takes_does_not_count_against_the_call() {
 // roots: a client that declared it tells of changes, where the revision has a word for it.
 #[tokio::test(start_paused = true)]
 async fn changed_roots_are_announced_to_sessions() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let roots = Roots::from(vec![Root::new("file:///a")]);
         let (connection, mut server) = meet(&plain().roots(roots.clone()), revision).await;
         roots.replace(vec![Root::new("file:///b")]);

@@ -38,7 +38,7 @@ fn assert_stamp(request: &Value, revision: Revision) {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_is_called_and_its_result_is_typed() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let (sum, ()) = tokio::join!(
             async {
@@ -90,7 +90,7 @@ async fn a_failed_tool_is_a_result_whose_value_is_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn resources_are_read_prompts_got_and_arguments_completed() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let client = async {
             let read = connection.read("file:///a").await.unwrap();
@@ -391,7 +391,7 @@ async fn an_answer_that_is_too_long_is_an_error_of_its_own_call() {
 // rule: J6
 #[tokio::test(start_paused = true)]
 async fn calls_made_at_once_go_out_one_by_one() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let mut calls = tokio::task::JoinSet::new();
         for _ in 0..20 {

@@ -269,7 +269,7 @@ async fn a_refusal_is_told_to_the_caller() {
 
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_connection_is_the_last_item() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(revision, listening()).await;
         let (changes, ()) = tokio::join!(connection.listen(Listen::lists()), async {
             if revision.is_modern() {
@@ -294,7 +294,7 @@ async fn the_end_of_the_connection_is_the_last_item() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_tells_by_itself_and_is_asked_for_resources_once() {
-    for revision in Revision::ALL.into_iter().filter(|it| !it.is_modern()) {
+    for revision in Revision::ALL.iter().copied().filter(|it| !it.is_modern()) {
         let (connection, mut server) = meet(revision, listening()).await;
         let wish = Listen::new().tools().resource("a:b");
         let (changes, ()) = tokio::join!(connection.listen(wish), async {

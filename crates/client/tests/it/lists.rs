@@ -43,7 +43,7 @@ async fn names(connection: &Connection) -> Result<Vec<String>, CallError> {
 // rule: RS6
 #[tokio::test(start_paused = true)]
 async fn all_pages_are_fetched_at_every_revision() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         // pagination: an empty cursor is a cursor.
         let pages: &[(_, &[_], _)] = &[

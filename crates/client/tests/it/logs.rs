@@ -39,7 +39,7 @@ async fn meet_declaring(
 // logging: by session until 2025-11-25, by request since.
 #[tokio::test(start_paused = true)]
 async fn a_client_asks_every_server_in_the_way_of_its_revision() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let kept = heard.clone();
         let client = plain().log_level(Warning).on_log(move |server, log| {

@@ -9,7 +9,7 @@ use crate::script::{meet, plain};
 
 #[tokio::test(start_paused = true)]
 async fn notifications_come_as_a_stream() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let mut news = connection.news();
         server

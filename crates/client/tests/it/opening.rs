@@ -12,7 +12,7 @@ use crate::script::{Server, everything, meet, plain};
 
 #[tokio::test(start_paused = true)]
 async fn every_revision_is_found_out() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, _server) = meet(&plain(), revision).await;
         assert_eq!(connection.server().revision(), revision);
         assert_eq!(connection.server().name(), "script");
@@ -25,7 +25,7 @@ async fn every_revision_is_found_out() {
 // that said.
 #[tokio::test(start_paused = true)]
 async fn a_client_without_handlers_offers_nothing() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (mut server, end) = Server::new();
         let client = plain();
         let (connection, said) = tokio::join!(
@@ -80,7 +80,7 @@ async fn what_is_offered_is_what_the_revision_can_say_of_it() {
             "extensions": {"io.modelcontextprotocol/tasks": {}},
         }),
     ];
-    for (revision, expected) in Revision::ALL.into_iter().zip(expected) {
+    for (revision, expected) in Revision::ALL.iter().copied().zip(expected) {
         let (mut server, end) = Server::new();
         let client = capable().only(revision);
         let connecting = tokio::spawn(client.connect(end).into_future());
@@ -97,7 +97,7 @@ async fn what_is_offered_is_what_the_revision_can_say_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_without_tasks_says_nothing_of_them() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (mut server, end) = Server::new();
         let client = capable().without_tasks().only(revision);
         let connecting = tokio::spawn(client.connect(end).into_future());

@@ -10,7 +10,7 @@ use crate::script::{complete, meet, plain};
 // rule: S4
 #[tokio::test(start_paused = true)]
 async fn a_dropped_call_is_cancelled_on_the_wire() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let task = tokio::spawn({
             let connection = connection.clone();
@@ -36,7 +36,7 @@ async fn a_dropped_call_is_cancelled_on_the_wire() {
 // progress: tokens MUST be unique across active requests.
 #[tokio::test(start_paused = true)]
 async fn each_call_that_listens_has_a_token_of_its_own() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let mut tokens = Vec::new();
         for _ in 0..20 {
@@ -77,7 +77,7 @@ async fn an_answered_call_is_not_cancelled() {
 // rule: V7
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_a_call_and_says_so_to_the_server() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let started = tokio::time::Instant::now();
         let (result, ()) = tokio::join!(
@@ -115,7 +115,7 @@ async fn the_clients_deadline_holds_where_the_call_sets_none() {
 
 #[tokio::test(start_paused = true)]
 async fn progress_renews_the_deadline_and_reaches_the_listener() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let (connection, mut server) = meet(&plain(), revision).await;
         let mut heard = Vec::new();
         let (result, ()) = tokio::join!(

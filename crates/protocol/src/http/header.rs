@@ -52,7 +52,7 @@ pub fn name_of(method: &str) -> Option<&'static str> {
 pub fn are_checked(version: Option<&str>) -> bool {
     version
         .and_then(|version| version.parse::<Revision>().ok())
-        .is_some_and(Revision::is_modern)
+        .is_some_and(|revision| revision.rules().mirrored_headers)
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn only_modern_headers_are_checked() {
-        for revision in Revision::ALL {
+        for &revision in Revision::ALL {
             let version = Some(revision.as_str());
             assert_eq!(are_checked(version), revision.is_modern(), "{revision}");
         }

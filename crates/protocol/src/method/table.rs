@@ -83,11 +83,12 @@ pub fn entries() -> &'static [Entry] {
     TABLE
 }
 
-const ALWAYS: Option<RangeInclusive<Revision>> = Some(V2024_11_05..=V2026_07_28);
+const LATEST: Revision = Revision::LATEST;
+const ALWAYS: Option<RangeInclusive<Revision>> = Some(V2024_11_05..=LATEST);
 const LEGACY: Option<RangeInclusive<Revision>> = Some(V2024_11_05..=V2025_11_25);
-const MODERN: Option<RangeInclusive<Revision>> = Some(V2026_07_28..=V2026_07_28);
+const MODERN: Option<RangeInclusive<Revision>> = Some(V2026_07_28..=LATEST);
 const TASKS: Option<RangeInclusive<Revision>> = Some(V2025_11_25..=V2025_11_25);
-const TASKS_OF_BOTH: Option<RangeInclusive<Revision>> = Some(V2025_11_25..=V2026_07_28);
+const TASKS_OF_BOTH: Option<RangeInclusive<Revision>> = Some(V2025_11_25..=LATEST);
 const ELICITATION: Option<RangeInclusive<Revision>> = Some(V2025_06_18..=V2025_11_25);
 
 type Revisions = Option<RangeInclusive<Revision>>;

@@ -4,73 +4,113 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A revision of the specification, ordered from oldest to newest.
-///
-/// ```
-/// use turnbuckle_protocol::Revision;
-///
-/// let revision: Revision = "2025-06-18".parse()?;
-/// assert!(revision < Revision::LATEST);
-/// assert!(!revision.is_modern());
-/// # Ok::<(), turnbuckle_protocol::UnknownRevision>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Revision {
-    /// 2024-11-05, the first.
-    V2024_11_05,
-    /// 2025-03-26: Streamable HTTP, batches, tool annotations, audio.
-    V2025_03_26,
-    /// 2025-06-18: structured results, elicitation, resource links; batches removed.
-    V2025_06_18,
-    /// 2025-11-25: tasks, icons, tools in sampling, URL elicitation.
-    V2025_11_25,
-    /// 2026-07-28: no handshake, every request complete in itself.
-    V2026_07_28,
+use super::rules::{Era, Rules};
+
+macro_rules! declare {
+    ($($(#[$docs:meta])* $variant:ident $module:ident $date:literal;)+) => {
+        /// A revision of the specification, ordered from oldest to newest.
+        ///
+        /// What a revision has is in its [`rules`](Self::rules).
+        ///
+        /// ```
+        /// use turnbuckle_protocol::Revision;
+        ///
+        /// let revision: Revision = "2025-06-18".parse()?;
+        /// assert!(revision < Revision::LATEST);
+        /// assert!(!revision.is_modern());
+        /// # Ok::<(), turnbuckle_protocol::UnknownRevision>(())
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Revision {
+            $($(#[$docs])* $variant,)+
+        }
+
+        impl Revision {
+            /// Every revision, oldest first.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The date, as it is written on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $date,)+
+                }
+            }
+
+            /// What the revision has and what it demands.
+            pub const fn rules(self) -> &'static Rules {
+                match self {
+                    $(Self::$variant => &super::$module::RULES,)+
+                }
+            }
+        }
+    };
 }
 
-impl Revision {
-    /// Every revision, oldest first.
-    pub const ALL: [Self; 5] = [
-        Self::V2024_11_05,
-        Self::V2025_03_26,
-        Self::V2025_06_18,
-        Self::V2025_11_25,
-        Self::V2026_07_28,
-    ];
-    /// The revisions that open with `initialize`, oldest first.
-    pub const LEGACY: [Self; 4] = [
-        Self::V2024_11_05,
-        Self::V2025_03_26,
-        Self::V2025_06_18,
-        Self::V2025_11_25,
-    ];
-    /// The newest revision.
-    pub const LATEST: Self = Self::V2026_07_28;
-    /// The newest revision that opens with `initialize`.
-    pub const LATEST_LEGACY: Self = Self::V2025_11_25;
+crate::each_revision!(declare);
 
-    /// The date, as it stands on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::V2024_11_05 => "2024-11-05",
-            Self::V2025_03_26 => "2025-03-26",
-            Self::V2025_06_18 => "2025-06-18",
-            Self::V2025_11_25 => "2025-11-25",
-            Self::V2026_07_28 => "2026-07-28",
-        }
+impl Revision {
+    /// The revisions that open with `initialize`, oldest first.
+    pub const LEGACY: &'static [Self] = Self::ALL.split_at(legacy_count()).0;
+    /// The revisions whose requests are complete in themselves, oldest first.
+    pub const MODERN: &'static [Self] = Self::ALL.split_at(legacy_count()).1;
+    /// Every revision, newest first, as servers list them.
+    pub const NEWEST_FIRST: &'static [Self] = &reversed();
+    /// The newest revision.
+    pub const LATEST: Self = Self::ALL[Self::ALL.len() - 1];
+    /// The newest revision that opens with `initialize`.
+    pub const LATEST_LEGACY: Self = Self::LEGACY[Self::LEGACY.len() - 1];
+    /// The revision of a client that speaks Streamable HTTP in a session and names no version.
+    // transports, 2025-06-18: a server that gets no `MCP-Protocol-Version` SHOULD assume this one.
+    pub const WITHOUT_VERSION_HEADER: Self = Self::V2025_03_26;
+
+    /// The revision with this date, if it is known here.
+    pub fn from_date(date: &str) -> Option<Self> {
+        Self::NEWEST_FIRST
+            .iter()
+            .copied()
+            .find(|revision| revision.as_str() == date)
     }
 
-    /// The revision with this date, if it is one of the five.
-    pub fn from_date(date: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|revision| revision.as_str() == date)
+    /// The place of the revision in [`Self::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// How a client of this revision opens.
+    pub const fn era(self) -> Era {
+        self.rules().era
     }
 
     /// Whether requests are complete in themselves: no handshake, no session.
     pub const fn is_modern(self) -> bool {
-        matches!(self, Self::V2026_07_28)
+        matches!(self.era(), Era::Modern)
     }
+}
+
+impl From<Revision> for Era {
+    fn from(revision: Revision) -> Self {
+        revision.era()
+    }
+}
+
+/// How many revisions open with `initialize`. They come before all others.
+const fn legacy_count() -> usize {
+    let mut count = 0;
+    while count < Revision::ALL.len() && !Revision::ALL[count].is_modern() {
+        count += 1;
+    }
+    count
+}
+
+const fn reversed() -> [Revision; Revision::ALL.len()] {
+    let mut reversed = [Revision::V2024_11_05; Revision::ALL.len()];
+    let mut index = 0;
+    while index < reversed.len() {
+        reversed[index] = Revision::ALL[reversed.len() - 1 - index];
+        index += 1;
+    }
+    reversed
 }
 
 impl fmt::Display for Revision {
@@ -102,5 +142,35 @@ impl<'de> Deserialize<'de> for Revision {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let date = std::borrow::Cow::<str>::deserialize(deserializer)?;
         date.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_are_in_the_order_of_their_dates() {
+        assert!(Revision::ALL.is_sorted());
+        assert!(Revision::ALL.is_sorted_by_key(|revision| revision.as_str()));
+        for (index, revision) in Revision::ALL.iter().enumerate() {
+            assert_eq!(revision.index(), index);
+            assert_eq!(Revision::from_date(revision.as_str()), Some(*revision));
+        }
+        let newest_first: Vec<_> = Revision::ALL.iter().rev().collect();
+        assert!(Revision::NEWEST_FIRST.iter().eq(newest_first));
+    }
+
+    #[test]
+    fn each_revision_has_one_era_and_the_legacy_ones_come_first() {
+        assert!(
+            Revision::LEGACY
+                .iter()
+                .all(|revision| !revision.is_modern())
+        );
+        assert!(Revision::MODERN.iter().all(|revision| revision.is_modern()));
+        let both = [Revision::LEGACY, Revision::MODERN].concat();
+        assert_eq!(both, Revision::ALL);
+        assert_eq!(Revision::LATEST_LEGACY, Revision::V2025_11_25);
     }
 }

@@ -1,11 +1,15 @@
-//! The five revisions of the specification, and what differs between them.
+//! The revisions of the specification, and what differs between them.
 //!
 #![doc = include_str!("../docs/lowering.md")]
 
 mod date;
+#[cfg(feature = "draft-revision")]
+mod draft;
 mod inexpressible;
 mod lower;
 mod raise;
+mod rules;
+mod table;
 mod v2024_11_05;
 mod v2025_03_26;
 mod v2025_06_18;
@@ -16,3 +20,4 @@ pub use date::{Revision, UnknownRevision};
 pub use inexpressible::Inexpressible;
 pub use lower::Lower;
 pub use raise::Raise;
+pub use rules::{ArgumentErrors, Era, Rules};

@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_missing_resource_keeps_its_meaning_down_and_up() {
         let modern = ErrorObject::resource_not_found("file:///a");
-        for from in Revision::LEGACY {
+        for &from in Revision::LEGACY {
             let mut error = modern.clone();
             error.lower(from);
             assert_eq!(error.code, code::RESOURCE_NOT_FOUND);

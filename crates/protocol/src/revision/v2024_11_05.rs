@@ -1,49 +1,20 @@
-//! What 2025-03-26 has and 2024-11-05 has not.
+//! 2024-11-05, the first revision.
 
-use super::Revision;
-use crate::{
-    AudioContent, ContentBlock, ProgressNotificationParams, SamplingContent, ServerCapabilities,
-    TextContent, Tool,
+use super::rules::{ArgumentErrors, Era, Rules};
+use crate::envelope::UnreadableId;
+
+pub(super) const RULES: Rules = Rules {
+    era: Era::Legacy,
+    batches: false,
+    unreadable_id: UnreadableId::Null,
+    argument_errors: ArgumentErrors::Protocol,
+    version_header: false,
+    mirrored_headers: false,
+    standing_streams: true,
+    priming_events: false,
+    sampling_tools: false,
+    sampling_context: false,
+    elicitation_ids: false,
+    visits_first: false,
+    task_fields: false,
 };
-
-pub(super) fn applies(to: Revision) -> bool {
-    to <= Revision::V2024_11_05
-}
-
-pub(super) fn tool(tool: &mut Tool) {
-    tool.annotations = None;
-}
-
-pub(super) fn content(block: &mut ContentBlock) {
-    if let ContentBlock::Audio(audio) = block {
-        *block = ContentBlock::Text(audio_as_text(audio));
-    }
-}
-
-pub(super) fn sampling_content(content: &mut SamplingContent) {
-    if let SamplingContent::Audio(audio) = content {
-        *content = SamplingContent::Text(audio_as_text(audio));
-    }
-}
-
-/// A sound cannot be put in words, so the reader is told that there was one.
-fn audio_as_text(audio: &mut AudioContent) -> TextContent {
-    let text = format!(
-        "[a sound of type {} that 2024-11-05 cannot carry]",
-        audio.mime_type
-    );
-    TextContent {
-        text,
-        annotations: audio.annotations.take(),
-        meta: None,
-    }
-}
-
-pub(super) fn progress_params(params: &mut ProgressNotificationParams) {
-    params.message = None;
-}
-
-/// Whether a server completes arguments is not declared yet.
-pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
-    capabilities.completions = None;
-}

@@ -1,120 +1,54 @@
-//! What 2025-06-18 has and 2025-03-26 has not.
+//! What 2025-03-26 changed, and how it is taken from what goes to an older peer.
 
-use super::{Inexpressible, Revision, v2025_11_25};
+use super::{Revision, rules::Rules, v2024_11_05};
 use crate::{
-    Annotations, CallToolResult, ClientCapabilities, CompleteRequestParams, ContentBlock,
-    ElicitRequestParams, Implementation, Prompt, PromptArgument, Reference, Resource,
-    ResourceContents, ResourceLink, ResourceTemplate, Root, SamplingContent, TextContent, Tool,
+    AudioContent, ContentBlock, ProgressNotificationParams, SamplingContent, ServerCapabilities,
+    TextContent, Tool,
+};
+
+pub(super) const RULES: Rules = Rules {
+    batches: true,
+    ..v2024_11_05::RULES
 };
 
 pub(super) fn applies(to: Revision) -> bool {
-    to <= Revision::V2025_03_26
+    to < Revision::V2025_03_26
 }
 
-pub(super) fn implementation(implementation: &mut Implementation) {
-    implementation.title = None;
-}
-
-pub(super) fn annotations(annotations: &mut Annotations) {
-    annotations.last_modified = None;
-}
-
-/// The name for people has its place among the annotations here.
 pub(super) fn tool(tool: &mut Tool) {
-    if let Some(title) = tool.title.take() {
-        tool.annotations
-            .get_or_insert_default()
-            .title
-            .get_or_insert(title);
-    }
-    tool.output_schema = None;
-    tool.meta = None;
-}
-
-pub(super) fn resource(resource: &mut Resource) {
-    resource.title = None;
-    resource.meta = None;
-}
-
-pub(super) fn resource_template(template: &mut ResourceTemplate) {
-    template.title = None;
-    template.meta = None;
-}
-
-pub(super) fn resource_contents(contents: &mut ResourceContents) {
-    match contents {
-        ResourceContents::Text(contents) => contents.meta = None,
-        ResourceContents::Blob(contents) => contents.meta = None,
-    }
-}
-
-pub(super) fn prompt(prompt: &mut Prompt) {
-    prompt.title = None;
-    prompt.meta = None;
-}
-
-pub(super) fn prompt_argument(argument: &mut PromptArgument) {
-    argument.title = None;
-}
-
-pub(super) fn root(root: &mut Root) {
-    root.meta = None;
+    tool.annotations = None;
 }
 
 pub(super) fn content(block: &mut ContentBlock) {
-    match block {
-        ContentBlock::Text(content) => content.meta = None,
-        ContentBlock::Image(content) => content.meta = None,
-        ContentBlock::Audio(content) => content.meta = None,
-        ContentBlock::Resource(content) => content.meta = None,
-        ContentBlock::ResourceLink(link) => *block = ContentBlock::Text(link_as_text(link)),
-        ContentBlock::Other(_) => {}
-    }
-}
-
-/// A link in words: what it is called, where it leads, what is there.
-fn link_as_text(link: &mut ResourceLink) -> TextContent {
-    let resource = &mut link.resource;
-    let mut text = format!("{}: {}", resource.name, resource.uri);
-    if let Some(description) = &resource.description {
-        text.push('\n');
-        text.push_str(description);
-    }
-    TextContent {
-        text,
-        annotations: resource.annotations.take(),
-        meta: None,
+    if let ContentBlock::Audio(audio) = block {
+        *block = ContentBlock::Text(audio_as_text(audio));
     }
 }
 
 pub(super) fn sampling_content(content: &mut SamplingContent) {
-    match content {
-        SamplingContent::Text(content) => content.meta = None,
-        SamplingContent::Image(content) => content.meta = None,
-        SamplingContent::Audio(content) => content.meta = None,
-        SamplingContent::ToolUse(content) => content.meta = None,
-        SamplingContent::ToolResult(content) => content.meta = None,
+    if let SamplingContent::Audio(audio) = content {
+        *content = SamplingContent::Text(audio_as_text(audio));
     }
 }
 
-pub(super) fn call_tool_result(result: &mut CallToolResult) {
-    v2025_11_25::structured_to_text(result);
-}
-
-pub(super) fn complete_params(params: &mut CompleteRequestParams) {
-    params.context = None;
-    if let Reference::Prompt(prompt) = &mut params.reference {
-        prompt.title = None;
+/// A sound cannot be put in words, so the reader is told that there was one.
+fn audio_as_text(audio: &mut AudioContent) -> TextContent {
+    let text = format!(
+        "[a sound of type {} that 2024-11-05 cannot carry]",
+        audio.mime_type
+    );
+    TextContent {
+        text,
+        annotations: audio.annotations.take(),
+        meta: None,
     }
 }
 
-pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities) {
-    capabilities.elicitation = None;
+pub(super) fn progress_params(params: &mut ProgressNotificationParams) {
+    params.message = None;
 }
 
-pub(super) fn elicit_params(
-    _params: &mut ElicitRequestParams,
-    to: Revision,
-) -> Result<(), Inexpressible> {
-    Err(Inexpressible::Elicitation(to))
+/// Whether a server completes arguments is not declared yet.
+pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
+    capabilities.completions = None;
 }

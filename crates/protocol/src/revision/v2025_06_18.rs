@@ -1,178 +1,126 @@
-//! What 2025-11-25 has and 2025-06-18 has not.
+//! What 2025-06-18 changed, and how it is taken from what goes to an older peer.
 
-use super::{Inexpressible, Revision};
+use super::{Inexpressible, Revision, rules::Rules, v2025_03_26, v2026_07_28};
 use crate::{
-    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
-    ElicitRequestParams, ElicitResult, ElicitValue, ErrorObject, Implementation,
-    LegacyTitledEnumSchema, Meta, PrimitiveSchema, Prompt, Resource, ResourceTemplate,
-    SamplingContent, SamplingMessage, ServerCapabilities, Tool, error::code, extension, meta::key,
+    Annotations, CallToolResult, ClientCapabilities, CompleteRequestParams, ContentBlock,
+    ElicitRequestParams, Implementation, Prompt, PromptArgument, Reference, Resource,
+    ResourceContents, ResourceLink, ResourceTemplate, Root, SamplingContent, TextContent, Tool,
+};
+
+pub(super) const RULES: Rules = Rules {
+    batches: false,
+    version_header: true,
+    ..v2025_03_26::RULES
 };
 
 pub(super) fn applies(to: Revision) -> bool {
-    to <= Revision::V2025_06_18
-}
-
-pub(super) fn meta(meta: &mut Meta) {
-    meta.remove(&key::TASK);
+    to < Revision::V2025_06_18
 }
 
 pub(super) fn implementation(implementation: &mut Implementation) {
-    implementation.icons = None;
-    implementation.description = None;
-    implementation.website_url = None;
+    implementation.title = None;
 }
 
+pub(super) fn annotations(annotations: &mut Annotations) {
+    annotations.last_modified = None;
+}
+
+/// The name for people has its place among the annotations here.
 pub(super) fn tool(tool: &mut Tool) {
-    tool.icons = None;
-    tool.execution = None;
+    if let Some(title) = tool.title.take() {
+        tool.annotations
+            .get_or_insert_default()
+            .title
+            .get_or_insert(title);
+    }
+    tool.output_schema = None;
+    tool.meta = None;
 }
 
 pub(super) fn resource(resource: &mut Resource) {
-    resource.icons = None;
+    resource.title = None;
+    resource.meta = None;
 }
 
 pub(super) fn resource_template(template: &mut ResourceTemplate) {
-    template.icons = None;
+    template.title = None;
+    template.meta = None;
+}
+
+pub(super) fn resource_contents(contents: &mut ResourceContents) {
+    match contents {
+        ResourceContents::Text(contents) => contents.meta = None,
+        ResourceContents::Blob(contents) => contents.meta = None,
+    }
 }
 
 pub(super) fn prompt(prompt: &mut Prompt) {
-    prompt.icons = None;
+    prompt.title = None;
+    prompt.meta = None;
 }
 
-/// Sampling and elicitation have no settings yet; elicitation means forms.
+pub(super) fn prompt_argument(argument: &mut PromptArgument) {
+    argument.title = None;
+}
+
+pub(super) fn root(root: &mut Root) {
+    root.meta = None;
+}
+
+pub(super) fn content(block: &mut ContentBlock) {
+    match block {
+        ContentBlock::Text(content) => content.meta = None,
+        ContentBlock::Image(content) => content.meta = None,
+        ContentBlock::Audio(content) => content.meta = None,
+        ContentBlock::Resource(content) => content.meta = None,
+        ContentBlock::ResourceLink(link) => *block = ContentBlock::Text(link_as_text(link)),
+        ContentBlock::Other(_) => {}
+    }
+}
+
+/// A link in words: what it is called, where it leads, what is there.
+fn link_as_text(link: &mut ResourceLink) -> TextContent {
+    let resource = &mut link.resource;
+    let mut text = format!("{}: {}", resource.name, resource.uri);
+    if let Some(description) = &resource.description {
+        text.push('\n');
+        text.push_str(description);
+    }
+    TextContent {
+        text,
+        annotations: resource.annotations.take(),
+        meta: None,
+    }
+}
+
+pub(super) fn sampling_content(content: &mut SamplingContent) {
+    match content {
+        SamplingContent::Text(content) => content.meta = None,
+        SamplingContent::Image(content) => content.meta = None,
+        SamplingContent::Audio(content) => content.meta = None,
+        SamplingContent::ToolUse(content) => content.meta = None,
+        SamplingContent::ToolResult(content) => content.meta = None,
+    }
+}
+
+pub(super) fn call_tool_result(result: &mut CallToolResult) {
+    v2026_07_28::structured_to_text(result);
+}
+
+pub(super) fn complete_params(params: &mut CompleteRequestParams) {
+    params.context = None;
+    if let Reference::Prompt(prompt) = &mut params.reference {
+        prompt.title = None;
+    }
+}
+
 pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities) {
-    capabilities.tasks = None;
-    extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
-    if let Some(sampling) = &mut capabilities.sampling {
-        sampling.context = None;
-        sampling.tools = None;
-    }
-    capabilities
-        .elicitation
-        .take_if(|elicitation| !elicitation.has_form());
-    if let Some(elicitation) = &mut capabilities.elicitation {
-        elicitation.form = None;
-        elicitation.url = None;
-    }
-}
-
-pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
-    capabilities.tasks = None;
-    extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
-}
-
-/// A turn says one thing, so a turn that says several becomes several turns. Tool calls and their
-/// results have no form here.
-pub(super) fn create_message_params(params: &mut CreateMessageRequestParams) {
-    params.task = None;
-    params.tools = None;
-    params.tool_choice = None;
-    params.messages = std::mem::take(&mut params.messages)
-        .into_iter()
-        .flat_map(|message| {
-            let role = message.role;
-            let said = message.content.into_iter().filter(is_said);
-            said.map(move |content| SamplingMessage {
-                role,
-                content: vec![content],
-                meta: None,
-            })
-        })
-        .collect();
-}
-
-/// An answer is one turn and says one thing: all its text, or else its first piece.
-pub(super) fn create_message_result(result: &mut CreateMessageResult) {
-    if result.content.len() == 1 && result.content.iter().all(is_said) {
-        return;
-    }
-    let texts: Vec<_> = result
-        .content
-        .iter()
-        .filter_map(SamplingContent::as_text)
-        .collect();
-    let one = if texts.is_empty() {
-        result.content.drain(..).find(is_said)
-    } else {
-        Some(SamplingContent::text(texts.join("\n")))
-    };
-    result.content = vec![one.unwrap_or_else(|| SamplingContent::text(""))];
-}
-
-fn is_said(content: &SamplingContent) -> bool {
-    !matches!(
-        content,
-        SamplingContent::ToolUse(_) | SamplingContent::ToolResult(_)
-    )
+    capabilities.elicitation = None;
 }
 
 pub(super) fn elicit_params(
-    params: &mut ElicitRequestParams,
+    _params: &mut ElicitRequestParams,
     to: Revision,
 ) -> Result<(), Inexpressible> {
-    match params {
-        ElicitRequestParams::Form(form) => elicit_form(form, to),
-        ElicitRequestParams::Url(_) => Err(Inexpressible::UrlElicitation(to)),
-    }
-}
-
-fn elicit_form(form: &mut ElicitRequestFormParams, to: Revision) -> Result<(), Inexpressible> {
-    form.mode = None;
-    form.task = None;
-    form.requested_schema.schema = None;
-    for (name, field) in &mut form.requested_schema.properties {
-        if !elicit_field(field) {
-            return Err(Inexpressible::MultiSelect {
-                field: name.clone(),
-                revision: to,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Only a yes-or-no field has a default yet. False if the field has no form here.
-fn elicit_field(field: &mut PrimitiveSchema) -> bool {
-    match field {
-        PrimitiveSchema::Boolean(_) => {}
-        PrimitiveSchema::String(field) => field.default = None,
-        PrimitiveSchema::Number(field) => field.default = None,
-        PrimitiveSchema::SingleSelect(field) => field.default = None,
-        PrimitiveSchema::LegacyTitled(field) => field.default = None,
-        PrimitiveSchema::TitledSingleSelect(titled) => {
-            let options = std::mem::take(&mut titled.one_of);
-            let (values, names) = options
-                .into_iter()
-                .map(|option| (option.value, option.title))
-                .unzip();
-            *field = PrimitiveSchema::LegacyTitled(LegacyTitledEnumSchema {
-                title: titled.title.take(),
-                description: titled.description.take(),
-                values,
-                enum_names: Some(names),
-                default: None,
-            });
-        }
-        PrimitiveSchema::MultiSelect(_) | PrimitiveSchema::TitledMultiSelect(_) => return false,
-    }
-    true
-}
-
-/// Several choices cannot have been asked for here; if they come anyway they become one text.
-pub(super) fn elicit_result(result: &mut ElicitResult) {
-    for value in result
-        .content
-        .iter_mut()
-        .flat_map(|content| content.values_mut())
-    {
-        if let ElicitValue::Choices(choices) = value {
-            *value = ElicitValue::Text(choices.join(", "));
-        }
-    }
-}
-
-pub(super) fn error(error: &mut ErrorObject) {
-    if error.code == code::URL_ELICITATION_REQUIRED {
-        error.code = code::INVALID_REQUEST;
-    }
+    Err(Inexpressible::Elicitation(to))
 }

@@ -1,101 +1,195 @@
-//! What 2026-07-28 has and 2025-11-25 has not.
+//! What 2025-11-25 changed, and how it is taken from what goes to an older peer.
 
-use serde_json::{Value, json, value::RawValue};
-
-use super::Revision;
+use super::{
+    Inexpressible, Revision,
+    rules::{ArgumentErrors, Rules},
+    v2025_06_18,
+};
 use crate::{
-    CallToolResult, ContentBlock, ErrorObject, JsonObject, Meta, Tool, ToolResultContent,
-    error::code, json, meta::key,
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ElicitRequestParams, ElicitResult, ElicitValue, ErrorObject, Implementation,
+    LegacyTitledEnumSchema, Meta, PrimitiveSchema, Prompt, Resource, ResourceTemplate,
+    SamplingContent, SamplingMessage, ServerCapabilities, Tool, envelope::UnreadableId,
+    error::code, extension, meta::key,
+};
+
+pub(super) const RULES: Rules = Rules {
+    unreadable_id: UnreadableId::Omitted,
+    argument_errors: ArgumentErrors::Result,
+    priming_events: true,
+    sampling_tools: true,
+    sampling_context: true,
+    elicitation_ids: true,
+    visits_first: true,
+    task_fields: true,
+    ..v2025_06_18::RULES
 };
 
 pub(super) fn applies(to: Revision) -> bool {
-    to <= Revision::V2025_11_25
+    to < Revision::V2025_11_25
 }
 
-/// What each modern request says of its sender is said once, at `initialize`.
 pub(super) fn meta(meta: &mut Meta) {
-    meta.remove(&key::MODERN);
+    meta.remove(&key::TASK);
 }
 
-/// Until here the members of `properties` are objects, and a result is an object.
+pub(super) fn implementation(implementation: &mut Implementation) {
+    implementation.icons = None;
+    implementation.description = None;
+    implementation.website_url = None;
+}
+
 pub(super) fn tool(tool: &mut Tool) {
-    spell_out_booleans(&mut tool.input_schema);
-    match &mut tool.output_schema {
-        Some(Value::Object(schema)) if schema.get("type") == Some(&json!("object")) => {
-            spell_out_booleans(schema);
-        }
-        schema => *schema = None,
+    tool.icons = None;
+    tool.execution = None;
+}
+
+pub(super) fn resource(resource: &mut Resource) {
+    resource.icons = None;
+}
+
+pub(super) fn resource_template(template: &mut ResourceTemplate) {
+    template.icons = None;
+}
+
+pub(super) fn prompt(prompt: &mut Prompt) {
+    prompt.icons = None;
+}
+
+/// Sampling and elicitation have no settings yet; elicitation means forms.
+pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities) {
+    capabilities.tasks = None;
+    extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
+    if let Some(sampling) = &mut capabilities.sampling {
+        sampling.context = None;
+        sampling.tools = None;
+    }
+    capabilities
+        .elicitation
+        .take_if(|elicitation| !elicitation.has_form());
+    if let Some(elicitation) = &mut capabilities.elicitation {
+        elicitation.form = None;
+        elicitation.url = None;
     }
 }
 
-/// `true` and `false` are schemas in JSON Schema but not in these revisions of the protocol.
-fn spell_out_booleans(schema: &mut JsonObject) {
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
+    capabilities.tasks = None;
+    extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
+}
+
+/// A turn says one thing, so a turn that says several becomes several turns. Tool calls and their
+/// results have no form here.
+pub(super) fn create_message_params(params: &mut CreateMessageRequestParams) {
+    params.task = None;
+    params.tools = None;
+    params.tool_choice = None;
+    params.messages = std::mem::take(&mut params.messages)
+        .into_iter()
+        .flat_map(|message| {
+            let role = message.role;
+            let said = message.content.into_iter().filter(is_said);
+            said.map(move |content| SamplingMessage {
+                role,
+                content: vec![content],
+                meta: None,
+            })
+        })
+        .collect();
+}
+
+/// An answer is one turn and says one thing: all its text, or else its first piece.
+pub(super) fn create_message_result(result: &mut CreateMessageResult) {
+    if result.content.len() == 1 && result.content.iter().all(is_said) {
         return;
+    }
+    let texts: Vec<_> = result
+        .content
+        .iter()
+        .filter_map(SamplingContent::as_text)
+        .collect();
+    let one = if texts.is_empty() {
+        result.content.drain(..).find(is_said)
+    } else {
+        Some(SamplingContent::text(texts.join("\n")))
     };
-    for property in properties.values_mut() {
-        match property {
-            Value::Bool(true) => *property = json!({}),
-            Value::Bool(false) => *property = json!({ "not": {} }),
-            _ => {}
+    result.content = vec![one.unwrap_or_else(|| SamplingContent::text(""))];
+}
+
+fn is_said(content: &SamplingContent) -> bool {
+    !matches!(
+        content,
+        SamplingContent::ToolUse(_) | SamplingContent::ToolResult(_)
+    )
+}
+
+pub(super) fn elicit_params(
+    params: &mut ElicitRequestParams,
+    to: Revision,
+) -> Result<(), Inexpressible> {
+    match params {
+        ElicitRequestParams::Form(form) => elicit_form(form, to),
+        ElicitRequestParams::Url(_) => Err(Inexpressible::UrlElicitation(to)),
+    }
+}
+
+fn elicit_form(form: &mut ElicitRequestFormParams, to: Revision) -> Result<(), Inexpressible> {
+    form.mode = None;
+    form.task = None;
+    form.requested_schema.schema = None;
+    for (name, field) in &mut form.requested_schema.properties {
+        if !elicit_field(field) {
+            return Err(Inexpressible::MultiSelect {
+                field: name.clone(),
+                revision: to,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Only a yes-or-no field has a default yet. False if the field has no form here.
+fn elicit_field(field: &mut PrimitiveSchema) -> bool {
+    match field {
+        PrimitiveSchema::Boolean(_) => {}
+        PrimitiveSchema::String(field) => field.default = None,
+        PrimitiveSchema::Number(field) => field.default = None,
+        PrimitiveSchema::SingleSelect(field) => field.default = None,
+        PrimitiveSchema::LegacyTitled(field) => field.default = None,
+        PrimitiveSchema::TitledSingleSelect(titled) => {
+            let options = std::mem::take(&mut titled.one_of);
+            let (values, names) = options
+                .into_iter()
+                .map(|option| (option.value, option.title))
+                .unzip();
+            *field = PrimitiveSchema::LegacyTitled(LegacyTitledEnumSchema {
+                title: titled.title.take(),
+                description: titled.description.take(),
+                values,
+                enum_names: Some(names),
+                default: None,
+            });
+        }
+        PrimitiveSchema::MultiSelect(_) | PrimitiveSchema::TitledMultiSelect(_) => return false,
+    }
+    true
+}
+
+/// Several choices cannot have been asked for here; if they come anyway they become one text.
+pub(super) fn elicit_result(result: &mut ElicitResult) {
+    for value in result
+        .content
+        .iter_mut()
+        .flat_map(|content| content.values_mut())
+    {
+        if let ElicitValue::Choices(choices) = value {
+            *value = ElicitValue::Text(choices.join(", "));
         }
     }
 }
 
-pub(super) fn call_tool_result(result: &mut CallToolResult) {
-    if result
-        .structured_content
-        .as_deref()
-        .is_some_and(|raw| !json::is_object(raw))
-    {
-        structured_to_text(result);
-    }
-}
-
-/// Drops the structured content and makes sure that the model can still read it.
-pub(super) fn structured_to_text(result: &mut CallToolResult) {
-    if let Some(raw) = result.structured_content.take() {
-        keep_as_text(&mut result.content, &raw);
-    }
-}
-
-fn keep_as_text(content: &mut Vec<ContentBlock>, raw: &RawValue) {
-    let says_it = |block: &ContentBlock| block.as_text().is_some_and(|text| says(text, raw));
-    if !content.iter().any(says_it) {
-        content.push(ContentBlock::text(raw.get()));
-    }
-}
-
-/// Whether a text is this JSON, or the string that this JSON is.
-fn says(text: &str, raw: &RawValue) -> bool {
-    if text.trim() == raw.get() {
-        return true;
-    }
-    let Ok(value) = serde_json::from_str::<Value>(raw.get()) else {
-        return false;
-    };
-    value.as_str() == Some(text)
-        || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == value)
-}
-
-pub(super) fn tool_result_content(result: &mut ToolResultContent) {
-    if result
-        .structured_content
-        .as_ref()
-        .is_some_and(|value| !value.is_object())
-        && let Some(value) = result.structured_content.take()
-        && let Ok(raw) = json::to_raw(&value)
-    {
-        keep_as_text(&mut result.content, &raw);
-    }
-}
-
-/// Modern codes are a sign of a modern peer, so none of them goes out here.
 pub(super) fn error(error: &mut ErrorObject) {
-    error.code = match error.code {
-        code::INVALID_PARAMS if error.names_a_uri() => code::RESOURCE_NOT_FOUND,
-        code::UNSUPPORTED_PROTOCOL_VERSION => code::INVALID_PARAMS,
-        code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY => code::INVALID_REQUEST,
-        other => other,
-    };
+    if error.code == code::URL_ELICITATION_REQUIRED {
+        error.code = code::INVALID_REQUEST;
+    }
 }

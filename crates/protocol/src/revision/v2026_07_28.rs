@@ -1,76 +1,119 @@
-//! What 2026-07-28 retired: fields that only older revisions have, cleared from what goes to a
-//! modern peer.
+//! What 2026-07-28 changed, and how it is taken from what goes to an older peer. What it retired
+//! is in [`retired`].
 
-use serde_json::json;
+pub(super) mod retired;
 
-use super::Revision;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    Revision,
+    rules::{Era, Rules},
+    v2025_11_25,
+};
 use crate::{
-    ClientCapabilities, CreateMessageRequestParams, ElicitRequestParams, ElicitResult, ErrorObject,
-    ListRootsResult, Meta, ServerCapabilities, Tool, error::code, meta::key,
+    CallToolResult, ContentBlock, ErrorObject, JsonObject, Meta, Tool, ToolResultContent,
+    error::code, json, meta::key,
+};
+
+pub(super) const RULES: Rules = Rules {
+    era: Era::Modern,
+    mirrored_headers: true,
+    standing_streams: false,
+    priming_events: false,
+    elicitation_ids: false,
+    visits_first: false,
+    task_fields: false,
+    ..v2025_11_25::RULES
 };
 
 pub(super) fn applies(to: Revision) -> bool {
-    to == Revision::V2026_07_28
+    to < Revision::V2026_07_28
 }
 
-/// Tasks became an extension that ties nothing together with `_meta`.
+/// What each modern request says of its sender is said once, at `initialize`.
 pub(super) fn meta(meta: &mut Meta) {
-    meta.remove(&key::TASK);
+    meta.remove(&key::MODERN);
 }
 
+/// Until here the members of `properties` are objects, and a result is an object.
 pub(super) fn tool(tool: &mut Tool) {
-    tool.execution = None;
-}
-
-pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities) {
-    capabilities.tasks = None;
-    if let Some(roots) = &mut capabilities.roots {
-        roots.list_changed = None;
+    spell_out_booleans(&mut tool.input_schema);
+    match &mut tool.output_schema {
+        Some(Value::Object(schema)) if schema.get("type") == Some(&json!("object")) => {
+            spell_out_booleans(schema);
+        }
+        schema => *schema = None,
     }
 }
 
-pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
-    capabilities.tasks = None;
-}
-
-/// Embedded requests are no JSON-RPC requests and have no `_meta`.
-pub(super) fn create_message_params(params: &mut CreateMessageRequestParams) {
-    params.task = None;
-    params.meta = None;
-}
-
-pub(super) fn elicit_params(params: &mut ElicitRequestParams) {
-    match params {
-        ElicitRequestParams::Form(form) => {
-            form.task = None;
-            form.meta = None;
-        }
-        ElicitRequestParams::Url(url) => {
-            url.elicitation_id = None;
-            url.task = None;
-            url.meta = None;
+/// `true` and `false` are schemas in JSON Schema but not in these revisions of the protocol.
+fn spell_out_booleans(schema: &mut JsonObject) {
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+        return;
+    };
+    for property in properties.values_mut() {
+        match property {
+            Value::Bool(true) => *property = json!({}),
+            Value::Bool(false) => *property = json!({ "not": {} }),
+            _ => {}
         }
     }
 }
 
-/// Codes the specification keeps for itself and has not given out.
-const RESERVED: std::ops::RangeInclusive<i64> = -32099..=-32023;
+pub(super) fn call_tool_result(result: &mut CallToolResult) {
+    if result
+        .structured_content
+        .as_deref()
+        .is_some_and(|raw| !json::is_object(raw))
+    {
+        structured_to_text(result);
+    }
+}
 
+/// Drops the structured content and makes sure that the model can still read it.
+pub(super) fn structured_to_text(result: &mut CallToolResult) {
+    if let Some(raw) = result.structured_content.take() {
+        keep_as_text(&mut result.content, &raw);
+    }
+}
+
+fn keep_as_text(content: &mut Vec<ContentBlock>, raw: &RawValue) {
+    let says_it = |block: &ContentBlock| block.as_text().is_some_and(|text| says(text, raw));
+    if !content.iter().any(says_it) {
+        content.push(ContentBlock::text(raw.get()));
+    }
+}
+
+/// Whether a text is this JSON, or the string that this JSON is.
+fn says(text: &str, raw: &RawValue) -> bool {
+    if text.trim() == raw.get() {
+        return true;
+    }
+    let Ok(value) = serde_json::from_str::<Value>(raw.get()) else {
+        return false;
+    };
+    value.as_str() == Some(text)
+        || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == value)
+}
+
+pub(super) fn tool_result_content(result: &mut ToolResultContent) {
+    if result
+        .structured_content
+        .as_ref()
+        .is_some_and(|value| !value.is_object())
+        && let Some(value) = result.structured_content.take()
+        && let Ok(raw) = json::to_raw(&value)
+    {
+        keep_as_text(&mut result.content, &raw);
+    }
+}
+
+/// Modern codes are a sign of a modern peer, so none of them goes out here.
 pub(super) fn error(error: &mut ErrorObject) {
-    if error.code == code::RESOURCE_NOT_FOUND {
-        error.code = code::INVALID_PARAMS;
-    } else if RESERVED.contains(&error.code) {
-        let was = json!({ "code": error.code, "data": error.data.take() });
-        error.code = code::INTERNAL_ERROR;
-        error.data = Some(was);
-    }
-}
-
-/// An answer inside a request is no JSON-RPC result and has no `_meta`.
-pub(super) fn elicit_result(result: &mut ElicitResult) {
-    result.meta = None;
-}
-
-pub(super) fn list_roots_result(result: &mut ListRootsResult) {
-    result.meta = None;
+    error.code = match error.code {
+        code::INVALID_PARAMS if error.names_a_uri() => code::RESOURCE_NOT_FOUND,
+        code::UNSUPPORTED_PROTOCOL_VERSION => code::INVALID_PARAMS,
+        code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY => code::INVALID_REQUEST,
+        other => other,
+    };
 }

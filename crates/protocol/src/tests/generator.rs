@@ -55,7 +55,8 @@ impl Generator {
     {
         let mut in_steps = value.clone();
         for revision in Revision::LEGACY
-            .into_iter()
+            .iter()
+            .copied()
             .rev()
             .filter(|newer| *newer > self.to)
         {

@@ -263,7 +263,7 @@ fn modern_codes_stay_among_modern_peers() {
     let mismatch = ErrorObject::header_mismatch("not the same");
     for error in [missing, unsupported, mismatch] {
         assert_eq!(lowered(error.clone(), V2026_07_28), error);
-        for to in Revision::LEGACY {
+        for &to in Revision::LEGACY {
             let old = lowered(error.clone(), to);
             assert!(
                 [code::INVALID_REQUEST, code::INVALID_PARAMS].contains(&old.code),

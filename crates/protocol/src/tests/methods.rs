@@ -45,7 +45,7 @@ fn ours(revision: Revision, direction: Direction, kind: Kind) -> BTreeSet<String
 #[test]
 fn the_table_agrees_with_the_schemas() {
     let table = Table::read();
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let schema = Schema::of(&table, revision.as_str());
         for (union, direction, kind) in [
             ("ClientRequest", Direction::ToServer, Kind::Request),
@@ -73,7 +73,7 @@ fn the_table_agrees_with_the_schemas() {
 #[test]
 fn every_method_of_the_schemas_is_in_the_table() {
     let table = Table::read();
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let schema = Schema::of(&table, revision.as_str());
         for (name, definition) in schema.definitions() {
             if let Some(method) = definition["properties"]["method"]["const"].as_str() {

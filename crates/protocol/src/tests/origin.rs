@@ -14,7 +14,7 @@ fn the_table_is_that_of_the_schemas() {
         return;
     };
     let table = Table::read();
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let document = spec.schema(revision);
         let key = ["$defs", "definitions"]
             .into_iter()

@@ -110,7 +110,7 @@ fn places(json: &Value) -> Vec<String> {
 }
 
 fn everything() -> Vec<Case> {
-    let revisions = Revision::ALL.into_iter();
+    let revisions = Revision::ALL.iter().copied();
     revisions
         .flat_map(|revision| cases(revision, Fullness::Full))
         .collect()

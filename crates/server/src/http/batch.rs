@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    ErrorObject, Revision,
+    ErrorObject,
     envelope::{Malformed, Message, Request, UnreadableId, parse_member},
     error::code,
 };
@@ -51,7 +51,7 @@ pub(super) fn serve(
     caller: Caller,
     body: &[u8],
 ) -> Response<HttpBody> {
-    if session.revision() != Revision::V2025_03_26 {
+    if !session.revision().rules().batches {
         return unknown();
     }
     let members = match members(body) {

@@ -2,9 +2,9 @@
 
 use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
+use turnbuckle_protocol::Revision;
 
 use super::{body::HttpBody, reply, service::Site};
-use crate::method::SPOKEN;
 
 /// `GET /healthz`: the process answers. Whether its tools work is theirs to say.
 pub(super) fn health() -> Response<HttpBody> {
@@ -20,7 +20,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
         "remotes": [{
             "type": "streamable-http",
             "url": endpoint_of(site, parts),
-            "supportedProtocolVersions": SPOKEN,
+            "supportedProtocolVersions": Revision::NEWEST_FIRST,
         }],
         "capabilities": site.shared.capabilities(),
     });

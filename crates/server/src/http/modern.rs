@@ -31,8 +31,6 @@ use crate::{
     sink::{self, Wrote},
 };
 
-const LATEST: &str = Revision::LATEST.as_str();
-
 pub(super) async fn serve(
     site: &Arc<Site>,
     parts: &Parts,
@@ -51,8 +49,9 @@ pub(super) async fn serve(
         .params
         .meta()
         .and_then(|meta| meta.client_capabilities);
-    let status = match (version, capabilities) {
-        (Some(LATEST), Some(capabilities)) if capabilities.is_object() => status_of_answer,
+    let is_spoken = version.is_some_and(|version| modern_revision(version).is_some());
+    let status = match capabilities {
+        Some(capabilities) if is_spoken && capabilities.is_object() => status_of_answer,
         // It will be refused, for what is missing or not spoken.
         _ => status_of,
     };
@@ -76,7 +75,7 @@ pub(super) async fn serve(
 
 /// basic: a request without its version MUST get 400 and -32602.
 fn incomplete(request: &Request<'_>) -> Response<HttpBody> {
-    let error = match Modern::<()>::check(None, None, &method::SPOKEN) {
+    let error = match Modern::<()>::check(None, None, Revision::NEWEST_FIRST) {
         Err(rejection) => ErrorObject::new(rejection.code(), rejection.to_string()),
         Ok(_) => ErrorObject::invalid_request("the request names no protocol version"),
     };
@@ -89,6 +88,11 @@ fn json(response: sink::Response, status: fn(i64) -> u16) -> Response<HttpBody> 
         Wrote::Error(code) => StatusCode::from_u16(status(code)).unwrap_or(StatusCode::OK),
     };
     reply::whole(status, response)
+}
+
+/// The revision that a request names, if requests are served at it without a session.
+fn modern_revision(version: &str) -> Option<Revision> {
+    Revision::from_date(version).filter(|revision| revision.is_modern())
 }
 
 /// streamable-http, server validation: the headers MUST say what the body says.
@@ -109,7 +113,8 @@ fn check_headers(
     if said.as_bytes() != version.as_bytes() {
         return Err("`MCP-Protocol-Version` differs from the version in `_meta`".into());
     }
-    if version != LATEST {
+    let revision = modern_revision(version);
+    if !revision.is_some_and(|revision| revision.rules().mirrored_headers) {
         // Refused for its version, with the list of those that are spoken.
         return Ok(());
     }

@@ -54,7 +54,9 @@ where
             initialize(site, parts, request, body.len())
         }
         Ok(Frame::One(Message::Request(request))) => serve_request(site, parts, request).await,
-        Ok(Frame::One(Message::Notification(notice))) if session_get::is_modern(parts) => {
+        Ok(Frame::One(Message::Notification(notice)))
+            if session_get::without_sessions(parts).is_some() =>
+        {
             // streamable-http: the core defines no notification here; an extension may.
             let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
             extensions.notify(&notice.method, &notice.params, &caller);
@@ -88,7 +90,7 @@ fn initialize(
 ) -> Response<HttpBody> {
     // A legacy client puts its version elsewhere: who says 2026-07-28 twice means a method that
     // is not there, and an unknown method MUST be a 404.
-    if session_get::is_modern(parts) && method::is_modern(&request) {
+    if session_get::without_sessions(parts).is_some() && method::is_modern(&request) {
         let message = "2026-07-28 has no `initialize`: send the request itself";
         let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
         return reply::error(StatusCode::NOT_FOUND, Some(&request.id), &error);

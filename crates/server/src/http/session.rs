@@ -71,14 +71,16 @@ impl HttpSession {
             .lifecycle
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        lifecycle.revision().unwrap_or(Revision::V2025_03_26)
+        lifecycle
+            .revision()
+            .unwrap_or(Revision::WITHOUT_VERSION_HEADER)
     }
 
     /// Whether streams begin with an event that names the place to come back to, and may be
     /// closed early. transports: since 2025-11-25; clients of older revisions choke on an event
     /// without data.
     pub(super) fn primes(&self) -> bool {
-        self.revision() == Revision::V2025_11_25
+        self.revision().rules().priming_events
     }
 
     /// The other end, for one exchange. The caller is who opened the session; what it may do can

@@ -15,9 +15,10 @@ use super::{
 
 /// Opens the standing stream, or resumes one that broke.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
-    if is_modern(parts) {
+    if let Some(revision) = without_sessions(parts) {
         // streamable-http: GET and DELETE are gone from 2026-07-28.
-        return reply::not_allowed("POST", "2026-07-28 has no GET: send `subscriptions/listen`");
+        let problem = format!("{revision} has no GET: send `subscriptions/listen`");
+        return reply::not_allowed("POST", &problem);
     }
     if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
@@ -54,8 +55,8 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
 
 /// Ends a session.
 pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
-    if is_modern(parts) {
-        return reply::not_allowed("POST", "2026-07-28 has no sessions to end");
+    if let Some(revision) = without_sessions(parts) {
+        return reply::not_allowed("POST", &format!("{revision} has no sessions to end"));
     }
     match post::session(site, parts) {
         Ok(Some(session)) => {
@@ -67,10 +68,10 @@ pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     }
 }
 
-/// Whether the request says that it is of the revision that has no sessions.
-pub(super) fn is_modern(parts: &Parts) -> bool {
-    let version = parts.headers.get(PROTOCOL_VERSION);
-    version.is_some_and(|version| version.as_bytes() == Revision::LATEST.as_str().as_bytes())
+/// The revision that a request names, if that revision has no `GET` and `DELETE`.
+pub(super) fn without_sessions(parts: &Parts) -> Option<Revision> {
+    let version = parts.headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
+    Revision::from_date(version).filter(|revision| !revision.rules().standing_streams)
 }
 
 fn nameless() -> Response<HttpBody> {

@@ -1,8 +1,8 @@
 //! `initialize`: a legacy session opens.
 
-use turnbuckle_protocol::{InitializeRequestParams, InitializeResult, Lower, envelope};
+use turnbuckle_protocol::{InitializeRequestParams, InitializeResult, Lower, Revision, envelope};
 
-use super::{Incoming, SPOKEN, subscriptions_listen};
+use super::{Incoming, subscriptions_listen};
 use crate::{
     Reject,
     exchange::Step,
@@ -36,7 +36,7 @@ pub(super) fn serve(incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     };
     let negotiated = session.initialize(
         &params.protocol_version,
-        &SPOKEN,
+        Revision::NEWEST_FIRST,
         Opened { client, promised },
     );
     drop(session);

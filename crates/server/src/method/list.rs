@@ -80,7 +80,7 @@ fn body<E: Entry>(
         Some(raw) if raw.get() == "null" => None,
         Some(_) => Some(incoming.text("cursor")?),
     };
-    let written = &shelf.written[revision as usize];
+    let written = &shelf.written[revision.index()];
     let is_common = cursor.is_none() && !shelf.is_restricted();
     if is_common && let Some(body) = written.get() {
         return Ok(body.clone());

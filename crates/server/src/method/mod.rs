@@ -158,7 +158,7 @@ fn settle(
         Era::Modern => {
             check_log_level(meta).map_err(|reject| (Revision::LATEST, reject))?;
             let capabilities = meta.client_capabilities.filter(|raw| raw.is_object());
-            Modern::check(version.as_deref(), capabilities, &SPOKEN)
+            Modern::check(version.as_deref(), capabilities, Revision::NEWEST_FIRST)
                 .map(|modern| modern.revision)
                 .map_err(|rejection| {
                     let reject = Reject::new(rejection.code(), rejection.to_string());
@@ -199,15 +199,6 @@ fn check_log_level(meta: &RequestMeta<'_>) -> Result<(), Reject> {
         "`io.modelcontextprotocol/logLevel` must be one of {LEVELS}"
     )))
 }
-
-/// What we speak, newest first, as `server/discover` lists it.
-pub(crate) const SPOKEN: [Revision; 5] = [
-    Revision::V2026_07_28,
-    Revision::V2025_11_25,
-    Revision::V2025_06_18,
-    Revision::V2025_03_26,
-    Revision::V2024_11_05,
-];
 
 fn route(method: &str, incoming: Incoming<'_>, out: &mut impl Sink) -> Step {
     let is_modern = incoming.revision.is_modern();

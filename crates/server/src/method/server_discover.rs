@@ -1,8 +1,10 @@
 //! `server/discover`: what we speak and can do.
 
-use turnbuckle_protocol::{Cacheable as _, DiscoverResult, JsonObject, TASKS_EXTENSION, envelope};
+use turnbuckle_protocol::{
+    Cacheable as _, DiscoverResult, JsonObject, Revision, TASKS_EXTENSION, envelope,
+};
 
-use super::{Incoming, SPOKEN};
+use super::Incoming;
 use crate::{
     Cached, answer,
     exchange::Step,
@@ -15,7 +17,7 @@ pub(super) fn serve(incoming: &Incoming<'_>, out: &mut impl Sink) -> Step {
     if shared.catalog().runs_tasks() {
         capabilities = capabilities.with_extension(TASKS_EXTENSION, JsonObject::new());
     }
-    let mut result = DiscoverResult::new(&SPOKEN, capabilities);
+    let mut result = DiscoverResult::new(Revision::NEWEST_FIRST, capabilities);
     result.instructions.clone_from(&shared.instructions);
     result.set_cache(shared.settings.cache.of(Cached::Discovery));
     out.put(|out| {

@@ -93,7 +93,7 @@ fn nearly_right() -> Vec<(Value, &'static str)> {
 
 #[tokio::test]
 async fn what_fits_is_read_and_what_is_nearly_right_is_read_as_meant() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         let exact = json!({ "flight": "XY1", "row": 12, "class": "first", "price": 3, "more": 1 });
         let text = r#""XY1" 12 Some(First) None Some(3.0) None"#;
@@ -191,7 +191,7 @@ fn wrong() -> Vec<(Value, &'static [&'static str])> {
 #[tokio::test]
 async fn what_cannot_be_meant_is_told_to_the_model_or_refused_as_the_revision_has_it() {
     // tools: validation errors are tool results since 2025-11-25, and were protocol errors before.
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         for tool in ["book", "strict"] {
             for (arguments, told) in wrong() {
@@ -215,7 +215,7 @@ async fn what_cannot_be_meant_is_told_to_the_model_or_refused_as_the_revision_ha
 
 #[tokio::test]
 async fn arguments_that_are_no_object_are_a_malformed_call_at_every_revision() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         for arguments in [json!([]), json!("{}"), json!(7), json!(true)] {
             let params = json!({ "name": "book", "arguments": arguments });

@@ -149,7 +149,8 @@ async fn other_revisions_refuse_a_batch_whole_and_run_none_of_it() {
     let gate = Gate::new();
     let mut wires = vec![Wire::open(&gate.live())];
     for revision in Revision::LEGACY
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|one| *one != Revision::V2025_03_26)
     {
         wires.push(Wire::at(&gate.live(), revision).await);

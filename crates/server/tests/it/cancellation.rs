@@ -14,7 +14,7 @@ use crate::{gate::Gate, wire::Wire};
 #[tokio::test]
 async fn a_cancelled_call_is_dropped_unanswered_and_its_id_is_free() {
     // cancellation: receivers SHOULD stop processing and not answer the cancelled request.
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let gate = Gate::new();
         let mut wire = Wire::at(&gate.live(), revision).await;
         let id = wire.ask_tool("wait", json!({})).await;
@@ -218,7 +218,7 @@ async fn a_question_that_is_given_up_is_taken_back() {
     };
     let server = Server::new("s", "1").tool(Tool::new("folders", folders));
     let server = server.build().expect("a server");
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::open(&server);
         wire.speak(revision);
         let client = json!({ "name": "wire", "version": "1" });

@@ -47,7 +47,7 @@ const RESOURCES: &str = "notifications/resources/list_changed";
 #[tokio::test]
 async fn a_session_hears_of_every_list_once_it_is_initialized() {
     // lifecycle: before `initialized` the server SHOULD send nothing but pings and logs.
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let live = one_of_each();
         let mut wire = Wire::open(&live);
         let declared = wire.initialize(revision.as_str()).await;

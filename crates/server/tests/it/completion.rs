@@ -88,7 +88,7 @@ async fn values(wire: &mut Wire, params: Value) -> Value {
 
 #[tokio::test]
 async fn fixed_lists_functions_and_enums_complete_at_every_revision() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         for (params, expected) in [
             (
@@ -159,7 +159,7 @@ async fn an_answer_holds_a_hundred_and_says_if_there_are_more() {
 
 #[tokio::test]
 async fn what_cannot_be_completed_is_refused() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         let argument = json!({ "name": "city", "value": "" });
         for reference in [

@@ -42,7 +42,7 @@ fn patient(server: Server) -> LiveServer {
 
 #[tokio::test]
 async fn an_idle_connection_ends_at_once() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&patient(Gate::new().server()), revision).await;
         wire.assert_quiet().await;
         wire.end_input().await;

@@ -116,7 +116,7 @@ async fn each_is_answered_on(mut wire: Wire, no_id: Option<Value>) {
 async fn what_cannot_be_read_is_answered_and_the_connection_goes_on() {
     // schema: an error response has no id if it was unreadable, since 2025-11-25; JSON-RPC has null.
     each_is_answered_on(Wire::open(&sample::server()), None).await;
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let no_id = (revision < Revision::V2025_11_25).then_some(Value::Null);
         each_is_answered_on(Wire::at(&sample::server(), revision).await, no_id).await;
     }

@@ -31,7 +31,7 @@ const NOT_OFFERED: &[&str] = &[
 
 #[tokio::test]
 async fn a_method_that_is_not_offered_is_not_found_at_any_revision() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&sample::server(), revision).await;
         for method in NOT_OFFERED {
             let error = wire.error(method, json!({})).await;
@@ -46,7 +46,7 @@ async fn a_method_that_is_not_offered_is_not_found_at_any_revision() {
 
 #[tokio::test]
 async fn each_era_lacks_the_methods_of_the_other() {
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::at(&sample::server(), revision).await;
         for method in ["server/discover", "subscriptions/listen"] {
             assert_eq!(
@@ -316,7 +316,7 @@ async fn a_modern_request_needs_no_handshake_and_leaves_nothing_behind() {
 #[tokio::test]
 async fn a_resource_that_is_not_there_has_the_code_of_its_revision() {
     // resources: -32002 until 2025-11-25, -32602 since.
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&sample::server(), revision).await;
         let error = wire
             .error("resources/read", json!({ "uri": "map://nowhere" }))

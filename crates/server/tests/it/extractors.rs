@@ -317,7 +317,7 @@ async fn progress_grows_and_comes_before_the_answer_where_it_was_asked_for() {
         .tool(Tool::new("steps", steps))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server, revision).await;
         for token in [json!("t"), json!(7), json!(0), json!("")] {
             let params = json!({ "name": "steps", "_meta": { "progressToken": token } });
@@ -367,7 +367,7 @@ async fn nobody_hears_of_progress_who_did_not_ask() {
         .tool(Tool::new("steps", steps))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server, revision).await;
         assert_eq!(wire.text("steps", json!({})).await, "false");
         for token in [json!(null), json!(1.5), json!(true), json!(["t"])] {

@@ -145,7 +145,7 @@ async fn our_own_faults_are_numbers_to_the_peer_and_the_connection_survives_each
 }
 
 async fn each_fails_alone(live: &LiveServer, names: &[Value]) {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(live, revision).await;
         for name in names {
             is_hidden(&wire.error("tools/call", json!({ "name": name })).await);
@@ -206,7 +206,7 @@ async fn a_panic_in_a_rule_of_visibility_is_a_fault_of_the_request() {
         .resource(Resource::new("ghost://{x}", async || "boo").visible(|_| panic!("{SECRET}")))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (method, params) in [
             ("tools/list", json!({})),
@@ -242,7 +242,7 @@ async fn a_tool_error_is_a_result_for_the_model_to_read() {
         .tool(Tool::new("any-bare", async || "x".parse::<u32>()))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (tool, text) in [
             ("text", "no seats left"),
@@ -364,7 +364,7 @@ async fn a_handler_that_says_not_found_says_it_in_the_words_of_the_revision() {
         .resource(Resource::new("r://it", lost))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         let code = if revision.is_modern() { -32602 } else { -32002 };
         assert_eq!(

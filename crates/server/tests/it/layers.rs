@@ -67,7 +67,7 @@ async fn layers_go_from_the_servers_first_to_the_entrys_last() {
         .layer(diary.layer("s2"))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (method, params, expected) in [
             (

@@ -65,7 +65,7 @@ async fn pages_from(
 // rule: T1
 #[tokio::test]
 async fn pages_hold_everything_once_in_the_order_of_registration() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         for (count, size, lengths) in [
             (7, 3, &[3, 3, 1][..]),
             (6, 3, &[3, 3]),
@@ -114,7 +114,7 @@ async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list(
     // discover: the capabilities are what the server serves, no more and no less.
     let live = Server::new("s", "1").build().expect("a server");
     let catalog = live.catalog();
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (method, _) in LISTS {
             assert_eq!(wire.code(method, json!({})).await, -32601, "{method}");
@@ -145,7 +145,7 @@ async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list(
     let offered = before["capabilities"].as_object().expect("an object");
     let offered: Vec<_> = offered.keys().map(String::as_str).collect();
     assert_eq!(offered, ["completions", "prompts", "resources", "tools"]);
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::open(&live);
         let declared = wire.initialize(revision.as_str()).await["capabilities"].take();
         for list in ["tools", "prompts", "resources"] {
@@ -155,7 +155,7 @@ async fn what_was_never_offered_is_not_there_and_what_once_was_is_an_empty_list(
     assert!(catalog.remove_tool("a") && catalog.remove_prompt("a"));
     assert!(catalog.remove_resource("a:{x}"));
     // A client that was told of them may ask for them still.
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (method, member) in LISTS {
             assert_eq!(
@@ -210,7 +210,7 @@ async fn a_cursor_stays_good_when_others_come_and_go() {
 #[tokio::test]
 async fn a_cursor_that_was_never_given_out_is_refused() {
     // pagination: invalid cursors SHOULD result in -32602.
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&many(4, 2), revision).await;
         let good = wire.result("tools/list", json!({})).await["nextCursor"].clone();
         let good = good.as_str().expect("a cursor");
@@ -256,7 +256,7 @@ async fn a_cursor_that_was_never_given_out_is_refused() {
 #[tokio::test]
 async fn a_list_changes_as_soon_as_the_catalog_does() {
     let live = many(1, 10);
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::open(&live);
         if !revision.is_modern() {
             wire.initialize(revision.as_str()).await; // Not `initialized`: it is told nothing.
@@ -473,7 +473,7 @@ async fn each_kind_of_answer_can_be_kept_for_its_own_time() {
             "{method} {params}"
         );
     }
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::at(&live, revision).await;
         for uri in ["r://own", "r://read"] {
             let read = wire.result("resources/read", json!({ "uri": uri })).await;

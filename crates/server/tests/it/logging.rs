@@ -54,7 +54,7 @@ async fn asking(wire: &mut Wire, revision: Revision, level: &str, tool: &str) ->
 // rule: L2
 #[tokio::test]
 async fn messages_as_severe_as_asked_for_come_before_the_response() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let live = server().build().expect("a server");
         for (mildest, level) in LEVELS.into_iter().enumerate() {
             let mut wire = Wire::at(&live, revision).await;
@@ -78,7 +78,7 @@ async fn messages_as_severe_as_asked_for_come_before_the_response() {
 #[tokio::test]
 async fn who_did_not_ask_gets_none() {
     // logging: a request without a level MUST NOT be sent any.
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let live = server().build().expect("a server");
         let mut asked = Wire::at(&live, revision).await;
         let params = asking(&mut asked, revision, "debug", "chatter").await;
@@ -111,7 +111,7 @@ async fn a_session_changes_its_mind() {
 async fn a_level_that_is_none_is_refused() {
     // logging: an invalid level is -32602.
     let live = server().build().expect("a server");
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::at(&live, revision).await;
         for params in [
             json!({ "level": "loud" }),
@@ -141,7 +141,7 @@ async fn a_level_that_is_none_is_refused() {
 #[tokio::test]
 async fn the_capability_is_there_where_a_handler_logs() {
     let silent = || Server::new("s", "1").tool(Tool::new("silent", async || "done"));
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::open(&server().build().expect("a server"));
         let declared = wire.initialize(revision.as_str()).await;
         assert_eq!(declared["capabilities"]["logging"], json!({}));
@@ -169,7 +169,7 @@ async fn parts_of_a_server_have_names_and_say_any_json() {
         .tool(Tool::new("parts", parts))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         let params = asking(&mut wire, revision, "notice", "parts").await;
         wire.ask("tools/call", params).await;
@@ -199,7 +199,7 @@ impl Layer for Told {
 #[tokio::test]
 async fn layers_log_too() {
     let live = server().layer(Told).logging().build().expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         let params = asking(&mut wire, revision, "info", "silent").await;
         wire.ask("tools/call", params).await;
@@ -220,7 +220,7 @@ async fn nothing_is_said_after_the_call_has_ended() {
         .tool(Tool::new("keep", keep))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         let params = asking(&mut wire, revision, "debug", "keep").await;
         wire.result("tools/call", params).await;
@@ -284,7 +284,7 @@ async fn a_client_that_reads_again_is_told_how_much_it_lost() {
         .tool(Tool::new("lose", lose))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         let params = asking(&mut wire, revision, "info", "lose").await;
         wire.ask("tools/call", params).await;
@@ -329,7 +329,7 @@ mod events {
         };
         for live in [server(), server().layer(Told)].map(|server| server.build().expect("a server"))
         {
-            for revision in Revision::ALL {
+            for &revision in Revision::ALL {
                 let mut wire = Wire::at(&live, revision).await;
                 assert_eq!(wire.text("busy", json!({})).await, "done");
                 let params = asking(&mut wire, revision, "info", "busy").await;

@@ -154,7 +154,7 @@ async fn structured_results_are_structure_where_it_is_known_and_text_everywhere(
         .tool(Tool::new("nothing", async || Json(None::<u32>)))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server, revision).await;
         let listed = wire.result("tools/list", json!({})).await;
         for (index, tool, value) in [

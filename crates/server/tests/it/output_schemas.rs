@@ -51,7 +51,7 @@ fn server() -> LiveServer {
 #[tokio::test]
 async fn a_result_that_breaks_its_schema_is_our_fault_and_does_not_go_out() {
     // tools: servers MUST provide structured results that conform to the output schema.
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         for tool in ["out-of-range", "broken", "no-object", "missing", "value"] {
             let error = wire.error("tools/call", json!({ "name": tool })).await;

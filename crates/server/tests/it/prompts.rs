@@ -77,7 +77,7 @@ async fn text_is_read_as_the_type_that_is_meant() {
             r#""a" 3 None Some(true) None None"#,
         ),
     ];
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         for (arguments, text) in &cases {
             assert_eq!(
@@ -106,7 +106,7 @@ async fn arguments_that_do_not_fit_are_invalid_params_at_every_revision() {
         ),
         (json!({ "about": ["a"], "verses": "3" }), "about"),
     ];
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&server(), revision).await;
         for (arguments, named) in &cases {
             let params = json!({ "name": "song", "arguments": arguments });

@@ -57,7 +57,7 @@ async fn answer(wire: &mut Wire, uri: &str) {
 
 #[tokio::test]
 async fn a_session_whose_roots_change_is_asked_for_them() {
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let (live, mut seen) = server();
         let mut wire = open(&live, revision, json!({ "roots": { "listChanged": true } })).await;
         for uri in ["file:///a", "file:///b"] {
@@ -131,7 +131,7 @@ async fn a_client_that_goes_away_is_waited_for_no_longer() {
 // lifecycle: whoever waits in vain SHOULD stop waiting, and say so.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_answer_is_told_that_nobody_waits_any_more() {
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let (live, mut seen) = server();
         let mut wire = open(&live, revision, json!({ "roots": {} })).await;
         wire.notify(CHANGED, Value::Null).await;

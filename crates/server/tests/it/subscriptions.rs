@@ -60,7 +60,7 @@ fn updated(uri: &str, id: &Value) -> Value {
 
 #[tokio::test]
 async fn a_change_is_told_to_those_who_subscribed_and_to_nobody_else() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let live = live();
         let mut wire = Wire::at(&live, revision).await;
         let mut other = Wire::at(&live, revision).await;
@@ -79,7 +79,7 @@ async fn a_change_is_told_to_those_who_subscribed_and_to_nobody_else() {
 // rule: RS1
 #[tokio::test]
 async fn the_capability_is_there_where_resources_are() {
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::open(&live());
         let declared = wire.initialize(revision.as_str()).await;
         assert_eq!(declared["capabilities"]["resources"]["subscribe"], true);
@@ -100,7 +100,7 @@ async fn the_capability_is_there_where_resources_are() {
 
 #[tokio::test]
 async fn what_is_not_there_or_not_to_be_seen_cannot_be_subscribed_to() {
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let mut wire = Wire::at(&live(), revision).await;
         for uri in ["r://three", "secret://it"] {
             let refused = wire
@@ -129,7 +129,7 @@ async fn what_is_not_there_or_not_to_be_seen_cannot_be_subscribed_to() {
 
 #[tokio::test]
 async fn who_unsubscribes_hears_nothing_more() {
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let live = live();
         let mut wire = Wire::at(&live, revision).await;
         for uri in ["r://one", "r://one", "r://two"] {

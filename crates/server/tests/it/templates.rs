@@ -71,7 +71,7 @@ async fn variables_arrive_decoded_and_in_their_types() {
         .resource(Resource::new("tree:{/path*}", segments))
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (uri, text) in [
             ("seat://XY1/12", "XY1 12 any None"),
@@ -97,7 +97,7 @@ async fn a_variable_of_the_wrong_type_is_named() {
         .resource(seats())
         .build()
         .expect("a server");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let mut wire = Wire::at(&live, revision).await;
         for (uri, named) in [
             ("seat://XY1/window", "row"),

@@ -79,7 +79,7 @@ async fn both_eras_interleaved() {
 #[test]
 fn every_revision_has_its_transcript() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/transcripts");
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let path = format!("{folder}/{revision}.txt");
         assert!(
             std::fs::exists(&path).is_ok_and(|exists| exists),

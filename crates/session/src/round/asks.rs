@@ -214,7 +214,7 @@ impl Round {
     /// has one; others are asked. Keys of what is no open visit are passed over.
     pub fn visit_first(&self, keys: &[String]) -> Option<ErrorObject> {
         // elicitation: only in 2025-11-25, and the error MUST list the visits.
-        if self.revision != Revision::V2025_11_25 {
+        if !self.revision.rules().visits_first {
             return None;
         }
         let visits: Vec<_> = keys.iter().filter_map(|key| self.visit(key)).collect();

@@ -57,7 +57,7 @@ impl Need {
             Self::Sampling => capabilities.sampling.is_some(),
             // Before, tools have no form: they would be left out without a word.
             Self::SamplingTools => {
-                revision >= Revision::V2025_11_25 && capabilities.has_sampling_tools()
+                revision.rules().sampling_tools && capabilities.has_sampling_tools()
             }
             Self::Roots => capabilities.roots.is_some(),
         }
@@ -139,7 +139,7 @@ fn omit_context(
 ) {
     let sampling = capabilities.sampling.as_ref();
     let is_declared = sampling.is_some_and(|sampling| sampling.context.is_some());
-    if revision >= Revision::V2025_11_25 && !is_declared {
+    if revision.rules().sampling_context && !is_declared {
         params
             .include_context
             .take_if(|context| *context != IncludeContext::None);

@@ -177,7 +177,7 @@ pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'stat
                 "its `url` is not an absolute URL; write the scheme and escape what is not ASCII",
             ),
             ElicitRequestParams::Url(url)
-                if revision == Revision::V2025_11_25 && url.elicitation_id.is_none() =>
+                if revision.rules().elicitation_ids && url.elicitation_id.is_none() =>
             {
                 Some("2025-11-25 needs an `elicitationId` for a URL; set one before asking")
             }

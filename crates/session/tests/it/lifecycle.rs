@@ -16,7 +16,7 @@ fn fresh() -> ServerLifecycle<&'static str> {
 fn initializing() -> ServerLifecycle<&'static str> {
     let mut session = fresh();
     session
-        .initialize("2025-06-18", &Revision::ALL, "client")
+        .initialize("2025-06-18", Revision::ALL, "client")
         .unwrap();
     session
 }
@@ -32,7 +32,7 @@ fn the_phases_follow_the_handshake() {
     let mut session = fresh();
     assert_eq!((session.revision(), session.client()), (None, None));
     assert_eq!(
-        session.initialize("2025-06-18", &Revision::ALL, "client"),
+        session.initialize("2025-06-18", Revision::ALL, "client"),
         Ok(V2025_06_18)
     );
     let (revision, client) = (V2025_06_18, "client");
@@ -50,7 +50,7 @@ fn an_unknown_version_is_answered_with_the_newest_legacy_one() {
     for requested in ["2026-07-28", "2031-01-01", "nonsense"] {
         let mut session = fresh();
         assert_eq!(
-            session.initialize(requested, &Revision::ALL, ""),
+            session.initialize(requested, Revision::ALL, ""),
             Ok(V2025_11_25)
         );
         assert_eq!(session.revision(), Some(V2025_11_25));
@@ -106,7 +106,7 @@ fn a_second_initialize_is_refused_and_changes_nothing() {
     for mut session in [initializing(), ready()] {
         let before = session.clone();
         let refusal = session
-            .initialize("2025-11-25", &Revision::ALL, "other")
+            .initialize("2025-11-25", Revision::ALL, "other")
             .unwrap_err();
         assert_eq!(
             refusal,
@@ -123,7 +123,7 @@ fn a_second_initialize_is_refused_and_changes_nothing() {
 fn a_second_initialize_starts_over_where_that_is_the_policy() {
     let mut session = ready().with_reinitialize(Reinitialize::Replace);
     assert_eq!(
-        session.initialize("2025-11-25", &Revision::ALL, "other"),
+        session.initialize("2025-11-25", Revision::ALL, "other"),
         Ok(V2025_11_25)
     );
     let (revision, client) = (V2025_11_25, "other");
@@ -175,7 +175,7 @@ fn what_the_server_may_send_depends_on_the_phase() {
 fn a_session_can_be_stored_and_taken_up_elsewhere() {
     let mut session = ServerLifecycle::new();
     session
-        .initialize("2025-06-18", &Revision::ALL, "client".to_owned())
+        .initialize("2025-06-18", Revision::ALL, "client".to_owned())
         .unwrap();
     let stored = serde_json::to_string(&session).unwrap();
     let mut elsewhere: ServerLifecycle<String> = serde_json::from_str(&stored).unwrap();

@@ -13,7 +13,7 @@ const MOST_ACTIONS: usize = 9;
 
 fn versions() -> impl Strategy<Value = Vec<String>> {
     let version = prop_oneof![
-        proptest::sample::select(&Revision::ALL[..]).prop_map(|it| it.as_str().to_owned()),
+        proptest::sample::select(Revision::ALL).prop_map(|it| it.as_str().to_owned()),
         Just("2031-01-01".to_owned()),
         Just("nonsense".to_owned()),
     ];
@@ -46,10 +46,10 @@ fn settings() -> impl Strategy<Value = Settings> {
     let aim = prop_oneof![
         4 => Just(Aim::Auto),
         1 => prop_oneof![Just(Era::Legacy), Just(Era::Modern)].prop_map(Aim::Era),
-        1 => proptest::sample::select(&Revision::ALL[..]).prop_map(Aim::Revision),
+        1 => proptest::sample::select(Revision::ALL).prop_map(Aim::Revision),
     ];
     let supported = proptest::sample::subsequence(Revision::ALL.to_vec(), 0..=5);
-    let remembered = proptest::option::of(proptest::sample::select(&Revision::ALL[..]));
+    let remembered = proptest::option::of(proptest::sample::select(Revision::ALL));
     (
         aim,
         prop_oneof![Just(Revision::ALL.to_vec()), supported],
@@ -139,9 +139,9 @@ proptest! {
         aim in prop_oneof![
             Just(Aim::Era(Era::Modern)),
             Just(Aim::Era(Era::Legacy)),
-            proptest::sample::select(&Revision::ALL[..]).prop_map(Aim::Revision),
+            proptest::sample::select(Revision::ALL).prop_map(Aim::Revision),
         ],
-        remembered in proptest::sample::select(&Revision::ALL[..]),
+        remembered in proptest::sample::select(Revision::ALL),
         events in proptest::collection::vec(events(), 0..30),
     ) {
         let fits = |revision: Revision| match aim {

@@ -227,7 +227,7 @@ async fn a_url_is_visited_where_the_revision_has_urls() {
 
 #[tokio::test]
 async fn models_and_roots_are_asked_in_every_revision() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let server = server(&Count::default()).build().unwrap();
         let client = connect_with(&server, &helpful(&Count::default()).only(revision))
             .await
@@ -240,7 +240,7 @@ async fn models_and_roots_are_asked_in_every_revision() {
 // rule: M5
 #[tokio::test]
 async fn a_client_that_cannot_be_asked_learns_what_is_missing() {
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let server = server(&Count::default()).build().unwrap();
         let client = Client::new("deaf", "1.0.0").only(revision);
         let client = connect_with(&server, &client).await.unwrap();

@@ -268,7 +268,7 @@ async fn sequential_asks_keep_earlier_answers_and_effects() {
 #[tokio::test]
 async fn joined_asks_are_answered_in_every_revision() {
     let row = ElicitResult::cancel;
-    everywhere(&Revision::ALL, "once", row, |_| {
+    everywhere(Revision::ALL, "once", row, |_| {
         "short in file:///work".into()
     })
     .await;

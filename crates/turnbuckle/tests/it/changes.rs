@@ -119,7 +119,7 @@ every_revision! {
 
 #[tokio::test]
 async fn a_call_is_answered_by_hand_at_every_revision_that_has_forms() {
-    for revision in Revision::ALL.into_iter().skip(2) {
+    for revision in Revision::ALL.iter().copied().skip(2) {
         let server = server().build().unwrap();
         let client = Client::new("host", "1")
             .answering(Answers::new().forms_by_hand())
@@ -186,7 +186,7 @@ mod over_http {
 
     #[tokio::test]
     async fn changes_are_told_over_http() {
-        for revision in Revision::ALL.into_iter().skip(1) {
+        for revision in Revision::ALL.iter().copied().skip(1) {
             let server = server().build().unwrap();
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let url = format!("http://{}/mcp", listener.local_addr().unwrap());

@@ -46,7 +46,7 @@ async fn the_page_shows_what_passes() {
         "the handler",
         &format!("```rust\n{}```\n", handler()),
     );
-    for revision in Revision::ALL {
+    for &revision in Revision::ALL {
         let transcript = format!("```text\n{}```\n", transcript(revision).await);
         written = section(&written, revision.as_str(), &transcript);
     }

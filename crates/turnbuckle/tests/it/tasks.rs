@@ -326,7 +326,7 @@ async fn quiz(Ask(ask): Ask) -> Result<String, ToolError> {
 
 #[tokio::test]
 async fn a_client_is_asked_by_tasks_of_its_own_where_it_has_them() {
-    for revision in Revision::ALL.into_iter().skip(2) {
+    for revision in Revision::ALL.iter().copied().skip(2) {
         let server = Server::new("quiz", "1")
             .tasks(TaskSettings::default().asks_by_tasks())
             .tool(quiz)

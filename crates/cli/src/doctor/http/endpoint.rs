@@ -1,7 +1,7 @@
 //! What the endpoint does with other methods of HTTP, and with what is no JSON.
 
 use serde_json::{Value, json};
-use turnbuckle::{Revision, protocol::http::header, transport::http::client::Method};
+use turnbuckle::{protocol::http::header, transport::http::client::Method};
 
 use crate::doctor::{
     finding::Finding,
@@ -19,7 +19,7 @@ pub(super) async fn look_legacy(talk: &mut Talk<'_>) {
     if let Some(session) = &road.session {
         headers.push((header::SESSION_ID, session.clone()));
     }
-    if talk.speech.revision() >= Revision::V2025_06_18 {
+    if talk.speech.revision().rules().version_header {
         let version = talk.speech.revision().to_string();
         headers.push((header::PROTOCOL_VERSION, version));
     }

@@ -1,7 +1,7 @@
 //! Sessions over HTTP: their ids, wrong versions, and their end.
 
 use serde_json::json;
-use turnbuckle::{Revision, protocol::http::header, transport::http::client::Method};
+use turnbuckle::{protocol::http::header, transport::http::client::Method};
 
 use crate::doctor::{
     discover::NO_VERSION,
@@ -40,7 +40,7 @@ pub(super) async fn look(talk: &mut Talk<'_>, fresh: &HttpRoad) {
 async fn version(talk: &mut Talk<'_>) {
     let Road::Http(road) = &talk.road else { return };
     let revision = talk.speech.revision();
-    if revision < Revision::V2025_06_18 {
+    if !revision.rules().version_header {
         return;
     }
     let road = road.clone();
@@ -198,7 +198,7 @@ async fn delete(talk: &mut Talk<'_>, id: &str) {
 /// Ends a session.
 pub(super) async fn end(talk: &Talk<'_>, road: &HttpRoad, id: &str) -> Exchange {
     let mut headers = vec![(header::SESSION_ID, id.to_owned())];
-    if talk.speech.revision() >= Revision::V2025_06_18 {
+    if talk.speech.revision().rules().version_header {
         let version = talk.speech.revision().to_string();
         headers.push((header::PROTOCOL_VERSION, version));
     }

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use serde_json::Value;
 use tokio::time::timeout_at;
 use turnbuckle::{
-    Revision,
     client::Direction,
     protocol::http::{encode, header, name_of},
     transport::http::client::{
@@ -75,7 +74,7 @@ impl HttpRoad {
             }
             Speech::Legacy(revision) => {
                 // The header is for requests after `initialize`, since 2025-06-18.
-                if method != "initialize" && *revision >= Revision::V2025_06_18 {
+                if method != "initialize" && revision.rules().version_header {
                     headers.push((header::PROTOCOL_VERSION, version));
                 }
                 if let Some(session) = &self.session {

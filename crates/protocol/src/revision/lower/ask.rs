@@ -1,7 +1,7 @@
 //! What a server asks of a client, and what the client answers.
 
 use super::{
-    super::Inexpressible, Lower, Revision, lower_meta, steps, v2025_03_26, v2025_06_18, v2026_07_28,
+    super::Inexpressible, Lower, Revision, lower_meta, retired, steps, v2025_06_18, v2025_11_25,
 };
 use crate::{
     CreateMessageRequestParams, CreateMessageResult, DetailedTask, ElicitRequestParams,
@@ -13,7 +13,7 @@ impl Lower for CreateMessageRequestParams {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         self.tools.lower(to);
-        steps!(self, to, create_message_params: v2026_07_28 v2025_06_18);
+        steps!(self, to, create_message_params: retired v2025_11_25);
         self.messages.lower(to);
     }
 }
@@ -21,7 +21,7 @@ impl Lower for CreateMessageRequestParams {
 impl Lower for CreateMessageResult {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        steps!(self, to, create_message_result: v2025_06_18);
+        steps!(self, to, create_message_result: v2025_11_25);
         self.content.lower(to);
     }
 }
@@ -29,7 +29,7 @@ impl Lower for CreateMessageResult {
 impl Lower for ElicitResult {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        steps!(self, to, elicit_result: v2026_07_28 v2025_06_18);
+        steps!(self, to, elicit_result: retired v2025_11_25);
     }
 }
 
@@ -51,18 +51,18 @@ impl ElicitRequestParams {
     /// When the revision has no words for it; the peer then lacks what is needed to answer.
     pub fn lower_to(mut self, to: Revision) -> Result<Self, Inexpressible> {
         if to.is_modern() {
-            v2026_07_28::elicit_params(&mut self);
+            retired::elicit_params(&mut self);
             return Ok(self);
         }
         match &mut self {
             Self::Form(form) => lower_meta(&mut form.meta, to),
             Self::Url(url) => lower_meta(&mut url.meta, to),
         }
-        if v2025_03_26::applies(to) {
-            v2025_03_26::elicit_params(&mut self, to)?;
-        }
         if v2025_06_18::applies(to) {
             v2025_06_18::elicit_params(&mut self, to)?;
+        }
+        if v2025_11_25::applies(to) {
+            v2025_11_25::elicit_params(&mut self, to)?;
         }
         match &self {
             Self::Url(url) if url.elicitation_id.is_none() => {
@@ -100,9 +100,9 @@ impl InputRequest {
 fn retire(requests: &mut InputRequests) {
     for request in requests.values_mut() {
         match request {
-            InputRequest::Elicit(params) => v2026_07_28::elicit_params(params),
-            InputRequest::CreateMessage(params) => params.lower(Revision::V2026_07_28),
-            InputRequest::ListRoots(params) => params.lower(Revision::V2026_07_28),
+            InputRequest::Elicit(params) => retired::elicit_params(params),
+            InputRequest::CreateMessage(params) => params.lower(Revision::LATEST),
+            InputRequest::ListRoots(params) => params.lower(Revision::LATEST),
         }
     }
 }

@@ -1,8 +1,6 @@
 //! The messages between client and server: parameters, results, notifications.
 
-use super::{
-    Lower, Revision, lower_meta, steps, v2024_11_05, v2025_03_26, v2025_11_25, v2026_07_28,
-};
+use super::{Lower, Revision, lower_meta, retired, steps, v2025_03_26, v2025_06_18, v2026_07_28};
 use crate::{
     CallToolOutcome, CallToolRequestParams, CallToolResult, CancelledNotificationParams, Complete,
     CompleteRequestParams, CompleteResult, DiscoverResult, ElicitationCompleteNotificationParams,
@@ -105,7 +103,7 @@ fn lower_round(responses: &mut Option<InputResponses>, state: &mut Option<String
 impl Lower for CallToolRequestParams {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        if to != Revision::V2025_11_25 {
+        if !to.rules().task_fields {
             self.task = None;
         }
         lower_round(&mut self.input_responses, &mut self.request_state, to);
@@ -133,7 +131,7 @@ impl Lower for CallToolResult {
             return;
         }
         self.content.lower(to);
-        steps!(self, to, call_tool_result: v2025_11_25 v2025_03_26);
+        steps!(self, to, call_tool_result: v2026_07_28 v2025_06_18);
     }
 }
 
@@ -147,14 +145,14 @@ impl Lower for GetPromptResult {
 impl Lower for CompleteRequestParams {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        steps!(self, to, complete_params: v2025_03_26);
+        steps!(self, to, complete_params: v2025_06_18);
     }
 }
 
 impl Lower for ProgressNotificationParams {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        steps!(self, to, progress_params: v2024_11_05);
+        steps!(self, to, progress_params: v2025_03_26);
     }
 }
 
@@ -162,7 +160,7 @@ impl Lower for ListRootsResult {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         self.roots.lower(to);
-        steps!(self, to, list_roots_result: v2026_07_28);
+        steps!(self, to, list_roots_result: retired);
     }
 }
 
@@ -195,6 +193,6 @@ impl Lower for CallToolOutcome {
 impl Lower for SubscriptionsListenResult {
     /// There is no older form: sessions unsubscribe and have nothing to end.
     fn lower(&mut self, to: Revision) {
-        steps!(&mut self.meta, to, meta: v2026_07_28);
+        steps!(&mut self.meta, to, meta: retired);
     }
 }

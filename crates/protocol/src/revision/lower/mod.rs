@@ -4,7 +4,7 @@ mod ask;
 mod message;
 mod value;
 
-use super::{Revision, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
+use super::{Revision, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28::retired};
 use crate::Meta;
 
 /// A value that can be put into the words of an older revision.
@@ -48,7 +48,8 @@ impl<T: Lower> Lower for Box<T> {
     }
 }
 
-/// Runs the steps of a value that apply, from the newest revision to the oldest.
+/// Runs the steps of a value that apply, from the newest revision to the oldest. `retired` is what
+/// 2026-07-28 took away.
 macro_rules! steps {
     ($value:expr, $to:expr, $function:ident: $($step:ident)+) => {
         $(if $step::applies($to) {
@@ -63,7 +64,7 @@ use steps;
 fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
     let Some(map) = meta else { return };
     let was_empty = map.is_empty();
-    steps!(map, to, meta: v2026_07_28 v2025_11_25 v2025_06_18);
+    steps!(map, to, meta: retired v2026_07_28 v2025_11_25);
     if map.is_empty() && !was_empty {
         *meta = None;
     }

@@ -1,8 +1,6 @@
 //! The nouns: tools, resources, prompts, content, capabilities.
 
-use super::{
-    Lower, Revision, steps, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
-};
+use super::{Lower, Revision, retired, steps, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
 use crate::{
     Annotations, ClientCapabilities, ContentBlock, ErrorObject, Implementation, Prompt,
     PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate, Root,
@@ -11,52 +9,52 @@ use crate::{
 
 impl Lower for Implementation {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, implementation: v2025_06_18 v2025_03_26);
+        steps!(self, to, implementation: v2025_11_25 v2025_06_18);
     }
 }
 
 impl Lower for Annotations {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, annotations: v2025_03_26);
+        steps!(self, to, annotations: v2025_06_18);
     }
 }
 
 impl Lower for Tool {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, tool: v2026_07_28 v2025_11_25 v2025_06_18 v2025_03_26 v2024_11_05);
+        steps!(self, to, tool: retired v2026_07_28 v2025_11_25 v2025_06_18 v2025_03_26);
     }
 }
 
 impl Lower for Resource {
     fn lower(&mut self, to: Revision) {
         self.annotations.lower(to);
-        steps!(self, to, resource: v2025_06_18 v2025_03_26);
+        steps!(self, to, resource: v2025_11_25 v2025_06_18);
     }
 }
 
 impl Lower for ResourceTemplate {
     fn lower(&mut self, to: Revision) {
         self.annotations.lower(to);
-        steps!(self, to, resource_template: v2025_06_18 v2025_03_26);
+        steps!(self, to, resource_template: v2025_11_25 v2025_06_18);
     }
 }
 
 impl Lower for ResourceContents {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, resource_contents: v2025_03_26);
+        steps!(self, to, resource_contents: v2025_06_18);
     }
 }
 
 impl Lower for Prompt {
     fn lower(&mut self, to: Revision) {
         self.arguments.lower(to);
-        steps!(self, to, prompt: v2025_06_18 v2025_03_26);
+        steps!(self, to, prompt: v2025_11_25 v2025_06_18);
     }
 }
 
 impl Lower for PromptArgument {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, prompt_argument: v2025_03_26);
+        steps!(self, to, prompt_argument: v2025_06_18);
     }
 }
 
@@ -68,7 +66,7 @@ impl Lower for PromptMessage {
 
 impl Lower for Root {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, root: v2025_03_26);
+        steps!(self, to, root: v2025_06_18);
     }
 }
 
@@ -90,7 +88,7 @@ impl Lower for ContentBlock {
             // Nobody here knows which revisions know it.
             Self::Other(_) => {}
         }
-        steps!(self, to, content: v2025_03_26 v2024_11_05);
+        steps!(self, to, content: v2025_06_18 v2025_03_26);
     }
 }
 
@@ -103,14 +101,14 @@ impl Lower for SamplingContent {
             Self::ToolUse(_) => {}
             Self::ToolResult(result) => result.lower(to),
         }
-        steps!(self, to, sampling_content: v2025_03_26 v2024_11_05);
+        steps!(self, to, sampling_content: v2025_06_18 v2025_03_26);
     }
 }
 
 impl Lower for ToolResultContent {
     fn lower(&mut self, to: Revision) {
         self.content.lower(to);
-        steps!(self, to, tool_result_content: v2025_11_25);
+        steps!(self, to, tool_result_content: v2026_07_28);
     }
 }
 
@@ -123,19 +121,19 @@ impl Lower for SamplingMessage {
 
 impl Lower for ClientCapabilities {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, client_capabilities: v2026_07_28 v2025_06_18 v2025_03_26);
+        steps!(self, to, client_capabilities: retired v2025_11_25 v2025_06_18);
     }
 }
 
 impl Lower for ServerCapabilities {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, server_capabilities: v2026_07_28 v2025_06_18 v2024_11_05);
+        steps!(self, to, server_capabilities: retired v2025_11_25 v2025_03_26);
     }
 }
 
 impl Lower for ErrorObject {
     /// Invalid params whose data names a `uri` are taken for a resource that was not found.
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, error: v2026_07_28 v2025_11_25 v2025_06_18);
+        steps!(self, to, error: retired v2026_07_28 v2025_11_25);
     }
 }

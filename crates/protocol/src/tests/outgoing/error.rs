@@ -41,7 +41,7 @@ pub(super) fn errors(g: &mut Generator) {
 fn with_data(g: &mut Generator) {
     let required = ClientCapabilities::new().with_form_elicitation();
     let missing = ErrorObject::missing_capability("a form is needed", required);
-    let unsupported = ErrorObject::unsupported_version("1900-01-01", &Revision::ALL);
+    let unsupported = ErrorObject::unsupported_version("1900-01-01", Revision::ALL);
     let mismatch = ErrorObject::header_mismatch("not the same");
     let mut visit = sample::visit(g.f);
     visit.meta = None;

@@ -30,11 +30,14 @@ pub(crate) fn cases(to: Revision, f: Fullness) -> Vec<Case> {
     result::answers(&mut g);
     notification::notifications(&mut g);
     error::errors(&mut g);
-    match to {
-        Revision::V2026_07_28 => modern::modern(&mut g),
-        Revision::V2025_11_25 => task::tasks(&mut g),
-        Revision::V2025_03_26 => batch::batches(&mut g),
-        Revision::V2024_11_05 | Revision::V2025_06_18 => {}
+    if to.is_modern() {
+        modern::modern(&mut g);
+    }
+    if to.rules().task_fields {
+        task::tasks(&mut g);
+    }
+    if to.rules().batches {
+        batch::batches(&mut g);
     }
     g.cases
 }

@@ -81,7 +81,7 @@ async fn a_gateway_sends_on_every_argument_and_trusts_no_old_headers() {
     let astray = ask(with.with("mcp-name", "now")).await;
     assert_eq!((astray.status(), astray.code()), (400, -32020));
 
-    for revision in Revision::LEGACY {
+    for &revision in Revision::LEGACY {
         let old = Ask::post(call(1, "wait"))
             .with("mcp-protocol-version", revision.as_str())
             .with("mcp-name", "now");
