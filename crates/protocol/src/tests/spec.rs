@@ -13,6 +13,14 @@ use std::{
 use crate::Revision;
 use serde_json::Value;
 
+/// The revisions that the specification has published: all but a draft for tests.
+pub(crate) fn published() -> impl Iterator<Item = Revision> {
+    Revision::ALL
+        .iter()
+        .copied()
+        .filter(|revision| revision.as_str() != "DRAFT")
+}
+
 /// A folder with the specification's data: a checkout of its repository, or one folder for each
 /// revision.
 pub(crate) struct Spec {
