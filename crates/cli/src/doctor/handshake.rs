@@ -86,8 +86,8 @@ pub(crate) fn look(talk: &Talk<'_>, result: &Value, asked: Revision) {
         Some(revision) if !revision.is_modern() => {
             report.ok(&handshake::VERSION, format!("{revision}"));
             report.know(|subject| subject.revisions.push(revision.to_string()));
-            if revision == Revision::V2024_11_05 && asked > revision {
-                let said = "the newest revision that it speaks is 2024-11-05";
+            if !revision.rules().streamable_http && asked > revision {
+                let said = format!("the newest revision that it speaks is {revision}");
                 report.add(Finding::of(&handshake::OLD, said));
             }
         }

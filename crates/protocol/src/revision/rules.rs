@@ -53,6 +53,8 @@ pub struct Rules {
     pub unreadable_id: UnreadableId,
     /// Where arguments of a tool that do not fit are reported.
     pub argument_errors: ArgumentErrors,
+    /// Whether the revision has Streamable HTTP. Before it there was HTTP+SSE.
+    pub streamable_http: bool,
     /// Whether requests over HTTP carry `MCP-Protocol-Version`.
     pub version_header: bool,
     /// Whether requests over HTTP repeat parts of their body in `Mcp-Method`, `Mcp-Name` and
@@ -105,6 +107,7 @@ mod tests {
             holds(|it| it.argument_errors == ArgumentErrors::Result),
             [r4, r5]
         );
+        assert_eq!(holds(|it| it.streamable_http), [r2, r3, r4, r5]);
         assert_eq!(holds(|it| it.version_header), [r3, r4, r5]);
         assert_eq!(holds(|it| it.mirrored_headers), [r5]);
         assert_eq!(holds(|it| it.standing_streams), [r1, r2, r3, r4]);

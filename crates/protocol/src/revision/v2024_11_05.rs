@@ -8,6 +8,7 @@ pub(super) const RULES: Rules = Rules {
     batches: false,
     unreadable_id: UnreadableId::Null,
     argument_errors: ArgumentErrors::Protocol,
+    streamable_http: false,
     version_header: false,
     mirrored_headers: false,
     standing_streams: true,

@@ -8,6 +8,7 @@ use crate::{
 
 pub(super) const RULES: Rules = Rules {
     batches: true,
+    streamable_http: true,
     ..v2024_11_05::RULES
 };
 

@@ -99,6 +99,20 @@ impl Ask {
         self
     }
 
+    /// The same request as a client of another modern revision writes it.
+    pub(crate) fn as_of(self, revision: Revision) -> Self {
+        let said = |text: &str| text.replace("2026-07-28", revision.as_str());
+        let headers = self.headers.into_iter();
+        Self {
+            headers: headers.map(|(name, value)| (name, said(&value))).collect(),
+            body: Vec::new(),
+            ..self
+        }
+        .body(said(
+            std::str::from_utf8(&self.body).expect("a request of ours is UTF-8"),
+        ))
+    }
+
     /// Sets the path.
     pub(crate) fn at(mut self, path: &str) -> Self {
         self.path = path.into();

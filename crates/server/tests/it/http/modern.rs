@@ -88,7 +88,7 @@ async fn a_version_nobody_speaks_is_refused_with_those_that_are_spoken() {
         assert_eq!((answer.status(), answer.code()), (400, -32022), "{version}");
         let error = &answer.json()["error"];
         assert_eq!(error["data"]["requested"], version);
-        assert_eq!(error["data"]["supported"][0], "2026-07-28");
+        assert_eq!(error["data"]["supported"][0], Revision::LATEST.as_str());
         assert_eq!(answer.json()["id"], 7);
     }
 }
@@ -169,12 +169,16 @@ async fn an_error_of_the_callee_is_a_payload() {
 #[tokio::test]
 async fn sessions_do_not_exist() {
     let site = Site::start().await;
-    for method in ["GET", "DELETE"] {
+    for (method, revision) in ["GET", "DELETE"].into_iter().flat_map(|method| {
+        Revision::MODERN
+            .iter()
+            .map(move |revision| (method, revision))
+    }) {
         let ask = Ask::new(method, "/mcp")
             .with("accept", "text/event-stream")
-            .with("mcp-protocol-version", "2026-07-28");
+            .with("mcp-protocol-version", revision.as_str());
         let answer = site.ask(ask).await;
-        assert_eq!(answer.status(), 405, "{method}");
+        assert_eq!(answer.status(), 405, "{method} {revision}");
         assert_eq!(answer.head.get("allow"), Some("POST"));
     }
     let call = Ask::call("now", json!({}))

@@ -1,6 +1,7 @@
 //! Headers that mirror the body: streamable-http, "Server Validation".
 
 use serde_json::{Value, json};
+use turnbuckle_protocol::Revision;
 use turnbuckle_server::{RawArgs, Server, SetupError, Tool};
 
 use super::{ask::Ask, site::Site};
@@ -48,8 +49,11 @@ async fn headers_that_differ_from_the_body_are_refused() {
         (list().with("mcp-name", "whatever"), FINE),
         (list().with("mcp-method", "tools/call"), MISMATCH),
     ];
-    for (ask, expected) in table {
-        assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
+    for &revision in Revision::MODERN {
+        for (ask, expected) in table.clone() {
+            let ask = ask.as_of(revision);
+            assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
+        }
     }
 }
 
@@ -138,8 +142,11 @@ async fn arguments_are_mirrored_where_the_tool_says_so() {
             MISMATCH,
         ),
     ];
-    for (ask, expected) in table {
-        assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
+    for &revision in Revision::MODERN {
+        for (ask, expected) in table.clone() {
+            let ask = ask.as_of(revision);
+            assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
+        }
     }
 }
 
