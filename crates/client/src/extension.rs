@@ -1,10 +1,8 @@
 //! Extensions: what a server offers beyond the core.
 
-use std::{
-    fmt,
-    sync::{PoisonError, RwLock},
-};
+use std::fmt;
 
+use turnbuckle_base::lock::RwLock;
 use turnbuckle_protocol::{
     ExtensionSpec, envelope,
     method::{Method, Notification},
@@ -134,13 +132,13 @@ pub(crate) struct Names(RwLock<Vec<(&'static str, &'static str)>>);
 impl Names {
     fn learn(&self, method: &'static str, member: &'static str) {
         if self.member(method).is_none() {
-            let mut names = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut names = self.0.write();
             names.push((method, member));
         }
     }
 
     pub(crate) fn member(&self, method: &str) -> Option<&'static str> {
-        let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let names = self.0.read();
         let known = names.iter().find(|(known, _)| *known == method)?;
         Some(known.1)
     }

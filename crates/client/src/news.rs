@@ -6,12 +6,13 @@
 use std::{
     collections::VecDeque,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     task::{Context, Poll, Waker},
 };
 
 use futures_core::Stream;
 use serde_json::value::RawValue;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     LoggingMessageNotificationParams, ResourceUpdatedNotificationParams, envelope::Members,
     method::Notification,
@@ -132,7 +133,7 @@ struct Listeners {
 impl Feed {
     /// Opens a stream of what is published from now on.
     pub(crate) fn listen(&self, interest: Interest) -> NewsStream {
-        let mut listeners = lock(&self.listeners);
+        let mut listeners = self.listeners.lock();
         let is_closed = listeners.is_closed;
         let queue = Arc::new(Mutex::new(Queue {
             interest,
@@ -163,17 +164,17 @@ impl Feed {
 
     /// Ends every stream.
     pub(crate) fn close(&self) {
-        lock(&self.listeners).is_closed = true;
+        self.listeners.lock().is_closed = true;
         self.each(|queue| queue.is_closed = true);
     }
 
     fn each(&self, change: impl Fn(&mut Queue)) {
         let mut wakers = Vec::new();
-        lock(&self.listeners).queues.retain(|listener| {
+        self.listeners.lock().queues.retain(|listener| {
             let Some(queue) = listener.upgrade() else {
                 return false;
             };
-            let mut queue = lock(&queue);
+            let mut queue = queue.lock();
             change(&mut queue);
             wakers.extend(queue.waker.take());
             true
@@ -194,7 +195,7 @@ impl NewsStream {
     }
 
     pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<News>> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         // What was lost was lost before what still waits.
         if queue.missed > 0 {
             return Poll::Ready(Some(News::Missed(std::mem::take(&mut queue.missed))));
@@ -219,11 +220,6 @@ impl Stream for NewsStream {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<News>> {
         self.get_mut().poll(context)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that holds one of these locks leaves its value half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -262,6 +258,6 @@ mod tests {
         let feed = Feed::default();
         drop(feed.listen(Interest::Everything));
         feed.publish(&News::PromptsChanged);
-        assert!(lock(&feed.listeners).queues.is_empty());
+        assert!(feed.listeners.lock().queues.is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, future::Future, sync::Arc};
 
+use futures_core::future::BoxFuture;
 use tokio::sync::watch;
 use turnbuckle_protocol::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
@@ -11,7 +12,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::round::tool_fault;
 
 use super::{Ask, Refusal, Roots, Unanswered, form};
-use crate::{Peer, connect::BoxFuture};
+use crate::Peer;
 
 type Handler<P, R> = Arc<dyn Fn(Ask<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
 

@@ -3,10 +3,11 @@
 use std::{
     collections::VecDeque,
     future::{Future, pending},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use tokio::sync::watch;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{ElicitRequestParams, ElicitRequestUrlParams, InputRequest};
 
 use super::Ask;
@@ -26,10 +27,6 @@ struct Visit {
 }
 
 impl Visits {
-    fn table(&self) -> MutexGuard<'_, VecDeque<Visit>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Remembers the visit that is asked for, if it is one with a name.
     pub(crate) fn expect_asked(&self, asked: &InputRequest) {
         if let InputRequest::Elicit(params) = asked
@@ -57,7 +54,7 @@ impl Visits {
     }
 
     fn enter(&self, id: &str) -> watch::Receiver<bool> {
-        let mut table = self.table();
+        let mut table = self.0.lock();
         if let Some(known) = table.iter().find(|visit| *visit.id == *id) {
             return known.is_over.subscribe();
         }
@@ -72,7 +69,7 @@ impl Visits {
 
     /// A visit is over. False if nobody made it, or it was over before.
     pub(crate) fn end(&self, id: &str) -> bool {
-        let table = self.table();
+        let table = self.0.lock();
         let known = table.iter().find(|visit| *visit.id == *id);
         known.is_some_and(|visit| !visit.is_over.send_replace(true))
     }

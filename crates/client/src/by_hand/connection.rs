@@ -2,13 +2,14 @@
 
 use std::future::IntoFuture;
 
+use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{
     ElicitRequestParams, InputRequest, InputResponse, InputResponses, Lower,
     ProgressNotificationParams,
 };
 
 use super::{Answerable, Pending, Round};
-use crate::{Call, CallError, Connection, answer::check_form, call::Listener, connect::BoxFuture};
+use crate::{Call, CallError, Connection, answer::check_form, call::Listener};
 
 /// A call, or the rest of one, whose questions are answered by hand; made when it is awaited.
 ///

@@ -3,16 +3,13 @@
 //! Nothing in a session says which call a question belongs to, so it goes to the call by hand that
 //! has been under way for the longest.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
 };
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputResponses};
 
 use crate::link::race;
@@ -51,9 +48,9 @@ struct State {
 impl Desk {
     /// Gives a question to a call by hand, if there is one.
     pub(crate) fn ask(&self, request: &InputRequest) -> Option<oneshot::Receiver<InputResponse>> {
-        let seat = self.lock().first()?.clone();
+        let seat = self.seats.lock().first()?.clone();
         let (asker, answer) = oneshot::channel();
-        let mut state = seat.lock();
+        let mut state = seat.state.lock();
         state.count += 1;
         let number = state.count;
         state.open.insert(number, (request.clone(), asker));
@@ -66,34 +63,29 @@ impl Desk {
     /// A call by hand begins.
     pub(crate) fn sit(&self) -> Arc<Seat> {
         let seat = Arc::new(Seat::default());
-        self.lock().push(seat.clone());
+        self.seats.lock().push(seat.clone());
         seat
     }
 
     /// A call by hand is over. What it was asked and did not answer has no answer.
     pub(crate) fn leave(&self, seat: &Arc<Seat>) {
-        self.lock().retain(|other| !Arc::ptr_eq(other, seat));
-        let unanswered = std::mem::take(&mut seat.lock().open);
+        self.seats.lock().retain(|other| !Arc::ptr_eq(other, seat));
+        let unanswered = std::mem::take(&mut seat.state.lock().open);
         drop(unanswered);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Seat>>> {
-        // Nothing that holds the lock leaves the list half changed.
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Seat {
     /// Waits until something is asked.
     pub(crate) async fn asked(&self) {
-        while self.lock().open.is_empty() {
+        while self.state.lock().open.is_empty() {
             self.turned.notified().await;
         }
     }
 
     /// What is asked. Questions that were withdrawn are not any more.
     pub(crate) fn asks(&self) -> InputRequests {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.open.retain(|_, (_, asker)| !asker.is_closed());
         let asks = state.open.iter();
         asks.map(|(number, (request, _))| (key(*number), request.clone()))
@@ -102,7 +94,7 @@ impl Seat {
 
     /// Hands answers over.
     pub(crate) fn answer(&self, answers: InputResponses) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let mut ready = Vec::new();
         for (key, answer) in answers {
             let number = state.open.keys().find(|number| self::key(**number) == key);
@@ -126,7 +118,7 @@ impl Seat {
     /// Ready when a question has been open for too long.
     pub(crate) async fn neglected(&self) {
         loop {
-            let since = self.lock().open_since;
+            let since = self.state.lock().open_since;
             match since {
                 None => self.timed.notified().await,
                 Some(since) if since.elapsed() >= MAX_WAIT => return,
@@ -141,11 +133,6 @@ impl Seat {
     fn tell(&self) {
         self.turned.notify_one();
         self.timed.notify_one();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock leaves the table half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

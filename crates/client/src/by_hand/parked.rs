@@ -2,7 +2,7 @@
 
 use std::{
     hash::{BuildHasher, RandomState},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use serde_json::value::RawValue;
@@ -10,6 +10,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     task::AbortHandle,
 };
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::ProgressNotificationParams;
 
 use super::desk::Seat;
@@ -47,7 +48,7 @@ pub(crate) struct Parked {
 impl Parking {
     /// Parks a call, and gives the ticket for it.
     pub(crate) fn park(&self, call: Parked) -> String {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.count += 1;
         let count = state.count;
         let name = *state
@@ -64,33 +65,28 @@ impl Parking {
 
     /// Takes the call of a ticket out.
     pub(crate) fn fetch(&self, ticket: &str) -> Option<Parked> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let at = state.calls.iter().position(|(other, _)| other == ticket)?;
         Some(state.calls.remove(at).1)
     }
 
     /// Gives up all of them: the connection is over.
     pub(crate) fn clear(&self) {
-        let calls = std::mem::take(&mut self.lock().calls);
+        let calls = std::mem::take(&mut self.state.lock().calls);
         drop(calls);
     }
 
     /// Whether a call that was given up has still to say so.
     pub(crate) fn is_anyone_leaving(&self) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.leaving.retain(|task| !task.is_finished());
         !state.leaving.is_empty()
     }
 
     fn leave(&self, task: &AbortHandle) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.leaving.retain(|task| !task.is_finished());
         state.leaving.push(task.clone());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock leaves the list half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

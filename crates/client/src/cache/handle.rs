@@ -1,10 +1,8 @@
 //! The cache, as applications have it.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
+
+use turnbuckle_base::lock::Mutex;
 
 use super::store::Store;
 
@@ -41,7 +39,7 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// case.
 #[derive(Clone)]
 pub struct Cache {
-    store: Arc<Mutex<Store>>,
+    pub(super) store: Arc<Mutex<Store>>,
     pub(super) default_ttl: Option<Duration>,
     pub(super) stale_on_error: Duration,
 }
@@ -81,22 +79,17 @@ impl Cache {
 
     /// Forgets everything.
     pub fn clear(&self) {
-        self.lock().clear();
+        self.store.lock().clear();
     }
 
     /// How many results are kept, fresh and stale.
     pub fn len(&self) -> usize {
-        self.lock().len()
+        self.store.lock().len()
     }
 
     /// Whether none are kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, Store> {
-        // Nothing that holds the lock can panic half way.
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! For whom a result is kept.
 
 use std::sync::{
-    Arc, Mutex, OnceLock, PoisonError,
+    Arc, OnceLock,
     atomic::{AtomicU64, Ordering},
 };
 #[cfg(feature = "http")]
@@ -10,6 +10,7 @@ use std::{
     sync::LazyLock,
 };
 
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::CacheScope;
 
 use crate::link::Link;
@@ -87,10 +88,7 @@ impl Scoped {
     #[cfg(feature = "http")]
     pub(crate) fn set_credentials(&self, credentials: &[u8]) {
         let digest = DIGEST.hash_one(credentials);
-        let mut known = self
-            .credentials
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.credentials.lock();
         if known.changes == 0 || known.digest != digest {
             known.changes += 1;
             known.digest = digest;
@@ -99,10 +97,7 @@ impl Scoped {
 
     /// With what the last request was authorized.
     pub(super) fn credentials(&self) -> Credentials {
-        *self
-            .credentials
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        *self.credentials.lock()
     }
 
     /// The scopes of a connection whose server is known, for who calls now.

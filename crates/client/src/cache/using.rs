@@ -94,7 +94,7 @@ impl<'a> Lookup<'a> {
                 params: params.into(),
             },
             freshness,
-            epoch: cache.lock().epoch(),
+            epoch: cache.store.lock().epoch(),
             asked_with: link.scoped.credentials(),
         })
     }
@@ -123,7 +123,10 @@ impl<'a> Lookup<'a> {
         };
         let server = scoped.server(self.link);
         let asked = (self.epoch, now());
-        self.cache.lock().keep(key, server, result, hint, asked);
+        self.cache
+            .store
+            .lock()
+            .keep(key, server, result, hint, asked);
     }
 
     /// A copy that serves although the server could not be asked.
@@ -147,7 +150,7 @@ impl<'a> Lookup<'a> {
 
     fn copy(&self, serves: impl Fn(&super::store::Kept) -> bool) -> Option<Box<RawValue>> {
         let now = now();
-        let mut store = self.cache.lock();
+        let mut store = self.cache.store.lock();
         let scopes = self.link.scoped.of(self.link);
         let kept = scopes.both().into_iter().find_map(|scope| {
             let key = Key {
@@ -190,7 +193,7 @@ impl Link {
             return 0;
         };
         let server = self.scoped.server(self);
-        let mut store = cache.lock();
+        let mut store = cache.store.lock();
         store.forget(server, |subject| is_meant(&subject.method, &subject.params))
     }
 }

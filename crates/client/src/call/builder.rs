@@ -2,12 +2,13 @@
 
 use std::{borrow::Cow, future::IntoFuture, time::Duration};
 
+use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams};
 
 use super::exchange::{Exchange, Read};
-use crate::{CallError, Connection, cache::Freshness, connect::BoxFuture, link::Link};
+use crate::{CallError, Connection, cache::Freshness, link::Link};
 
 /// Something asked of a server, sent when it is awaited.
 ///

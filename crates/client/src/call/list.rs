@@ -11,6 +11,7 @@ use std::{
 };
 
 use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use turnbuckle_protocol::{
     Cursor, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -22,7 +23,7 @@ use super::{
     builder::{Body, object},
     exchange::Read,
 };
-use crate::{CallError, Connection, cache::Freshness, connect::BoxFuture, link::Link};
+use crate::{CallError, Connection, cache::Freshness, link::Link};
 
 /// How many pages of one list are fetched. A server with more, or one that makes up pages without
 /// end, is better asked for what is wanted.

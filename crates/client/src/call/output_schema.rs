@@ -5,10 +5,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use serde_json::Value;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{CallToolResult, Tool};
 use turnbuckle_schema::Schema;
 
@@ -34,7 +35,7 @@ struct Promise {
 impl OutputSchemas {
     /// Takes note of what a page of the list promises. The first page begins a new list.
     pub(super) fn learn(&self, tools: &[Tool], page: usize) {
-        let mut by_tool = self.lock();
+        let mut by_tool = self.by_tool.lock();
         if page == 0 {
             by_tool.clear();
         }
@@ -54,7 +55,7 @@ impl OutputSchemas {
 
     /// Forgets everything: the list has changed.
     pub(crate) fn forget(&self) {
-        self.lock().clear();
+        self.by_tool.lock().clear();
     }
 
     /// Checks a result, if the tool's promise is known.
@@ -62,7 +63,7 @@ impl OutputSchemas {
         if result.is_error() {
             return Ok(());
         }
-        let promise = self.lock().get(tool).cloned();
+        let promise = self.by_tool.lock().get(tool).cloned();
         let Some(schema) = promise.as_ref().and_then(|promise| promise.compiled(tool)) else {
             return Ok(());
         };
@@ -85,11 +86,6 @@ impl OutputSchemas {
             }
             None => Ok(()),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Promise>>> {
-        // Nothing that holds the lock leaves the map half changed.
-        self.by_tool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{future::IntoFuture, sync::Arc};
 
+use futures_core::future::BoxFuture;
 use turnbuckle_session::{Verdict, probe::Aim};
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     memory::{self, Known},
     road::Road,
     search::Search,
-    target::BoxFuture,
 };
 use crate::{ConnectError, Connection, client::Profile};
 

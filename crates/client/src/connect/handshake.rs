@@ -1,9 +1,11 @@
 //! The two questions that open a connection, and their answers as events of the search.
 
-use std::{error::Error, io, sync::Arc};
+use std::{io, sync::Arc};
 
+use futures_core::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
+use turnbuckle_base::error_chain;
 use turnbuckle_protocol::{
     DiscoverResult, ErrorObject, Implementation, InitializeRequestParams, Meta, Revision,
     ServerCapabilities, error::code::METHOD_NOT_FOUND, revision::Raise,
@@ -13,7 +15,6 @@ use turnbuckle_session::{
     requests::Deadline,
 };
 
-use super::target::BoxFuture;
 use crate::{
     CallError, ConnectError, Peer,
     link::{Link, OnDrop, Outgoing},
@@ -217,7 +218,9 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
         }
         CallError::Status { status, text, .. } => refused(Refusal::Status(status), text),
         // Over HTTP it is known which question an answer is for, also if it makes no sense.
-        error if link.wire.is_http() => refused(Refusal::NoAnswer, chain(&error)),
+        error if link.wire.is_http() => {
+            refused(Refusal::NoAnswer, error_chain::in_one_line(&error))
+        }
         _ => Event::Garbage,
     })
 }
@@ -230,18 +233,6 @@ fn is_modern_refusal(link: &Link, asked: Asked, code: i64) -> bool {
         .http()
         .is_some_and(|http| http.last_status() == 404);
     is_not_found && asked == Asked::Discover && code == METHOD_NOT_FOUND
-}
-
-/// An error with its causes.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 /// The versions that an error names.

@@ -3,11 +3,9 @@
 //! A verdict saves the probe when the same program is started again, or the same URL connected to. It is only ever a guess: where
 //! it turns out wrong the search goes on, and what it finds replaces it.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::VecDeque;
 
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_session::Verdict;
 
 /// How many servers are remembered. A host has tens of them; the oldest go first.
@@ -26,7 +24,8 @@ pub(super) struct Known {
 
 /// What this server was found to speak the last time.
 pub(super) fn recall(key: &str) -> Option<Known> {
-    lock()
+    REMEMBERED
+        .lock()
         .iter()
         .find(|(other, _)| other == key)
         .map(|(_, known)| *known)
@@ -34,16 +33,12 @@ pub(super) fn recall(key: &str) -> Option<Known> {
 
 /// Remembers what a server was found to speak.
 pub(super) fn remember(key: String, known: Known) {
-    let mut remembered = lock();
+    let mut remembered = REMEMBERED.lock();
     remembered.retain(|(other, _)| *other != key);
     if remembered.len() == MAX_REMEMBERED {
         remembered.pop_front();
     }
     remembered.push_back((key, known));
-}
-
-fn lock() -> MutexGuard<'static, VecDeque<(String, Known)>> {
-    REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -10,5 +10,4 @@ mod target;
 pub use attempt::Connect;
 #[cfg(feature = "http")]
 pub(crate) use handshake::initialize_again;
-pub(crate) use target::BoxFuture;
 pub use target::{Dial, DialError, Pipe, Target};

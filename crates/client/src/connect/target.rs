@@ -2,17 +2,13 @@
 
 use std::{
     fmt,
-    future::Future,
     hash::{DefaultHasher, Hash, Hasher},
     io,
-    pin::Pin,
 };
 
+use futures_core::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use turnbuckle_transport::{Child, Command, Duplex, SpawnError};
-
-/// A future in a box.
-pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// An open way to a server: what it writes, what it reads, and its process if it has one.
 pub struct Pipe {
@@ -67,7 +63,7 @@ pub enum DialError {
 /// cannot be done, the second time is an error.
 pub trait Dial: Send {
     /// Opens a way.
-    fn dial(&mut self) -> Pin<Box<dyn Future<Output = Result<Pipe, DialError>> + Send + '_>>;
+    fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>>;
 
     /// What to call the server in messages.
     fn label(&self) -> String;

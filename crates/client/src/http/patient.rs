@@ -6,15 +6,17 @@
 
 use std::{
     future::poll_fn,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
     task::Poll,
 };
 
+use futures_core::future::BoxFuture;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::{
     Arrived, Authorize, BoxError, Challenge, Decision, Departing,
 };
 
-use crate::{connect::BoxFuture, link::Link};
+use crate::link::Link;
 
 /// A hook that is waited for. Clones share it.
 #[derive(Clone)]
@@ -39,11 +41,11 @@ impl Patient {
 
     /// Holds the clock of this connection from now on.
     pub(super) fn attach(&self, link: &Arc<Link>) {
-        *self.link.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(link);
+        *self.link.lock() = Arc::downgrade(link);
     }
 
     fn link(&self) -> Option<Arc<Link>> {
-        let link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        let link = self.link.lock();
         link.upgrade()
     }
 

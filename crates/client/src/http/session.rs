@@ -1,9 +1,6 @@
 //! The session of Streamable HTTP until 2025-11-25, and opening another when it is over.
 
-use std::{
-    sync::{MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use bytes::Bytes;
 use turnbuckle_transport::http::client::HeaderValue;
@@ -52,13 +49,13 @@ impl Http {
         });
         let number = self.session().number + 1;
         let session = Session { id, number };
-        *self.begun() = Some(session.clone());
+        *self.begun.lock() = Some(session.clone());
         session
     }
 
     /// The session to be ended: the one in use, or one that was opened and is not in use yet.
     pub(super) fn last_session(&self) -> Session {
-        let begun = self.begun().take();
+        let begun = self.begun.lock().take();
         begun.unwrap_or_else(|| self.session())
     }
 
@@ -68,7 +65,7 @@ impl Http {
     /// Dropping the future leaves things as they were: nothing belongs to a session whose server
     /// may wait for the end of the handshake.
     pub(super) async fn end_handshake(&self, link: &Link) {
-        let begun = self.begun().take();
+        let begun = self.begun.lock().take();
         let session = begun.unwrap_or_else(|| self.session());
         // Before anything else is sent: two requests may overtake each other.
         let telling = self.tell(link, &session, Bytes::from_static(INITIALIZED));
@@ -108,10 +105,5 @@ impl Http {
         self.end_handshake(link).await;
         link.session_reopened();
         Ok(())
-    }
-
-    fn begun(&self) -> MutexGuard<'_, Option<Session>> {
-        // Nothing that holds the lock can panic half way.
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

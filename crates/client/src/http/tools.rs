@@ -1,12 +1,10 @@
 //! What the list of tools says that matters for sending calls: which arguments are repeated in
 //! headers, and which calls may run twice.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use serde::Deserialize;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{Tool, http::ParamHeaders};
 
 use crate::{CallError, Connection, link::Link};
@@ -46,7 +44,7 @@ impl Connection {
     /// The tools that the last list had and that were left out, because what they want repeated in
     /// headers cannot be. Only servers at a URL have such.
     pub fn excluded_tools(&self) -> Vec<ExcludedTool> {
-        self.link().tools.lock().excluded.clone()
+        self.link().tools.inner.lock().excluded.clone()
     }
 }
 
@@ -81,12 +79,12 @@ impl Link {
 impl KnownTools {
     /// Forgets everything: another list begins.
     pub(crate) fn forget(&self) {
-        *self.lock() = Inner::default();
+        *self.inner.lock() = Inner::default();
     }
 
     /// Takes note of a tool.
     fn admit(&self, tool: &Tool, is_modern: bool) -> Result<(), String> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let params = if is_modern {
             ParamHeaders::of(&tool.input_schema)
         } else {
@@ -126,7 +124,7 @@ impl KnownTools {
     /// and what it wants repeated cannot be, so a call by its name would be refused at best, and
     /// led astray by what stands before the server at worst.
     pub(super) fn params(&self, tool: &str) -> Result<Option<Arc<ParamHeaders>>, ExcludedTool> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let Some(note) = inner.by_name.get(tool) else {
             let excluded = inner.excluded.iter().find(|other| other.name == tool);
             return excluded.cloned().map_or(Ok(None), Err);
@@ -138,7 +136,7 @@ impl KnownTools {
     pub(super) fn is_repeatable(&self, method: &str, message: &[u8]) -> bool {
         match method {
             "tools/call" => tool_of(message).is_some_and(|tool| {
-                let inner = self.lock();
+                let inner = self.inner.lock();
                 inner
                     .by_name
                     .get(&tool)
@@ -159,11 +157,6 @@ impl KnownTools {
             | "ping" => true,
             _ => false,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that holds the lock leaves the maps half changed.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

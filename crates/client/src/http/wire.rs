@@ -1,12 +1,10 @@
 //! What the parts of a connection over HTTP share.
 
-use std::sync::{
-    Mutex, PoisonError, RwLock,
-    atomic::{AtomicU16, Ordering},
-};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
+use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_transport::{
     Receive,
     http::client::{Address, Agent, Events, Reply},
@@ -62,7 +60,7 @@ impl Http {
 
     /// Brings what the server says to the connection, from now on.
     pub(super) fn attach(&self, inbound: Inbound) {
-        *self.inbound.lock().unwrap_or_else(PoisonError::into_inner) = Some(inbound);
+        *self.inbound.lock() = Some(inbound);
     }
 
     /// The whole URL, which may have secrets in its query.
@@ -72,18 +70,14 @@ impl Http {
 
     /// Lets go of the connection.
     pub(crate) fn detach(&self) {
-        let inbound = self
-            .inbound
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let inbound = self.inbound.lock().take();
         // Its tasks end with it: not under the lock.
         drop(inbound);
     }
 
     /// Takes a message of the server.
     pub(super) fn receive(&self, message: &[u8]) {
-        let mut inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inbound = self.inbound.lock();
         if let Some(inbound) = &mut *inbound {
             inbound.receive(message);
         }
@@ -91,18 +85,18 @@ impl Http {
 
     /// Where messages go.
     pub(super) fn post_to(&self) -> Address {
-        let post_to = self.post_to.read().unwrap_or_else(PoisonError::into_inner);
+        let post_to = self.post_to.read();
         post_to.as_ref().unwrap_or(&self.address).clone()
     }
 
     /// Sends messages there from now on; answers come by the stream of events.
     pub(super) fn answer_by_events(&self, post_to: Address) {
-        *self.post_to.write().unwrap_or_else(PoisonError::into_inner) = Some(post_to);
+        *self.post_to.write() = Some(post_to);
     }
 
     /// Whether answers come by the stream of events (HTTP+SSE).
     pub(crate) fn is_answered_by_events(&self) -> bool {
-        let post_to = self.post_to.read().unwrap_or_else(PoisonError::into_inner);
+        let post_to = self.post_to.read();
         post_to.is_some()
     }
 

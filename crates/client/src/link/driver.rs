@@ -1,12 +1,9 @@
 //! The tasks of one connection: one moves the bytes, one keeps the time, one tells of roots.
 
-use std::{
-    pin::pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use tokio::task::{AbortHandle, JoinSet};
+use turnbuckle_base::{error_chain, lock::Mutex};
 use turnbuckle_transport::{Child, StderrLog, TransportError, run};
 
 use super::{Ending, Link, inbound::Inbound, race::race};
@@ -83,14 +80,14 @@ impl Opened {
         &self,
         task: impl Future<Output = ()> + Send + 'static,
     ) -> AbortHandle {
-        let mut later = self.later.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut later = self.later.lock();
         while later.try_join_next().is_some() {}
         later.spawn(task)
     }
 
     /// Lets something be said before the connection is closed, which waits for it a moment.
     pub(crate) fn spawn_parting(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut parting = self.parting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parting = self.parting.lock();
         while parting.try_join_next().is_some() {}
         parting.spawn(task);
     }
@@ -98,7 +95,7 @@ impl Opened {
     /// Says what is still to be said, closes the connection and waits for the server to end.
     pub(crate) async fn close(&self) -> Arc<Ending> {
         let parting = {
-            let mut parting = self.parting.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut parting = self.parting.lock();
             std::mem::take(&mut *parting)
         };
         let said = async {
@@ -184,13 +181,5 @@ async fn pressed(link: &Link) {
 }
 
 fn failure(outcome: Result<(), TransportError>) -> Option<String> {
-    let error = outcome.err()?;
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    Some(text)
+    outcome.err().map(|error| error_chain::in_one_line(&error))
 }

@@ -6,7 +6,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
@@ -15,6 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use tokio::task::{AbortHandle, JoinSet};
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     ErrorObject, Id, InputRequest, LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask,
     Lower as _, Meta, RelatedTask, TaskMetadata, TaskState,
@@ -201,11 +202,13 @@ impl Shelf {
         self.answer(id, &created);
         let key = record.key();
         let work = tokio::spawn(Arc::clone(&self).work(key.clone(), asked));
-        self.running().insert(key.id.clone(), work.abort_handle());
+        self.running
+            .lock()
+            .insert(key.id.clone(), work.abort_handle());
         // Ends with whoever waits here: with the connection, or when it is done or cancelled.
         let _ending = AbortOnDrop(work.abort_handle());
         let _ = work.await;
-        self.running().remove(&key.id);
+        self.running.lock().remove(&key.id);
     }
 
     async fn work(self: Arc<Self>, key: TaskKey, asked: InputRequest) {
@@ -278,7 +281,7 @@ impl Shelf {
             .await;
         match changed.map_err(|error| failed(&error))? {
             Changed::Now(record) => {
-                if let Some(work) = self.running().remove(&about.task_id) {
+                if let Some(work) = self.running.lock().remove(&about.task_id) {
                     work.abort();
                 }
                 Ok(record.task.summary().into())
@@ -322,10 +325,6 @@ impl Shelf {
 
     fn refuse(&self, id: &Id, error: &ErrorObject) {
         respond::<()>(&self.link, &id.as_ref(), Err(error));
-    }
-
-    fn running(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

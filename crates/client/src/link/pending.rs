@@ -1,11 +1,9 @@
 //! The requests of one connection that wait for their answers, and the timer that ends the wait.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::time::Instant;
 
 use tokio::sync::Notify;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{Id, IdRef, ProgressNotificationParams};
 use turnbuckle_session::{
     RequestTable,
@@ -56,7 +54,7 @@ pub(crate) struct Held<'a>(&'a Pending);
 impl Pending {
     /// Enters a request and gives its id.
     pub(crate) fn enter(&self, filler: Filler, deadline: Deadline) -> Result<Id, Refused> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.is_closed {
             return Err(Refused::Closed);
         }
@@ -77,23 +75,23 @@ impl Pending {
 
     /// Takes out the request an answer is for; `None` if none waits for it.
     pub(crate) fn complete(&self, id: &IdRef<'_>) -> Option<Filler> {
-        self.lock().table.complete(id)
+        self.inner.lock().table.complete(id)
     }
 
     /// Whether a request waits for an answer under this id.
     #[cfg(feature = "http")]
     pub(crate) fn is_waiting(&self, id: &IdRef<'_>) -> bool {
-        self.lock().table.contains(id)
+        self.inner.lock().table.contains(id)
     }
 
     /// Takes out a request that nobody waits for any longer, and says whether it was still there.
     pub(crate) fn withdraw(&self, id: &IdRef<'_>) -> bool {
-        self.lock().table.cancel(id).is_some()
+        self.inner.lock().table.cancel(id).is_some()
     }
 
     /// Hands a progress report to the call it is for.
     pub(crate) fn progress(&self, report: ProgressNotificationParams) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let now = inner.clock.at(wall());
         let token = report.progress_token.0.clone();
         match inner.table.progress(&token.as_ref(), report.progress, now) {
@@ -105,20 +103,20 @@ impl Pending {
 
     /// Stops the clock while the server waits for us.
     pub(crate) fn hold(&self) -> Held<'_> {
-        self.lock().clock.hold(wall());
+        self.inner.lock().clock.hold(wall());
         Held(self)
     }
 
     /// The time on the connection's clock.
     pub(crate) fn now(&self) -> Instant {
-        self.lock().clock.at(wall())
+        self.inner.lock().clock.at(wall())
     }
 
     /// Waits until the connection's clock shows this time.
     pub(crate) async fn sleep_until(&self, time: Instant) {
         loop {
             let released = self.released.notified();
-            let due = self.lock().clock.wall(time);
+            let due = self.inner.lock().clock.wall(time);
             match due {
                 Some(at) if at <= wall() => return,
                 // It may be held while this sleeps, so it is looked at again.
@@ -143,7 +141,7 @@ impl Pending {
 
     /// Takes no more requests; those that wait learn that the connection is closed.
     pub(crate) fn close(&self) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.is_closed = true;
         let waiting: Vec<_> = inner.table.drain().collect();
         drop(inner);
@@ -165,7 +163,7 @@ impl Pending {
 
     /// Ends what is due and says when to look again.
     fn expire(&self) -> Option<Instant> {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let now = inner.clock.at(wall());
         let expired: Vec<Expired<Filler>> = inner.table.expire(now).collect();
         inner.wakes_at = inner.table.next_deadline();
@@ -179,16 +177,11 @@ impl Pending {
         }
         next
     }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that holds the lock can panic half way.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.0.lock().clock.release(wall());
+        self.0.inner.lock().clock.release(wall());
         self.0.sooner.notify_one();
         self.0.released.notify_waiters();
     }

@@ -3,10 +3,11 @@
 //! The tasks belong to the connection and end with it. A question that is withdrawn ends its task;
 //! one whose handler panics is still answered.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::task::{AbortHandle, JoinSet};
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     ElicitRequestParams, ElicitResult, EmptyResult, ErrorObject, Id, InputRequest, InputResponse,
     Lower, Revision,
@@ -82,7 +83,7 @@ impl Serving {
 
     /// Takes `notifications/cancelled`.
     pub(super) fn cancel(&self, id: &Id) {
-        let cancelled = lock(&self.open).cancel(id);
+        let cancelled = self.open.lock().cancel(id);
         if let Some(task) = cancelled.as_ref().and_then(|handle| handle.get()) {
             task.abort();
         }
@@ -91,7 +92,10 @@ impl Serving {
     fn begin(&mut self, id: &IdRef<'_>, asked: InputRequest) {
         while self.tasks.try_join_next().is_some() {}
         let handle = Handle::default();
-        let begun = lock(&self.open).begin(id.clone().into_owned(), handle.clone());
+        let begun = self
+            .open
+            .lock()
+            .begin(id.clone().into_owned(), handle.clone());
         match begun {
             Ok(ticket) => {
                 let link = self.link.clone();
@@ -156,7 +160,7 @@ impl Reply {
 
     /// Says nothing if the question was withdrawn, or answered already.
     fn finish(&self, answer: Result<&InputResponse, &ErrorObject>) {
-        let is_open = lock(&self.open).finish(&self.ticket).is_some();
+        let is_open = self.open.lock().finish(&self.ticket).is_some();
         if is_open {
             respond(&self.link, &self.ticket.id().as_ref(), answer);
         }
@@ -197,9 +201,4 @@ pub(super) fn respond<R: Serialize>(link: &Link, id: &IdRef<'_>, answer: Result<
         Ok(result) => envelope::write_result(out, id, |out| serde_json::to_writer(out, result)),
         Err(error) => envelope::write_error(out, Ok(id), error),
     });
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that holds the lock leaves the table half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,12 @@
 //! What the parts of one connection share.
 
 use std::{
-    sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use tokio::sync::{Notify, watch};
+use turnbuckle_base::lock::{RwLock, RwLockReadGuard};
 use turnbuckle_protocol::{LoggingLevel, Revision};
 use turnbuckle_transport::Closed;
 
@@ -197,11 +198,11 @@ impl Link {
         } else {
             Stamp::none()
         };
-        *self.stamp.write().unwrap_or_else(PoisonError::into_inner) = stamp;
+        *self.stamp.write() = stamp;
     }
 
     pub(super) fn stamp(&self) -> RwLockReadGuard<'_, Stamp> {
-        self.stamp.read().unwrap_or_else(PoisonError::into_inner)
+        self.stamp.read()
     }
 
     /// The error for a call on a connection that is over.

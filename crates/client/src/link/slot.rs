@@ -5,11 +5,12 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
 use serde_json::value::RawValue;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::ProgressNotificationParams;
 use turnbuckle_session::requests::Overdue;
 
@@ -80,7 +81,7 @@ impl Filler {
     pub(crate) fn progress(&self, report: ProgressNotificationParams) {
         let Some(state) = &self.0 else { return };
         let waker = {
-            let mut state = lock(state);
+            let mut state = state.lock();
             if state.progress.len() == MAX_WAITING_PROGRESS {
                 state.progress.pop_front();
             }
@@ -107,17 +108,17 @@ impl Slot {
 
     /// Whether time was up before an answer came, also when that has been seen already.
     pub(crate) fn is_overdue(&self) -> bool {
-        lock(&self.0).is_overdue
+        self.0.lock().is_overdue
     }
 
     /// Whether an outcome is here, or has been seen already.
     #[cfg(feature = "http")]
     pub(crate) fn is_settled(&self) -> bool {
-        lock(&self.0).is_settled
+        self.0.lock().is_settled
     }
 
     pub(super) fn poll_landed(&self, context: &Context<'_>) -> Poll<Landed> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         if let Some(report) = state.progress.pop_front() {
             return Poll::Ready(Landed::Progress(report));
         }
@@ -134,7 +135,7 @@ impl Slot {
 
 fn settle(state: &Mutex<State>, outcome: Outcome) {
     let waker = {
-        let mut state = lock(state);
+        let mut state = state.lock();
         state.is_overdue = matches!(outcome, Outcome::Overdue(_));
         #[cfg(feature = "http")]
         {
@@ -150,9 +151,4 @@ fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
     }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // Nothing that holds the lock leaves the state half changed.
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

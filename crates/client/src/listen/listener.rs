@@ -2,11 +2,11 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
 use tokio::sync::Notify;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{Id, SubscriptionFilter};
 
 use super::{Change, Missed, change::Fit};
@@ -77,24 +77,24 @@ pub(super) enum Heard {
 impl Listener {
     /// Another `subscriptions/listen` request takes the place of the one before.
     pub(super) fn begin(&self, id: Id) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.subscription = Some(id);
         state.progress = Progress::Asked;
     }
 
     /// The server says what it will tell.
     pub(super) fn grant(&self, filter: SubscriptionFilter) {
-        self.lock().granted = filter;
+        self.state.lock().granted = filter;
     }
 
     /// What the server tells.
     pub(super) fn granted(&self) -> SubscriptionFilter {
-        self.lock().granted.clone()
+        self.state.lock().granted.clone()
     }
 
     /// The server has acknowledged a subscription, if it is this one.
     pub(super) fn acknowledge(&self, id: Option<&Id>, filter: &SubscriptionFilter) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.is_meant(id) && state.progress == Progress::Asked {
             state.granted = filter.clone();
             state.progress = Progress::Acknowledged;
@@ -105,7 +105,7 @@ impl Listener {
 
     /// The server has ended a subscription; says whether it is this one.
     pub(super) fn dismiss(&self, id: &Id) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let is_meant = state.subscription.as_ref() == Some(id);
         if is_meant {
             state.progress = Progress::Dismissed;
@@ -128,12 +128,12 @@ impl Listener {
 
     /// How far the subscription has got.
     pub(super) fn progress(&self) -> Progress {
-        self.lock().progress
+        self.state.lock().progress
     }
 
     /// How well a change fits, that came with this id or none.
     pub(super) fn fit(&self, change: &Change, id: Option<&Id>) -> Option<Fit> {
-        let state = self.lock();
+        let state = self.state.lock();
         match (id, &state.subscription) {
             // The server has decided whom it is for.
             (Some(id), Some(own)) => (id == own).then_some(Fit::Exact),
@@ -144,7 +144,7 @@ impl Listener {
 
     /// Hands a change over.
     pub(super) fn tell(&self, change: Change) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let is_from_server = !matches!(change, Change::Missed(_));
         if is_from_server && state.progress == Progress::Acknowledged {
             state.progress = Progress::Told;
@@ -162,7 +162,7 @@ impl Listener {
 
     /// Nothing more can be heard, for this reason.
     pub(super) fn fail(&self, error: CallError) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if matches!(state.end, End::Open) {
             state.end = End::Failed(error);
         }
@@ -171,7 +171,7 @@ impl Listener {
 
     /// The connection is over.
     pub(super) fn close(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if matches!(state.end, End::Open) {
             state.end = End::Closed;
         }
@@ -180,7 +180,7 @@ impl Listener {
 
     /// What comes next.
     pub(super) fn poll(&self, context: &Context<'_>) -> Poll<Heard> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         // What was dropped was older than what still waits.
         if state.lagged > 0 {
             let missed = Missed::Lagged(std::mem::take(&mut state.lagged));
@@ -200,11 +200,6 @@ impl Listener {
             none => *none = Some(context.waker().clone()),
         }
         Poll::Pending
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock leaves the state half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,9 @@
 //! All the listeners of a connection, and which of them a message is for.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use serde::Deserialize;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     CancelledNotificationParams, Id, Meta, SubscriptionsAcknowledgedNotificationParams,
     envelope::Members,
@@ -26,7 +27,7 @@ struct Inner {
 impl Listeners {
     /// Tells this one of changes too, from now on.
     pub(super) fn enter(&self, listener: &Arc<Listener>) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         if inner.is_closed {
             listener.close();
         }
@@ -105,20 +106,15 @@ impl Listeners {
 
     /// The connection is over.
     pub(crate) fn close(&self) {
-        self.lock().is_closed = true;
+        self.inner.lock().is_closed = true;
         for listener in self.all() {
             listener.close();
         }
     }
 
     fn all(&self) -> Vec<Arc<Listener>> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         inner.listeners.iter().filter_map(Weak::upgrade).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing that holds the lock leaves the list half changed.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,10 +4,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use tokio::sync::{Notify, oneshot};
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::LoggingLevel;
 
 use crate::CallError;
@@ -82,7 +83,7 @@ pub(super) struct Session(u64);
 impl Standing {
     /// Whether a keeper is needed and there is none; there is one from now on.
     pub(super) fn begin(&self) -> bool {
-        !std::mem::replace(&mut self.lock().is_kept, true)
+        !std::mem::replace(&mut self.state.lock().is_kept, true)
     }
 
     /// Waits until there may be something to do.
@@ -92,7 +93,7 @@ impl Standing {
 
     /// Wants this level of the log.
     pub(crate) fn want_level(&self, level: LoggingLevel) {
-        self.lock().level = Some(Level {
+        self.state.lock().level = Some(Level {
             wanted: level,
             set_in: None,
         });
@@ -101,7 +102,7 @@ impl Standing {
 
     /// The level was set just now, by the call that wanted it.
     pub(crate) fn has_level(&self, level: LoggingLevel) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.level = Some(Level {
             wanted: level,
             set_in: Some(state.session),
@@ -110,14 +111,14 @@ impl Standing {
 
     /// Whether messages of this severity come in this session.
     pub(crate) fn hears(&self, level: LoggingLevel) -> bool {
-        let state = self.lock();
+        let state = self.state.lock();
         let set = state.level.as_ref();
         set.is_some_and(|set| set.set_in == Some(state.session) && set.wanted <= level)
     }
 
     /// A number for one more listener.
     pub(super) fn number(&self) -> u64 {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.listeners += 1;
         state.listeners
     }
@@ -125,7 +126,7 @@ impl Standing {
     /// A listener wants to hear of a resource.
     pub(super) fn want(&self, uri: &Arc<str>, listener: u64) -> Granted {
         let (told, granted) = oneshot::channel();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let session = state.session;
         let wish = state.resources.entry(uri.clone()).or_default();
         wish.listeners.insert(listener);
@@ -141,7 +142,7 @@ impl Standing {
 
     /// A listener wants it no more.
     pub(super) fn release(&self, uri: &Arc<str>, listener: u64) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(wish) = state.resources.get_mut(uri) {
             wish.listeners.remove(&listener);
         }
@@ -151,7 +152,7 @@ impl Standing {
 
     /// Another session has taken the place of the last: all is to be asked for again.
     pub(crate) fn reopened(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.session += 1;
         state.is_in_doubt = false;
         state.is_silent = false;
@@ -165,23 +166,23 @@ impl Standing {
         expect(dead_code, reason = "a pipe breaks for good")
     )]
     pub(crate) fn doubt(&self) {
-        self.lock().is_in_doubt = true;
+        self.state.lock().is_in_doubt = true;
         self.changed.notify_one();
     }
 
     /// The server has no way to say anything by itself in this session.
     pub(super) fn fall_silent(&self) {
-        self.lock().is_silent = true;
+        self.state.lock().is_silent = true;
     }
 
     /// Whether that is so.
     pub(super) fn is_silent(&self) -> bool {
-        self.lock().is_silent
+        self.state.lock().is_silent
     }
 
     /// What there is to do now, each for a subject of its own, and in which session.
     pub(super) fn steps(&self) -> (Session, Vec<Step>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let session = state.session;
         let mut steps = Vec::new();
         if std::mem::take(&mut state.is_in_doubt) {
@@ -214,7 +215,7 @@ impl Standing {
 
     /// The level was set.
     pub(super) fn level_done(&self, session: Session, level: LoggingLevel) {
-        if let Some(wanted) = &mut self.lock().level
+        if let Some(wanted) = &mut self.state.lock().level
             && wanted.wanted == level
         {
             wanted.set_in = Some(session.0);
@@ -258,19 +259,14 @@ impl Standing {
 
     /// Nobody can have this resource: forget it.
     pub(super) fn forget(&self, uri: &str) {
-        self.lock().resources.remove(uri);
+        self.state.lock().resources.remove(uri);
     }
 
     fn settle<T>(&self, uri: &str, change: impl FnOnce(&mut Wish) -> T) -> Option<T> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let wish = state.resources.get_mut(uri)?;
         wish.is_under_way = false;
         Some(change(wish))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock leaves the wishes half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Looking at a task, by the words of either revision that has them.
 
+use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use turnbuckle_protocol::{
@@ -8,7 +9,7 @@ use turnbuckle_protocol::{
 };
 
 use super::TaskTicket;
-use crate::{CallError, Connection, connect::BoxFuture};
+use crate::{CallError, Connection};
 
 /// How often in a row a look may fail before it counts. A server that is restarted is back by
 /// then; with the usual interval it is some seconds.

@@ -2,8 +2,10 @@
 
 use std::{future::IntoFuture, time::Duration};
 
+use futures_core::future::BoxFuture;
+
 use super::{TaskHandle, TaskTicket};
-use crate::{Call, CallError, ToolOutput, call::Begun, connect::BoxFuture};
+use crate::{Call, CallError, ToolOutput, call::Begun};
 
 /// What came of a call that may become a task.
 #[derive(Debug)]

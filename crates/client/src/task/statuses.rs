@@ -8,10 +8,11 @@ use std::{
 };
 
 use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use turnbuckle_protocol::Task;
 
 use super::{TaskTicket, poll};
-use crate::{CallError, Connection, connect::BoxFuture};
+use crate::{CallError, Connection};
 
 /// How a task stands, now and whenever that changes, at the pace that the server asks for.
 ///
