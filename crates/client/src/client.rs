@@ -1,22 +1,24 @@
 //! The client: who it is, what it answers, how patient it is. Made once, connected as often as
 //! there are servers.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 use turnbuckle_protocol::{
-    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, LoggingLevel,
-    LoggingMessageNotificationParams, Lower, Revision,
+    LoggingMessageNotificationParams, Revision,
 };
 use turnbuckle_session::{Era, probe::Aim};
 use turnbuckle_transport::Limits;
 
 use crate::{
-    Answers, Ask, Cache, Connect, News, Passing, Refusal, Roots, Target,
-    settings::{OutputCheck, Settings, Tasks},
-    tap::Tap,
-    task,
+    answer::{Answers, Ask, Refusal, Roots},
+    cache::Cache,
+    connect::{Connect, Target},
+    news::News,
+    profile::{OutputCheck, Profile, TaskSupport},
+    tap::{Passing, Tap},
 };
 
 /// A client for any server.
@@ -39,23 +41,6 @@ use crate::{
 pub struct Client {
     profile: Arc<Profile>,
 }
-
-/// All that the connections of a client need to know of it.
-#[derive(Clone)]
-pub(crate) struct Profile {
-    pub(crate) client: Implementation,
-    pub(crate) answers: Answers,
-    pub(crate) settings: Settings,
-    pub(crate) cache: Option<Cache>,
-    pub(crate) listener: Option<Listener>,
-    pub(crate) log_listener: Option<LogListener>,
-    pub(crate) tap: Option<Tap>,
-    extensions: Map<String, Value>,
-}
-
-type Listener = Arc<dyn Fn(&News) + Send + Sync>;
-
-type LogListener = Arc<dyn Fn(&str, &LoggingMessageNotificationParams) + Send + Sync>;
 
 impl Client {
     /// A client by its name and version.
@@ -220,7 +205,7 @@ impl Client {
     /// requests that wait. It is for programs that would rather hold a connection than poll, and for
     /// servers whose tasks are at fault.
     pub fn without_tasks(self) -> Self {
-        self.with(|profile| profile.settings.tasks = Tasks::Off)
+        self.with(|profile| profile.settings.tasks = TaskSupport::Off)
     }
 
     /// Gives a server this long to answer the probe before it is also tried with a handshake.
@@ -270,50 +255,8 @@ impl Client {
 impl From<Implementation> for Client {
     /// A client with more to show than a name and a version.
     fn from(client: Implementation) -> Self {
-        let profile = Profile {
-            client,
-            answers: Answers::new(),
-            settings: Settings::default(),
-            cache: Some(Cache::new()),
-            listener: None,
-            log_listener: None,
-            tap: None,
-            extensions: Map::new(),
-        };
         Self {
-            profile: Arc::new(profile),
+            profile: Arc::new(client.into()),
         }
-    }
-}
-
-impl Profile {
-    /// What the client offers to a server of this revision.
-    pub(crate) fn capabilities(&self, revision: Revision) -> ClientCapabilities {
-        let mut capabilities = self.answers.capabilities();
-        if !self.extensions.is_empty() {
-            capabilities.extensions = Some(self.extensions.clone());
-        }
-        capabilities.lower(revision);
-        if self.settings.tasks == Tasks::Declared {
-            task::declare(&mut capabilities, revision);
-        }
-        capabilities
-    }
-
-    /// Who the client is, in the words of this revision.
-    pub(crate) fn identity(&self, revision: Revision) -> Implementation {
-        let mut client = self.client.clone();
-        client.lower(revision);
-        client
-    }
-}
-
-impl fmt::Debug for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Profile")
-            .field("client", &self.client)
-            .field("answers", &self.answers)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
     }
 }

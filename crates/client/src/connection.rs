@@ -6,10 +6,13 @@ use tokio::task::AbortHandle;
 use turnbuckle_session::Verdict;
 use turnbuckle_transport::StderrLog;
 
+#[cfg(feature = "http")]
+use crate::http::ExcludedTool;
 use crate::{
-    Ending, LogStream, NewsStream, Peer,
+    error::Ending,
     link::{Link, Opened},
-    news::Interest,
+    news::{Interest, LogStream, NewsStream},
+    peer::Peer,
 };
 
 /// An open connection to one server. Clones share it.
@@ -25,13 +28,11 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) fn new(opened: Opened, peer: Arc<Peer>, verdict: Verdict) -> Self {
-        let connection = Self {
+        Self {
             opened: Arc::new(opened),
             peer,
             verdict,
-        };
-        connection.ask_for_logs();
-        connection
+        }
     }
 
     /// Who is at the other end.
@@ -73,7 +74,7 @@ impl Connection {
     /// # Cancel safety
     /// Dropping the future changes nothing.
     pub async fn closed(&self) -> Arc<Ending> {
-        self.link().ended().await
+        self.link().lifecycle.ended().await
     }
 
     /// Closes the connection: sends what is queued, ends the server's process or session, and says
@@ -92,7 +93,7 @@ impl Connection {
     /// # Cancel safety
     /// Dropping the future does not stop what has begun.
     pub async fn close_within(&self, time: Duration) -> Option<Arc<Ending>> {
-        self.link().hurry(time * 2 / 5);
+        self.link().lifecycle.hurry(time * 2 / 5);
         tokio::time::timeout(time, self.close()).await.ok()
     }
 
@@ -100,6 +101,14 @@ impl Connection {
     pub fn is_answered_by_events(&self) -> bool {
         let http = self.link().wire.http();
         http.is_some_and(|http| http.is_answered_by_events())
+    }
+
+    /// The tools that the last list had and that were left out, because what they want repeated in
+    /// headers cannot be. Only servers at a URL have such.
+    #[cfg(feature = "http")]
+    pub fn excluded_tools(&self) -> Vec<ExcludedTool> {
+        let http = self.link().wire.http();
+        http.map(|http| http.tools.excluded()).unwrap_or_default()
     }
 
     pub(crate) fn link(&self) -> &Link {

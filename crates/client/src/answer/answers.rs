@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::round::tool_fault;
 
 use super::{Ask, Refusal, Roots, Unanswered, form};
-use crate::Peer;
+use crate::peer::Peer;
 
 type Handler<P, R> = Arc<dyn Fn(Ask<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
 
@@ -39,7 +39,7 @@ pub struct Answers {
     sample: Option<Handler<CreateMessageRequestParams, CreateMessageResult>>,
     sampling: Sampling,
     roots: Option<Roots>,
-    by_hand: ByHand,
+    by_hand: OfferedByHand,
 }
 
 /// What is offered although no handler answers it.
@@ -48,7 +48,7 @@ pub struct Answers {
     clippy::struct_excessive_bools,
     reason = "a set of what can be offered, each with a name of its own"
 )]
-struct ByHand {
+struct OfferedByHand {
     forms: bool,
     urls: bool,
     sampling: bool,

@@ -2,9 +2,9 @@
 
 use std::{error::Error, fmt, ops::Deref, sync::Arc};
 
-use turnbuckle_protocol::{ErrorObject, error::code};
+use turnbuckle_protocol::{ElicitRequestUrlParams, ErrorObject, error::code};
 
-use crate::Peer;
+use crate::peer::Peer;
 
 /// Something a server asks, and who asks it. People should be shown both.
 #[derive(Clone, Debug)]
@@ -27,6 +27,20 @@ impl<P> Deref for Ask<P> {
 
     fn deref(&self) -> &P {
         &self.request
+    }
+}
+
+impl Ask<ElicitRequestUrlParams> {
+    /// Waits until the server says that what the person went there for is done.
+    ///
+    /// Only servers of 2025-11-25 say so, and they need not: leave people a way to go on by
+    /// themselves. It may be waited for after the handler has answered, for as long as the
+    /// connection lives.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    pub fn done(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.server.visits().expect(&self.request)
     }
 }
 

@@ -1,16 +1,17 @@
 //! What servers may ask of a client, and who answers: forms and URLs for a person, a completion of
-//! a model, the roots.
+//! a model, the roots. What no handler answers may be answered by hand ([`manual_calls`]).
 
 mod answers;
 mod ask;
 mod form;
+mod manual_calls;
+mod parked;
 mod roots;
-mod visits;
-
-pub(crate) use form::check as check_form;
 
 pub use answers::Answers;
 pub(crate) use ask::Unanswered;
 pub use ask::{Ask, Refusal};
+pub(crate) use form::check as check_form;
+pub(crate) use manual_calls::{MAX_WAIT, ManualCall, ManualCalls};
+pub(crate) use parked::ParkedCall;
 pub use roots::Roots;
-pub(crate) use visits::Visits;

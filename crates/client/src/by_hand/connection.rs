@@ -9,7 +9,12 @@ use turnbuckle_protocol::{
 };
 
 use super::{Answerable, Pending, Round};
-use crate::{Call, CallError, Connection, answer::check_form, call::Listener};
+use crate::{
+    answer::check_form,
+    call::{Call, ProgressListener},
+    connection::Connection,
+    error::CallError,
+};
 
 /// A call, or the rest of one, whose questions are answered by hand; made when it is awaited.
 ///
@@ -19,7 +24,7 @@ use crate::{Call, CallError, Connection, answer::check_form, call::Listener};
 pub struct ByHand<'a, R> {
     connection: &'a Connection,
     start: Start<'a, R>,
-    progress: Option<Listener<'a>>,
+    progress: Option<ProgressListener<'a>>,
 }
 
 enum Start<'a, R> {
@@ -83,7 +88,7 @@ impl Connection {
     /// left on the wire, and nothing is to be said.
     pub fn give_up<R>(&self, pending: &Pending<R>) {
         if let Some(ticket) = &pending.parked {
-            drop(self.link().parking.fetch(ticket));
+            drop(self.link().manual.fetch(ticket));
         }
     }
 }
@@ -124,7 +129,7 @@ impl Connection {
         &'a self,
         pending: Pending<R>,
         answers: InputResponses,
-        progress: Option<Listener<'a>>,
+        progress: Option<ProgressListener<'a>>,
     ) -> Result<Round<R>, CallError> {
         let link = self.link();
         let mut answers = pending.only_asked(answers);
@@ -144,9 +149,9 @@ impl Connection {
                 call.run_by_hand(Some(answers), request_state, rounds).await
             }
             Some(ticket) if !link.revision().is_modern() => {
-                let parked = link.parking.fetch(ticket);
+                let parked = link.manual.fetch(ticket);
                 let parked = parked.ok_or_else(|| self.not_resumable(&pending))?;
-                parked.seat.answer(answers);
+                parked.call.answer(answers);
                 call.go_on(parked, pending.rounds).await
             }
             _ => Err(self.not_resumable(&pending)),

@@ -3,16 +3,11 @@
 //!
 //! A modern call is paused on the server's side, so what is [`Pending`] is all there is to it: it can
 //! be written down and gone on with by another process. A session asks in the middle of a call that
-//! stays open ([`desk`]), so its call is [`parked`] and can be gone on with for as long as the
-//! connection is there.
+//! stays open, so its call is parked and can be gone on with for as long as the connection is there.
 
 mod connection;
-mod desk;
-mod parked;
 mod pending;
+mod run;
 
 pub use connection::ByHand;
 pub use pending::{Answerable, Pending, Round};
-
-pub(crate) use desk::{Desk, MAX_WAIT, Seat};
-pub(crate) use parked::{Parked, Parking};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadResourceResult};
 
-use crate::{Call, Connection, ToolOutput};
+use crate::{call::Call, connection::Connection, tool::ToolOutput};
 
 /// What came of a call, or of going on with one.
 #[derive(Debug)]

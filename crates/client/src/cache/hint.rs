@@ -23,7 +23,7 @@ impl Hint {
     pub(super) fn of(result: &RawValue, default: Option<Duration>) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Peek {
+        struct HintFields {
             result_type: Option<ResultType>,
             ttl_ms: Option<Number>,
             cache_scope: Option<CacheScope>,
@@ -32,7 +32,7 @@ impl Hint {
         if default.is_none() && !result.get().contains("\"ttlMs\"") {
             return None;
         }
-        let peek: Peek = serde_json::from_str(result.get()).ok()?;
+        let peek: HintFields = serde_json::from_str(result.get()).ok()?;
         // caching: a question is not to be kept.
         if peek.result_type.unwrap_or_default() != ResultType::Complete {
             return None;

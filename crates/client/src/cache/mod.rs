@@ -1,15 +1,16 @@
 //! Results that servers say may be kept: lists, resources, what they can do.
 //!
-//! [`Cache`] is the handle that applications have, [`store`] the bounded table behind it, [`scope`] says
-//! for whom an entry is, and [`hint`] what a server says about keeping a result. Time is an argument of
-//! all but the handle.
+//! [`Cache`] is the handle that applications have, [`store`] the bounded table behind it, [`hint`]
+//! what a server says about keeping a result. [`ConnectionCache`] is the part of one connection and
+//! knows for whom its results are, and [`lookup`] is how a call uses it. Time is an argument of all
+//! but the last.
 
+mod connection;
 mod handle;
 mod hint;
-mod scope;
+mod lookup;
 mod store;
-mod using;
 
+pub(crate) use connection::ConnectionCache;
 pub use handle::Cache;
-pub(crate) use scope::Scoped;
-pub(crate) use using::{Freshness, Lookup};
+pub(crate) use lookup::{Freshness, Lookup};

@@ -13,17 +13,17 @@ use super::hint::Hint;
 
 /// What a result is the answer to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Subject {
+pub(super) struct CachedRequest {
     pub(super) method: Box<str>,
     /// All that makes a difference to the answer, as JSON; the address alone of a resource.
     pub(super) params: Box<str>,
 }
 
-/// A subject, for those who share a scope.
+/// A request, for those who share a scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) scope: Arc<str>,
-    pub(super) subject: Subject,
+    pub(super) request: CachedRequest,
 }
 
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Store {
         (epoch, now): (u64, Instant),
     ) {
         self.remove(&key);
-        let bytes = result.get().len() + key.subject.params.len() + key.scope.len();
+        let bytes = result.get().len() + key.request.params.len() + key.scope.len();
         let Some(fresh_until) = now.checked_add(hint.ttl) else {
             return;
         };
@@ -135,12 +135,16 @@ impl Store {
     }
 
     /// Removes what a server has said is out of date, and says how many that were.
-    pub(super) fn forget(&mut self, server: &str, is_meant: impl Fn(&Subject) -> bool) -> usize {
+    pub(super) fn forget(
+        &mut self,
+        server: &str,
+        is_meant: impl Fn(&CachedRequest) -> bool,
+    ) -> usize {
         self.epoch += 1;
         let meant: Vec<Arc<Key>> = self
             .entries
             .iter()
-            .filter(|(key, entry)| *entry.server == *server && is_meant(&key.subject))
+            .filter(|(key, entry)| *entry.server == *server && is_meant(&key.request))
             .map(|(key, _)| key.clone())
             .collect();
         for key in &meant {
@@ -176,7 +180,7 @@ mod tests {
     fn key(params: &str) -> Key {
         Key {
             scope: "s".into(),
-            subject: Subject {
+            request: CachedRequest {
                 method: "m".into(),
                 params: params.into(),
             },
@@ -234,7 +238,7 @@ mod tests {
         keep(&mut store, "a", "1", now);
         let epoch = store.epoch();
         assert_eq!(store.forget("other", |_| true), 0);
-        assert_eq!(store.forget("server", |subject| &*subject.params == "a"), 1);
+        assert_eq!(store.forget("server", |request| &*request.params == "a"), 1);
         let hint = Hint {
             ttl: TTL,
             scope: CacheScope::Private,

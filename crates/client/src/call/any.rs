@@ -2,16 +2,15 @@
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    Lower, Meta, envelope,
+    Lower, Meta,
     method::{Method, Notification},
 };
 
 use super::{
-    Call,
+    Call, Parsed,
     builder::{Body, Check, object},
-    exchange::Read,
 };
-use crate::{CallError, Connection, link::split_meta};
+use crate::{connection::Connection, error::CallError, link::split_meta};
 
 impl Connection {
     /// Sends any request of the protocol. The answer is everything it can be: where the server
@@ -29,8 +28,8 @@ impl Connection {
     {
         params.lower(self.link().revision());
         let (meta, body) = split(M::NAME, object(M::NAME, &params));
-        let call = Call::new(self.link(), M::NAME, body, |exchange, raw| {
-            exchange.parse::<M::Outcome>(&raw).map(Read::Done)
+        let call = Call::new(self.link(), M::NAME, body, |reader, raw| {
+            reader.parse::<M::Outcome>(&raw).map(Parsed::Done)
         });
         Call { meta, ..call }
     }
@@ -45,7 +44,7 @@ impl Connection {
         let method = method.into();
         let params = params.map_or(Ok(None), |params| object(&method, &params));
         let (meta, body) = split(&method, params);
-        let call = Call::new(self.link(), method, body, |_, raw| Ok(Read::Done(raw)));
+        let call = Call::new(self.link(), method, body, |_, raw| Ok(Parsed::Done(raw)));
         Call {
             meta,
             check: Check::Skip,
@@ -69,13 +68,7 @@ impl Connection {
         let link = self.link();
         link.check_offered(N::NAME)?;
         params.lower(link.revision());
-        let mut message = Vec::new();
-        envelope::write_notification(&mut message, N::NAME, &params)
-            .map_err(|source| CallError::unwritable(N::NAME, source))?;
-        link.wire
-            .send(&message)
-            .await
-            .map_err(|_| link.closed(N::NAME))
+        link.send_notification(N::NAME, &params).await
     }
 }
 

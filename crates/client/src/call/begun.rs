@@ -11,12 +11,11 @@ use turnbuckle_protocol::{
 use super::{
     Call,
     builder::{Body, Check, Subject},
-    exchange::{Exchange, Read},
 };
-use crate::{CallError, Connection, link::Link, task};
+use crate::{connection::Connection, error::CallError, link::Link, task};
 
 /// What came of a call.
-pub(crate) enum Begun<R> {
+pub(super) enum Begun<R> {
     /// The result.
     Done(R),
     /// A task of this tool.
@@ -31,24 +30,17 @@ impl<'a, R> Call<'a, R> {
             Begun::Done(result) => return Ok(result),
             Begun::Task(tool, begun) => (tool, begun),
         };
-        let exchange = Exchange {
-            link: self.link,
-            method: &self.method,
-            subject: subject.text(),
-        };
+        let reader = self.reader(subject);
         // tasks: nothing but a tool's call can become one.
         let Some(connection) = self.connection else {
-            return Err(exchange.malformed("this cannot become a task"));
+            return Err(reader.malformed("this cannot become a task"));
         };
         let raw = task::wait(connection, &tool, &begun, self.deadline).await?;
-        match (self.read)(&exchange, raw)? {
-            Read::Done(result) => Ok(result),
-            Read::Asked(_) | Read::Task(_) => Err(exchange.malformed("a task returned no result")),
-        }
+        (self.read)(&reader, raw)?.done(&reader)
     }
 
     /// Starts the call, as a task where the server has them.
-    pub(crate) async fn begin_as_task(
+    pub(super) async fn begin_as_task(
         mut self,
         ttl: Option<Duration>,
     ) -> Result<Begun<R>, CallError> {
@@ -59,10 +51,11 @@ impl<'a, R> Call<'a, R> {
         let task = has_tasks(self.link).then(|| TaskMetadata {
             ttl: ttl.map(whole),
         });
-        let body = std::mem::replace(&mut self.body, Ok(Body::Plain(None)))?;
-        match body {
+        match self.take_body()? {
             Body::Subject(subject) => self.begin_or_call(&subject, task).await,
-            Body::Plain(_) => unreachable_plain(self.link, &self.method),
+            Body::Plain(_) => Err(self
+                .link
+                .not_offered(&self.method, "it cannot become a task")),
         }
     }
 
@@ -86,13 +79,9 @@ impl<'a, R> Call<'a, R> {
     }
 
     /// The connection that the call was made of.
-    pub(crate) fn connection(&self) -> Option<&'a Connection> {
+    pub(super) fn connection(&self) -> Option<&'a Connection> {
         self.connection
     }
-}
-
-fn unreachable_plain<R>(link: &Link, method: &str) -> Result<R, CallError> {
-    Err(link.not_offered(method, "it cannot become a task"))
 }
 
 /// tasks: -32601 is the answer where tool and call do not agree on tasks.

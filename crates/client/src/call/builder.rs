@@ -7,8 +7,13 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{LoggingLevel, Meta, ProgressNotificationParams};
 
-use super::exchange::{Exchange, Read};
-use crate::{CallError, Connection, cache::Freshness, link::Link};
+use super::{AnswerReader, Parsed};
+use crate::{
+    cache::Freshness,
+    connection::Connection,
+    error::CallError,
+    link::{Link, in_span, span},
+};
 
 /// Something asked of a server, sent when it is awaited.
 ///
@@ -30,25 +35,25 @@ use crate::{CallError, Connection, cache::Freshness, link::Link};
 /// then is done.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct Call<'a, R> {
-    pub(super) link: &'a Link,
+    pub(crate) link: &'a Link,
     /// Set where a call can become a task, which outlives it.
-    pub(super) connection: Option<&'a Connection>,
-    pub(super) method: Cow<'static, str>,
+    pub(crate) connection: Option<&'a Connection>,
+    pub(crate) method: Cow<'static, str>,
     /// An error waits until the call is awaited, where all the others are met too.
     pub(super) body: Result<Body, CallError>,
-    pub(super) read: Reader<R>,
+    pub(crate) read: Reader<R>,
     pub(super) check: Check,
-    pub(super) deadline: Option<Duration>,
-    pub(crate) progress: Option<Listener<'a>>,
-    pub(super) meta: Option<Meta>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) progress: Option<ProgressListener<'a>>,
+    pub(crate) meta: Option<Meta>,
     pub(super) log_level: Option<LoggingLevel>,
     pub(super) freshness: Freshness,
 }
 
 /// How an answer becomes a value.
-pub(super) type Reader<R> = fn(&Exchange<'_>, Box<RawValue>) -> Result<Read<R>, CallError>;
+pub(crate) type Reader<R> = fn(&AnswerReader<'_>, Box<RawValue>) -> Result<Parsed<R>, CallError>;
 
-pub(crate) type Listener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
+pub(crate) type ProgressListener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
 
 /// What is looked at before anything is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +65,7 @@ pub(super) enum Check {
 }
 
 /// What a call carries.
-pub(super) enum Body {
+pub(crate) enum Body {
     /// Params that are sent once, as they are.
     Plain(Option<Box<RawValue>>),
     /// A request in whose middle the server may ask.
@@ -69,15 +74,15 @@ pub(super) enum Body {
 
 /// What a request in whose middle the server may ask is about.
 #[derive(Clone, Default)]
-pub(super) struct Subject {
-    pub(super) name: Option<String>,
-    pub(super) uri: Option<String>,
-    pub(super) arguments: Option<Box<RawValue>>,
+pub(crate) struct Subject {
+    pub(crate) name: Option<String>,
+    pub(crate) uri: Option<String>,
+    pub(crate) arguments: Option<Box<RawValue>>,
 }
 
 impl Body {
     /// What it is about; empty for a request that is about nothing.
-    pub(super) fn into_subject(self) -> Subject {
+    pub(crate) fn into_subject(self) -> Subject {
         match self {
             Self::Subject(subject) => subject,
             Self::Plain(_) => Subject::default(),
@@ -87,7 +92,7 @@ impl Body {
 
 impl Subject {
     /// What it is called: the name of a tool or a prompt, or the address of a resource.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         self.name
             .as_deref()
             .or(self.uri.as_deref())
@@ -117,6 +122,19 @@ impl<'a, R> Call<'a, R> {
             log_level: None,
             freshness: Freshness::Uncached,
         }
+    }
+
+    /// Takes out what it carries.
+    pub(crate) fn take_body(&mut self) -> Result<Body, CallError> {
+        std::mem::replace(&mut self.body, Ok(Body::Plain(None)))
+    }
+
+    fn span(&self) -> tracing::Span {
+        let subject = match &self.body {
+            Ok(Body::Subject(subject)) => subject.text(),
+            _ => "",
+        };
+        span(self.link.revision(), &self.method, subject)
     }
 
     /// The answer may be kept for as long as the server allows.
@@ -195,7 +213,7 @@ impl<'a, R: Send + 'a> IntoFuture for Call<'a, R> {
 
     fn into_future(self) -> Self::IntoFuture {
         if turnbuckle_telemetry::are_spans_wanted() {
-            return Box::pin(self.run_in_span());
+            return Box::pin(in_span(self.span(), self.run()));
         }
         Box::pin(self.run())
     }

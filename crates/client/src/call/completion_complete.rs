@@ -3,11 +3,10 @@
 use turnbuckle_protocol::{CompleteRequestParams, CompleteResult, Completion, Lower, Reference};
 
 use super::{
-    Call,
+    Call, Parsed,
     builder::{Body, object},
-    exchange::Read,
 };
-use crate::Connection;
+use crate::connection::Connection;
 
 const METHOD: &str = "completion/complete";
 
@@ -26,10 +25,10 @@ impl Connection {
     pub fn complete_with(&self, mut params: CompleteRequestParams) -> Call<'_, Completion> {
         params.lower(self.link().revision());
         let body = object(METHOD, &params).map(Body::Plain);
-        Call::new(self.link(), METHOD, body, |exchange, raw| {
-            exchange
+        Call::new(self.link(), METHOD, body, |reader, raw| {
+            reader
                 .complete::<CompleteResult>(&raw)
-                .map(|result| Read::Done(result.completion))
+                .map(|result| Parsed::Done(result.completion))
         })
     }
 }

@@ -1,46 +1,26 @@
 //! The course of a call: checked, sent, asked about, answered.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{
-    Complete, CreateTaskResult, InputRequiredResult, InputResponses, Outcome, TaskMetadata,
-};
-use turnbuckle_session::requests::Deadline;
+use turnbuckle_protocol::{InputResponses, TaskMetadata};
 
 use super::{
+    AnswerReader, Parsed,
     begun::Begun,
     builder::{Body, Call, Check, Subject},
     input_required::{self, Retry},
     visit_first,
 };
 use crate::{
-    CallError,
     cache::Lookup,
-    link::{Link, OnDrop, Outgoing, Progress},
+    error::CallError,
+    link::{OnDrop, OnProgress, Outgoing},
 };
-
-/// What a call is about, for reading its answer.
-pub(super) struct Exchange<'a> {
-    pub(super) link: &'a Link,
-    pub(super) method: &'a str,
-    /// The tool, the prompt or the resource; empty for other calls.
-    pub(super) subject: &'a str,
-}
-
-/// What an answer says.
-pub(super) enum Read<R> {
-    /// The result.
-    Done(R),
-    /// The server wants something first.
-    Asked(InputRequiredResult),
-    /// The result comes later.
-    Task(CreateTaskResult),
-}
 
 /// The params of a request in whose middle the server may ask.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Params<'a> {
+pub(crate) struct SubjectParams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,16 +38,38 @@ pub(super) struct Params<'a> {
 
 impl<'a, R> Call<'a, R> {
     pub(super) async fn run(mut self) -> Result<R, CallError> {
+        match self.prepare().await? {
+            Body::Plain(params) => self.run_once(params.as_deref()).await,
+            Body::Subject(subject) => self.run_to_the_end(&subject).await,
+        }
+    }
+
+    /// Sees to it that the call can be made, and takes out what it carries.
+    pub(crate) async fn prepare(&mut self) -> Result<Body, CallError> {
         if self.check == Check::Offered {
             self.link.check_offered(&self.method)?;
         }
         if let Some(level) = self.log_level {
             self.hear_logs(level).await?;
         }
-        let body = std::mem::replace(&mut self.body, Ok(Body::Plain(None)))?;
-        match body {
-            Body::Plain(params) => self.run_once(params.as_deref()).await,
-            Body::Subject(subject) => self.run_to_the_end(&subject).await,
+        self.take_body()
+    }
+
+    /// What it is about, for reading its answer.
+    pub(crate) fn reader<'s>(&'s self, subject: &'s Subject) -> AnswerReader<'s> {
+        AnswerReader {
+            link: self.link,
+            method: &self.method,
+            subject: subject.text(),
+        }
+    }
+
+    /// The error of a call that was asked too often.
+    pub(crate) fn too_many_rounds(&self) -> CallError {
+        CallError::TooManyRounds {
+            server: self.link.server().clone(),
+            method: self.method.as_ref().into(),
+            rounds: self.link.profile().settings.max_rounds,
         }
     }
 
@@ -76,17 +78,9 @@ impl<'a, R> Call<'a, R> {
             None => self.send(&params).await?,
             Some(lookup) => self.send_or_find(&params, lookup).await?,
         };
-        let exchange = Exchange {
-            link: self.link,
-            method: &self.method,
-            subject: "",
-        };
-        match (self.read)(&exchange, raw)? {
-            Read::Done(result) => Ok(result),
-            Read::Asked(_) | Read::Task(_) => {
-                Err(exchange.malformed("nothing can be asked or put off here"))
-            }
-        }
+        let nothing = Subject::default();
+        let reader = self.reader(&nothing);
+        (self.read)(&reader, raw)?.done(&reader)
     }
 
     /// Sends, and answers what is asked, until there is a result or a task.
@@ -96,9 +90,8 @@ impl<'a, R> Call<'a, R> {
         mut task: Option<TaskMetadata>,
     ) -> Result<Begun<R>, CallError> {
         let mut retry = Retry::default();
-        let max_rounds = self.link.profile.settings.max_rounds;
-        for round in 0..max_rounds {
-            let params = Params::new(subject, &retry, task.as_ref());
+        for round in 0..self.link.profile().settings.max_rounds {
+            let params = SubjectParams::new(subject, &retry, task.as_ref());
             // caching: what came of a retry depends on more than the request.
             let raw = match self.lookup(subject.text()).filter(|_| round == 0) {
                 None => match self.send(&params).await {
@@ -113,33 +106,25 @@ impl<'a, R> Call<'a, R> {
                 },
                 Some(lookup) => self.send_or_find(&params, lookup).await?,
             };
-            let exchange = Exchange {
-                link: self.link,
-                method: &self.method,
-                subject: subject.text(),
-            };
-            match (self.read)(&exchange, raw)? {
-                Read::Done(result) => return Ok(Begun::Done(result)),
-                Read::Task(task) => {
+            let reader = self.reader(subject);
+            match (self.read)(&reader, raw)? {
+                Parsed::Done(result) => return Ok(Begun::Done(result)),
+                Parsed::Task(task) => {
                     let tool = subject.text().to_owned();
                     return Ok(Begun::Task(tool, Box::new(task)));
                 }
-                Read::Asked(asked) => {
-                    retry = input_required::answer(&exchange, asked, round).await?;
+                Parsed::Asked(asked) => {
+                    retry = input_required::answer(&reader, asked, round).await?;
                 }
             }
         }
-        Err(CallError::TooManyRounds {
-            server: self.link.server().clone(),
-            method: self.method.as_ref().into(),
-            rounds: max_rounds,
-        })
+        Err(self.too_many_rounds())
     }
 
     /// Where the answer is kept, if it may be.
     fn lookup(&self, params: &str) -> Option<Lookup<'a>> {
         Lookup::new(
-            self.link,
+            &self.link.cache,
             &self.method,
             params,
             self.meta.as_ref(),
@@ -161,18 +146,18 @@ impl<'a, R> Call<'a, R> {
                 lookup.keep(&raw);
                 Ok(raw)
             }
-            Err(error) => lookup.instead_of(&error).ok_or(error),
+            Err(error) => lookup.instead_of(&error, self.link.server()).ok_or(error),
         }
     }
 
-    pub(super) async fn send<P: Serialize + ?Sized>(
+    pub(crate) async fn send<P: Serialize + ?Sized>(
         &mut self,
         params: &P,
     ) -> Result<Box<RawValue>, CallError> {
         let answer = self.send_once(params).await;
         #[cfg(feature = "http")]
         if let Err(error) = &answer
-            && self.link.is_outdated(&self.method, error)
+            && super::list::is_outdated(self.link, &self.method, error)
             && super::list::refetch_tools(self.link).await
         {
             // streamable-http: after a header mismatch, list the tools again and retry.
@@ -190,20 +175,20 @@ impl<'a, R> Call<'a, R> {
             meta: self.meta.as_ref(),
             progress: self.progress.is_some(),
         };
-        let deadline: Deadline = self.link.profile.settings.deadline(self.deadline);
+        let deadline = self.link.profile().settings.deadline(self.deadline);
         let request = self
             .link
             .prepare(&outgoing, deadline, OnDrop::Cancel, params)?;
         let progress = self
             .progress
             .as_mut()
-            .map(|listener| &mut **listener as Progress<'_>);
+            .map(|listener| &mut **listener as OnProgress<'_>);
         request.answer(progress).await
     }
 }
 
-impl<'a> Params<'a> {
-    pub(super) fn new(
+impl<'a> SubjectParams<'a> {
+    pub(crate) fn new(
         subject: &'a Subject,
         retry: &'a Retry,
         task: Option<&'a TaskMetadata>,
@@ -216,40 +201,5 @@ impl<'a> Params<'a> {
             request_state: retry.state.as_deref(),
             task,
         }
-    }
-}
-
-impl Exchange<'_> {
-    /// Reads an answer that can only be the result.
-    pub(super) fn complete<R: DeserializeOwned>(&self, raw: &RawValue) -> Result<R, CallError> {
-        if self.link.revision().is_modern() {
-            self.parse::<Complete<R>>(raw).map(|complete| complete.0)
-        } else {
-            self.parse(raw)
-        }
-    }
-
-    /// Reads an answer that may be a question.
-    pub(super) fn outcome<R: DeserializeOwned>(
-        &self,
-        raw: &RawValue,
-    ) -> Result<Read<R>, CallError> {
-        if !self.link.revision().is_modern() {
-            return self.parse(raw).map(Read::Done);
-        }
-        Ok(match self.parse::<Outcome<R>>(raw)? {
-            Outcome::Complete(result) => Read::Done(result),
-            Outcome::InputRequired(asked) => Read::Asked(asked),
-        })
-    }
-
-    pub(super) fn parse<T: DeserializeOwned>(&self, raw: &RawValue) -> Result<T, CallError> {
-        serde_json::from_str(raw.get())
-            .map_err(|source| CallError::malformed(self.link.server().clone(), self.method, source))
-    }
-
-    pub(super) fn malformed(&self, problem: &str) -> CallError {
-        let source = serde::de::Error::custom(problem);
-        CallError::malformed(self.link.server().clone(), self.method, source)
     }
 }

@@ -1,37 +1,128 @@
-//! Methods of extensions.
+//! Extensions: what a server offers beyond the core.
 
-use turnbuckle_protocol::method::Method;
+use std::fmt;
+use turnbuckle_protocol::{
+    ExtensionSpec,
+    method::{Method, Notification},
+};
 
 use super::{
-    Call,
+    Call, Parsed,
     any::split,
     builder::{Check, object},
-    exchange::Read,
 };
-use crate::{CallError, link::Link};
+use crate::{connection::Connection, error::CallError};
 
-/// A call of a method that an extension defines.
-pub(crate) fn extension_call<'a, M: Method>(
-    link: &'a Link,
-    params: &M::Params,
-) -> Call<'a, M::Result> {
-    let (meta, body) = split(M::NAME, object(M::NAME, params));
-    let call = Call::new(link, M::NAME, body, |exchange, raw| {
-        exchange.complete::<M::Result>(&raw).map(Read::Done)
-    });
-    Call {
-        // Whoever calls has seen that the extension is declared.
-        check: Check::Skip,
-        meta,
-        ..call
+/// An extension that the server declares, by [`Connection::extension`].
+///
+/// ```no_run
+/// # use serde::{Deserialize, Serialize};
+/// # use turnbuckle_client::protocol::{ExtensionSpec, method::Method};
+/// # struct Almanac;
+/// # #[derive(Serialize, Deserialize)] struct Settings { since: u16 }
+/// # #[derive(Serialize, Deserialize)] struct None {}
+/// # impl ExtensionSpec for Almanac {
+/// #     const ID: &'static str = "com.example/almanac";
+/// #     type Client = None;
+/// #     type Server = Settings;
+/// # }
+/// # #[derive(Serialize, Deserialize)] struct Day { day: String }
+/// # #[derive(Serialize, Deserialize)] struct Weather { celsius: f64 }
+/// # struct AlmanacRead;
+/// # impl Method for AlmanacRead {
+/// #     const NAME: &'static str = "almanac/read";
+/// #     type Params = Day;
+/// #     type Result = Weather;
+/// #     type Outcome = Weather;
+/// # }
+/// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+/// let almanac = server.extension::<Almanac>()?;
+/// if almanac.settings().since <= 1816 {
+///     let weather = almanac.call::<AlmanacRead>(&Day { day: "1816-07-04".into() }).await?;
+///     println!("{} °C", weather.celsius);
+/// }
+/// # Ok(()) }
+/// ```
+pub struct Extended<'a, E: ExtensionSpec> {
+    connection: &'a Connection,
+    settings: E::Server,
+}
+
+impl Connection {
+    /// An extension of the server, if it declares it.
+    ///
+    /// Most extensions also want the client to [declare](crate::Client::declare) them.
+    ///
+    /// # Errors
+    /// [`CallError::NotOffered`] if it does not, or if what it declares cannot be read.
+    pub fn extension<E: ExtensionSpec>(&self) -> Result<Extended<'_, E>, CallError> {
+        let capabilities = self.server().capabilities();
+        let declared = capabilities.and_then(|capabilities| capabilities.extension(E::ID));
+        let Some(declared) = declared else {
+            let reason = "it does not declare this extension";
+            return Err(self.link().not_offered(E::ID, reason));
+        };
+        match serde_json::from_value(declared.clone()) {
+            Ok(settings) => Ok(Extended {
+                connection: self,
+                settings,
+            }),
+            Err(error) => {
+                let reason = format!("what it declares cannot be read: {error}");
+                Err(self.link().not_offered(E::ID, &reason))
+            }
+        }
     }
 }
 
-/// What the server does not offer.
-pub(crate) fn not_offered(link: &Link, what: &str, reason: &str) -> CallError {
-    CallError::NotOffered {
-        server: link.server().clone(),
-        method: what.into(),
-        reason: reason.into(),
+impl<'a, E: ExtensionSpec> Extended<'a, E> {
+    /// What the server said when it declared the extension.
+    pub fn settings(&self) -> &E::Server {
+        &self.settings
+    }
+
+    /// The connection it belongs to.
+    pub fn connection(&self) -> &'a Connection {
+        self.connection
+    }
+
+    /// Calls a method of the extension.
+    pub fn call<M: Method>(&self, params: &M::Params) -> Call<'a, M::Result> {
+        let link = self.connection.link();
+        #[cfg(feature = "http")]
+        if let (Some(member), Some(http)) = (M::NAMED_BY, link.wire.http()) {
+            http.names.learn(M::NAME, member);
+        }
+        let (meta, body) = split(M::NAME, object(M::NAME, params));
+        let call = Call::new(link, M::NAME, body, |reader, raw| {
+            reader.complete::<M::Result>(&raw).map(Parsed::Done)
+        });
+        Call {
+            // That the extension is declared has been seen.
+            check: Check::Skip,
+            meta,
+            ..call
+        }
+    }
+
+    /// Sends a notification of the extension.
+    ///
+    /// # Errors
+    /// [`CallError::Closed`] if the connection has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready sends nothing.
+    pub async fn notify<N: Notification>(&self, params: &N::Params) -> Result<(), CallError> {
+        let link = self.connection.link();
+        link.send_notification(N::NAME, params).await
+    }
+}
+
+impl<E: ExtensionSpec> fmt::Debug for Extended<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Extended")
+            .field("id", &E::ID)
+            .field("server", &self.connection.server().name())
+            .finish_non_exhaustive()
     }
 }

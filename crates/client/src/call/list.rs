@@ -19,11 +19,12 @@ use turnbuckle_protocol::{
 };
 
 use super::{
-    Call,
+    Call, Parsed,
     builder::{Body, object},
-    exchange::Read,
 };
-use crate::{CallError, Connection, cache::Freshness, link::Link};
+#[cfg(feature = "http")]
+use crate::http::Http;
+use crate::{cache::Freshness, connection::Connection, error::CallError, link::Link};
 
 /// How many pages of one list are fetched. A server with more, or one that makes up pages without
 /// end, is better asked for what is wanted.
@@ -233,7 +234,7 @@ impl<T: Listed> Pages<'_, T> {
             .is_some_and(|error| error.code == code::INVALID_PARAMS);
         is_refused
             && self.fetched > 0
-            && self.link.forget_results(|method, _| method == T::METHOD) > 0
+            && self.link.cache.forget(|method, _| method == T::METHOD) > 0
     }
 }
 
@@ -244,6 +245,31 @@ impl<'a, T: Listed> IntoFuture for List<'a, T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.all())
     }
+}
+
+/// Takes note of a tool, and says whether it can be called over HTTP.
+#[cfg(feature = "http")]
+fn is_usable(link: &Link, http: &Http, tool: &Tool) -> bool {
+    let admitted = http.tools.admit(tool, link.revision().is_modern());
+    if let Err(reason) = &admitted {
+        tracing::warn!(
+            server = &**link.server(),
+            tool = tool.name,
+            reason,
+            "left a tool out of the list"
+        );
+    }
+    admitted.is_ok()
+}
+
+/// Whether an error says that the list of tools which a call was made by is out of date.
+#[cfg(feature = "http")]
+pub(super) fn is_outdated(link: &Link, method: &str, error: &CallError) -> bool {
+    method == "tools/call"
+        && link.wire.is_http()
+        && error
+            .rejection()
+            .is_some_and(|error| error.code == code::HEADER_MISMATCH)
 }
 
 /// Lists the tools again, for what the list says about sending their calls.
@@ -267,10 +293,10 @@ impl<T: Listed> Pages<'_, T> {
             return Err(self.endless(&format!("it has more than {MAX_PAGES} pages")));
         }
         let body = object(T::METHOD, &params).map(Body::Plain);
-        let mut call = Call::new(self.link, T::METHOD, body, |exchange, raw| {
-            exchange
+        let mut call = Call::new(self.link, T::METHOD, body, |reader, raw| {
+            reader
                 .complete::<T::Page>(&raw)
-                .map(|page| Read::Done(T::split(page)))
+                .map(|page| Parsed::Done(T::split(page)))
         });
         call.deadline = self.deadline;
         call.freshness = self.freshness;
@@ -296,11 +322,11 @@ impl<T: Listed> Pages<'_, T> {
     )]
     fn learn(&self, tools: &mut Vec<Tool>) {
         #[cfg(feature = "http")]
-        {
+        if let Some(http) = self.link.wire.http() {
             if self.fetched == 0 {
-                self.link.tools.forget();
+                http.tools.forget();
             }
-            tools.retain(|tool| self.link.admit_tool(tool));
+            tools.retain(|tool| is_usable(self.link, http, tool));
         }
         self.link.schemas.learn(tools, self.fetched);
     }

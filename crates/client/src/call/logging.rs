@@ -3,11 +3,10 @@
 use turnbuckle_protocol::{LoggingLevel, SetLevelRequestParams};
 
 use super::{
-    Call,
+    Call, Parsed,
     builder::{Body, object},
-    exchange::Read,
 };
-use crate::{CallError, Connection, link::Link};
+use crate::{connection::Connection, error::CallError, link::Link};
 
 const METHOD: &str = "logging/setLevel";
 
@@ -21,11 +20,11 @@ impl Connection {
     pub async fn set_log_level(&self, level: LoggingLevel) -> Result<(), CallError> {
         let link = self.link();
         if link.revision().is_modern() {
-            link.stamp_with(link.revision(), Some(level));
+            link.announce(link.revision(), Some(level));
             return Ok(());
         }
         set_level(link, level).await?;
-        self.keep_standing();
+        self.keep_session();
         Ok(())
     }
 
@@ -33,11 +32,11 @@ impl Connection {
     /// by each request.
     pub(crate) fn ask_for_logs(&self) {
         let link = self.link();
-        if let Some(level) = link.profile.settings.log_level
+        if let Some(level) = link.profile().settings.log_level
             && link.check_offered(METHOD).is_ok()
         {
-            link.standing.want_level(level);
-            self.keep_standing();
+            link.desired.want_level(level);
+            self.keep_session();
         }
     }
 }
@@ -51,7 +50,7 @@ impl<R> Call<'_, R> {
             return Ok(());
         }
         let is_offered = self.link.check_offered(METHOD).is_ok();
-        if !is_offered || self.link.standing.hears(level) {
+        if !is_offered || self.link.desired.hears(level) {
             return Ok(());
         }
         // In a box, because it is a call of a call.
@@ -62,7 +61,7 @@ impl<R> Call<'_, R> {
 /// Sets the level of a session.
 async fn set_level(link: &Link, level: LoggingLevel) -> Result<(), CallError> {
     let body = object(METHOD, &SetLevelRequestParams::new(level)).map(Body::Plain);
-    Call::new(link, METHOD, body, |_, _| Ok(Read::Done(()))).await?;
-    link.standing.has_level(level);
+    Call::new(link, METHOD, body, |_, _| Ok(Parsed::Done(()))).await?;
+    link.desired.has_level(level);
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use serde::de::IgnoredAny;
 
-use super::{Call, builder::Body, exchange::Read};
-use crate::Connection;
+use super::{Call, Parsed, builder::Body};
+use crate::connection::Connection;
 
 impl Connection {
     /// Asks the server for a sign of life: `ping`, or in the modern era, which has none, the
@@ -14,11 +14,8 @@ impl Connection {
         } else {
             "ping"
         };
-        Call::new(
-            self.link(),
-            method,
-            Ok(Body::Plain(None)),
-            |exchange, raw| exchange.parse::<IgnoredAny>(&raw).map(|_| Read::Done(())),
-        )
+        Call::new(self.link(), method, Ok(Body::Plain(None)), |reader, raw| {
+            reader.parse::<IgnoredAny>(&raw).map(|_| Parsed::Done(()))
+        })
     }
 }

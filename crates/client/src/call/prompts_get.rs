@@ -10,7 +10,7 @@ use super::{
     Call,
     builder::{Body, Subject, object},
 };
-use crate::{CallError, Connection};
+use crate::{connection::Connection, error::CallError};
 
 const METHOD: &str = "prompts/get";
 
@@ -30,8 +30,8 @@ impl Connection {
                 ..Subject::default()
             })
         });
-        Call::new(self.link(), METHOD, body, |exchange, raw| {
-            exchange.outcome(&raw)
+        Call::new(self.link(), METHOD, body, |reader, raw| {
+            reader.outcome(&raw)
         })
     }
 }

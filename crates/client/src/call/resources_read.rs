@@ -6,7 +6,7 @@ use super::{
     Call,
     builder::{Body, Subject},
 };
-use crate::Connection;
+use crate::connection::Connection;
 
 impl Connection {
     /// Reads a resource.
@@ -26,7 +26,7 @@ impl Connection {
             self.link(),
             "resources/read",
             Ok(Body::Subject(subject)),
-            |exchange, raw| exchange.outcome(&raw),
+            |reader, raw| reader.outcome(&raw),
         )
         .cached()
     }

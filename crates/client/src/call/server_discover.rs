@@ -2,8 +2,8 @@
 
 use turnbuckle_protocol::DiscoverResult;
 
-use super::{Call, builder::Body, exchange::Read};
-use crate::Connection;
+use super::{Call, Parsed, builder::Body};
+use crate::connection::Connection;
 
 impl Connection {
     /// Asks what the server speaks and can do, as it is now; [`server`](Self::server) is how it was
@@ -14,7 +14,7 @@ impl Connection {
             self.link(),
             "server/discover",
             Ok(Body::Plain(None)),
-            |exchange, raw| exchange.complete(&raw).map(Read::Done),
+            |reader, raw| reader.complete(&raw).map(Parsed::Done),
         )
         .cached()
     }

@@ -5,11 +5,12 @@ use serde_json::value::RawValue;
 use turnbuckle_protocol::{CallToolOutcome, CallToolResult, revision::Raise};
 
 use super::{
-    Call, ToolOutput,
+    AnswerReader, Call, Parsed,
     builder::{Body, Subject, object},
-    exchange::{Exchange, Read},
 };
-use crate::{CallError, Connection, link::Link, settings::OutputCheck};
+use crate::{
+    connection::Connection, error::CallError, link::Link, profile::OutputCheck, tool::ToolOutput,
+};
 
 const METHOD: &str = "tools/call";
 
@@ -27,9 +28,7 @@ impl Connection {
                 ..Subject::default()
             })
         });
-        let call = Call::new(self.link(), METHOD, body, |exchange, raw| {
-            read(exchange, &raw)
-        });
+        let call = Call::new(self.link(), METHOD, body, |reader, raw| read(reader, &raw));
         Call {
             connection: Some(self),
             ..call
@@ -38,25 +37,22 @@ impl Connection {
 }
 
 /// Reads the result of a call that was a task.
-pub(crate) fn read_output(
+pub(super) fn read_output(
     link: &Link,
     tool: &str,
     raw: &RawValue,
 ) -> Result<ToolOutput, CallError> {
-    let exchange = Exchange {
+    let reader = AnswerReader {
         link,
         method: METHOD,
         subject: tool,
     };
-    match read(&exchange, raw)? {
-        Read::Done(output) => Ok(output),
-        Read::Asked(_) | Read::Task(_) => Err(exchange.malformed("a task returned no result")),
-    }
+    read(&reader, raw)?.done(&reader)
 }
 
-fn read(exchange: &Exchange<'_>, raw: &RawValue) -> Result<Read<ToolOutput>, CallError> {
-    let revision = exchange.link.revision();
-    let result: CallToolResult = match exchange.parse(raw)? {
+fn read(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<Parsed<ToolOutput>, CallError> {
+    let revision = reader.link.revision();
+    let result: CallToolResult = match reader.parse(raw)? {
         CallToolOutcome::Complete(mut result) => {
             if !revision.is_modern() {
                 result.raise(revision);
@@ -64,15 +60,15 @@ fn read(exchange: &Exchange<'_>, raw: &RawValue) -> Result<Read<ToolOutput>, Cal
             result
         }
         CallToolOutcome::InputRequired(asked) if revision.is_modern() => {
-            return Ok(Read::Asked(asked));
+            return Ok(Parsed::Asked(asked));
         }
         CallToolOutcome::InputRequired(_) => {
-            return Err(exchange.malformed("a session is asked by requests"));
+            return Err(reader.malformed("a session is asked by requests"));
         }
-        CallToolOutcome::Task(task) => return Ok(Read::Task(task)),
+        CallToolOutcome::Task(task) => return Ok(Parsed::Task(task)),
     };
-    if exchange.link.profile.settings.output == OutputCheck::Known {
-        exchange.link.schemas.check(exchange.subject, &result)?;
+    if reader.link.profile().settings.output == OutputCheck::Known {
+        reader.link.schemas.check(reader.subject, &result)?;
     }
-    Ok(Read::Done(ToolOutput::new(exchange.subject, result)))
+    Ok(Parsed::Done(ToolOutput::new(reader.subject, result)))
 }

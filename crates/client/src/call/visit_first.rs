@@ -6,9 +6,9 @@ use turnbuckle_protocol::{
     ElicitAction, ElicitRequestParams, ElicitRequestUrlParams, InputRequest, InputResponse,
 };
 
-use super::join::join_all;
 use crate::{
-    CallError,
+    error::CallError,
+    future::join_all,
     link::{Link, MAX_OPEN_ASKS},
 };
 
@@ -43,7 +43,7 @@ async fn make(link: &Link, visit: ElicitRequestUrlParams) -> bool {
     };
     let over = server.visits().expect(&visit);
     let visit = InputRequest::Elicit(Box::new(ElicitRequestParams::Url(visit)));
-    let answered = link.profile.answers.answer(server.clone(), visit).await;
+    let answered = link.profile().answers.answer(server.clone(), visit).await;
     match answered {
         Ok(InputResponse::Elicit(result)) if result.action == ElicitAction::Accept => {
             over.await;

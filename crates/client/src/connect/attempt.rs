@@ -7,11 +7,11 @@ use turnbuckle_session::{Verdict, probe::Aim};
 
 use super::{
     Target,
-    memory::{self, Known},
-    road::Road,
+    memory::{self, KnownServer},
+    route::Route,
     search::Search,
 };
-use crate::{ConnectError, Connection, client::Profile};
+use crate::{connection::Connection, error::ConnectError, profile::Profile};
 
 /// An attempt to connect, made when it is awaited.
 ///
@@ -69,29 +69,29 @@ impl Connect {
     }
 
     async fn connect(self) -> Result<Connection, ConnectError> {
-        let mut road = Road::new(self.target)?;
-        let key = road.key();
+        let mut route = Route::new(self.target)?;
+        let key = route.key();
         let known = key.as_deref().and_then(memory::recall);
         let remembered = self.remembered.or(known.map(|known| known.verdict));
         // Only legacy revisions are spoken over a stream of events.
-        road.known(known.filter(|_| self.profile.settings.allows_legacy()));
+        route.known(known.filter(|_| self.profile.settings.allows_legacy()));
         let search = Search {
             name: self.name,
             profile: self.profile.clone(),
         };
-        let mut found = search.run(&mut road, remembered).await;
-        if remembered.is_some() && road.can_begin_anew() && is_misled(&found) {
-            road.known(None);
-            found = search.run(&mut road, None).await;
+        let mut found = search.run(&mut route, remembered).await;
+        if remembered.is_some() && route.can_begin_anew() && is_misled(&found) {
+            route.known(None);
+            found = search.run(&mut route, None).await;
         }
         let connection = found?;
         if let Some(caller) = self.caller {
-            connection.link().scoped.set_caller(caller);
+            connection.link().cache.set_caller(caller);
         }
         // What a pinned search found says little about what the server would rather speak.
         let is_free = self.profile.settings.aim == Aim::Auto;
         if let Some(key) = key.filter(|_| is_free) {
-            let known = Known {
+            let known = KnownServer {
                 verdict: connection.verdict(),
                 by_events: connection.is_answered_by_events(),
             };

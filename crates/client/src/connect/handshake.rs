@@ -3,111 +3,53 @@
 use std::{io, sync::Arc};
 
 use futures_core::future::BoxFuture;
-use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_base::error_chain;
 use turnbuckle_protocol::{
-    DiscoverResult, ErrorObject, Implementation, InitializeRequestParams, Meta, Revision,
-    ServerCapabilities, error::code::METHOD_NOT_FOUND, revision::Raise,
+    DiscoverResult, ErrorObject, Meta, Revision, error::code::METHOD_NOT_FOUND, revision::Raise,
 };
 use turnbuckle_session::{
-    probe::{Asked, Event, Refusal},
+    probe::{self, Asked, Event},
     requests::Deadline,
 };
 
 use crate::{
-    CallError, ConnectError, Peer,
-    link::{Link, OnDrop, Outgoing},
+    error::{CallError, ConnectError},
+    link::{self, Initialized, Link, OnDrop, Outgoing},
+    peer::Peer,
 };
 
 /// An answer on its way.
-pub(super) type Answer = BoxFuture<'static, Result<Box<RawValue>, CallError>>;
+pub(super) type PendingAnswer = BoxFuture<'static, Result<Box<RawValue>, CallError>>;
 
 /// What the server has said about itself so far.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct ServerAnswers {
     /// The version that `server/discover` was last asked at.
     asked_at: Option<Revision>,
     discovered: Option<DiscoverResult>,
     initialized: Option<Initialized>,
 }
 
-/// The answer to `initialize`, as much of it as is needed: servers that leave out the rest are
-/// met in the wild, and nothing is gained by turning them away.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Initialized {
-    protocol_version: String,
-    #[serde(default)]
-    capabilities: ServerCapabilities,
-    server_info: Option<Implementation>,
-    instructions: Option<String>,
-}
-
 /// Sends `server/discover` at a version. Neither question is ever cancelled on the wire: one must
 /// not be, and for a server that does not know the other a cancellation would be one riddle more.
-pub(super) fn discover(link: &Arc<Link>, version: Revision) -> Answer {
+pub(super) fn discover(link: &Arc<Link>, version: Revision) -> PendingAnswer {
     let link = link.clone();
     Box::pin(async move {
-        link.stamp_with(version, None);
-        let outgoing = Outgoing {
-            method: "server/discover",
-            meta: None,
-            progress: false,
-        };
+        link.announce(version, None);
+        let outgoing = Outgoing::plain("server/discover");
         let request = link.prepare(&outgoing, Deadline::never(), OnDrop::Silence, &())?;
         request.answer(None).await
     })
 }
 
 /// Sends `initialize` at a version.
-pub(super) fn initialize(link: &Arc<Link>, version: Revision) -> Answer {
+pub(super) fn initialize(link: &Arc<Link>, version: Revision) -> PendingAnswer {
     let link = link.clone();
-    Box::pin(async move { ask_initialize(&link, version).await })
+    Box::pin(async move { link::initialize(&link, version).await })
 }
 
-async fn ask_initialize(link: &Link, version: Revision) -> Result<Box<RawValue>, CallError> {
-    link.stamp_with(version, None);
-    let profile = &link.profile;
-    let params = InitializeRequestParams::new(
-        version,
-        profile.capabilities(version),
-        profile.identity(version),
-    );
-    let outgoing = Outgoing {
-        method: "initialize",
-        meta: None,
-        progress: false,
-    };
-    let request = link.prepare(&outgoing, Deadline::never(), OnDrop::Silence, &params)?;
-    request.answer(None).await
-}
-
-/// Opens another session with a server that was met before, and must be the same.
-#[cfg(feature = "http")]
-pub(crate) fn initialize_again(link: &Link) -> BoxFuture<'_, Result<(), CallError>> {
-    Box::pin(async move {
-        let version = link.revision();
-        let within = link.profile.settings.handshake_timeout;
-        let asked = link.pending.within(within, ask_initialize(link, version));
-        let problem = match asked.await {
-            None => format!("no answer within {within:?}"),
-            Some(answer) => match serde_json::from_str::<Initialized>(answer?.get()) {
-                Ok(it) if it.protocol_version == version.as_str() => return Ok(()),
-                Ok(it) => format!("the server speaks `{}` now", it.protocol_version),
-                Err(error) => error.to_string(),
-            },
-        };
-        let source = serde::de::Error::custom(problem);
-        Err(CallError::malformed(
-            link.server().clone(),
-            "initialize",
-            source,
-        ))
-    })
-}
-
-impl Heard {
+impl ServerAnswers {
     /// `server/discover` is being asked at this version.
     pub(super) fn asked_at(&mut self, version: Revision) {
         self.asked_at = Some(version);
@@ -139,7 +81,7 @@ impl Heard {
         }
         Event::Refused {
             asked,
-            refusal: Refusal::Error(error.code),
+            refusal: probe::Refusal::Error(error.code),
             supported: error.data.as_ref().map(supported).unwrap_or_default(),
             message: error.message,
         }
@@ -216,10 +158,10 @@ fn failed(link: &Link, asked: Asked, error: CallError) -> Result<Event, ConnectE
             let source = io::Error::other(source);
             return Err(ConnectError::Unreachable { server, source });
         }
-        CallError::Status { status, text, .. } => refused(Refusal::Status(status), text),
+        CallError::Status { status, text, .. } => refused(probe::Refusal::Status(status), text),
         // Over HTTP it is known which question an answer is for, also if it makes no sense.
         error if link.wire.is_http() => {
-            refused(Refusal::NoAnswer, error_chain::in_one_line(&error))
+            refused(probe::Refusal::NoAnswer, error_chain::in_one_line(&error))
         }
         _ => Event::Garbage,
     })

@@ -12,18 +12,18 @@ use turnbuckle_session::Verdict;
 const MAX_REMEMBERED: usize = 256;
 
 /// Newest last. A list of this length is searched in less time than a process is started.
-static REMEMBERED: Mutex<VecDeque<(String, Known)>> = Mutex::new(VecDeque::new());
+static REMEMBERED: Mutex<VecDeque<(String, KnownServer)>> = Mutex::new(VecDeque::new());
 
 /// What was found out about a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct KnownServer {
     pub(super) verdict: Verdict,
     /// Whether its answers come by a stream of events (HTTP+SSE).
     pub(super) by_events: bool,
 }
 
 /// What this server was found to speak the last time.
-pub(super) fn recall(key: &str) -> Option<Known> {
+pub(super) fn recall(key: &str) -> Option<KnownServer> {
     REMEMBERED
         .lock()
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn recall(key: &str) -> Option<Known> {
 }
 
 /// Remembers what a server was found to speak.
-pub(super) fn remember(key: String, known: Known) {
+pub(super) fn remember(key: String, known: KnownServer) {
     let mut remembered = REMEMBERED.lock();
     remembered.retain(|(other, _)| *other != key);
     if remembered.len() == MAX_REMEMBERED {
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_newest_verdict_counts_and_the_oldest_server_is_forgotten() {
-        let verdict = |revision| Known {
+        let verdict = |revision| KnownServer {
             verdict: Verdict { revision },
             by_events: false,
         };

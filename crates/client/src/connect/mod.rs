@@ -2,12 +2,14 @@
 
 mod attempt;
 mod handshake;
+#[cfg(feature = "http")]
+mod http;
 mod memory;
-mod road;
+mod route;
 mod search;
 mod target;
 
 pub use attempt::Connect;
 #[cfg(feature = "http")]
-pub(crate) use handshake::initialize_again;
-pub use target::{Dial, DialError, Pipe, Target};
+pub use http::HttpTarget;
+pub use target::{Dial, DialError, Target};

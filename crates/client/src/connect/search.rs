@@ -10,15 +10,15 @@ use std::{
 
 use turnbuckle_session::{
     Verdict,
-    probe::{Action, Asked, Event, Failure, Outcome, Probe, Reason, Step},
+    probe::{self, Action, Asked, Event, Failure, Probe, Reason},
 };
 
 use super::{
-    handshake::{self, Answer, Heard},
-    road::Road,
+    handshake::{self, PendingAnswer, ServerAnswers},
+    route::Route,
     target::DialError,
 };
-use crate::{ConnectError, Connection, client::Profile, link::Opened};
+use crate::{connection::Connection, error::ConnectError, link::Opened, profile::Profile};
 
 /// What a search is made with.
 pub(super) struct Search {
@@ -27,17 +27,17 @@ pub(super) struct Search {
 }
 
 /// A search under way. Dropping it ends the server's process.
-struct Running<'a> {
-    road: &'a mut Road,
+struct RunningSearch<'a> {
+    route: &'a mut Route,
     server: Arc<str>,
     naming: Naming,
     profile: Arc<Profile>,
     probe: Probe,
     opened: Opened,
-    heard: Heard,
+    heard: ServerAnswers,
     /// Answers that may still come. The late one to the first question is worth having.
-    discover: Option<Answer>,
-    initialize: Option<Answer>,
+    discover: Option<PendingAnswer>,
+    initialize: Option<PendingAnswer>,
 }
 
 /// By whose name a server is called once it is known.
@@ -53,30 +53,30 @@ impl Search {
     /// Opens the way to the server and searches to the end.
     pub(super) async fn run(
         &self,
-        road: &mut Road,
+        route: &mut Route,
         remembered: Option<Verdict>,
     ) -> Result<Connection, ConnectError> {
         let naming = match &self.name {
             Some(_) => Naming::Ours,
             None => Naming::Its,
         };
-        let server = self.name.clone().unwrap_or_else(|| road.label().into());
-        let opened = road
+        let server = self.name.clone().unwrap_or_else(|| route.label().into());
+        let opened = route
             .open(&server, &self.profile)
             .await
             .map_err(|error| unreachable_server(&server, error))?;
         let mut settings = self.profile.settings.probe(remembered);
-        if road.has_second_way() {
+        if route.has_second_way() {
             settings = settings.with_second_way();
         }
-        let running = Running {
-            road,
+        let running = RunningSearch {
+            route,
             server,
             naming,
             profile: self.profile.clone(),
             probe: Probe::new(settings),
             opened,
-            heard: Heard::default(),
+            heard: ServerAnswers::default(),
             discover: None,
             initialize: None,
         };
@@ -85,7 +85,7 @@ impl Search {
     }
 }
 
-impl Running<'_> {
+impl RunningSearch<'_> {
     /// Searches to the end.
     async fn finish(mut self) -> Result<Connection, ConnectError> {
         let mut event = Event::Started;
@@ -124,7 +124,7 @@ impl Running<'_> {
             ..
         } = self;
         let link = opened.link.clone();
-        let mut stray = pin!(link.stray.notified());
+        let mut stray = pin!(link.pending.stray());
         let mut timeout = pin!(link.pending.sleep_until(until));
         poll_fn(|context| {
             // In the order they were asked: where both have been answered, the first answer may
@@ -147,15 +147,15 @@ impl Running<'_> {
 
     async fn reopen(&mut self) -> Event {
         (self.discover, self.initialize) = (None, None);
-        self.heard = Heard::default();
+        self.heard = ServerAnswers::default();
         let Self {
-            road,
+            route,
             opened,
             server,
             profile,
             ..
         } = self;
-        match road.reopen(opened, server, profile).await {
+        match route.reopen(opened, server, profile).await {
             Ok(()) => Event::Started,
             // The first start told that it can be started, so what came of that says more.
             Err(error) => {
@@ -183,18 +183,21 @@ impl Running<'_> {
         let peer = self.opened.link.meet(peer).clone();
         if !verdict.revision.is_modern() {
             #[cfg(feature = "http")]
-            self.opened.begin_session().await;
+            super::http::begin_session(&mut self.opened).await;
             #[cfg(not(feature = "http"))]
             self.opened.link.notify("notifications/initialized", &());
         }
-        Connection::new(self.opened, peer, verdict)
+        let connection = Connection::new(self.opened, peer, verdict);
+        connection.ask_for_logs();
+        connection
     }
 
     async fn fail(self, mut failure: Failure) -> ConnectError {
         // A server that could not be started anew did not close anything: it was silent.
         let mut asked = failure.tried.iter().rev();
-        let last = asked.find(|attempt| matches!(attempt.step, Step::Ask(..)));
-        let was_silent = last.is_some_and(|last| matches!(last.outcome, Some(Outcome::Silent(_))));
+        let last = asked.find(|attempt| matches!(attempt.step, probe::Step::Ask(..)));
+        let was_silent =
+            last.is_some_and(|last| matches!(last.outcome, Some(probe::Outcome::Silent(_))));
         if was_silent && failure.reason == Reason::Closed {
             failure.reason = Reason::Unresponsive;
         }
@@ -204,9 +207,9 @@ impl Running<'_> {
 }
 
 fn poll_answer(
-    slot: &mut Option<Answer>,
+    slot: &mut Option<PendingAnswer>,
     context: &mut Context<'_>,
-) -> Poll<<Answer as Future>::Output> {
+) -> Poll<<PendingAnswer as Future>::Output> {
     let Some(answer) = slot else {
         return Poll::Pending;
     };

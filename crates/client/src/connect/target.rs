@@ -8,42 +8,11 @@ use std::{
 
 use futures_core::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
-use turnbuckle_transport::{Child, Command, Duplex, SpawnError};
+use turnbuckle_transport::{Command, Duplex, SpawnError};
 
-/// An open way to a server: what it writes, what it reads, and its process if it has one.
-pub struct Pipe {
-    pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
-    pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
-    pub(crate) child: Option<Child>,
-}
-
-impl Pipe {
-    /// A way over any pair of byte streams.
-    pub fn new(
-        reader: impl AsyncRead + Send + Unpin + 'static,
-        writer: impl AsyncWrite + Send + Unpin + 'static,
-    ) -> Self {
-        Self {
-            reader: Box::new(reader),
-            writer: Box::new(writer),
-            child: None,
-        }
-    }
-}
-
-impl From<Duplex> for Pipe {
-    fn from(end: Duplex) -> Self {
-        Self::new(end.reader, end.writer)
-    }
-}
-
-impl fmt::Debug for Pipe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pipe")
-            .field("child", &self.child)
-            .finish_non_exhaustive()
-    }
-}
+#[cfg(feature = "http")]
+use super::http::HttpTarget;
+use crate::link::Pipe;
 
 /// Why the way to a server could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +64,7 @@ pub(super) enum Place {
     Dial(Box<dyn Dial>),
     /// At a URL.
     #[cfg(feature = "http")]
-    Http(Box<crate::HttpTarget>),
+    Http(Box<HttpTarget>),
 }
 
 impl Target {
@@ -129,8 +98,8 @@ impl fmt::Debug for Target {
 }
 
 #[cfg(feature = "http")]
-impl From<crate::HttpTarget> for Target {
-    fn from(target: crate::HttpTarget) -> Self {
+impl From<HttpTarget> for Target {
+    fn from(target: HttpTarget) -> Self {
         Self(Place::Http(Box::new(target)))
     }
 }
@@ -139,7 +108,7 @@ impl From<crate::HttpTarget> for Target {
 impl From<&str> for Target {
     /// A server at a URL.
     fn from(url: &str) -> Self {
-        crate::HttpTarget::new(url).into()
+        HttpTarget::new(url).into()
     }
 }
 
@@ -147,7 +116,7 @@ impl From<&str> for Target {
 impl From<String> for Target {
     /// A server at a URL.
     fn from(url: String) -> Self {
-        crate::HttpTarget::new(url).into()
+        HttpTarget::new(url).into()
     }
 }
 

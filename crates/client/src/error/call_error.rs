@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use turnbuckle_protocol::{ErrorObject, InputRequiredResult, Revision, revision::Raise};
 use turnbuckle_session::requests::Overdue;
 
-use crate::link::Ending;
+use super::Ending;
 
 /// Why a call has no result. Variants differ by what a caller can do next.
 #[derive(Debug, thiserror::Error)]

@@ -5,8 +5,10 @@ use std::{io, sync::Arc};
 use turnbuckle_session::probe::{Failure, Reason};
 use turnbuckle_transport::SpawnError;
 
-use super::call_error::{after_colon, in_brackets};
-use crate::link::Ending;
+use super::{
+    Ending,
+    call_error::{after_colon, in_brackets},
+};
 
 /// Why there is no connection. Variants differ by what a caller can do next.
 #[derive(Debug, thiserror::Error)]

@@ -17,11 +17,10 @@ use super::{
     fault::shown,
     head,
     position::Position,
-    refusal::{Refusal, is_gone, is_passing},
+    refusal::{HttpRefusal, is_gone, is_passing},
     session::Session,
 };
-use crate::link::{Link, Slot};
-use crate::tap::Direction;
+use crate::{pending::Slot, tap::Direction};
 
 /// A request on its way.
 pub(crate) struct Post<'a> {
@@ -46,104 +45,70 @@ pub(crate) enum Answered {
 }
 
 /// Why one attempt at a request failed.
-enum Trouble {
+pub(crate) enum AttemptError {
     /// For a reason that another attempt does not mend.
     Fault(Fault),
     /// Nothing came back.
     Unanswered(BoxError),
     /// Its session is over, as this says.
-    Over(Fault),
+    SessionOver(Fault),
 }
 
-impl From<Fault> for Trouble {
+impl From<Fault> for AttemptError {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
 }
 
 impl Http {
-    /// Sends a request and reads what comes back until its answer is there.
-    ///
-    /// One that does no harm if it runs twice is sent once more where its session turns out to be
-    /// over, or where nothing at all came back: the server may have closed a connection that was
-    /// kept just when it was used again.
+    /// Sends a request once and reads what comes back until its answer is there.
     ///
     /// # Cancel safety
     /// Dropping the future closes the stream of the request.
-    pub(crate) async fn exchange(&self, link: &Link, post: &Post<'_>) -> Result<Answered, Fault> {
-        let mut is_repeated = false;
-        loop {
-            let session = self.session();
-            let is_last = |is_repeated: bool| {
-                is_repeated || !link.tools.is_repeatable(post.method, &post.message)
-            };
-            match self.attempt(link, post, &session).await {
-                Ok(answered) => return Ok(answered),
-                Err(Trouble::Fault(fault)) => return Err(fault),
-                Err(Trouble::Unanswered(source)) if is_last(is_repeated) => {
-                    return Err(Fault::Lost(source));
-                }
-                Err(Trouble::Unanswered(source)) => {
-                    tracing::debug!(server = &**link.server(), %source, "sending it once more");
-                }
-                // A session that was opened just now is not over.
-                Err(Trouble::Over(fault)) if is_repeated => return Err(fault),
-                Err(Trouble::Over(_)) => {
-                    Box::pin(self.reopen(link, &session)).await?;
-                    if is_last(is_repeated) {
-                        let reason = "a new one is open: call again if it may run twice";
-                        return Err(Fault::SessionExpired(reason.to_owned()));
-                    }
-                }
-            }
-            is_repeated = true;
-        }
-    }
-
-    async fn attempt(
+    pub(crate) async fn attempt(
         &self,
-        link: &Link,
         post: &Post<'_>,
         session: &Session,
-    ) -> Result<Answered, Trouble> {
-        let headers = head::of_request(link, post, session)?;
+    ) -> Result<Answered, AttemptError> {
+        let headers = self.headers_of(post, session)?;
         let message = post.message.clone();
-        link.show(Direction::Out, &message);
+        self.ends.show(Direction::Out, &message);
         let reply = match self.agent.post(&self.post_to(), headers, message).await {
             Ok(reply) => reply,
-            Err(error) if error.is_unanswered() => return Err(Trouble::Unanswered(error.into())),
+            Err(error) if error.is_unanswered() => {
+                return Err(AttemptError::Unanswered(error.into()));
+            }
             Err(error) => return Err(Fault::from(error).into()),
         };
         self.note_status(&reply);
         if !reply.status().is_success() {
-            return Box::pin(self.refused(link, post, session, reply)).await;
+            return Box::pin(self.refused(post, session, reply)).await;
         }
-        self.read(link, post, session, reply).await
+        self.read(post, session, reply).await
     }
 
     async fn read(
         &self,
-        link: &Link,
         post: &Post<'_>,
         session: &Session,
         reply: Reply,
-    ) -> Result<Answered, Trouble> {
+    ) -> Result<Answered, AttemptError> {
         let status = reply.status();
         let is_first = post.method == "initialize" && !self.is_answered_by_events();
         let begun = is_first.then(|| {
             let id = reply.headers().get(header::SESSION_ID);
-            self.begin(id.cloned())
+            self.sessions.begin(id.cloned())
         });
         if self.is_answered_by_events() && !reply.is_json() {
             return Ok(Answered::Later);
         }
         if reply.is_events() {
             let session = begun.as_ref().unwrap_or(session);
-            return self.read_events(link, post, session, reply).await;
+            return self.read_events(post, session, reply).await;
         }
         let kind = kind(&reply);
         let body = reply.bytes(self.limit).await.map_err(Fault::from)?;
-        match self.take(link, post, &body) {
+        match self.take(post, &body) {
             Some(answered) => Ok(answered),
             None if self.is_answered_by_events() => Ok(Answered::Later),
             None if body.is_empty() => {
@@ -160,12 +125,12 @@ impl Http {
     }
 
     /// Takes a message that answers the request, or comes before its answer; `None` if it is none.
-    fn take(&self, link: &Link, post: &Post<'_>, message: &[u8]) -> Option<Answered> {
+    fn take(&self, post: &Post<'_>, message: &[u8]) -> Option<Answered> {
         match envelope::parse(message).ok()? {
             Frame::One(Message::Response(Response {
                 id,
                 outcome: Err(error),
-            })) if is_for_this(link, post, id.as_ref()) => {
+            })) if self.is_for_this(post, id.as_ref()) => {
                 return Some(Answered::Error(error.value().to_owned()));
             }
             _ => {}
@@ -177,21 +142,20 @@ impl Http {
     /// Reads an answer with an error status: an error of the protocol if there is one in it.
     async fn refused(
         &self,
-        link: &Link,
         post: &Post<'_>,
         session: &Session,
         reply: Reply,
-    ) -> Result<Answered, Trouble> {
-        let refusal = Refusal::read(reply, self.limit).await;
+    ) -> Result<Answered, AttemptError> {
+        let refusal = HttpRefusal::read(reply, self.limit).await;
         if refusal.is_for_want_of_credentials() {
             return Err(refusal.into_fault().into());
         }
         let belongs_to_session = post.modern.is_none() && post.method != "initialize";
         if belongs_to_session && session.can_expire() && refusal.says_session_is_over(post.id) {
-            return Err(Trouble::Over(refusal.into_fault()));
+            return Err(AttemptError::SessionOver(refusal.into_fault()));
         }
         if refusal.is_error_of_the_protocol()
-            && let Some(answered) = self.take(link, post, &refusal.body)
+            && let Some(answered) = self.take(post, &refusal.body)
         {
             return Ok(answered);
         }
@@ -200,19 +164,17 @@ impl Http {
 
     async fn read_events(
         &self,
-        link: &Link,
         post: &Post<'_>,
         session: &Session,
         reply: Reply,
-    ) -> Result<Answered, Trouble> {
+    ) -> Result<Answered, AttemptError> {
         let mut events = reply.events(self.limit);
         let mut position = Position::default();
         loop {
             match events.next().await {
                 Ok(Some(event)) => {
                     position.note(&event);
-                    if let Some(answered @ Answered::Error(_)) = self.take_event(link, post, &event)
-                    {
+                    if let Some(answered @ Answered::Error(_)) = self.take_event(post, &event) {
                         return Ok(answered);
                     }
                     if post.slot.is_settled() {
@@ -231,15 +193,21 @@ impl Http {
                     return Err(Fault::Lost(error.into()).into());
                 }
                 Ok(None) | Err(_) => {
-                    events = Box::pin(self.resume(link, session, &mut position)).await?;
+                    events = Box::pin(self.resume(session, &mut position)).await?;
                 }
             }
         }
     }
 
-    fn take_event(&self, link: &Link, post: &Post<'_>, event: &Event) -> Option<Answered> {
+    /// Whether an error answers this request. Servers that could not read a request, or would not,
+    /// name none, or one that they made up.
+    fn is_for_this(&self, post: &Post<'_>, id: Option<&IdRef<'_>>) -> bool {
+        id.is_none_or(|id| *id != post.id.as_ref() && !self.pending.is_waiting(id))
+    }
+
+    fn take_event(&self, post: &Post<'_>, event: &Event) -> Option<Answered> {
         if is_message(event) {
-            self.take(link, post, event.data.as_bytes())
+            self.take(post, event.data.as_bytes())
         } else {
             None
         }
@@ -249,13 +217,12 @@ impl Http {
     /// a GET, for whatever request the stream was.
     async fn resume(
         &self,
-        link: &Link,
         session: &Session,
         position: &mut Position,
-    ) -> Result<Events, Trouble> {
+    ) -> Result<Events, AttemptError> {
         loop {
             tokio::time::sleep(position.wait()).await;
-            let mut headers = head::of_session(link, session);
+            let mut headers = head::of_session(&self.ends, session);
             position.add_to(&mut headers);
             let failure = match self.agent.events(&self.address, headers).await {
                 Ok(reply) if reply.status().is_success() && reply.is_events() => {
@@ -270,7 +237,7 @@ impl Http {
                     let fault = Fault::Lost(problem.into());
                     let is_over = is_gone(status) && session.can_expire();
                     return Err(if is_over {
-                        Trouble::Over(fault)
+                        AttemptError::SessionOver(fault)
                     } else {
                         fault.into()
                     });
@@ -285,15 +252,9 @@ impl Http {
 }
 
 /// Whether an event carries a message of the protocol.
-pub(super) fn is_message(event: &Event) -> bool {
+pub(crate) fn is_message(event: &Event) -> bool {
     let kind = event.event.as_deref();
     matches!(kind, None | Some("" | "message")) && !event.data.is_empty()
-}
-
-/// Whether an error answers this request. Servers that could not read a request, or would not, name
-/// none, or one that they made up.
-fn is_for_this(link: &Link, post: &Post<'_>, id: Option<&IdRef<'_>>) -> bool {
-    id.is_none_or(|id| *id != post.id.as_ref() && !link.pending.is_waiting(id))
 }
 
 fn kind(reply: &Reply) -> String {

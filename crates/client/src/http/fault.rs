@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use turnbuckle_transport::http::client::{BoxError, HttpError};
 
-use crate::CallError;
+use crate::error::CallError;
 
 /// How much of an error page is shown, in characters: a sentence or two.
 const SHOWN_CHARACTERS: usize = 300;

@@ -11,22 +11,22 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_transport::http::client::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{ExcludedTool, Fault, Post, session::Session};
-use crate::link::Link;
+use super::{ExcludedTool, Fault, Http, Post, session::Session};
+use crate::ends::Ends;
 
 /// The one method whose arguments may be repeated.
 const TOOLS_CALL: &str = "tools/call";
 
 /// What headers repeat of a message.
 #[derive(Deserialize)]
-struct Peek<'a> {
+struct RepeatedFields<'a> {
     #[serde(borrow)]
-    params: Option<Params<'a>>,
+    params: Option<RepeatedParams<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+struct RepeatedParams<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -37,27 +37,29 @@ struct Params<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// The headers of a request.
-pub(super) fn of_request(
-    link: &Link,
-    post: &Post<'_>,
-    session: &Session,
-) -> Result<HeaderMap, Fault> {
-    match post.modern {
-        Some(revision) => modern(link, post, revision),
-        // lifecycle: `initialize` opens the session, so it belongs to none yet.
-        None if post.method == "initialize" => Ok(HeaderMap::new()),
-        None => Ok(of_session(link, session)),
+impl Http {
+    /// The headers of a request.
+    pub(super) fn headers_of(
+        &self,
+        post: &Post<'_>,
+        session: &Session,
+    ) -> Result<HeaderMap, Fault> {
+        match post.modern {
+            Some(revision) => modern(self, post, revision),
+            // lifecycle: `initialize` opens the session, so it belongs to none yet.
+            None if post.method == "initialize" => Ok(HeaderMap::new()),
+            None => Ok(of_session(&self.ends, session)),
+        }
     }
 }
 
 /// The headers of whatever belongs to a session.
-pub(super) fn of_session(link: &Link, session: &Session) -> HeaderMap {
+pub(crate) fn of_session(ends: &Ends, session: &Session) -> HeaderMap {
     let mut headers = HeaderMap::new();
     if let Some(id) = session.id() {
         headers.insert(header::SESSION_ID, id.clone());
     }
-    let revision = link.peer().map(|peer| peer.revision());
+    let revision = ends.peer().map(|peer| peer.revision());
     // transports: the header came with 2025-06-18, and older servers do not expect it.
     if let Some(revision) = revision.filter(|revision| revision.rules().version_header) {
         let version = HeaderValue::from_static(revision.as_str());
@@ -66,16 +68,16 @@ pub(super) fn of_session(link: &Link, session: &Session) -> HeaderMap {
     headers
 }
 
-fn modern(link: &Link, post: &Post<'_>, revision: Revision) -> Result<HeaderMap, Fault> {
+fn modern(http: &Http, post: &Post<'_>, revision: Revision) -> Result<HeaderMap, Fault> {
     let mut headers = HeaderMap::new();
     let version = HeaderValue::from_static(revision.as_str());
     headers.insert(header::PROTOCOL_VERSION, version);
     headers.insert(header::METHOD, value(header::METHOD, post.method)?);
     let Some(member) = name_of(post.method) else {
-        add_extension_name(link, post, &mut headers)?;
+        add_extension_name(http, post, &mut headers)?;
         return Ok(headers);
     };
-    let peek: Peek<'_> =
+    let peek: RepeatedFields<'_> =
         serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
     let params = peek.params.unwrap_or_default();
     let name = match member {
@@ -87,23 +89,24 @@ fn modern(link: &Link, post: &Post<'_>, revision: Revision) -> Result<HeaderMap,
         headers.insert(header::NAME, value(header::NAME, &encode(name))?);
     }
     if let (TOOLS_CALL, Some(tool)) = (post.method, &params.name) {
-        add_params(link, tool, params.arguments, &mut headers)?;
+        add_params(http, tool, params.arguments, &mut headers)?;
     }
     Ok(headers)
 }
 
 /// The name of a method that an extension defines, if it has one.
-fn add_extension_name(link: &Link, post: &Post<'_>, headers: &mut HeaderMap) -> Result<(), Fault> {
+fn add_extension_name(http: &Http, post: &Post<'_>, headers: &mut HeaderMap) -> Result<(), Fault> {
     #[derive(Deserialize)]
-    struct Any<'a> {
+    struct AnyParams<'a> {
         #[serde(borrow)]
         params: Option<HashMap<Cow<'a, str>, &'a RawValue>>,
     }
 
-    let Some(member) = link.names.member(post.method) else {
+    let Some(member) = http.names.member(post.method) else {
         return Ok(());
     };
-    let any: Any<'_> = serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
+    let any: AnyParams<'_> =
+        serde_json::from_slice(&post.message).map_err(|error| unsendable(&error))?;
     let params = any.params.unwrap_or_default();
     let named = params.get(member).and_then(|raw| text_of(*raw));
     if let Some(name) = named {
@@ -115,12 +118,12 @@ fn add_extension_name(link: &Link, post: &Post<'_>, headers: &mut HeaderMap) -> 
 /// streamable-http, "Custom Headers from Tool Parameters". Tools that were never listed have none
 /// here; a server that wants some says so, and then they are listed.
 fn add_params(
-    link: &Link,
+    http: &Http,
     tool: &str,
     arguments: Option<&RawValue>,
     headers: &mut HeaderMap,
 ) -> Result<(), Fault> {
-    let params = link.tools.params(tool).map_err(|excluded| {
+    let params = http.tools.params(tool).map_err(|excluded| {
         let ExcludedTool { name, reason } = excluded;
         unsendable(&format!(
             "tool `{name}` is not used, because its definition is wrong: {reason}"

@@ -1,31 +1,25 @@
-//! Servers at a URL: modern ones, sessions of Streamable HTTP, and HTTP+SSE.
+//! Messages to a server at a URL: one POST, and what comes back.
 //!
 //! A request is one POST, driven by the future of its call: what comes back is read there, and
-//! dropping the call closes its stream. What is said without waiting for an answer goes through the
-//! connection's own task ([`driver`]). What a server says by itself comes by a stream of events,
-//! read by a task of the connection ([`listen`], [`http_sse`]).
+//! dropping the call closes its stream ([`exchange`]). [`Http`] is what the requests of a connection
+//! share. Opening such a connection, and the streams by which a server speaks by itself, are in
+//! `connect::http`.
 
-mod driver;
 mod exchange;
+mod extension_names;
 mod fault;
 mod head;
-mod http_sse;
-mod listen;
-mod patient;
+mod listed_tools;
 mod position;
 mod refusal;
-mod road;
 mod session;
-mod target;
-mod tools;
-mod wire;
+mod transport;
 
-pub(crate) use driver::open_http;
-pub(crate) use exchange::{Answered, Post};
+pub(crate) use exchange::{Answered, AttemptError, Post, is_message};
 pub(crate) use fault::Fault;
-pub(crate) use road::HttpRoad;
-pub(crate) use tools::KnownTools;
-pub(crate) use wire::Http;
-
-pub use target::HttpTarget;
-pub use tools::ExcludedTool;
+pub(crate) use head::of_session;
+pub use listed_tools::ExcludedTool;
+pub(crate) use position::Position;
+pub(crate) use refusal::{HttpRefusal, is_gone, is_passing};
+pub(crate) use session::Session;
+pub(crate) use transport::Http;

@@ -27,7 +27,7 @@ const MAX_FAILURES: u32 = 10;
 
 /// Where a stream stands.
 #[derive(Debug, Default)]
-pub(super) struct Position {
+pub(crate) struct Position {
     last_id: Option<HeaderValue>,
     retry: Option<Duration>,
     failures: u32,
@@ -35,7 +35,7 @@ pub(super) struct Position {
 
 impl Position {
     /// Takes note of an event.
-    pub(super) fn note(&mut self, event: &Event) {
+    pub(crate) fn note(&mut self, event: &Event) {
         self.failures = 0;
         if let Some(id) = &event.id {
             self.last_id = Some(id)
@@ -48,30 +48,30 @@ impl Position {
     }
 
     /// Whether the stream can be gone on with.
-    pub(super) fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.last_id.is_some()
     }
 
     /// Adds where to go on.
-    pub(super) fn add_to(&self, headers: &mut HeaderMap) {
+    pub(crate) fn add_to(&self, headers: &mut HeaderMap) {
         if let Some(id) = &self.last_id {
             headers.insert(turnbuckle_protocol::http::header::LAST_EVENT_ID, id.clone());
         }
     }
 
     /// Takes note of an attempt in vain; `false` if there were too many.
-    pub(super) fn has_failed(&mut self) -> bool {
+    pub(crate) fn has_failed(&mut self) -> bool {
         self.failures += 1;
         self.failures < MAX_FAILURES
     }
 
     /// Takes note that coming back worked.
-    pub(super) fn has_succeeded(&mut self) {
+    pub(crate) fn has_succeeded(&mut self) {
         self.failures = 0;
     }
 
     /// How long to wait before coming back.
-    pub(super) fn wait(&self) -> Duration {
+    pub(crate) fn wait(&self) -> Duration {
         // transports, "Resumability": the client MUST wait as long as `retry` says.
         let least = self.retry.unwrap_or(FIRST_WAIT).max(SHORTEST_WAIT);
         let doubled = least.saturating_mul(1 << self.failures.min(10));

@@ -14,15 +14,15 @@ use super::{Fault, fault::shown};
 const MAX_ERROR_BYTES: usize = 1024 * 1024;
 
 /// An answer with an error status.
-pub(super) struct Refusal {
+pub(crate) struct HttpRefusal {
     status: StatusCode,
     headers: HeaderMap,
     /// As much of it as could be read.
-    pub(super) body: Bytes,
+    pub(crate) body: Bytes,
 }
 
-impl Refusal {
-    pub(super) async fn read(reply: Reply, limit: usize) -> Self {
+impl HttpRefusal {
+    pub(crate) async fn read(reply: Reply, limit: usize) -> Self {
         let (status, headers) = (reply.status(), reply.headers().clone());
         let body = reply.bytes(limit.min(MAX_ERROR_BYTES)).await;
         Self {
@@ -34,7 +34,7 @@ impl Refusal {
 
     /// Whether other credentials would help. A 403 may also mean an origin, a host or a firewall;
     /// authorization: one that means the scope of a token says so in a challenge.
-    pub(super) fn is_for_want_of_credentials(&self) -> bool {
+    pub(crate) fn is_for_want_of_credentials(&self) -> bool {
         match self.status {
             StatusCode::UNAUTHORIZED => true,
             StatusCode::FORBIDDEN => self.headers.contains_key("www-authenticate"),
@@ -47,7 +47,7 @@ impl Refusal {
     /// transports: the server MUST say so by a 404. Many say 400 with a sentence about the session,
     /// mostly after they were started anew, and would go on saying so for ever. Opening another
     /// session does no harm where that was meant otherwise.
-    pub(super) fn says_session_is_over(&self, id: &Id) -> bool {
+    pub(crate) fn says_session_is_over(&self, id: &Id) -> bool {
         if is_gone(self.status) {
             return true;
         }
@@ -59,7 +59,7 @@ impl Refusal {
     }
 
     /// Whether there is an error of the protocol in it.
-    pub(super) fn is_error_of_the_protocol(&self) -> bool {
+    pub(crate) fn is_error_of_the_protocol(&self) -> bool {
         self.error().is_some()
     }
 
@@ -78,7 +78,7 @@ impl Refusal {
         }
     }
 
-    pub(super) fn into_fault(self) -> Fault {
+    pub(crate) fn into_fault(self) -> Fault {
         let text = self.text();
         let status = self.status.as_u16();
         if !self.is_for_want_of_credentials() {
@@ -106,12 +106,12 @@ impl Refusal {
 }
 
 /// Whether a status says that what was asked for is there no more.
-pub(super) fn is_gone(status: StatusCode) -> bool {
+pub(crate) fn is_gone(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE)
 }
 
 /// Whether a status is one that may be another in a while.
-pub(super) fn is_passing(status: StatusCode) -> bool {
+pub(crate) fn is_passing(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
             status,

@@ -6,8 +6,12 @@ use tokio::task::{AbortHandle, JoinSet};
 use turnbuckle_base::{error_chain, lock::Mutex};
 use turnbuckle_transport::{Child, StderrLog, TransportError, run};
 
-use super::{Ending, Link, inbound::Inbound, race::race};
-use crate::{client::Profile, connect::Pipe};
+use super::{Link, Pipe, inbound::Inbound};
+use crate::{
+    error::Ending,
+    future::{First, race},
+    profile::Profile,
+};
 
 /// How long callers wait for a lost server's exit status and last words before they are told
 /// without: half a second, in which a process that is dying dies.
@@ -47,12 +51,12 @@ impl Opened {
         let mut tasks = JoinSet::new();
         let kept = link.clone();
         tasks.spawn(async move {
-            let _last = Last(&kept);
+            let _end = EndOnDrop(&kept);
             driver.await;
         });
         let timed = link.clone();
         tasks.spawn(async move { timed.pending.keep_time().await });
-        if let Some(mut changes) = link.profile.answers.root_changes() {
+        if let Some(mut changes) = link.profile().answers.root_changes() {
             let told = link.clone();
             tasks.spawn(async move {
                 while changes.changed().await.is_ok() {
@@ -101,14 +105,14 @@ impl Opened {
         let said = async {
             parting.join_all().await;
             // A call that was given up a moment ago says so itself.
-            while self.link.parking.is_anyone_leaving() {
+            while self.link.manual.is_anyone_leaving() {
                 tokio::task::yield_now().await;
             }
         };
         // A server that does not listen is not waited for.
         let _ = tokio::time::timeout(LAST_WORDS, said).await;
         self.link.wire.close();
-        self.link.ended().await
+        self.link.lifecycle.ended().await
     }
 }
 
@@ -126,7 +130,7 @@ async fn drive(link: Arc<Link>, pipe: Pipe) {
         child,
     } = pipe;
     let inbound = Inbound::new(link.clone());
-    let limits = link.profile.settings.limits;
+    let limits = link.profile().settings.limits;
     let moved = run(reader, writer, inbound, link.wire.outbox(), limits);
     let Some(child) = child else {
         let failure = failure(moved.await);
@@ -137,17 +141,17 @@ async fn drive(link: Arc<Link>, pipe: Pipe) {
     };
     let over = race(outlived(&child), pressed(&link));
     let failure = match race(moved, over).await {
-        super::First::Left(outcome) => failure(outcome),
-        super::First::Right(_) => None,
+        First::Left(outcome) => failure(outcome),
+        First::Right(_) => None,
     };
     end_process(&link, child, failure).await;
 }
 
 /// Ends everything that waits when the driver is gone, also where it did not get to it: a listener
 /// of the application may panic.
-struct Last<'a>(&'a Link);
+struct EndOnDrop<'a>(&'a Link);
 
-impl Drop for Last<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         self.0.abandon();
     }
@@ -157,7 +161,7 @@ impl Drop for Last<'_> {
 async fn end_process(link: &Link, child: Child, failure: Option<String>) {
     let log = child.stderr().clone();
     let told = |process| Ending::new(process, &log, failure.clone());
-    let mut shutdown = pin!(child.shutdown(link.grace()));
+    let mut shutdown = pin!(child.shutdown(link.lifecycle.grace()));
     let prompt = tokio::time::timeout(LAST_WORDS, shutdown.as_mut()).await;
     let ended = if let Ok(ended) = prompt {
         ended
@@ -176,8 +180,8 @@ async fn outlived(child: &Child) {
 
 /// Ready when somebody is in a hurry, and what was still to be said had its time.
 async fn pressed(link: &Link) {
-    link.hurried().await;
-    tokio::time::sleep(link.grace() / 4).await;
+    link.lifecycle.hurried().await;
+    tokio::time::sleep(link.lifecycle.grace() / 4).await;
 }
 
 fn failure(outcome: Result<(), TransportError>) -> Option<String> {

@@ -9,8 +9,8 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_transport::{LineFault, Receive};
 
-use super::{Link, oversized, serving::Serving, slot::Outcome};
-use crate::{news::News, tap::Direction};
+use super::{Link, oversized, serving::Serving};
+use crate::{news::News, pending::RequestOutcome, tap::Direction};
 
 /// How much of a line that is no message goes to the log, in bytes.
 const LOGGED_NOISE_BYTES: usize = 200;
@@ -44,11 +44,11 @@ impl Inbound {
             .and_then(|id| self.link.pending.complete(id));
         match filler {
             Some(filler) => filler.fill(match response.outcome {
-                Ok(result) => Outcome::Result(result.value().to_owned()),
-                Err(error) => Outcome::Error(error.value().to_owned()),
+                Ok(result) => RequestOutcome::Result(result.value().to_owned()),
+                Err(error) => RequestOutcome::Error(error.value().to_owned()),
             }),
             // cancellation: an answer to what was cancelled is ignored.
-            None => self.link.stray.notify_one(),
+            None => self.link.pending.note_stray(),
         }
     }
 
@@ -61,7 +61,7 @@ impl Inbound {
             }
             "notifications/cancelled" => {
                 if let Ok(cancelled) = notification.params.parse::<CancelledNotificationParams>()
-                    && !self.link.listeners.dismiss(&cancelled)
+                    && !self.link.changes.dismiss(&cancelled)
                     && let Some(id) = &cancelled.request_id
                 {
                     self.serving.cancel(id);
@@ -82,13 +82,13 @@ impl Inbound {
             }
             method @ "notifications/subscriptions/acknowledged" => {
                 self.publish(&News::read(method, &notification.params));
-                self.link.listeners.acknowledge(&notification.params);
+                self.link.changes.acknowledge(&notification.params);
             }
             method => {
                 let news = News::read(method, &notification.params);
                 // First what is known to be out of date goes, then others learn of it.
                 self.publish(&news);
-                self.link.listeners.hear(&news, &notification.params);
+                self.link.changes.hear(&news, &notification.params);
             }
         }
     }
@@ -97,13 +97,15 @@ impl Inbound {
         if matches!(news, News::ToolsChanged) {
             self.link.schemas.forget();
             #[cfg(feature = "http")]
-            self.link.tools.forget();
+            if let Some(http) = self.link.wire.http() {
+                http.tools.forget();
+            }
         }
-        self.link.forget_changed(news);
-        if let Some(listener) = &self.link.profile.listener {
+        self.link.cache.forget_changed(news);
+        if let Some(listener) = &self.link.profile().listener {
             listener(news);
         }
-        if let (News::Log(message), Some(listener)) = (news, &self.link.profile.log_listener) {
+        if let (News::Log(message), Some(listener)) = (news, &self.link.profile().log_listener) {
             listener(self.link.server(), message);
         }
         self.link.feed.publish(news);
@@ -117,7 +119,7 @@ impl Inbound {
 
 impl Receive for Inbound {
     fn receive(&mut self, message: &[u8]) {
-        self.link.show(Direction::In, message);
+        self.link.ends.show(Direction::In, message);
         match envelope::parse(message) {
             Ok(Frame::One(one)) => self.take(one),
             Ok(Frame::Batch(members)) => {
@@ -139,7 +141,7 @@ impl Receive for Inbound {
                 let filler =
                     oversized::id_of(head).and_then(|id| self.link.pending.complete(&id.as_ref()));
                 match filler {
-                    Some(filler) => filler.fill(Outcome::Oversized(limit)),
+                    Some(filler) => filler.fill(RequestOutcome::Oversized(limit)),
                     None => self.ignore(head, "it is longer than the limit"),
                 }
             }

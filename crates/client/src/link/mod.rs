@@ -1,30 +1,36 @@
-//! The inside of one connection: what waits for answers, what goes out, what comes in.
+//! An open connection: what goes out, what comes in, and what its calls share.
+//!
+//! [`Link`] holds the parts. [`request`] sends one request and waits for its answer, over a pipe or,
+//! in [`post`], over HTTP. [`inbound`] takes what the server sends, and [`serving`] answers what it
+//! asks. [`driver`] has the tasks of the connection.
 
-mod clock;
+mod asks;
+mod common_meta;
 mod driver;
-mod ending;
 mod inbound;
+mod initialize;
+mod lifecycle;
+mod loss;
+mod offered;
 mod outgoing;
 mod oversized;
 mod own_tasks;
-mod pending;
+mod parts;
+mod pipe;
 #[cfg(feature = "http")]
 mod post;
-mod race;
 mod request;
 mod serving;
-mod shared;
-mod slot;
+mod span;
 mod wire;
 
+pub(crate) use asks::MAX_OPEN_ASKS;
 pub(crate) use driver::{Opened, open};
-pub use ending::Ending;
 #[cfg(feature = "http")]
 pub(crate) use inbound::Inbound;
-pub(crate) use outgoing::{Outgoing, Stamp, split_meta};
-pub(crate) use race::{First, race};
-pub(crate) use request::{OnDrop, Progress};
-pub(crate) use serving::MAX_OPEN_ASKS;
-pub(crate) use shared::Link;
-#[cfg(feature = "http")]
-pub(crate) use slot::Slot;
+pub(crate) use initialize::{Initialized, initialize};
+pub(crate) use outgoing::{Outgoing, split_meta};
+pub(crate) use parts::Link;
+pub use pipe::Pipe;
+pub(crate) use request::{OnDrop, OnProgress};
+pub(crate) use span::{in_span, span};

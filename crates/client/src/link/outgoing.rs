@@ -1,55 +1,16 @@
 //! Requests to bytes: the caller's params with what the connection says about itself in `_meta`.
 //!
 //! A modern request repeats version, capabilities and name of the client. They are serialised once
-//! for each connection (a [`Stamp`]) and copied in front of the params, which are serialised once,
+//! for each connection (a [`CommonMeta`]) and copied in front of the params, which are serialised once,
 //! straight into the queue of outgoing bytes.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{
-    ClientCapabilities, Implementation, LoggingLevel, Meta, Revision, TraceContext,
-    envelope::IdRef, meta::key,
-};
+use turnbuckle_protocol::{Meta, TraceContext, envelope::IdRef, meta::key};
 
-/// The members that every request of a connection carries in `_meta`, as JSON without the braces.
-/// Empty in the legacy era, where the handshake has said it all.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stamp {
-    members: Box<str>,
-    /// The least severe log message to hear of, unless a request says otherwise.
-    log_level: Option<LoggingLevel>,
-    revision: Option<Revision>,
-}
-
-impl Stamp {
-    /// What a modern request must say about its sender.
-    pub(crate) fn modern(
-        revision: Revision,
-        client: &Implementation,
-        capabilities: &ClientCapabilities,
-        log_level: Option<LoggingLevel>,
-    ) -> Self {
-        let meta = Meta::of_request(revision, capabilities).with_client_info(client);
-        let object = serde_json::to_string(&meta).expect("a map of JSON values is valid JSON");
-        Self {
-            members: object[1..object.len() - 1].into(),
-            log_level,
-            revision: Some(revision),
-        }
-    }
-
-    /// The revision that it says.
-    pub(crate) fn revision(&self) -> Option<Revision> {
-        self.revision
-    }
-
-    /// The stamp of a connection that says nothing with its requests.
-    pub(crate) fn none() -> Self {
-        Self::default()
-    }
-}
+use super::common_meta::CommonMeta;
 
 /// One request on its way out.
 pub(crate) struct Outgoing<'a> {
@@ -61,14 +22,23 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) progress: bool,
 }
 
-impl Outgoing<'_> {
+impl<'a> Outgoing<'a> {
+    /// A request without anything attached.
+    pub(crate) fn plain(method: &'a str) -> Self {
+        Self {
+            method,
+            meta: None,
+            progress: false,
+        }
+    }
+
     /// Appends the whole message. After an error the bytes appended so far are the caller's to
     /// take back.
-    pub(crate) fn write<P: Serialize + ?Sized>(
+    pub(super) fn write<P: Serialize + ?Sized>(
         &self,
         out: &mut Vec<u8>,
         id: &IdRef<'_>,
-        stamp: &Stamp,
+        common: &CommonMeta,
         params: &P,
     ) -> Result<(), serde_json::Error> {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -78,7 +48,7 @@ impl Outgoing<'_> {
         let before = out.len();
         out.extend_from_slice(br#","params":{"_meta":{"#);
         let open = out.len();
-        self.write_meta(out, id, stamp)?;
+        self.write_meta(out, id, common)?;
         if out.len() == open {
             out.truncate(before);
             write_params(out, params)?;
@@ -94,16 +64,13 @@ impl Outgoing<'_> {
         &self,
         out: &mut Vec<u8>,
         id: &IdRef<'_>,
-        stamp: &Stamp,
+        common: &CommonMeta,
     ) -> Result<(), serde_json::Error> {
-        out.extend_from_slice(stamp.members.as_bytes());
-        if let Some(level) = stamp.log_level
+        out.extend_from_slice(common.members.as_bytes());
+        if let Some(level) = common.log_level
             && !self.says(key::LOG_LEVEL)
         {
-            comma(out);
-            serde_json::to_writer(&mut *out, key::LOG_LEVEL)?;
-            out.push(b':');
-            serde_json::to_writer(&mut *out, &level)?;
+            write_member(out, key::LOG_LEVEL, &level)?;
         }
         if self.progress {
             comma(out);
@@ -111,13 +78,10 @@ impl Outgoing<'_> {
             id.write(out);
         }
         for (name, value) in self.meta.into_iter().flat_map(|meta| &meta.0) {
-            if is_ours(name, stamp) {
+            if is_ours(name, common) {
                 continue;
             }
-            comma(out);
-            serde_json::to_writer(&mut *out, name)?;
-            out.push(b':');
-            serde_json::to_writer(&mut *out, value)?;
+            write_member(out, name, value)?;
         }
         self.write_trace(out)
     }
@@ -135,10 +99,7 @@ impl Outgoing<'_> {
         let context = turnbuckle_telemetry::current();
         for (name, value) in context.iter().flat_map(TraceContext::entries) {
             if !self.says(name) {
-                comma(out);
-                serde_json::to_writer(&mut *out, name)?;
-                out.push(b':');
-                serde_json::to_writer(&mut *out, &value)?;
+                write_member(out, name, &value)?;
             }
         }
         Ok(())
@@ -147,15 +108,26 @@ impl Outgoing<'_> {
 
 /// Whether the connection alone decides about this key: a second one would contradict it, a modern
 /// one would make a legacy request modern, and a foreign token could be that of another request.
-fn is_ours(name: &str, stamp: &Stamp) -> bool {
+fn is_ours(name: &str, common: &CommonMeta) -> bool {
     match name {
         key::PROGRESS_TOKEN
         | key::PROTOCOL_VERSION
         | key::CLIENT_CAPABILITIES
         | key::CLIENT_INFO => true,
-        key::LOG_LEVEL => stamp.members.is_empty(),
+        key::LOG_LEVEL => common.members.is_empty(),
         _ => false,
     }
+}
+
+fn write_member<T: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    name: &str,
+    value: &T,
+) -> Result<(), serde_json::Error> {
+    comma(out);
+    serde_json::to_writer(&mut *out, name)?;
+    out.push(b':');
+    serde_json::to_writer(out, value)
 }
 
 fn comma(out: &mut Vec<u8>) {
@@ -228,46 +200,41 @@ pub(crate) fn split_meta(
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use turnbuckle_protocol::{Implementation, LoggingLevel, Revision};
 
     use super::*;
+    use crate::profile::{Profile, TaskSupport};
 
-    fn stamp() -> Stamp {
-        Stamp::modern(
-            Revision::LATEST,
-            &Implementation::new("app", "1"),
-            &ClientCapabilities::default(),
-            None,
-        )
+    fn modern() -> CommonMeta {
+        let mut profile = Profile::from(Implementation::new("app", "1"));
+        profile.settings.tasks = TaskSupport::Off;
+        CommonMeta::new(Revision::LATEST, &profile, None)
     }
 
-    fn written(outgoing: &Outgoing<'_>, stamp: &Stamp, params: &Value) -> Value {
+    fn written(outgoing: &Outgoing<'_>, common: &CommonMeta, params: &Value) -> Value {
         let mut out = Vec::new();
         outgoing
-            .write(&mut out, &IdRef::Int(7), stamp, params)
+            .write(&mut out, &IdRef::Int(7), common, params)
             .unwrap();
         serde_json::from_slice(&out).unwrap()
-    }
-
-    fn plain(method: &str) -> Outgoing<'_> {
-        Outgoing {
-            method,
-            meta: None,
-            progress: false,
-        }
     }
 
     #[test]
     fn a_legacy_request_says_nothing_about_the_client() {
         assert_eq!(
             written(
-                &plain("tools/list"),
-                &Stamp::none(),
+                &Outgoing::plain("tools/list"),
+                &CommonMeta::default(),
                 &json!({"cursor": "a"})
             ),
             json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"cursor": "a"}})
         );
         assert_eq!(
-            written(&plain("ping"), &Stamp::none(), &Value::Null),
+            written(
+                &Outgoing::plain("ping"),
+                &CommonMeta::default(),
+                &Value::Null
+            ),
             json!({"jsonrpc": "2.0", "id": 7, "method": "ping"})
         );
     }
@@ -286,7 +253,7 @@ mod tests {
             json!({}),
             json!({"name": "x", "arguments": {}}),
         ] {
-            let message = written(&plain("m"), &stamp(), &params);
+            let message = written(&Outgoing::plain("m"), &modern(), &params);
             assert_eq!(message["params"]["_meta"], expected, "{params}");
             let mut rest = message["params"].clone();
             rest.as_object_mut().unwrap().remove("_meta");
@@ -307,12 +274,12 @@ mod tests {
             meta: Some(&meta),
             progress: true,
         };
-        let legacy = written(&outgoing, &Stamp::none(), &json!({"a": 1}));
+        let legacy = written(&outgoing, &CommonMeta::default(), &json!({"a": 1}));
         assert_eq!(
             legacy["params"],
             json!({"_meta": {"progressToken": 7, "traceparent": "00-aa"}, "a": 1})
         );
-        let modern = written(&outgoing, &stamp(), &Value::Null);
+        let modern = written(&outgoing, &modern(), &Value::Null);
         assert_eq!(
             modern["params"]["_meta"][key::PROTOCOL_VERSION],
             "2026-07-28"
@@ -322,28 +289,31 @@ mod tests {
 
     #[test]
     fn the_level_of_a_request_comes_before_that_of_the_connection() {
-        let stamp = Stamp {
+        let common = CommonMeta {
             log_level: Some(LoggingLevel::Error),
-            ..stamp()
+            ..modern()
         };
-        let level = |meta: Option<&Meta>, stamp: &Stamp| {
-            let outgoing = Outgoing { meta, ..plain("m") };
-            written(&outgoing, stamp, &Value::Null)["params"]["_meta"][key::LOG_LEVEL].clone()
+        let level = |meta: Option<&Meta>, common: &CommonMeta| {
+            let outgoing = Outgoing {
+                meta,
+                ..Outgoing::plain("m")
+            };
+            written(&outgoing, common, &Value::Null)["params"]["_meta"][key::LOG_LEVEL].clone()
         };
         let own = Meta::new().with_log_level(LoggingLevel::Debug);
-        assert_eq!(level(None, &stamp), "error");
-        assert_eq!(level(Some(&own), &stamp), "debug");
-        assert_eq!(level(Some(&own), &Stamp::none()), Value::Null);
+        assert_eq!(level(None, &common), "error");
+        assert_eq!(level(Some(&own), &common), "debug");
+        assert_eq!(level(Some(&own), &CommonMeta::default()), Value::Null);
     }
 
     #[test]
     fn params_that_are_no_object_are_refused() {
         for params in [json!([1]), json!("x"), json!(1)] {
-            for stamp in [Stamp::none(), stamp()] {
+            for common in [CommonMeta::default(), modern()] {
                 let mut out = Vec::new();
                 assert!(
-                    plain("m")
-                        .write(&mut out, &IdRef::Int(1), &stamp, &params)
+                    Outgoing::plain("m")
+                        .write(&mut out, &IdRef::Int(1), &common, &params)
                         .is_err()
                 );
             }

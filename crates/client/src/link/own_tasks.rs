@@ -28,7 +28,6 @@ use turnbuckle_store::task::{
 };
 
 use super::{Link, serving::respond};
-use crate::Peer;
 
 /// How much of what a server asked is kept for it.
 const MAX_TASKS: usize = 64;
@@ -50,11 +49,11 @@ const OWNER: &str = "server";
 
 /// Tasks of our own.
 pub(super) struct OwnTasks {
-    shelf: Arc<Shelf>,
+    table: Arc<TaskTable>,
     waiting: JoinSet<()>,
 }
 
-struct Shelf {
+struct TaskTable {
     link: Arc<Link>,
     store: MemoryTasks,
     count: AtomicU64,
@@ -67,14 +66,14 @@ impl OwnTasks {
         limits.per_owner = MAX_TASKS;
         limits.tasks = MAX_TASKS;
         limits.bytes = MAX_BYTES;
-        let shelf = Shelf {
+        let table = TaskTable {
             link,
             store: MemoryTasks::new(limits),
             count: AtomicU64::new(0),
             running: Mutex::default(),
         };
         Self {
-            shelf: Arc::new(shelf),
+            table: Arc::new(table),
             waiting: JoinSet::new(),
         }
     }
@@ -85,17 +84,17 @@ impl OwnTasks {
             &*request.method,
             "tasks/get" | "tasks/result" | "tasks/list" | "tasks/cancel"
         );
-        if !is_about_tasks || !self.shelf.is_declared() {
+        if !is_about_tasks || !self.table.is_declared() {
             return false;
         }
         let id = request.id.clone().into_owned();
         let method = request.method.clone().into_owned();
-        let asked = About::read(&request.params);
-        let shelf = Arc::clone(&self.shelf);
+        let asked = TaskQuery::read(&request.params);
+        let table = Arc::clone(&self.table);
         self.spawn(id, move |id| async move {
             match asked {
-                Ok(about) => shelf.tell(&method, about, &id).await,
-                Err(error) => shelf.refuse(&id, &error),
+                Ok(query) => table.tell(&method, query, &id).await,
+                Err(error) => table.refuse(&id, &error),
             }
         });
         true
@@ -107,12 +106,12 @@ impl OwnTasks {
         id: &turnbuckle_protocol::IdRef<'_>,
         asked: InputRequest,
     ) -> Option<InputRequest> {
-        let Some(wish) = wish(&asked).filter(|_| self.shelf.takes(&asked)) else {
+        let Some(wanted_task) = wanted_task(&asked).filter(|_| self.table.takes(&asked)) else {
             return Some(asked);
         };
-        let shelf = Arc::clone(&self.shelf);
+        let table = Arc::clone(&self.table);
         self.spawn(id.clone().into_owned(), move |id| async move {
-            shelf.begin(&id, asked, &wish).await;
+            table.begin(&id, asked, &wanted_task).await;
         });
         None
     }
@@ -125,14 +124,14 @@ impl OwnTasks {
         while self.waiting.try_join_next().is_some() {}
         if self.waiting.len() >= MAX_WAITING {
             let message = format!("{MAX_WAITING} requests about tasks wait already");
-            return self.shelf.refuse(&id, &ErrorObject::internal(message));
+            return self.table.refuse(&id, &ErrorObject::internal(message));
         }
         self.waiting.spawn(work(id));
     }
 }
 
-/// The wish for a task, if there is one.
-fn wish(asked: &InputRequest) -> Option<TaskMetadata> {
+/// What is wanted of the task, if it is to be one.
+fn wanted_task(asked: &InputRequest) -> Option<TaskMetadata> {
     use turnbuckle_protocol::ElicitRequestParams::{Form, Url};
     match asked {
         InputRequest::CreateMessage(params) => params.task.clone(),
@@ -147,13 +146,13 @@ fn wish(asked: &InputRequest) -> Option<TaskMetadata> {
 /// What a request about tasks names.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct About {
+struct TaskQuery {
     #[serde(default)]
     task_id: String,
     cursor: Option<String>,
 }
 
-impl About {
+impl TaskQuery {
     fn read(params: &Members<'_>) -> Result<Self, ErrorObject> {
         serde_json::from_str(params.to_raw().get())
             .map_err(|error| ErrorObject::invalid_params(error.to_string()))
@@ -164,18 +163,18 @@ impl About {
     }
 }
 
-impl Shelf {
+impl TaskTable {
     /// Whether this session has tasks of ours.
     fn is_declared(&self) -> bool {
         let revision = self.link.revision();
         available("tasks/result", revision, Direction::ToClient)
-            && self.link.profile.capabilities(revision).tasks.is_some()
+            && self.link.profile().capabilities(revision).tasks.is_some()
     }
 
     /// tasks: who does not declare the capability MUST process the request as usual.
     fn takes(&self, asked: &InputRequest) -> bool {
         let revision = self.link.revision();
-        let tasks = self.link.profile.capabilities(revision).tasks;
+        let tasks = self.link.profile().capabilities(revision).tasks;
         let requests = tasks.and_then(|tasks| tasks.requests);
         available("tasks/result", revision, Direction::ToClient)
             && requests.is_some_and(|requests| match asked {
@@ -186,9 +185,9 @@ impl Shelf {
     }
 
     /// Answers with a task, and then sees to the question.
-    async fn begin(self: Arc<Self>, id: &Id, asked: InputRequest, wish: &TaskMetadata) {
+    async fn begin(self: Arc<Self>, id: &Id, asked: InputRequest, wanted_task: &TaskMetadata) {
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
-        let ttl = wish.ttl.map_or(TTL, Duration::from_millis);
+        let ttl = wanted_task.ttl.map_or(TTL, Duration::from_millis);
         let new = NewTask {
             key: TaskKey::new(OWNER, format!("ask-{number}")),
             ttl: Some(ttl.clamp(SHORTEST_TTL, LONGEST_TTL)),
@@ -213,9 +212,8 @@ impl Shelf {
 
     async fn work(self: Arc<Self>, key: TaskKey, asked: InputRequest) {
         let link = &self.link;
-        let peer = || Arc::new(Peer::new(link.server(), link.revision()));
-        let server = link.peer().cloned().unwrap_or_else(peer);
-        let answered = link.profile.answers.answer(server, asked).await;
+        let server = link.ends.peer_or_unknown();
+        let answered = link.profile().answers.answer(server, asked).await;
         let end = match answered {
             Ok(mut answer) => {
                 answer.lower(link.revision());
@@ -240,29 +238,29 @@ impl Shelf {
         }
     }
 
-    async fn tell(&self, method: &str, about: About, id: &Id) {
+    async fn tell(&self, method: &str, query: TaskQuery, id: &Id) {
         let told = match method {
-            "tasks/list" => self.list(&about).await.map(|list| self.answer(id, &list)),
-            "tasks/cancel" => self.cancel(&about).await.map(|task| self.answer(id, &task)),
-            "tasks/get" => self.find(&about).await.map(|record| {
+            "tasks/list" => self.list(&query).await.map(|list| self.answer(id, &list)),
+            "tasks/cancel" => self.cancel(&query).await.map(|task| self.answer(id, &task)),
+            "tasks/get" => self.find(&query).await.map(|record| {
                 self.answer(id, &LegacyTask::from(record.task.summary()));
             }),
-            _ => self.result(&about, id).await,
+            _ => self.result(&query, id).await,
         };
         if let Err(error) = told {
             self.refuse(id, &error);
         }
     }
 
-    async fn find(&self, about: &About) -> Result<Arc<TaskRecord>, ErrorObject> {
-        let found = self.store.get(&about.key(), SystemTime::now()).await;
+    async fn find(&self, query: &TaskQuery) -> Result<Arc<TaskRecord>, ErrorObject> {
+        let found = self.store.get(&query.key(), SystemTime::now()).await;
         found
             .map_err(|error| failed(&error))?
             .ok_or_else(|| ErrorObject::invalid_params("there is no such task, or it is over"))
     }
 
-    async fn list(&self, about: &About) -> Result<LegacyListTasksResult, ErrorObject> {
-        let cursor = about.cursor.as_deref();
+    async fn list(&self, query: &TaskQuery) -> Result<LegacyListTasksResult, ErrorObject> {
+        let cursor = query.cursor.as_deref();
         let page = self.store.list(OWNER, cursor, MAX_TASKS, SystemTime::now());
         let page = page.await.map_err(|error| failed(&error))?;
         let tasks = page.tasks.iter().map(|record| record.task.summary().into());
@@ -273,15 +271,15 @@ impl Shelf {
         })
     }
 
-    async fn cancel(&self, about: &About) -> Result<LegacyTask, ErrorObject> {
+    async fn cancel(&self, query: &TaskQuery) -> Result<LegacyTask, ErrorObject> {
         let end = TaskChange::End(TaskEnd::Cancelled { reason: None });
         let changed = self
             .store
-            .change(&about.key(), end, SystemTime::now())
+            .change(&query.key(), end, SystemTime::now())
             .await;
         match changed.map_err(|error| failed(&error))? {
             Changed::Now(record) => {
-                if let Some(work) = self.running.lock().remove(&about.task_id) {
+                if let Some(work) = self.running.lock().remove(&query.task_id) {
                     work.abort();
                 }
                 Ok(record.task.summary().into())
@@ -292,12 +290,12 @@ impl Shelf {
     }
 
     /// tasks: blocks until the task has ended, and then gives what the request itself would have.
-    async fn result(&self, about: &About, id: &Id) -> Result<(), ErrorObject> {
+    async fn result(&self, query: &TaskQuery, id: &Id) -> Result<(), ErrorObject> {
         loop {
-            let record = self.find(about).await?;
+            let record = self.find(query).await?;
             match &record.task.state {
                 TaskState::Completed(result) => {
-                    let task_id = about.task_id.clone();
+                    let task_id = query.task_id.clone();
                     let meta = Meta::new().with_related_task(&RelatedTask { task_id });
                     let mut object: turnbuckle_protocol::JsonObject =
                         serde_json::from_str(result.get())
@@ -313,7 +311,7 @@ impl Shelf {
                 TaskState::Working | TaskState::InputRequired(_) => {}
             }
             // It is looked at now and then, because nobody is woken when its time is over.
-            let key = about.key();
+            let key = query.key();
             let changed = self.store.changed(&key, record.version);
             let _ = tokio::time::timeout(POLL_INTERVAL, changed).await;
         }

@@ -3,19 +3,23 @@
 use std::{future::poll_fn, pin::pin, task::Poll};
 
 use super::{
-    request::{Progress, Request, State},
-    slot::{Landed, Outcome},
+    Link,
+    initialize::initialize_again,
+    request::{OnProgress, OpenRequest, SendState},
 };
-use crate::http::{Answered, Fault, Http, Post};
+use crate::{
+    http::{Answered, AttemptError, Fault, Http, Post, Session},
+    pending::{RequestOutcome, SlotEvent},
+};
 
-impl Request<'_> {
+impl OpenRequest<'_> {
     /// Sends it and waits for what comes of it.
     pub(super) async fn post(
         &mut self,
         http: &Http,
-        mut progress: Option<Progress<'_>>,
-    ) -> Outcome {
-        self.state = State::Sent;
+        mut progress: Option<OnProgress<'_>>,
+    ) -> Result<RequestOutcome, Fault> {
+        self.state = SendState::Sent;
         let post = Post {
             method: self.method,
             id: &self.id,
@@ -23,40 +27,101 @@ impl Request<'_> {
             message: std::mem::take(&mut self.message).into(),
             slot: &self.slot,
         };
-        let mut exchange = pin!(http.exchange(self.link, &post));
+        let mut exchange = pin!(self.link.exchange(http, &post));
         let mut is_over = false;
         let outcome = poll_fn(|context| {
             loop {
                 match self.slot.poll_landed(context) {
-                    Poll::Ready(Landed::Progress(report)) => {
+                    Poll::Ready(SlotEvent::Progress(report)) => {
                         if let Some(told) = &mut progress {
                             told(report);
                         }
                         continue;
                     }
-                    Poll::Ready(Landed::Outcome(outcome)) => return Poll::Ready(outcome),
+                    Poll::Ready(SlotEvent::Outcome(outcome)) => return Poll::Ready(Ok(outcome)),
                     Poll::Pending if is_over => return Poll::Pending,
                     Poll::Pending => {}
                 }
                 match std::task::ready!(exchange.as_mut().poll(context)) {
                     Ok(Answered::Later) => is_over = true,
                     Ok(Answered::Landed) if self.slot.is_settled() => is_over = true,
-                    Ok(Answered::Landed) => return Poll::Ready(unanswered()),
-                    Ok(Answered::Error(error)) => return Poll::Ready(Outcome::Error(error)),
-                    Err(fault) => return Poll::Ready(Outcome::Failed(fault)),
+                    Ok(Answered::Landed) => {
+                        let problem = "a message came that answers something else";
+                        return Poll::Ready(Err(Fault::Malformed(problem.to_owned())));
+                    }
+                    Ok(Answered::Error(error)) => {
+                        return Poll::Ready(Ok(RequestOutcome::Error(error)));
+                    }
+                    Err(fault) => return Poll::Ready(Err(fault)),
                 }
             }
         })
         .await;
         // Whatever the outcome, nothing waits for an answer any more.
-        if !matches!(outcome, Outcome::Overdue(_)) {
+        if !matches!(outcome, Ok(RequestOutcome::Overdue(_))) {
             self.link.pending.withdraw(&self.id.as_ref());
         }
         outcome
     }
 }
 
-fn unanswered() -> Outcome {
-    let problem = "a message came that answers something else";
-    Outcome::Failed(Fault::Malformed(problem.to_owned()))
+impl Link {
+    /// Sends a request and reads what comes back until its answer is there.
+    ///
+    /// One that does no harm if it runs twice is sent once more where its session turns out to be
+    /// over, or where nothing at all came back: the server may have closed a connection that was
+    /// kept just when it was used again.
+    async fn exchange(&self, http: &Http, post: &Post<'_>) -> Result<Answered, Fault> {
+        let mut is_repeated = false;
+        loop {
+            let session = http.sessions.current();
+            let is_last = |is_repeated: bool| {
+                is_repeated || !http.tools.is_repeatable(post.method, &post.message)
+            };
+            match http.attempt(post, &session).await {
+                Ok(answered) => return Ok(answered),
+                Err(AttemptError::Fault(fault)) => return Err(fault),
+                Err(AttemptError::Unanswered(source)) if is_last(is_repeated) => {
+                    return Err(Fault::Lost(source));
+                }
+                Err(AttemptError::Unanswered(source)) => {
+                    tracing::debug!(server = &**self.server(), %source, "sending it once more");
+                }
+                // A session that was opened just now is not over.
+                Err(AttemptError::SessionOver(fault)) if is_repeated => return Err(fault),
+                Err(AttemptError::SessionOver(_)) => {
+                    Box::pin(self.reopen_session(http, &session)).await?;
+                    if is_last(is_repeated) {
+                        let reason = "a new one is open: call again if it may run twice";
+                        return Err(Fault::SessionExpired(reason.to_owned()));
+                    }
+                }
+            }
+            is_repeated = true;
+        }
+    }
+
+    /// Opens another session in place of one that is over. Whoever comes while that is being done
+    /// waits for it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves it to the next one who comes.
+    pub(crate) async fn reopen_session(&self, http: &Http, over: &Session) -> Result<(), Fault> {
+        let _turn = http.sessions.reopening.lock().await;
+        if http.sessions.current().number != over.number {
+            return Ok(());
+        }
+        tracing::debug!(
+            server = &**self.server(),
+            "the session is over, opening another"
+        );
+        if let Err(error) = initialize_again(self).await {
+            return Err(Fault::SessionExpired(format!(
+                "no other could be opened ({error}); connect anew"
+            )));
+        }
+        http.end_handshake().await;
+        self.session_reopened();
+        Ok(())
+    }
 }

@@ -7,19 +7,18 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::requests::Deadline;
 
-use super::{
-    First, Link, Outgoing,
-    pending::Refused,
-    race,
-    slot::{Landed, Outcome, Slot, slot},
+use super::{Link, Outgoing};
+use crate::{
+    error::CallError,
+    future::{First, race},
+    pending::{Refused, RequestOutcome, Slot, SlotEvent, slot},
 };
-use crate::CallError;
 
 /// Room for most requests, so that writing one does not make its buffer grow again and again.
 const USUAL_MESSAGE_BYTES: usize = 512;
 
 /// What a caller does with progress.
-pub(crate) type Progress<'a> = &'a mut (dyn FnMut(ProgressNotificationParams) + Send);
+pub(crate) type OnProgress<'a> = &'a mut (dyn FnMut(ProgressNotificationParams) + Send);
 
 /// What happens on the wire when a request is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,20 +30,20 @@ pub(crate) enum OnDrop {
 }
 
 /// A request that is entered and serialised. Dropping it gives it up.
-pub(crate) struct Request<'l> {
+pub(crate) struct OpenRequest<'l> {
     pub(super) link: &'l Link,
     pub(super) method: &'l str,
     pub(super) id: Id,
     pub(super) message: Vec<u8>,
     pub(super) slot: Slot,
     on_drop: OnDrop,
-    pub(super) state: State,
+    pub(super) state: SendState,
     /// The revision it says it is of; `None` for a request of a session.
     pub(super) modern: Option<Revision>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum SendState {
     Unsent,
     Sent,
     Settled,
@@ -58,7 +57,7 @@ impl Link {
         deadline: Deadline,
         on_drop: OnDrop,
         params: &P,
-    ) -> Result<Request<'l>, CallError> {
+    ) -> Result<OpenRequest<'l>, CallError> {
         let (filler, slot) = slot();
         let id = self
             .pending
@@ -70,22 +69,47 @@ impl Link {
                     limit,
                 },
             })?;
-        let mut request = Request {
+        let mut request = OpenRequest {
             link: self,
             method: outgoing.method,
             id,
             message: Vec::with_capacity(USUAL_MESSAGE_BYTES),
             slot,
             on_drop,
-            state: State::Unsent,
+            state: SendState::Unsent,
             modern: None,
         };
-        let stamp = self.stamp();
-        request.modern = stamp.revision();
+        let common = self.common_meta.read();
+        request.modern = common.revision;
         outgoing
-            .write(&mut request.message, &request.id.as_ref(), &stamp, params)
+            .write(&mut request.message, &request.id.as_ref(), &common, params)
             .map_err(|source| CallError::unwritable(outgoing.method, source))?;
         Ok(request)
+    }
+
+    /// Asks the server something, with the deadline of the settings.
+    pub(crate) async fn ask<P: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Result<Box<RawValue>, CallError> {
+        let deadline = self.profile().settings.deadline(None);
+        let outgoing = Outgoing::plain(method);
+        let request = self.prepare(&outgoing, deadline, OnDrop::Cancel, params)?;
+        request.answer(None).await
+    }
+
+    /// Sends a notification of the application, which may have to wait.
+    pub(crate) async fn send_notification<P: Serialize>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Result<(), CallError> {
+        let mut message = Vec::new();
+        envelope::write_notification(&mut message, method, params)
+            .map_err(|source| CallError::unwritable(method, source))?;
+        let sent = self.send(&message).await;
+        sent.map_err(|_| self.closed(method))
     }
 
     /// Says something to the server that wants no answer.
@@ -94,7 +118,7 @@ impl Link {
     }
 }
 
-impl Request<'_> {
+impl OpenRequest<'_> {
     /// Its id, under which what belongs to it comes.
     pub(crate) fn id(&self) -> &Id {
         &self.id
@@ -103,78 +127,81 @@ impl Request<'_> {
     /// Sends it and waits for the result.
     pub(crate) async fn answer(
         mut self,
-        mut progress: Option<Progress<'_>>,
+        mut progress: Option<OnProgress<'_>>,
     ) -> Result<Box<RawValue>, CallError> {
         #[cfg(feature = "http")]
         if let Some(http) = self.link.wire.http() {
-            let outcome = self.post(http, progress).await;
-            return self.settle(outcome);
+            return match self.post(http, progress).await {
+                Ok(outcome) => self.settle(outcome),
+                Err(fault) => {
+                    self.state = SendState::Settled;
+                    Err(fault.into_error(self.link.server().clone(), self.method))
+                }
+            };
         }
         if let Some(outcome) = self.send().await {
             return self.settle(outcome);
         }
         loop {
             match self.slot.landed().await {
-                Landed::Progress(report) => {
+                SlotEvent::Progress(report) => {
                     if let Some(told) = &mut progress {
                         told(report);
                     }
                 }
-                Landed::Outcome(outcome) => return self.settle(outcome),
+                SlotEvent::Outcome(outcome) => return self.settle(outcome),
             }
         }
     }
 
     /// A server that does not read makes a request wait to be sent, and that counts against its
     /// deadline: the outcome, if there is one before the request is on its way.
-    async fn send(&mut self) -> Option<Outcome> {
+    async fn send(&mut self) -> Option<RequestOutcome> {
         let message = std::mem::take(&mut self.message);
         loop {
             match race(self.link.send(&message), self.slot.landed()).await {
                 First::Left(Ok(())) => {
-                    self.state = State::Sent;
+                    self.state = SendState::Sent;
                     return None;
                 }
                 First::Left(Err(_)) => return Some(self.closing().await),
-                First::Right(Landed::Outcome(outcome)) => return Some(outcome),
+                First::Right(SlotEvent::Outcome(outcome)) => return Some(outcome),
                 // A report on what the server has not been asked yet: it guessed the token.
-                First::Right(Landed::Progress(_)) => {}
+                First::Right(SlotEvent::Progress(_)) => {}
             }
         }
     }
 
     /// Nothing more is sent, so the driver is about to end what waits, with what it knows about
     /// the end.
-    async fn closing(&mut self) -> Outcome {
+    async fn closing(&mut self) -> RequestOutcome {
         loop {
-            if let Landed::Outcome(outcome) = self.slot.landed().await {
+            if let SlotEvent::Outcome(outcome) = self.slot.landed().await {
                 return outcome;
             }
         }
     }
 
-    fn settle(mut self, outcome: Outcome) -> Result<Box<RawValue>, CallError> {
+    fn settle(mut self, outcome: RequestOutcome) -> Result<Box<RawValue>, CallError> {
         let (server, method) = (self.link.server().clone(), self.method);
-        if !matches!(outcome, Outcome::Overdue(_)) {
-            self.state = State::Settled;
+        if !matches!(outcome, RequestOutcome::Overdue(_)) {
+            self.state = SendState::Settled;
         }
         match outcome {
-            Outcome::Result(result) => Ok(result),
-            Outcome::Error(error) => Err(CallError::rejected(
+            RequestOutcome::Result(result) => Ok(result),
+            RequestOutcome::Error(error) => Err(CallError::rejected(
                 server,
                 self.link.revision(),
                 method,
                 &error,
             )),
-            Outcome::Closed => Err(self.link.closed(method)),
-            Outcome::Overdue(overdue) => Err(CallError::Deadline {
+            RequestOutcome::Closed => Err(self.link.closed(method)),
+            RequestOutcome::Overdue(overdue) => Err(CallError::Deadline {
                 server,
                 method: method.into(),
                 overdue,
             }),
-            #[cfg(feature = "http")]
-            Outcome::Failed(fault) => Err(fault.into_error(server, method)),
-            Outcome::Oversized(limit) => Err(CallError::Oversized {
+            RequestOutcome::Oversized(limit) => Err(CallError::Oversized {
                 server,
                 method: method.into(),
                 limit,
@@ -183,16 +210,16 @@ impl Request<'_> {
     }
 }
 
-impl Drop for Request<'_> {
+impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
-        if self.state == State::Settled {
+        if self.state == SendState::Settled {
             return;
         }
         // An answer that is here but not yet looked at has ended the request already.
         let is_open = self.link.pending.withdraw(&self.id.as_ref()) || self.slot.is_overdue();
         let is_told = self.on_drop == OnDrop::Cancel
             && !self.link.wire.cancels_by_closing(self.modern.is_some());
-        if is_open && self.state == State::Sent && is_told {
+        if is_open && self.state == SendState::Sent && is_told {
             let cancelled = CancelledNotificationParams::new(self.id.clone());
             self.link.notify("notifications/cancelled", &cancelled);
         }

@@ -16,12 +16,8 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::{InFlight, in_flight::Ticket};
 
-use super::{Link, own_tasks::OwnTasks};
-use crate::{Peer, answer::Unanswered};
-
-/// How many questions of one server may be open at once. Each may be a dialogue with a person or a
-/// bill from a model; a server that has more open than this has lost count.
-pub(crate) const MAX_OPEN_ASKS: usize = 64;
+use super::{Link, MAX_OPEN_ASKS, own_tasks::OwnTasks};
+use crate::answer::Unanswered;
 
 /// Set right after the work has begun, before anything else is read from the server.
 type Handle = Arc<OnceLock<AbortHandle>>;
@@ -99,12 +95,12 @@ impl Serving {
         match begun {
             Ok(ticket) => {
                 let link = self.link.clone();
-                let reply = Reply {
+                let question = OpenQuestion {
                     link: link.clone(),
                     open: self.open.clone(),
                     ticket,
                 };
-                let task = self.tasks.spawn(answer(link, asked, reply));
+                let task = self.tasks.spawn(answer(link, asked, question));
                 // Nobody else has seen the handle yet.
                 let _ = handle.set(task);
             }
@@ -116,18 +112,19 @@ impl Serving {
     }
 }
 
-async fn answer(link: Arc<Link>, asked: InputRequest, reply: Reply) {
+async fn answer(link: Arc<Link>, asked: InputRequest, question: OpenQuestion) {
     let method = asked.method();
-    let server = link
-        .peer()
-        .cloned()
-        .unwrap_or_else(|| Arc::new(Peer::new(link.server(), link.revision())));
     // While the server waits for us it cannot get on with what we asked it.
     let _held = link.pending.hold();
     let is_form = matches!(asked, InputRequest::Elicit(_));
-    let answered = match link.desk.ask(&asked) {
+    let answered = match link.manual.ask(&asked) {
         Some(answer) => answer.await.map_err(|_| Unanswered::ByHand),
-        None => link.profile.answers.answer(server, asked).await,
+        None => {
+            link.profile()
+                .answers
+                .answer(link.ends.peer_or_unknown(), asked)
+                .await
+        }
     };
     let answered = match answered {
         // elicitation: what was neither filled in nor declined was cancelled.
@@ -137,29 +134,25 @@ async fn answer(link: Arc<Link>, asked: InputRequest, reply: Reply) {
     match answered {
         Ok(mut answer) => {
             answer.lower(link.revision());
-            reply.send(Ok(&answer));
+            question.answer(Ok(&answer));
         }
         Err(unanswered) => {
             tracing::debug!(server = &**link.server(), method, reason = %unanswered, "did not answer");
-            reply.send(Err(&unanswered.to_error()));
+            question.answer(Err(&unanswered.to_error()));
         }
     }
 }
 
 /// The duty to answer one question. Dropped unused, it says that something failed.
-struct Reply {
+struct OpenQuestion {
     link: Arc<Link>,
     open: Arc<Mutex<InFlight<Handle>>>,
     ticket: Ticket,
 }
 
-impl Reply {
-    fn send(self, answer: Result<&InputResponse, &ErrorObject>) {
-        self.finish(answer);
-    }
-
+impl OpenQuestion {
     /// Says nothing if the question was withdrawn, or answered already.
-    fn finish(&self, answer: Result<&InputResponse, &ErrorObject>) {
+    fn answer(&self, answer: Result<&InputResponse, &ErrorObject>) {
         let is_open = self.open.lock().finish(&self.ticket).is_some();
         if is_open {
             respond(&self.link, &self.ticket.id().as_ref(), answer);
@@ -167,9 +160,9 @@ impl Reply {
     }
 }
 
-impl Drop for Reply {
+impl Drop for OpenQuestion {
     fn drop(&mut self) {
-        self.finish(Err(&ErrorObject::internal("the client failed to answer")));
+        self.answer(Err(&ErrorObject::internal("the client failed to answer")));
     }
 }
 

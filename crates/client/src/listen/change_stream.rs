@@ -11,13 +11,12 @@ use futures_core::Stream;
 use tokio::task::AbortHandle;
 use turnbuckle_protocol::SubscriptionFilter;
 
-use super::{
-    Change,
-    listener::{Heard, Listener},
-    subscriptions_listen::METHOD,
-    wish,
+use super::subscriptions_listen::METHOD;
+use crate::{
+    error::CallError,
+    link::Link,
+    subscription::{self, Change, ChangeQueue, NextChange},
 };
-use crate::{CallError, link::Link};
 
 /// A stream of what changes at a server, from [`Connection::listen`](crate::Connection::listen).
 ///
@@ -25,21 +24,21 @@ use crate::{CallError, link::Link};
 /// [`Change::Missed`] says so. It ends when the server or the connection is gone for good; the last
 /// item is the error that says why.
 ///
-/// ChangeStream wait for a reader that is busy, those that say the same once. One that lets more of them
+/// Changes wait for a reader that is busy, those that say the same once. One that lets more of them
 /// wait than there is room for is told how many it lost.
 ///
 /// Dropping it ends the listening, and the server is told. It does not keep the connection open.
 #[must_use = "dropping it ends the listening"]
 pub struct ChangeStream {
     pub(super) link: Arc<Link>,
-    pub(super) listener: Arc<Listener>,
-    pub(super) wish: SubscriptionFilter,
+    pub(super) queue: Arc<ChangeQueue>,
+    pub(super) wanted: SubscriptionFilter,
     /// Held for its drop.
-    pub(super) _hold: Hold,
+    pub(super) _guard: SubscriptionGuard,
 }
 
 /// What listening takes on the server's side. Dropping it gives it back.
-pub(super) enum Hold {
+pub(super) enum SubscriptionGuard {
     /// A task that keeps a subscription open.
     Task(AbortHandle),
     /// Resources of the session, wanted by the listener of this number.
@@ -58,20 +57,20 @@ impl ChangeStream {
     /// What the server has agreed to tell: all that was asked for, or the part that it offers. It
     /// may be another part after the stream was opened again.
     pub fn acknowledged(&self) -> SubscriptionFilter {
-        self.listener.granted()
+        self.queue.granted()
     }
 
     /// What was asked for and will not be told: the server does not offer it.
     pub fn refused(&self) -> SubscriptionFilter {
-        wish::refused(&self.wish, &self.listener.granted())
+        subscription::refused(&self.wanted, &self.queue.granted())
     }
 
     fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Result<Change, CallError>>> {
-        Poll::Ready(match ready!(self.listener.poll(context)) {
-            Heard::Change(change) => Some(Ok(change)),
-            Heard::Failed(error) => Some(Err(error)),
-            Heard::Closed => Some(Err(self.link.closed(METHOD))),
-            Heard::Over => None,
+        Poll::Ready(match ready!(self.queue.poll(context)) {
+            NextChange::Change(change) => Some(Ok(change)),
+            NextChange::Failed(error) => Some(Err(error)),
+            NextChange::Closed => Some(Err(self.link.closed(METHOD))),
+            NextChange::Over => None,
         })
     }
 }
@@ -84,13 +83,13 @@ impl Stream for ChangeStream {
     }
 }
 
-impl Drop for Hold {
+impl Drop for SubscriptionGuard {
     fn drop(&mut self) {
         match self {
             Self::Task(task) => task.abort(),
             Self::Resources(link, listener, resources) => {
                 for uri in resources {
-                    link.standing.release(uri, *listener);
+                    link.desired.release(uri, *listener);
                 }
             }
         }

@@ -6,14 +6,16 @@ use tokio::sync::oneshot;
 use turnbuckle_protocol::SubscriptionFilter;
 
 use super::{
-    ChangeStream, Listen,
-    change_stream::Hold,
-    keeper,
-    listener::Listener,
+    ChangeStream,
+    change_stream::SubscriptionGuard,
+    reconcile::reconcile,
     subscriptions_listen::{self, METHOD},
-    wish,
 };
-use crate::{CallError, Connection};
+use crate::{
+    connection::Connection,
+    error::CallError,
+    subscription::{ChangeQueue, Listen, offered},
+};
 
 impl Connection {
     /// Listens to changes: one stream, whatever the server speaks.
@@ -43,29 +45,29 @@ impl Connection {
     /// # Cancel safety
     /// Dropping the future ends the listening before it has begun, and the server is told.
     pub async fn listen(&self, listen: impl Into<Listen>) -> Result<ChangeStream, CallError> {
-        let wish = listen.into().filter().clone();
-        if wish.is_empty() {
+        let wanted = listen.into().filter().clone();
+        if wanted.is_empty() {
             let source = serde::ser::Error::custom("nothing to listen to was named");
             return Err(CallError::unwritable(METHOD, source));
         }
         if self.link().revision().is_modern() {
-            self.listen_modern(wish).await
+            self.listen_modern(wanted).await
         } else {
-            self.listen_in_session(wish).await
+            self.listen_in_session(wanted).await
         }
     }
 
-    async fn listen_modern(&self, wish: SubscriptionFilter) -> Result<ChangeStream, CallError> {
+    async fn listen_modern(&self, wanted: SubscriptionFilter) -> Result<ChangeStream, CallError> {
         let link = self.shared_link();
-        let listener = Arc::new(Listener::default());
-        link.listeners.enter(&listener);
+        let queue = Arc::new(ChangeQueue::default());
+        link.changes.enter(&queue);
         let (begun, opened) = oneshot::channel();
-        let keep = subscriptions_listen::keep(link.clone(), listener.clone(), wish.clone(), begun);
+        let keep = subscriptions_listen::keep(link.clone(), queue.clone(), wanted.clone(), begun);
         let changes = ChangeStream {
-            _hold: Hold::Task(tokio::spawn(keep).abort_handle()),
+            _guard: SubscriptionGuard::Task(tokio::spawn(keep).abort_handle()),
             link,
-            listener,
-            wish,
+            queue,
+            wanted,
         };
         opened
             .await
@@ -73,34 +75,37 @@ impl Connection {
         changes.unless_empty()
     }
 
-    async fn listen_in_session(&self, wish: SubscriptionFilter) -> Result<ChangeStream, CallError> {
+    async fn listen_in_session(
+        &self,
+        wanted: SubscriptionFilter,
+    ) -> Result<ChangeStream, CallError> {
         let link = self.shared_link();
         let capabilities = self.server().capabilities();
-        if link.standing.is_silent() {
+        if link.desired.is_silent() {
             let reason = "it has no stream to tell of changes by";
             return Err(link.not_offered(METHOD, reason));
         }
-        let mut granted = wish::offered(&wish, capabilities);
-        self.keep_standing();
+        let mut granted = offered(&wanted, capabilities);
+        self.keep_session();
         let resources: Vec<Arc<str>> = granted
             .resources()
             .iter()
             .map(|uri| Arc::from(&**uri))
             .collect();
-        let listener = Arc::new(Listener::default());
+        let queue = Arc::new(ChangeQueue::default());
         // Before it is subscribed to: the first change may come with the answer.
-        listener.grant(granted.clone());
-        link.listeners.enter(&listener);
-        let number = link.standing.number();
+        queue.grant(granted.clone());
+        link.changes.enter(&queue);
+        let number = link.desired.number();
         let asked: Vec<_> = resources
             .iter()
-            .map(|uri| link.standing.want(uri, number))
+            .map(|uri| link.desired.want(uri, number))
             .collect();
         let changes = ChangeStream {
-            _hold: Hold::Resources(link.clone(), number, resources.clone()),
+            _guard: SubscriptionGuard::Resources(link.clone(), number, resources.clone()),
             link,
-            listener,
-            wish,
+            queue,
+            wanted,
         };
         let mut first_refusal = None;
         for (uri, asked) in resources.iter().zip(asked) {
@@ -116,16 +121,16 @@ impl Connection {
             if granted.is_empty() {
                 return Err(refusal);
             }
-            changes.listener.grant(granted);
+            changes.queue.grant(granted);
         }
         changes.unless_empty()
     }
 
-    /// Sees to it that what the session is to keep is kept.
-    pub(crate) fn keep_standing(&self) {
+    /// Sees to it that the session is what it is to be like.
+    pub(crate) fn keep_session(&self) {
         let link = self.shared_link();
-        if link.standing.begin() {
-            self.run(keeper::keep(link));
+        if link.desired.begin() {
+            self.run(reconcile(link));
         }
     }
 }
@@ -142,6 +147,6 @@ impl ChangeStream {
 
 fn remove(granted: &mut SubscriptionFilter, uri: &str) {
     if let Some(resources) = &mut granted.resource_subscriptions {
-        resources.retain(|wanted| wanted != uri);
+        resources.retain(|granted| granted != uri);
     }
 }

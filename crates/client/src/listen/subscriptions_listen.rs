@@ -6,14 +6,12 @@ use tokio::{sync::oneshot, time::Instant};
 use turnbuckle_protocol::{SubscriptionFilter, SubscriptionsListenRequestParams};
 use turnbuckle_session::requests::{Deadline, Overdue};
 
-use super::{
-    Change, Missed,
-    backoff::Backoff,
-    listener::{Listener, Progress},
-};
+use super::backoff::Backoff;
 use crate::{
-    CallError,
-    link::{First, Link, OnDrop, Outgoing, race},
+    error::CallError,
+    future::{First, race},
+    link::{Link, OnDrop, Outgoing},
+    subscription::{Change, ChangeQueue, Missed, SubscriptionState},
 };
 
 pub(super) const METHOD: &str = "subscriptions/listen";
@@ -23,20 +21,20 @@ pub(super) const METHOD: &str = "subscriptions/listen";
 const QUIET_SUBSCRIPTION: Duration = Duration::from_secs(10);
 
 /// Says whether the first subscription was opened.
-pub(super) type Begun = oneshot::Sender<Result<(), CallError>>;
+pub(super) type FirstOutcome = oneshot::Sender<Result<(), CallError>>;
 
 /// Keeps a subscription open for as long as it is polled, or until that is no use any more.
 pub(super) async fn keep(
     link: Arc<Link>,
-    listener: Arc<Listener>,
-    wish: SubscriptionFilter,
-    begun: Begun,
+    queue: Arc<ChangeQueue>,
+    wanted: SubscriptionFilter,
+    begun: FirstOutcome,
 ) {
-    let mut keeping = Keeping {
+    let mut subscription = Subscription {
         link: &link,
-        listener: &listener,
+        queue: &queue,
         params: SubscriptionsListenRequestParams {
-            notifications: wish,
+            notifications: wanted,
             meta: None,
         },
         begun: Some(begun),
@@ -44,73 +42,73 @@ pub(super) async fn keep(
     let mut backoff = Backoff::default();
     loop {
         let opened_at = Instant::now();
-        let error = keeping.listen_once().await;
-        if let Some(begun) = keeping.begun.take() {
+        let error = subscription.listen_once().await;
+        if let Some(begun) = subscription.begun.take() {
             // Whoever asked is there to hear of it, and may ask again.
             let _ = begun.send(Err(error));
             return;
         }
         if is_final(&error) {
-            return listener.fail(error);
+            return queue.fail(error);
         }
         tracing::debug!(server = &**link.server(), %error, "a subscription ended");
-        let was_told = listener.progress() == Progress::Told;
+        let was_told = queue.subscription_state() == SubscriptionState::Told;
         if was_told || opened_at.elapsed() >= QUIET_SUBSCRIPTION {
             backoff.reset();
         }
         match backoff.next() {
             Some(wait) => tokio::time::sleep(wait).await,
-            None => return listener.fail(error),
+            None => return queue.fail(error),
         }
     }
 }
 
 /// What a subscription is opened with, again and again.
-struct Keeping<'a> {
+struct Subscription<'a> {
     link: &'a Link,
-    listener: &'a Listener,
+    queue: &'a ChangeQueue,
     params: SubscriptionsListenRequestParams,
     /// Until the first one is open.
-    begun: Option<Begun>,
+    begun: Option<FirstOutcome>,
 }
 
-impl Keeping<'_> {
+impl Subscription<'_> {
     /// Opens a subscription and stays until it ends. It never ends well: when the server closes it
     /// in good order, that is a reason to open another.
     async fn listen_once(&mut self) -> CallError {
         let link = self.link;
-        let outgoing = Outgoing {
-            method: METHOD,
-            meta: None,
-            progress: false,
-        };
-        let request = link.prepare(&outgoing, Deadline::never(), OnDrop::Cancel, &self.params);
+        let request = link.prepare(
+            &Outgoing::plain(METHOD),
+            Deadline::never(),
+            OnDrop::Cancel,
+            &self.params,
+        );
         let request = match request {
             Ok(request) => request,
             Err(error) => return error,
         };
-        self.listener.begin(request.id().clone());
+        self.queue.begin(request.id().clone());
         let mut answer = pin!(request.answer(None));
-        let patience = link.profile.settings.deadline;
+        let timeout = link.profile().settings.deadline;
         let acknowledged = tokio::time::timeout(
-            patience,
-            self.listener.until(|progress| progress != Progress::Asked),
+            timeout,
+            self.queue.until(|state| state != SubscriptionState::Asked),
         );
         match race(answer.as_mut(), acknowledged).await {
             First::Left(Err(error)) => return error,
-            First::Left(Ok(_)) if self.listener.progress() == Progress::Asked => {
+            First::Left(Ok(_)) if self.queue.subscription_state() == SubscriptionState::Asked => {
                 return self.lost("it was ended before it was acknowledged");
             }
-            First::Left(Ok(_)) | First::Right(Ok(Progress::Dismissed)) => {
+            First::Left(Ok(_)) | First::Right(Ok(SubscriptionState::Dismissed)) => {
                 self.opened();
                 return self.lost("the server has ended it");
             }
             First::Right(Ok(_)) => self.opened(),
-            First::Right(Err(_)) => return self.silent(patience),
+            First::Right(Err(_)) => return self.silent(timeout),
         }
         let dismissed = self
-            .listener
-            .until(|progress| progress == Progress::Dismissed);
+            .queue
+            .until(|state| state == SubscriptionState::Dismissed);
         match race(answer, dismissed).await {
             First::Left(Err(error)) => error,
             First::Left(Ok(_)) | First::Right(_) => self.lost("the server has ended it"),
@@ -123,8 +121,8 @@ impl Keeping<'_> {
             let _ = begun.send(Ok(()));
         } else {
             // subscriptions: the server holds no state between two of them.
-            self.link.forget_unheard();
-            self.listener.tell(Change::Missed(Missed::Reopened));
+            self.link.cache.forget_unheard();
+            self.queue.tell(Change::Missed(Missed::Reopened));
         }
     }
 
@@ -136,11 +134,11 @@ impl Keeping<'_> {
         }
     }
 
-    fn silent(&self, patience: Duration) -> CallError {
+    fn silent(&self, timeout: Duration) -> CallError {
         CallError::Deadline {
             server: self.link.server().clone(),
             method: METHOD.into(),
-            overdue: Overdue::Silent(patience),
+            overdue: Overdue::Silent(timeout),
         }
     }
 }

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{ErrorObject, InputRequests, InputRequiredResult, Task, error::code};
+use turnbuckle_session::requests::Overdue;
 
 use super::{
     TaskTicket,
-    poll::{self, Standing},
+    poll::{self, LookState},
 };
-use crate::{CallError, Connection, Overdue, call::answer_asks};
+use crate::{connection::Connection, error::CallError};
 
 /// How often a task may ask. A form with a page for each question stays below it; a server that
 /// asks in a circle is stopped.
@@ -21,7 +22,7 @@ const CALL: &str = "tools/call";
 ///
 /// # Cancel safety
 /// Dropping the future leaves the task alone.
-pub(super) async fn follow(
+pub(crate) async fn follow(
     connection: &Connection,
     ticket: &mut TaskTicket,
 ) -> Result<Box<RawValue>, CallError> {
@@ -34,15 +35,15 @@ pub(super) async fn follow(
         }
         let look = poll::look_patiently(connection, ticket).await?;
         match look.state {
-            Standing::Done(result) => return Ok(result),
-            Standing::Failed(error) => return Err(rejected(connection, error)),
-            Standing::Cancelled => {
+            LookState::Done(result) => return Ok(result),
+            LookState::Failed(error) => return Err(rejected(connection, error)),
+            LookState::Cancelled => {
                 let message = look.task.status_message;
                 let message = message.unwrap_or_else(|| "the task was cancelled".to_owned());
                 let error = ErrorObject::new(code::INTERNAL_ERROR, message);
                 return Err(rejected(connection, error));
             }
-            Standing::Asks(asked) => {
+            LookState::Asks(asked) => {
                 if answer(connection, ticket, asked).await? {
                     rounds += 1;
                     if rounds == MAX_ROUNDS {
@@ -52,7 +53,7 @@ pub(super) async fn follow(
                     continue;
                 }
             }
-            Standing::Waiting | Standing::Fetch => {}
+            LookState::Waiting | LookState::Fetch => {}
         }
         tokio::time::sleep(ticket.poll_interval()).await;
     }
@@ -66,7 +67,7 @@ pub(crate) async fn wait(
     deadline: Option<Duration>,
 ) -> Result<Box<RawValue>, CallError> {
     let mut ticket = TaskTicket::new(tool, task);
-    let mut guard = GiveUp(Some((connection.clone(), task.task_id.clone())));
+    let mut guard = CancelOnDrop(Some((connection.clone(), task.task_id.clone())));
     let following = async {
         if connection.server().revision().is_modern() {
             // It was seen working a moment ago.
@@ -93,9 +94,9 @@ pub(crate) async fn wait(
 }
 
 /// Cancels a task when it is dropped.
-struct GiveUp(Option<(Connection, String)>);
+struct CancelOnDrop(Option<(Connection, String)>);
 
-impl Drop for GiveUp {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         let Some((connection, task)) = self.0.take() else {
             return;
@@ -107,7 +108,7 @@ impl Drop for GiveUp {
         let owner = connection.clone();
         owner.run_parting(async move {
             // It is given up, whatever the server makes of that.
-            let _ = poll::ask(&connection, "tasks/cancel", &task, None).await;
+            let _ = poll::cancel(&connection, &task).await;
         });
     }
 }
@@ -147,7 +148,7 @@ async fn answer(
         return Ok(false);
     }
     let link = connection.link();
-    match answer_asks(link, &asked).await {
+    match link.answer_asks(&asked).await {
         Ok(responses) => {
             poll::update(connection, ticket, responses).await?;
             Ok(true)

@@ -1,21 +1,15 @@
-//! Tasks: calls whose result is fetched later.
+//! Tasks at a server: looking at one, and waiting for its result.
 //!
 //! A plain call needs nothing of this: where the server makes a task of it, the client waits for
-//! the task and answers what it asks. [`Call::task`](crate::Call::task) is for those who want the
-//! task itself, to look at it, to come back from another process, or to do something else meanwhile.
+//! the task and answers what it asks ([`follow`]). [`TaskTicket`] is what another process needs to
+//! come back.
 
-mod declare;
 mod follow;
-mod handle;
 mod poll;
-mod start;
 mod statuses;
 mod ticket;
 
-pub(crate) use declare::declare;
-use follow::follow;
-pub(crate) use follow::wait;
-pub use handle::TaskHandle;
-pub use start::{StartTask, Started};
+pub(crate) use follow::{follow, wait};
+pub(crate) use poll::{LookState, cancel, look, update};
 pub use statuses::TaskStatuses;
 pub use ticket::TaskTicket;

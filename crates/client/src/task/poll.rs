@@ -2,27 +2,31 @@
 
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     Complete, DetailedTask, ErrorObject, InputRequests, InputResponses, LegacyTask, Lower as _,
     Task, TaskState, TaskStatus,
 };
 
 use super::TaskTicket;
-use crate::{CallError, Connection};
+use crate::{
+    connection::Connection,
+    error::CallError,
+    link::{in_span, span},
+};
 
 /// How often in a row a look may fail before it counts. A server that is restarted is back by
 /// then; with the usual interval it is some seconds.
 const MAX_FAILURES: u32 = 5;
 
 /// How a task stands.
-pub(super) struct Look {
-    pub(super) task: Task,
-    pub(super) state: Standing,
+pub(crate) struct Look {
+    pub(crate) task: Task,
+    pub(crate) state: LookState,
 }
 
 /// What goes with it.
-pub(super) enum Standing {
+pub(crate) enum LookState {
     /// Nothing yet.
     Waiting,
     /// It wants to know these.
@@ -39,31 +43,44 @@ pub(super) enum Standing {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Params<'a> {
+struct TaskParams<'a> {
     task_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_responses: Option<&'a InputResponses>,
 }
 
 /// Asks the server something about a task.
+///
+/// In a box, because it is a part of the call that became the task.
 pub(super) fn ask<'a>(
     connection: &'a Connection,
     method: &'static str,
-    task_id: &str,
-    input_responses: Option<&InputResponses>,
+    task_id: &'a str,
+    input_responses: Option<&'a InputResponses>,
 ) -> BoxFuture<'a, Result<Box<RawValue>, CallError>> {
-    let params = to_raw_value(&Params {
-        task_id,
-        input_responses,
-    });
-    Box::pin(async move {
-        let params = params.map_err(|source| CallError::unwritable(method, source))?;
-        connection.request_raw(method, Some(params)).await
-    })
+    let link = connection.link();
+    let asked = async move {
+        let params = TaskParams {
+            task_id,
+            input_responses,
+        };
+        link.ask(method, &params).await
+    };
+    if turnbuckle_telemetry::are_spans_wanted() {
+        return Box::pin(in_span(span(link.revision(), method, ""), asked));
+    }
+    Box::pin(asked)
+}
+
+/// Gives a task up.
+pub(crate) async fn cancel(connection: &Connection, task_id: &str) -> Result<(), CallError> {
+    ask(connection, "tasks/cancel", task_id, None)
+        .await
+        .map(drop)
 }
 
 /// Looks once.
-pub(super) async fn look(
+pub(crate) async fn look(
     connection: &Connection,
     ticket: &mut TaskTicket,
 ) -> Result<Look, CallError> {
@@ -105,11 +122,11 @@ pub(super) async fn look_patiently(
 fn modern(task: DetailedTask) -> Look {
     let summary = task.summary();
     let state = match task.state {
-        TaskState::Working => Standing::Waiting,
-        TaskState::InputRequired(asked) => Standing::Asks(asked),
-        TaskState::Completed(result) => Standing::Done(result),
-        TaskState::Failed(error) => Standing::Failed(error),
-        TaskState::Cancelled => Standing::Cancelled,
+        TaskState::Working => LookState::Waiting,
+        TaskState::InputRequired(asked) => LookState::Asks(asked),
+        TaskState::Completed(result) => LookState::Done(result),
+        TaskState::Failed(error) => LookState::Failed(error),
+        TaskState::Cancelled => LookState::Cancelled,
     };
     Look {
         task: summary,
@@ -119,16 +136,16 @@ fn modern(task: DetailedTask) -> Look {
 
 fn legacy(task: Task) -> Look {
     let state = match task.status {
-        TaskStatus::Working => Standing::Waiting,
-        TaskStatus::Cancelled => Standing::Cancelled,
+        TaskStatus::Working => LookState::Waiting,
+        TaskStatus::Cancelled => LookState::Cancelled,
         // tasks: the requestor SHOULD call `tasks/result`, to be asked or to be answered.
-        TaskStatus::InputRequired | TaskStatus::Completed | TaskStatus::Failed => Standing::Fetch,
+        TaskStatus::InputRequired | TaskStatus::Completed | TaskStatus::Failed => LookState::Fetch,
     };
     Look { task, state }
 }
 
 /// Answers what a modern task asked.
-pub(super) async fn update(
+pub(crate) async fn update(
     connection: &Connection,
     ticket: &mut TaskTicket,
     mut responses: InputResponses,

@@ -12,7 +12,7 @@ use futures_core::future::BoxFuture;
 use turnbuckle_protocol::Task;
 
 use super::{TaskTicket, poll};
-use crate::{CallError, Connection};
+use crate::{connection::Connection, error::CallError};
 
 /// How a task stands, now and whenever that changes, at the pace that the server asks for.
 ///
@@ -22,18 +22,18 @@ use crate::{CallError, Connection};
 /// Dropping it leaves the task alone.
 #[must_use = "nothing is looked at before it is polled"]
 pub struct TaskStatuses {
-    next: Option<BoxFuture<'static, (Watch, Result<Task, CallError>)>>,
+    next: Option<BoxFuture<'static, (StatusWatch, Result<Task, CallError>)>>,
 }
 
-struct Watch {
+struct StatusWatch {
     connection: Connection,
     ticket: TaskTicket,
     last: Option<Task>,
 }
 
 impl TaskStatuses {
-    pub(super) fn new(connection: Connection, ticket: TaskTicket) -> Self {
-        let watch = Watch {
+    pub(crate) fn new(connection: Connection, ticket: TaskTicket) -> Self {
+        let watch = StatusWatch {
             connection,
             ticket,
             last: None,
@@ -49,7 +49,7 @@ impl TaskStatuses {
     }
 }
 
-impl Watch {
+impl StatusWatch {
     /// Looks until there is something new.
     async fn next(mut self) -> (Self, Result<Task, CallError>) {
         loop {

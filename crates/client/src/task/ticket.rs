@@ -33,7 +33,7 @@ pub struct TaskTicket {
 }
 
 impl TaskTicket {
-    pub(super) fn new(tool: &str, task: &Task) -> Self {
+    pub(crate) fn new(tool: &str, task: &Task) -> Self {
         Self {
             task_id: task.task_id.clone(),
             tool: tool.to_owned(),

@@ -1,0 +1,247 @@
+//! The course of a call whose questions are answered by hand.
+
+use std::{marker::PhantomData, time::Duration};
+
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+use turnbuckle_protocol::{InputRequests, InputResponses, Meta, ProgressNotificationParams};
+use turnbuckle_session::requests::Overdue;
+
+use super::{Answerable, Pending, Round};
+use crate::{
+    answer::{MAX_WAIT, ManualCall, ParkedCall},
+    call::{self, Call, Parsed, Retry, Subject, SubjectParams},
+    connection::Connection,
+    error::CallError,
+    future::{First, race},
+    link::{Link, OnDrop, Outgoing},
+    task,
+};
+
+/// How many reports of progress wait while nobody looks.
+const MAX_WAITING_PROGRESS: usize = 16;
+
+/// How long to wait for more questions after the first: a handler that joins several asks them one
+/// right after the other. Those that come later are asked in the next round.
+const GATHER: Duration = Duration::from_millis(20);
+
+/// What a call of a session was asked so far, or what came of it.
+enum Waited {
+    Outcome(Result<Box<RawValue>, CallError>),
+    Asked,
+}
+
+impl<R: Answerable> Call<'_, R> {
+    /// Sends it to a modern server, with answers if there are any.
+    pub(crate) async fn run_by_hand(
+        mut self,
+        responses: Option<InputResponses>,
+        state: Option<String>,
+        rounds: usize,
+    ) -> Result<Round<R>, CallError> {
+        let subject = self.prepare().await?.into_subject();
+        let mut retry = Retry { responses, state };
+        for round in rounds..self.link.profile().settings.max_rounds {
+            let raw = self
+                .send(&SubjectParams::new(&subject, &retry, None))
+                .await?;
+            let reader = self.reader(&subject);
+            let asked = match (self.read)(&reader, raw)? {
+                Parsed::Done(result) => return Ok(Round::Done(result)),
+                Parsed::Task(begun) => {
+                    let Some(connection) = self.connection else {
+                        return Err(reader.malformed("this cannot become a task"));
+                    };
+                    let tool = subject.text();
+                    let raw = task::wait(connection, tool, &begun, self.deadline).await?;
+                    return self.finish(&subject, raw).map(Round::Done);
+                }
+                Parsed::Asked(asked) => asked,
+            };
+            match asked.input_requests {
+                Some(requests) => {
+                    let mut pending = pending(&self.method, &subject, requests, round + 1);
+                    pending.request_state = asked.request_state;
+                    return Ok(Round::Asked(pending));
+                }
+                // The server only put it off.
+                None => retry = call::answer(&reader, asked, round).await?,
+            }
+        }
+        Err(self.too_many_rounds())
+    }
+
+    /// Sends it in a session, where it goes on while it is answered.
+    pub(crate) async fn run_in_session(
+        mut self,
+        connection: &Connection,
+    ) -> Result<Round<R>, CallError> {
+        let subject = self.prepare().await?.into_subject();
+        let link = connection.shared_link();
+        let call = link.manual.begin();
+        let (told, outcome) = oneshot::channel();
+        let (report, progress) = mpsc::channel(MAX_WAITING_PROGRESS);
+        let sent = SessionCall {
+            method: self.method.clone().into_owned(),
+            subject: subject.clone(),
+            meta: self.meta.clone(),
+            deadline: self.deadline,
+            report: self.progress.is_some().then_some(report),
+        };
+        let (their_link, their_call) = (link.clone(), call.clone());
+        let task = connection.run(async move {
+            let answer = sent.answer(&their_link);
+            let outcome = match race(answer, their_call.neglected()).await {
+                First::Left(outcome) => outcome,
+                First::Right(()) => Err(CallError::Deadline {
+                    server: their_link.server().clone(),
+                    method: sent.method.as_str().into(),
+                    overdue: Overdue::Total(MAX_WAIT),
+                }),
+            };
+            let _ = told.send(outcome);
+        });
+        let parked = ParkedCall {
+            all: link.manual.clone(),
+            call,
+            outcome,
+            progress,
+            task,
+        };
+        self.wait(parked, &subject, 0).await
+    }
+
+    /// Goes on with one that waited.
+    pub(crate) async fn go_on(
+        mut self,
+        parked: ParkedCall,
+        rounds: usize,
+    ) -> Result<Round<R>, CallError> {
+        let subject = self.take_body()?.into_subject();
+        self.wait(parked, &subject, rounds).await
+    }
+
+    async fn wait(
+        mut self,
+        mut parked: ParkedCall,
+        subject: &Subject,
+        rounds: usize,
+    ) -> Result<Round<R>, CallError> {
+        loop {
+            if let Waited::Outcome(outcome) = self.next(&mut parked).await {
+                return self.finish(subject, outcome?).map(Round::Done);
+            }
+            let more = race(&mut parked.outcome, tokio::time::sleep(GATHER)).await;
+            if let First::Left(outcome) = more {
+                let outcome = outcome.unwrap_or_else(|_| Err(self.link.closed(&self.method)));
+                return self.finish(subject, outcome?).map(Round::Done);
+            }
+            let asks = parked.call.asks();
+            if asks.is_empty() {
+                continue;
+            }
+            if rounds >= self.link.profile().settings.max_rounds {
+                return Err(self.too_many_rounds());
+            }
+            let mut pending = pending(&self.method, subject, asks, rounds + 1);
+            pending.parked = Some(self.link.manual.park(parked));
+            return Ok(Round::Asked(pending));
+        }
+    }
+
+    /// Waits for the outcome or a question, and tells of progress.
+    async fn next(&mut self, parked: &mut ParkedCall) -> Waited {
+        let ParkedCall {
+            call,
+            outcome,
+            progress,
+            ..
+        } = parked;
+        loop {
+            let asked = race(asked_or_told(call, progress), &mut *outcome).await;
+            match asked {
+                First::Right(Ok(outcome)) => return Waited::Outcome(outcome),
+                First::Right(Err(_)) => {
+                    return Waited::Outcome(Err(self.link.closed(&self.method)));
+                }
+                First::Left(None) => return Waited::Asked,
+                First::Left(Some(report)) => {
+                    if let Some(listener) = &mut self.progress {
+                        listener(report);
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(&self, subject: &Subject, raw: Box<RawValue>) -> Result<R, CallError> {
+        let reader = self.reader(subject);
+        (self.read)(&reader, raw)?.done(&reader)
+    }
+}
+
+/// A call of a session, without whoever made it.
+struct SessionCall {
+    method: String,
+    subject: Subject,
+    meta: Option<Meta>,
+    deadline: Option<Duration>,
+    report: Option<mpsc::Sender<ProgressNotificationParams>>,
+}
+
+impl SessionCall {
+    async fn answer(&self, link: &Link) -> Result<Box<RawValue>, CallError> {
+        let outgoing = Outgoing {
+            method: &self.method,
+            meta: self.meta.as_ref(),
+            progress: self.report.is_some(),
+        };
+        let deadline = link.profile().settings.deadline(self.deadline);
+        let retry = Retry::default();
+        let params = SubjectParams::new(&self.subject, &retry, None);
+        let request = link.prepare(&outgoing, deadline, OnDrop::Cancel, &params)?;
+        let mut tell = |report| {
+            if let Some(told) = &self.report {
+                // Whoever does not look sees the next one.
+                let _ = told.try_send(report);
+            }
+        };
+        request.answer(Some(&mut tell)).await
+    }
+}
+
+/// `None` when something was asked.
+async fn asked_or_told(
+    call: &ManualCall,
+    progress: &mut mpsc::Receiver<ProgressNotificationParams>,
+) -> Option<ProgressNotificationParams> {
+    let report = async {
+        match progress.recv().await {
+            Some(report) => report,
+            None => std::future::pending().await,
+        }
+    };
+    match race(report, call.asked()).await {
+        First::Left(report) => Some(report),
+        First::Right(()) => None,
+    }
+}
+
+fn pending<R>(
+    method: &str,
+    subject: &Subject,
+    input_requests: InputRequests,
+    rounds: usize,
+) -> Pending<R> {
+    Pending {
+        method: method.to_owned(),
+        name: subject.name.clone(),
+        uri: subject.uri.clone(),
+        arguments: subject.arguments.clone(),
+        input_requests,
+        request_state: None,
+        rounds,
+        parked: None,
+        result: PhantomData,
+    }
+}

@@ -1,0 +1,169 @@
+//! How calls use the cache of their connection.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Meta, meta::key};
+
+use super::{
+    Cache, ConnectionCache,
+    connection::Credentials,
+    hint::Hint,
+    store::{CachedRequest, Kept, Key},
+};
+use crate::error::CallError;
+
+/// What of the `_meta` of a request makes no difference to its answer.
+const INDIFFERENT: [&str; 5] = [
+    key::TRACEPARENT,
+    key::TRACESTATE,
+    key::BAGGAGE,
+    key::LOG_LEVEL,
+    key::PROGRESS_TOKEN,
+];
+
+/// How old a result may be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Freshness {
+    /// It was never to be kept.
+    #[default]
+    Uncached,
+    /// As old as the server allows, or so much older when the server cannot be asked.
+    Allowed(Option<Duration>),
+    /// The server is asked, and its answer kept for others; a result so old serves if it cannot be.
+    Fresh(Option<Duration>),
+}
+
+impl Freshness {
+    /// The server is to be asked.
+    pub(crate) fn fresh(self) -> Self {
+        match self {
+            Self::Uncached => Self::Uncached,
+            Self::Allowed(stale) | Self::Fresh(stale) => Self::Fresh(stale),
+        }
+    }
+
+    /// A result so old serves when it cannot be.
+    pub(crate) fn stale_on_error(self, at_most: Duration) -> Self {
+        match self {
+            Self::Uncached => Self::Uncached,
+            Self::Allowed(_) => Self::Allowed(Some(at_most)),
+            Self::Fresh(_) => Self::Fresh(Some(at_most)),
+        }
+    }
+}
+
+/// One result that may be kept.
+pub(crate) struct Lookup<'a> {
+    connection: &'a ConnectionCache,
+    cache: &'a Cache,
+    request: CachedRequest,
+    freshness: Freshness,
+    epoch: u64,
+    asked_with: Credentials,
+}
+
+impl<'a> Lookup<'a> {
+    /// Looks for the answer to a request; `None` if it is not to be kept.
+    pub(crate) fn new(
+        connection: &'a ConnectionCache,
+        method: &str,
+        params: &str,
+        meta: Option<&Meta>,
+        freshness: Freshness,
+    ) -> Option<Self> {
+        if matches!(freshness, Freshness::Uncached) {
+            return None;
+        }
+        let cache = connection.cache.as_ref()?;
+        let mut params = params.to_owned();
+        let mut meta = meta.cloned().unwrap_or_default();
+        meta.remove(&INDIFFERENT);
+        if !meta.is_empty() {
+            params.push('\n');
+            params.push_str(&serde_json::to_string(&meta).ok()?);
+        }
+        Some(Self {
+            connection,
+            cache,
+            request: CachedRequest {
+                method: method.into(),
+                params: params.into(),
+            },
+            freshness,
+            epoch: cache.store.lock().epoch(),
+            asked_with: connection.credentials(),
+        })
+    }
+
+    /// A copy that serves as the answer.
+    pub(crate) fn found(&self) -> Option<Box<RawValue>> {
+        if matches!(self.freshness, Freshness::Fresh(_)) {
+            return None;
+        }
+        self.copy(|kept| kept.is_fresh)
+    }
+
+    /// Keeps an answer, if it may be.
+    pub(crate) fn keep(self, result: &RawValue) {
+        let Some(hint) = Hint::of(result, self.cache.default_ttl) else {
+            return;
+        };
+        // Somebody else may have signed in meanwhile; whose answer this is cannot be told then.
+        if !self.asked_with.are_those_of(self.connection.credentials()) {
+            return;
+        }
+        let key = Key {
+            scope: self.connection.scopes().named(hint.scope),
+            request: self.request,
+        };
+        let server = &self.connection.server;
+        let asked = (self.epoch, now());
+        self.cache
+            .store
+            .lock()
+            .keep(key, server, result, hint, asked);
+    }
+
+    /// A copy that serves although the server could not be asked.
+    pub(crate) fn instead_of(&self, error: &CallError, server: &str) -> Option<Box<RawValue>> {
+        if !error.is_passing() {
+            return None;
+        }
+        let (Freshness::Allowed(own) | Freshness::Fresh(own)) = self.freshness else {
+            return None;
+        };
+        let at_most = own.unwrap_or(self.cache.stale_on_error);
+        let copy = self.copy(|kept| !at_most.is_zero() && kept.stale_for <= at_most)?;
+        tracing::warn!(
+            server,
+            method = &*self.request.method,
+            %error,
+            "an older result serves"
+        );
+        Some(copy)
+    }
+
+    fn copy(&self, serves: impl Fn(&Kept) -> bool) -> Option<Box<RawValue>> {
+        let now = now();
+        let mut store = self.cache.store.lock();
+        let scopes = self.connection.scopes();
+        let kept = scopes.both().into_iter().find_map(|scope| {
+            let key = Key {
+                scope: Arc::clone(scope),
+                request: self.request.clone(),
+            };
+            store.find(&key, now).filter(&serves)
+        })?;
+        drop(store);
+        Some((*kept.result).to_owned())
+    }
+}
+
+/// The time by the runtime's clock, which tests can stop.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

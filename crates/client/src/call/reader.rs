@@ -1,0 +1,72 @@
+//! Reading the answer to a call.
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Complete, CreateTaskResult, InputRequiredResult, Outcome};
+
+use crate::{error::CallError, link::Link};
+
+/// What a call is about, for reading its answer.
+pub(crate) struct AnswerReader<'a> {
+    pub(crate) link: &'a Link,
+    pub(crate) method: &'a str,
+    /// The tool, the prompt or the resource; empty for other calls.
+    pub(crate) subject: &'a str,
+}
+
+/// What an answer says.
+pub(crate) enum Parsed<R> {
+    /// The result.
+    Done(R),
+    /// The server wants something first.
+    Asked(InputRequiredResult),
+    /// The result comes later.
+    Task(CreateTaskResult),
+}
+
+impl<R> Parsed<R> {
+    /// The result, where the answer can be nothing else.
+    pub(crate) fn done(self, reader: &AnswerReader<'_>) -> Result<R, CallError> {
+        match self {
+            Self::Done(result) => Ok(result),
+            Self::Asked(_) | Self::Task(_) => {
+                Err(reader.malformed("nothing can be asked or put off here"))
+            }
+        }
+    }
+}
+
+impl AnswerReader<'_> {
+    /// Reads an answer that can only be the result.
+    pub(crate) fn complete<R: DeserializeOwned>(&self, raw: &RawValue) -> Result<R, CallError> {
+        if self.link.revision().is_modern() {
+            self.parse::<Complete<R>>(raw).map(|complete| complete.0)
+        } else {
+            self.parse(raw)
+        }
+    }
+
+    /// Reads an answer that may be a question.
+    pub(crate) fn outcome<R: DeserializeOwned>(
+        &self,
+        raw: &RawValue,
+    ) -> Result<Parsed<R>, CallError> {
+        if !self.link.revision().is_modern() {
+            return self.parse(raw).map(Parsed::Done);
+        }
+        Ok(match self.parse::<Outcome<R>>(raw)? {
+            Outcome::Complete(result) => Parsed::Done(result),
+            Outcome::InputRequired(asked) => Parsed::Asked(asked),
+        })
+    }
+
+    pub(crate) fn parse<T: DeserializeOwned>(&self, raw: &RawValue) -> Result<T, CallError> {
+        serde_json::from_str(raw.get())
+            .map_err(|source| CallError::malformed(self.link.server().clone(), self.method, source))
+    }
+
+    pub(crate) fn malformed(&self, problem: &str) -> CallError {
+        let source = serde::de::Error::custom(problem);
+        CallError::malformed(self.link.server().clone(), self.method, source)
+    }
+}

@@ -1,0 +1,107 @@
+//! A task at a server.
+
+use turnbuckle_protocol::{InputRequests, InputResponses, Task};
+
+use super::tools_call::read_output;
+use crate::{
+    connection::Connection,
+    error::CallError,
+    task::{self, LookState, TaskStatuses, TaskTicket},
+    tool::ToolOutput,
+};
+
+/// A task at a server. Dropping it leaves the task alone; [`ticket`](Self::ticket) is the way back.
+#[derive(Debug)]
+pub struct TaskHandle {
+    connection: Connection,
+    ticket: TaskTicket,
+}
+
+impl Connection {
+    /// Comes back to a task of this server, which may have been started on another connection or
+    /// in another process by the same user.
+    pub fn task(&self, ticket: TaskTicket) -> TaskHandle {
+        TaskHandle {
+            connection: self.clone(),
+            ticket,
+        }
+    }
+}
+
+impl TaskHandle {
+    /// The id that the server gave it.
+    pub fn id(&self) -> &str {
+        &self.ticket.task_id
+    }
+
+    /// What to keep in order to come back: it can be serialised.
+    pub fn ticket(&self) -> &TaskTicket {
+        &self.ticket
+    }
+
+    /// Looks how it stands.
+    ///
+    /// # Errors
+    /// [`CallError::Rejected`] if the server does not have it any more.
+    pub async fn status(&mut self) -> Result<Task, CallError> {
+        let look = task::look(&self.connection, &mut self.ticket).await?;
+        Ok(look.task)
+    }
+
+    /// How it stands, now and whenever that changes, until it has ended. Questions of the task are
+    /// not answered by this.
+    pub fn statuses(&self) -> TaskStatuses {
+        TaskStatuses::new(self.connection.clone(), self.ticket.clone())
+    }
+
+    /// Waits for the result, and answers what the task asks with the handlers of the client.
+    ///
+    /// # Errors
+    /// What the call itself would have given. [`CallError::InputRequired`] if there is no handler
+    /// for what is asked: [`answer`](Self::answer) it, and wait again.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the task alone: wait again, or [`cancel`](Self::cancel) it.
+    pub async fn result(&mut self) -> Result<ToolOutput, CallError> {
+        let raw = task::follow(&self.connection, &mut self.ticket).await?;
+        read_output(self.connection.link(), &self.ticket.tool, &raw)
+    }
+
+    /// What the task wants to know, for those who answer by themselves; empty if nothing. In a
+    /// session questions come while the result is waited for, and this is always empty.
+    ///
+    /// # Errors
+    /// Those of [`status`](Self::status).
+    pub async fn asks(&mut self) -> Result<InputRequests, CallError> {
+        let look = task::look(&self.connection, &mut self.ticket).await?;
+        Ok(match look.state {
+            LookState::Asks(asked) => asked,
+            _ => InputRequests::new(),
+        })
+    }
+
+    /// Answers what the task asked, under the keys of the questions.
+    ///
+    /// # Errors
+    /// [`CallError::Rejected`] if an answer does not fit its question.
+    pub async fn answer(&mut self, responses: InputResponses) -> Result<(), CallError> {
+        task::update(&self.connection, &mut self.ticket, responses).await
+    }
+
+    /// Gives the task up. A task that has ended in the meantime is no error.
+    ///
+    /// # Errors
+    /// If the server cannot be told.
+    pub async fn cancel(&mut self) -> Result<(), CallError> {
+        let cancelled = task::cancel(&self.connection, self.id()).await;
+        match cancelled {
+            Ok(()) => Ok(()),
+            // tasks: a session may not cancel what has ended. If it is there, it has.
+            Err(error @ CallError::Rejected { .. }) => match self.status().await {
+                Ok(task) if task.status.is_terminal() => Ok(()),
+                _ => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The application's hook for authorization, while which the connection's clock stands still.
+//!
+//! A hook may have to send a person to sign in. That is no fault of the server, so it does not count
+//! against what the server was asked: neither against a call nor against the search for what the
+//! server speaks, which would take the silence for an answer.
+
+use std::{
+    future::poll_fn,
+    sync::{Arc, Weak},
+    task::Poll,
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_transport::http::client::{
+    Arrived, Authorize, BoxError, Challenge, Decision, Departing,
+};
+
+use crate::link::Link;
+
+/// A hook that is waited for. Clones share it.
+#[derive(Clone)]
+pub(crate) struct AuthorizeHook {
+    hook: Arc<dyn Authorize>,
+    /// The connection that it works for; there is none before it is opened.
+    link: Arc<Mutex<Weak<Link>>>,
+}
+
+impl AuthorizeHook {
+    pub(super) fn new(hook: Arc<dyn Authorize>) -> Self {
+        Self {
+            hook,
+            link: Arc::default(),
+        }
+    }
+
+    /// The same hook for another connection.
+    pub(super) fn anew(&self) -> Self {
+        Self::new(self.hook.clone())
+    }
+
+    /// Holds the clock of this connection from now on.
+    pub(super) fn attach(&self, link: &Arc<Link>) {
+        *self.link.lock() = Arc::downgrade(link);
+    }
+
+    fn link(&self) -> Option<Arc<Link>> {
+        let link = self.link.lock();
+        link.upgrade()
+    }
+
+    async fn wait<T>(&self, mut work: BoxFuture<'_, T>) -> T {
+        // Most of the time the hook has what it needs, and the clock is left alone.
+        let at_once = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+        if let Poll::Ready(outcome) = at_once {
+            return outcome;
+        }
+        let link = self.link();
+        let _held = link.as_ref().map(|link| link.pending.hold());
+        work.await
+    }
+}
+
+impl Authorize for AuthorizeHook {
+    fn authorize<'a>(&'a self, mut request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        Box::pin(async move {
+            self.wait(self.hook.authorize(request.reborrow())).await?;
+            let credentials = request.headers.get("authorization");
+            if let (Some(credentials), Some(link)) = (credentials, self.link()) {
+                link.cache.set_credentials(credentials.as_bytes());
+            }
+            Ok(())
+        })
+    }
+
+    fn answered(&self, answer: Arrived<'_>) {
+        self.hook.answered(answer);
+    }
+
+    fn challenged<'a>(
+        &'a self,
+        refusal: Challenge<'a>,
+    ) -> BoxFuture<'a, Result<Decision, BoxError>> {
+        Box::pin(self.wait(self.hook.challenged(refusal)))
+    }
+}
+
+impl std::fmt::Debug for AuthorizeHook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuthorizeHook").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! The task of a connection over HTTP: it says what wants no answer, and ends the session.
+
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::{sync::mpsc, task::JoinSet};
+use turnbuckle_transport::{
+    Outbox,
+    http::client::{Address, Agent, Events, Method},
+};
+
+use crate::{
+    ends::Ends,
+    http::{Http, is_message, of_session},
+    link::{Inbound, Link, Opened},
+    profile::Profile,
+};
+
+/// How many answers and notifications are on their way at once.
+const MAX_TELLING: usize = 16;
+
+/// How many streams are read to their end at once, and how many more wait for that. Of others the
+/// connection is closed.
+const MAX_LEFTOVERS: usize = 64;
+
+/// How long a server may take to accept an answer or a notification: a loaded one some seconds.
+const TELL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a stream that has said what it was for may stay open.
+const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long closing may take: for the last notifications, and again for the end of the session.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Starts the tasks of a connection over HTTP. Nothing is sent yet.
+pub(super) fn open_http(
+    server: Arc<str>,
+    profile: Arc<Profile>,
+    agent: Agent,
+    address: Address,
+) -> Opened {
+    let (leftovers, received) = mpsc::channel(MAX_LEFTOVERS);
+    let ends = Arc::new(Ends::new(server, profile));
+    let http = Arc::new(Http::new(agent, address, ends, Arc::default(), leftovers));
+    let link = Arc::new(Link::over_http(http.clone()));
+    http.attach(Inbound::new(link.clone()));
+    Opened::start(link.clone(), None, drive(link, http, received))
+}
+
+async fn drive(link: Arc<Link>, http: Arc<Http>, mut leftovers: mpsc::Receiver<Events>) {
+    let mut work = DriverQueues {
+        outbox: link.wire.outbox(),
+        waiting: VecDeque::new(),
+        telling: JoinSet::new(),
+        finishing: JoinSet::new(),
+    };
+    loop {
+        match work.next(&mut leftovers).await {
+            DriverAction::Tell(message) => {
+                let telling = tell(link.clone(), http.clone(), message);
+                work.telling.spawn(telling);
+            }
+            DriverAction::Finish(events) => {
+                work.finishing.spawn(finish(http.clone(), events));
+            }
+            DriverAction::Close => break,
+        }
+    }
+    let told = async { while work.telling.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, told).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, end_session(&link, &http)).await;
+    link.end_as_lost();
+}
+
+/// What the task does beside waiting.
+struct DriverQueues {
+    outbox: Outbox,
+    /// What is to be said and is not on its way yet.
+    waiting: VecDeque<Bytes>,
+    telling: JoinSet<()>,
+    finishing: JoinSet<()>,
+}
+
+enum DriverAction {
+    Tell(Bytes),
+    Finish(Box<Events>),
+    Close,
+}
+
+impl DriverQueues {
+    async fn next(&mut self, leftovers: &mut mpsc::Receiver<Events>) -> DriverAction {
+        poll_fn(|context| {
+            while let Poll::Ready(Some(_)) = self.telling.poll_join_next(context) {}
+            while let Poll::Ready(Some(_)) = self.finishing.poll_join_next(context) {}
+            if self.finishing.len() < MAX_LEFTOVERS
+                && let Poll::Ready(Some(events)) = leftovers.poll_recv(context)
+            {
+                return Poll::Ready(DriverAction::Finish(Box::new(events)));
+            }
+            self.poll_outbox(context)
+        })
+        .await
+    }
+
+    fn poll_outbox(&mut self, context: &mut Context<'_>) -> Poll<DriverAction> {
+        loop {
+            if self.telling.len() >= MAX_TELLING {
+                return Poll::Pending;
+            }
+            if let Some(message) = self.waiting.pop_front() {
+                return Poll::Ready(DriverAction::Tell(message));
+            }
+            let mut lines = Vec::new();
+            if ready!(self.outbox.poll_lines(context, &mut lines)).is_none() {
+                return Poll::Ready(DriverAction::Close);
+            }
+            let lines = lines.split(|byte| *byte == b'\n');
+            let messages = lines.filter(|line| !line.is_empty());
+            self.waiting.extend(messages.map(Bytes::copy_from_slice));
+        }
+    }
+}
+
+async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
+    let session = http.sessions.current();
+    let telling = http.tell(&session, message);
+    let problem = match link.pending.within(TELL_TIMEOUT, telling).await {
+        Some(Ok(())) => return,
+        Some(Err(fault)) => fault
+            .into_error(link.server().clone(), "a message")
+            .to_string(),
+        None => format!("it was not accepted within {TELL_TIMEOUT:?}"),
+    };
+    tracing::warn!(
+        server = &**link.server(),
+        problem,
+        "an answer or a notification was not taken"
+    );
+}
+
+/// Reads a stream to its end. There should be nothing on it any more; what there is is taken.
+async fn finish(http: Arc<Http>, mut events: Box<Events>) {
+    let rest = async {
+        while let Ok(Some(event)) = events.next().await {
+            if is_message(&event) {
+                http.receive(event.data.as_bytes());
+            }
+        }
+    };
+    let _ = tokio::time::timeout(LEFTOVER_TIMEOUT, rest).await;
+}
+
+/// transports: a client that is done with a session SHOULD say so. The server may not care.
+async fn end_session(link: &Link, http: &Http) {
+    let session = http.sessions.newest();
+    if !session.can_expire() {
+        return;
+    }
+    let headers = of_session(&link.ends, &session);
+    let ended = http
+        .agent
+        .send(Method::DELETE, &http.address, headers, Bytes::new())
+        .await;
+    match ended {
+        Ok(reply) => tracing::debug!(status = %reply.status(), "ended the session"),
+        Err(error) => tracing::debug!(%error, "could not end the session"),
+    }
+}

@@ -1,0 +1,78 @@
+//! HTTP+SSE, the transport of 2024-11-05: answers come by one stream of events, which first says
+//! where messages go.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_transport::http::client::{Address, Events, HeaderMap};
+
+use crate::{
+    error::Ending,
+    future::{First, race},
+    http::{Fault, Http, HttpRefusal, is_message},
+    link::Link,
+};
+
+/// How long the first event may take. Servers write it with the head of their answer.
+const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Opens the stream, and sends messages where it says from then on.
+pub(super) async fn find_stream(http: &Http) -> Result<Events, Fault> {
+    let finding = find_endpoint(http);
+    match http.pending.within(ENDPOINT_TIMEOUT, finding).await {
+        Some(Ok((endpoint, events))) => {
+            http.answer_by_events(endpoint);
+            Ok(events)
+        }
+        Some(Err(fault)) => Err(fault),
+        None => Err(Fault::Malformed(
+            "its stream of events does not say where messages go".to_owned(),
+        )),
+    }
+}
+
+async fn find_endpoint(http: &Http) -> Result<(Address, Events), Fault> {
+    let reply = http.agent.events(&http.address, HeaderMap::new()).await?;
+    if !reply.status().is_success() {
+        return Err(HttpRefusal::read(reply, http.limit).await.into_fault());
+    }
+    if !reply.is_events() {
+        return Err(Fault::Status {
+            status: reply.status().as_u16(),
+            text: "no stream of events".to_owned(),
+        });
+    }
+    let mut events = reply.events(http.limit);
+    while let Some(event) = events.next().await? {
+        if event.event.as_deref() != Some("endpoint") {
+            continue;
+        }
+        let endpoint = http.address.join(&event.data);
+        return match endpoint {
+            // Credentials are sent along with messages, and are meant for this server.
+            Ok(endpoint) if endpoint.is_same_origin(&http.address) => Ok((endpoint, events)),
+            Ok(endpoint) => Err(Fault::Malformed(format!(
+                "its endpoint {endpoint} is of another origin"
+            ))),
+            Err(error) => Err(Fault::Malformed(format!("its endpoint: {error}"))),
+        };
+    }
+    Err(Fault::Lost("its stream of events ended at once".into()))
+}
+
+/// Reads the stream for as long as the connection is open. The session ends with it.
+pub(super) async fn pump(link: Arc<Link>, http: Arc<Http>, mut events: Events) {
+    let reading = async {
+        loop {
+            match events.next().await {
+                Ok(Some(event)) if is_message(&event) => http.receive(event.data.as_bytes()),
+                Ok(Some(_)) => {}
+                Ok(None) => return "its stream of events ended".to_owned(),
+                Err(error) => return format!("its stream of events broke: {error}"),
+            }
+        }
+    };
+    if let First::Left(failure) = race(reading, link.lifecycle.ended()).await {
+        link.lose(Ending::failed(failure));
+        link.wire.close();
+    }
+}

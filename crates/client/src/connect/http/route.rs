@@ -1,0 +1,93 @@
+//! The way to a server at a URL while it is being found out what it speaks.
+
+use std::sync::Arc;
+
+use turnbuckle_transport::http::client::{Address, Agent};
+
+use super::{
+    authorize::AuthorizeHook,
+    driver::open_http,
+    http_sse::{find_stream, pump},
+};
+use crate::{link::Opened, profile::Profile};
+
+/// The way to a server at a URL.
+pub(crate) struct HttpRoute {
+    agent: Agent,
+    address: Address,
+    hook: Option<AuthorizeHook>,
+    first: FirstAttempt,
+}
+
+/// What to try first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstAttempt {
+    /// A POST.
+    Post,
+    /// A stream of events, as the last time.
+    Events,
+}
+
+impl HttpRoute {
+    pub(crate) fn new(agent: Agent, address: Address, hook: Option<AuthorizeHook>) -> Self {
+        Self {
+            agent,
+            address,
+            hook,
+            first: FirstAttempt::Post,
+        }
+    }
+
+    /// Tries HTTP+SSE first, if that was found the last time.
+    pub(crate) fn try_events_first(&mut self, was_found: bool) {
+        self.first = if was_found {
+            FirstAttempt::Events
+        } else {
+            FirstAttempt::Post
+        };
+    }
+
+    pub(crate) async fn open(&self, server: Arc<str>, profile: Arc<Profile>) -> Opened {
+        let (agent, address) = (self.agent.clone(), self.address.clone());
+        let mut opened = open_http(server, profile, agent, address);
+        if let Some(hook) = &self.hook {
+            hook.attach(&opened.link);
+        }
+        if self.first == FirstAttempt::Events {
+            // Where that does not work any more, the search goes on with a POST.
+            open_events(&mut opened).await;
+        }
+        opened
+    }
+
+    /// A POST of `initialize` has failed: the server may be one of HTTP+SSE.
+    pub(crate) async fn reopen(opened: &mut Opened) -> bool {
+        let Some(http) = opened.link.wire.http() else {
+            return false;
+        };
+        // A server that answers requests is not one of those, whatever the answer.
+        let is_answered = (200..300).contains(&http.last_status());
+        if is_answered || http.is_answered_by_events() {
+            return false;
+        }
+        open_events(opened).await
+    }
+}
+
+async fn open_events(opened: &mut Opened) -> bool {
+    let link = opened.link.clone();
+    let Some(http) = link.wire.http().cloned() else {
+        return false;
+    };
+    match find_stream(&http).await {
+        Ok(events) => {
+            opened.spawn(pump(link, http, events));
+            true
+        }
+        Err(fault) => {
+            let error = fault.into_error(link.server().clone(), "GET");
+            tracing::debug!(server = &**link.server(), %error, "has no stream of events");
+            false
+        }
+    }
+}

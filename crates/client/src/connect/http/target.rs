@@ -1,0 +1,148 @@
+//! A server by its URL, and how to reach it.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_transport::http::client::{Address, Agent, AgentSettings, Authorize, HttpError};
+
+use super::authorize::AuthorizeHook;
+
+/// A server by its URL, with what goes along with every request to it.
+///
+/// A plain `"https://host/mcp"` is a target by itself; this one has more to say.
+///
+/// ```no_run
+/// use turnbuckle_client::{Client, HttpTarget};
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let target = HttpTarget::new("https://example.com/mcp").header("x-tenant", "acme");
+/// let server = Client::new("my-app", "0.3.0").connect(target).await?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "it is given to `connect`"]
+pub struct HttpTarget {
+    url: Url,
+    settings: AgentSettings,
+    authorize: Option<AuthorizeHook>,
+}
+
+/// As it was given, which may have secrets in its query.
+#[derive(Clone)]
+struct Url(String);
+
+impl std::fmt::Debug for Url {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match Address::parse(&self.0) {
+            Ok(address) => write!(f, "{address}"),
+            Err(_) => f.write_str("(no URL)"),
+        }
+    }
+}
+
+impl HttpTarget {
+    /// A server by its `http` or `https` URL. Whether it is one shows when connecting.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: Url(url.into()),
+            settings: AgentSettings::new(),
+            authorize: None,
+        }
+    }
+
+    /// Sends this header with every request. It is taken for a secret, and never shown.
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|settings| settings.with_header(name, value))
+    }
+
+    /// Asks this hook for credentials before every request, and when they are refused. While it
+    /// takes its time, no deadline of a call runs out, nor that of connecting.
+    pub fn authorize(self, hook: impl Authorize + 'static) -> Self {
+        Self {
+            authorize: Some(AuthorizeHook::new(Arc::new(hook))),
+            ..self
+        }
+    }
+
+    /// Goes through this proxy, `http://user:password@host:port`, in place of what `HTTP_PROXY`,
+    /// `HTTPS_PROXY` and `NO_PROXY` say.
+    pub fn proxy(self, url: impl Into<String>) -> Self {
+        self.with(|settings| settings.with_proxy(url))
+    }
+
+    /// The same, except to these: hosts, domains with all their hosts, addresses and networks such as
+    /// `10.0.0.0/8`, separated by commas, as in `NO_PROXY`.
+    pub fn proxy_except(self, url: impl Into<String>, except: impl Into<String>) -> Self {
+        self.with(|settings| settings.with_proxy_except(url, except))
+    }
+
+    /// Goes through no proxy, whatever the environment says.
+    pub fn no_proxy(self) -> Self {
+        self.with(AgentSettings::without_proxy)
+    }
+
+    /// Gives each connection this long to be there.
+    pub fn connect_timeout(self, timeout: Duration) -> Self {
+        self.with(|settings| settings.with_connect_timeout(timeout))
+    }
+
+    /// Also believes servers that one of these certificates vouches for, given as PEM.
+    #[cfg(feature = "tls")]
+    pub fn root_certificate(self, pem: impl Into<Vec<u8>>) -> Self {
+        self.with(|settings| settings.with_root_certificates(pem))
+    }
+
+    /// Believes every server to be who it says. Whoever is between can then read and change
+    /// everything: for tests only.
+    #[cfg(feature = "tls")]
+    pub fn danger_trust_anybody(self) -> Self {
+        self.with(AgentSettings::danger_trust_anybody)
+    }
+
+    fn with(self, change: impl FnOnce(AgentSettings) -> AgentSettings) -> Self {
+        Self {
+            settings: change(self.settings),
+            ..self
+        }
+    }
+
+    /// What its requests are sent with, for whoever sends some of their own. The hook for
+    /// credentials is not among it.
+    pub fn settings(&self) -> &AgentSettings {
+        &self.settings
+    }
+
+    /// Where it is, if it can be told.
+    pub(crate) fn address(&self) -> Result<Address, HttpError> {
+        Ok(Address::parse(&self.url.0)?)
+    }
+
+    /// What sends its requests, and the hook that it asks.
+    pub(crate) fn agent(
+        &self,
+        address: &Address,
+    ) -> Result<(Agent, Option<AuthorizeHook>), HttpError> {
+        let Some(hook) = &self.authorize else {
+            return Ok((self.settings.agent(address)?, None));
+        };
+        // Each connection has a clock of its own.
+        let hook = hook.anew();
+        let settings = self.settings.clone().with_authorize(Arc::new(hook.clone()));
+        Ok((settings.agent(address)?, Some(hook)))
+    }
+
+    /// What to call the server in messages.
+    pub(crate) fn label(&self) -> String {
+        format!("{:?}", self.url)
+    }
+}
+
+impl From<&str> for HttpTarget {
+    fn from(url: &str) -> Self {
+        Self::new(url)
+    }
+}
+
+impl From<String> for HttpTarget {
+    fn from(url: String) -> Self {
+        Self::new(url)
+    }
+}

@@ -1,0 +1,150 @@
+//! How a search gets to the server, and gets there again.
+
+use std::sync::Arc;
+
+#[cfg(feature = "http")]
+use super::http::HttpRoute;
+use super::{
+    memory::KnownServer,
+    target::{Dial, DialError, Place, Target},
+};
+use crate::{
+    error::ConnectError,
+    link::{Opened, open},
+    profile::Profile,
+};
+
+/// The way to a server.
+pub(super) enum Route {
+    Dial(Box<dyn Dial>),
+    #[cfg(feature = "http")]
+    Http {
+        route: Box<HttpRoute>,
+        label: String,
+        key: String,
+    },
+}
+
+impl Route {
+    /// Whether opening anew leads another way: over HTTP it leads to HTTP+SSE.
+    pub(super) fn has_second_way(&self) -> bool {
+        match self {
+            Self::Dial(_) => false,
+            #[cfg(feature = "http")]
+            Self::Http { .. } => true,
+        }
+    }
+
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::unnecessary_wraps, reason = "a URL may be none")
+    )]
+    pub(super) fn new(target: Target) -> Result<Self, ConnectError> {
+        match target.0 {
+            Place::Dial(dial) => Ok(Self::Dial(dial)),
+            #[cfg(feature = "http")]
+            Place::Http(target) => {
+                let misconfigured = |source| ConnectError::Misconfigured {
+                    server: target.label().into(),
+                    source: Box::new(source),
+                };
+                let address = target.address().map_err(misconfigured)?;
+                let (agent, hook) = target.agent(&address).map_err(misconfigured)?;
+                let label = address.to_string();
+                let key = key_of(&address);
+                let route = Box::new(HttpRoute::new(agent, address, hook));
+                Ok(Self::Http { route, label, key })
+            }
+        }
+    }
+
+    /// Goes the way that led there the last time.
+    pub(super) fn known(&mut self, known: Option<KnownServer>) {
+        match self {
+            Self::Dial(_) => {}
+            #[cfg(feature = "http")]
+            Self::Http { route, .. } => {
+                route.try_events_first(known.is_some_and(|known| known.by_events));
+            }
+        }
+        let _ = known;
+    }
+
+    /// What to call the server in messages.
+    pub(super) fn label(&self) -> String {
+        match self {
+            Self::Dial(dial) => dial.label(),
+            #[cfg(feature = "http")]
+            Self::Http { label, .. } => label.clone(),
+        }
+    }
+
+    /// What the server is remembered by.
+    pub(super) fn key(&self) -> Option<String> {
+        match self {
+            Self::Dial(dial) => dial.key(),
+            #[cfg(feature = "http")]
+            Self::Http { key, .. } => Some(key.clone()),
+        }
+    }
+
+    /// Whether a search that was misled by what was remembered may begin anew.
+    pub(super) fn can_begin_anew(&self) -> bool {
+        match self {
+            Self::Dial(_) => false,
+            #[cfg(feature = "http")]
+            Self::Http { .. } => true,
+        }
+    }
+
+    /// Opens the way.
+    pub(super) async fn open(
+        &mut self,
+        server: &Arc<str>,
+        profile: &Arc<Profile>,
+    ) -> Result<Opened, DialError> {
+        match self {
+            Self::Dial(dial) => {
+                let pipe = dial.dial().await?;
+                Ok(open(server.clone(), profile.clone(), pipe))
+            }
+            #[cfg(feature = "http")]
+            Self::Http { route, .. } => {
+                Ok(Box::pin(route.open(server.clone(), profile.clone())).await)
+            }
+        }
+    }
+
+    /// Ends the server that was probed, so that two never run at once, and starts it anew. Over
+    /// HTTP nothing ends, and there may be another way to the same server.
+    pub(super) async fn reopen(
+        &mut self,
+        opened: &mut Opened,
+        server: &Arc<str>,
+        profile: &Arc<Profile>,
+    ) -> Result<(), DialError> {
+        #[cfg(feature = "http")]
+        if matches!(self, Self::Http { .. }) {
+            let none = "it has no stream of events either";
+            return if Box::pin(HttpRoute::reopen(opened)).await {
+                Ok(())
+            } else {
+                Err(DialError::Io(std::io::Error::other(none)))
+            };
+        }
+        opened.close().await;
+        *opened = self.open(server, profile).await?;
+        Ok(())
+    }
+}
+
+/// Servers may differ by the query alone. There may be secrets in that, so a digest is kept; two
+/// with one digest would share a guess, no more.
+#[cfg(feature = "http")]
+fn key_of(address: &turnbuckle_transport::http::client::Address) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+
+    let mut digest = DefaultHasher::new();
+    address.uri().query().hash(&mut digest);
+    format!("{address}#{:016x}", digest.finish())
+}

@@ -1,0 +1,70 @@
+//! The two ends of one connection: this client, and the server as far as it is known.
+
+use std::sync::{Arc, OnceLock};
+
+use turnbuckle_protocol::Revision;
+
+use crate::{
+    peer::Peer,
+    profile::Profile,
+    tap::{Direction, Passing},
+};
+
+/// The two ends of one connection.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// Who we are and what we offer.
+    pub(crate) profile: Arc<Profile>,
+    /// What to call the server in messages until it is known better.
+    label: Arc<str>,
+    peer: OnceLock<Arc<Peer>>,
+}
+
+impl Ends {
+    pub(crate) fn new(label: Arc<str>, profile: Arc<Profile>) -> Self {
+        Self {
+            profile,
+            label,
+            peer: OnceLock::new(),
+        }
+    }
+
+    /// What to call the server in messages.
+    pub(crate) fn server(&self) -> &Arc<str> {
+        self.peer().map_or(&self.label, |peer| peer.label())
+    }
+
+    /// The server, once it has been found out who it is.
+    pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer.get()
+    }
+
+    /// The server, also before it has been found out who it is.
+    pub(crate) fn peer_or_unknown(&self) -> Arc<Peer> {
+        let unknown = || Arc::new(Peer::new(self.server(), self.revision()));
+        self.peer().cloned().unwrap_or_else(unknown)
+    }
+
+    /// The revision to speak. While it is being found out, the newest that has a handshake: a
+    /// server that speaks up before it has answered is a legacy one.
+    pub(crate) fn revision(&self) -> Revision {
+        self.peer()
+            .map_or(Revision::LATEST_LEGACY, |peer| peer.revision())
+    }
+
+    /// Settles who the server is.
+    pub(crate) fn meet(&self, peer: Peer) -> &Arc<Peer> {
+        self.peer.get_or_init(|| Arc::new(peer))
+    }
+
+    /// Shows a message to whoever looks on.
+    pub(crate) fn show(&self, direction: Direction, message: &[u8]) {
+        if let Some(tap) = &self.profile.tap {
+            tap.show(Passing {
+                direction,
+                server: self.server(),
+                message,
+            });
+        }
+    }
+}

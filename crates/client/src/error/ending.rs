@@ -1,0 +1,65 @@
+//! How a connection ended.
+
+use std::fmt;
+
+use turnbuckle_transport::{Ended, StderrLog};
+
+/// How many of the last lines of a process are kept: enough for a stack trace.
+const KEPT_LINES: usize = 50;
+
+/// How many of them an error message shows: the last ones, where the reason mostly stands.
+const SHOWN_LINES: usize = 10;
+
+/// How a connection ended: by whom, and what the server's process had to say.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Ending {
+    /// How the server's process ended. `None` if there was none, or it had not ended yet.
+    pub process: Option<Ended>,
+    /// The last lines of its standard error, if that was captured.
+    pub stderr: Vec<String>,
+    /// What failed on the way to the server, if anything did.
+    pub failure: Option<String>,
+}
+
+impl Ending {
+    /// The end of a connection that failed.
+    pub(crate) fn failed(failure: String) -> Self {
+        Self {
+            failure: Some(failure),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn new(process: Option<Ended>, log: &StderrLog, failure: Option<String>) -> Self {
+        let mut lines = log.lines();
+        let stderr = lines.split_off(lines.len().saturating_sub(KEPT_LINES));
+        let stderr = stderr.into_iter().map(|line| line.text).collect();
+        Self {
+            process,
+            stderr,
+            failure,
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    /// The facts as the end of a sentence; nothing if there are none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(failure) = &self.failure {
+            write!(f, "; {failure}")?;
+        }
+        if let Some(status) = self.process.and_then(|process| process.status) {
+            write!(f, "; its process ended with {status}")?;
+        }
+        if self.stderr.is_empty() {
+            return Ok(());
+        }
+        f.write_str("; its standard error ended with:")?;
+        let first = self.stderr.len().saturating_sub(SHOWN_LINES);
+        for line in &self.stderr[first..] {
+            write!(f, "\n  {line}")?;
+        }
+        Ok(())
+    }
+}

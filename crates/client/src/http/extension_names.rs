@@ -1,0 +1,22 @@
+//! What the methods of extensions are named by in headers.
+
+use turnbuckle_base::lock::RwLock;
+
+/// Which member of its params a method of an extension is named by over HTTP. As many as there
+/// are methods in the program, since names are written in it.
+#[derive(Debug, Default)]
+pub(crate) struct ExtensionNames(RwLock<Vec<(&'static str, &'static str)>>);
+
+impl ExtensionNames {
+    pub(crate) fn learn(&self, method: &'static str, member: &'static str) {
+        if self.member(method).is_none() {
+            self.0.write().push((method, member));
+        }
+    }
+
+    pub(super) fn member(&self, method: &str) -> Option<&'static str> {
+        let names = self.0.read();
+        let known = names.iter().find(|(known, _)| *known == method)?;
+        Some(known.1)
+    }
+}

@@ -1,0 +1,143 @@
+//! What the requests of a connection over HTTP share.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU16, Ordering},
+};
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_transport::{
+    Receive,
+    http::client::{Address, Agent, Events, Reply},
+};
+
+use super::{
+    Fault,
+    extension_names::ExtensionNames,
+    head,
+    listed_tools::ListedTools,
+    refusal::HttpRefusal,
+    session::{Session, Sessions},
+};
+use crate::{ends::Ends, pending::PendingRequests, tap::Direction};
+
+/// A connection over HTTP, as its calls and its tasks see it.
+pub(crate) struct Http {
+    pub(crate) agent: Agent,
+    pub(crate) address: Address,
+    /// The longest message taken, in bytes.
+    pub(crate) limit: usize,
+    pub(crate) ends: Arc<Ends>,
+    pub(crate) pending: Arc<PendingRequests>,
+    pub(crate) sessions: Sessions,
+    /// What matters of the tools for sending their calls.
+    pub(crate) tools: ListedTools,
+    /// What the methods of extensions are named by.
+    pub(crate) names: ExtensionNames,
+    /// Streams that have said what they were for. They are read to their end, so that their
+    /// connection can be used again.
+    pub(super) leftovers: mpsc::Sender<Events>,
+    /// Where messages go, if the server has named another place for them (HTTP+SSE).
+    post_to: RwLock<Option<Address>>,
+    /// The status of the last answer to a request. Only the search for a server looks at it, while
+    /// nothing else is asked.
+    last_status: AtomicU16,
+    /// Takes what the server says. It holds the connection, which holds this, until it is closed.
+    receiver: Mutex<Option<Box<dyn Receive>>>,
+}
+
+impl Http {
+    pub(crate) fn new(
+        agent: Agent,
+        address: Address,
+        ends: Arc<Ends>,
+        pending: Arc<PendingRequests>,
+        leftovers: mpsc::Sender<Events>,
+    ) -> Self {
+        Self {
+            agent,
+            address,
+            limit: ends.profile.settings.limits.max_message_bytes,
+            ends,
+            pending,
+            sessions: Sessions::default(),
+            tools: ListedTools::default(),
+            names: ExtensionNames::default(),
+            leftovers,
+            post_to: RwLock::new(None),
+            last_status: AtomicU16::new(0),
+            receiver: Mutex::new(None),
+        }
+    }
+
+    /// Brings what the server says to this receiver, from now on.
+    pub(crate) fn attach(&self, receiver: impl Receive + 'static) {
+        *self.receiver.lock() = Some(Box::new(receiver));
+    }
+
+    /// The whole URL, which may have secrets in its query.
+    pub(crate) fn url(&self) -> String {
+        self.address.uri().to_string()
+    }
+
+    /// Lets go of the receiver.
+    pub(crate) fn detach(&self) {
+        let receiver = self.receiver.lock().take();
+        // Its tasks end with it: not under the lock.
+        drop(receiver);
+    }
+
+    /// Takes a message of the server.
+    pub(crate) fn receive(&self, message: &[u8]) {
+        if let Some(receiver) = &mut *self.receiver.lock() {
+            receiver.receive(message);
+        }
+    }
+
+    /// Where messages go.
+    pub(super) fn post_to(&self) -> Address {
+        let post_to = self.post_to.read();
+        post_to.as_ref().unwrap_or(&self.address).clone()
+    }
+
+    /// Sends messages there from now on; answers come by the stream of events.
+    pub(crate) fn answer_by_events(&self, post_to: Address) {
+        *self.post_to.write() = Some(post_to);
+    }
+
+    /// Whether answers come by the stream of events (HTTP+SSE).
+    pub(crate) fn is_answered_by_events(&self) -> bool {
+        self.post_to.read().is_some()
+    }
+
+    /// The status of the last answer to a request; 0 if there was none yet.
+    pub(crate) fn last_status(&self) -> u16 {
+        self.last_status.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note_status(&self, reply: &Reply) {
+        self.last_status
+            .store(reply.status().as_u16(), Ordering::Relaxed);
+    }
+
+    /// Says something that wants no answer, and waits until the server has it.
+    pub(crate) async fn tell(&self, session: &Session, message: Bytes) -> Result<(), Fault> {
+        let headers = head::of_session(&self.ends, session);
+        self.ends.show(Direction::Out, &message);
+        let reply = self.agent.post(&self.post_to(), headers, message).await?;
+        if reply.status().is_success() {
+            return Ok(());
+        }
+        Err(HttpRefusal::read(reply, self.limit).await.into_fault())
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

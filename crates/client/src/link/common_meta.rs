@@ -1,0 +1,37 @@
+//! What every request of a connection says about the client.
+
+use turnbuckle_protocol::{LoggingLevel, Meta, Revision};
+
+use crate::profile::Profile;
+
+/// The members that every request of a connection carries in `_meta`, as JSON without the braces.
+/// Empty in the legacy era, where the handshake has said it all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CommonMeta {
+    pub(super) members: Box<str>,
+    /// The least severe log message to hear of, unless a request says otherwise.
+    pub(super) log_level: Option<LoggingLevel>,
+    /// The revision that it says.
+    pub(super) revision: Option<Revision>,
+}
+
+impl CommonMeta {
+    /// What requests of this revision must say about their sender.
+    pub(super) fn new(
+        revision: Revision,
+        profile: &Profile,
+        log_level: Option<LoggingLevel>,
+    ) -> Self {
+        if !revision.is_modern() {
+            return Self::default();
+        }
+        let capabilities = profile.capabilities(revision);
+        let meta = Meta::of_request(revision, &capabilities).with_client_info(&profile.client);
+        let object = serde_json::to_string(&meta).expect("a map of JSON values is valid JSON");
+        Self {
+            members: object[1..object.len() - 1].into(),
+            log_level,
+            revision: Some(revision),
+        }
+    }
+}

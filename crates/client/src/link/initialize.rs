@@ -1,0 +1,61 @@
+//! `initialize`: opens a session, and opens another where one is over.
+
+#[cfg(feature = "http")]
+use futures_core::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Implementation, InitializeRequestParams, Revision, ServerCapabilities};
+use turnbuckle_session::requests::Deadline;
+
+use super::{Link, OnDrop, Outgoing};
+use crate::error::CallError;
+
+/// The answer to `initialize`, as much of it as is needed: servers that leave out the rest are
+/// met in the wild, and nothing is gained by turning them away.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Initialized {
+    pub(crate) protocol_version: String,
+    #[serde(default)]
+    pub(crate) capabilities: ServerCapabilities,
+    pub(crate) server_info: Option<Implementation>,
+    pub(crate) instructions: Option<String>,
+}
+
+/// Sends `initialize` at a version. lifecycle: it MUST NOT be cancelled.
+pub(crate) async fn initialize(link: &Link, version: Revision) -> Result<Box<RawValue>, CallError> {
+    link.announce(version, None);
+    let profile = link.profile();
+    let params = InitializeRequestParams::new(
+        version,
+        profile.capabilities(version),
+        profile.identity(version),
+    );
+    let outgoing = Outgoing::plain("initialize");
+    let request = link.prepare(&outgoing, Deadline::never(), OnDrop::Silence, &params)?;
+    request.answer(None).await
+}
+
+/// Opens another session with a server that was met before, and must be the same.
+#[cfg(feature = "http")]
+pub(super) fn initialize_again(link: &Link) -> BoxFuture<'_, Result<(), CallError>> {
+    Box::pin(async move {
+        let version = link.revision();
+        let within = link.profile().settings.handshake_timeout;
+        let asked = link.pending.within(within, initialize(link, version));
+        let problem = match asked.await {
+            None => format!("no answer within {within:?}"),
+            Some(answer) => match serde_json::from_str::<Initialized>(answer?.get()) {
+                Ok(it) if it.protocol_version == version.as_str() => return Ok(()),
+                Ok(it) => format!("the server speaks `{}` now", it.protocol_version),
+                Err(error) => error.to_string(),
+            },
+        };
+        let source = serde::de::Error::custom(problem);
+        Err(CallError::malformed(
+            link.server().clone(),
+            "initialize",
+            source,
+        ))
+    })
+}

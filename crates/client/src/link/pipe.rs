@@ -1,0 +1,41 @@
+//! An open way to a server over byte streams.
+
+use std::fmt;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use turnbuckle_transport::{Child, Duplex};
+
+/// An open way to a server: what it writes, what it reads, and its process if it has one.
+pub struct Pipe {
+    pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
+    pub(crate) child: Option<Child>,
+}
+
+impl Pipe {
+    /// A way over any pair of byte streams.
+    pub fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+            child: None,
+        }
+    }
+}
+
+impl From<Duplex> for Pipe {
+    fn from(end: Duplex) -> Self {
+        Self::new(end.reader, end.writer)
+    }
+}
+
+impl fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipe")
+            .field("child", &self.child)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,263 @@
+//! What a server says unasked: changed lists, updated resources, log messages.
+//!
+//! Each listener has a bounded queue of its own. One that does not keep up loses the oldest and is
+//! told how many; the connection never waits for it.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    sync::{Arc, Weak},
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::Stream;
+use serde_json::value::RawValue;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{
+    LoggingMessageNotificationParams, ResourceUpdatedNotificationParams, envelope::Members,
+    method::Notification,
+};
+
+/// How many pieces of news wait for one listener. Log messages come in bursts; a thousand of them
+/// cost some hundred kilobytes.
+const MAX_WAITING_NEWS: usize = 1024;
+
+/// Something a server said unasked.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum News {
+    /// The list of tools is another now.
+    ToolsChanged,
+    /// The list of prompts is another now.
+    PromptsChanged,
+    /// The list of resources is another now.
+    ResourcesChanged,
+    /// A resource that was subscribed to, or a part of it, is another now.
+    ResourceUpdated {
+        /// Which.
+        uri: Arc<str>,
+    },
+    /// What a person was sent to a URL for is done. Only servers of 2025-11-25 say so, and only of
+    /// visits that they asked for.
+    Visited {
+        /// The visit, by the `elicitationId` it was asked for with.
+        id: Arc<str>,
+    },
+    /// A log message.
+    Log(Arc<LoggingMessageNotificationParams>),
+    /// Any other notification, unparsed.
+    Other {
+        /// Its method.
+        method: Arc<str>,
+        /// Its params; an empty object if there were none.
+        params: Arc<RawValue>,
+    },
+    /// So many were lost, because this listener did not keep up.
+    Missed(u64),
+}
+
+impl News {
+    /// A notification of an extension, as its own type; `None` if this is another, or cannot be
+    /// read.
+    pub fn notification<N: Notification>(&self) -> Option<N::Params> {
+        match self {
+            Self::Other { method, params } if **method == *N::NAME => {
+                serde_json::from_str(params.get()).ok()
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn read(method: &str, params: &Members<'_>) -> Self {
+        match method {
+            "notifications/tools/list_changed" => return Self::ToolsChanged,
+            "notifications/prompts/list_changed" => return Self::PromptsChanged,
+            "notifications/resources/list_changed" => return Self::ResourcesChanged,
+            "notifications/resources/updated" => {
+                if let Ok(ResourceUpdatedNotificationParams { uri, .. }) = params.parse() {
+                    return Self::ResourceUpdated { uri: uri.into() };
+                }
+            }
+            "notifications/message" => {
+                if let Ok(message) = params.parse() {
+                    return Self::Log(Arc::new(message));
+                }
+            }
+            _ => {}
+        }
+        Self::Other {
+            method: method.into(),
+            params: params.to_raw().into(),
+        }
+    }
+}
+
+/// A stream of what a server says unasked, from the moment it was asked for. It ends with the
+/// connection.
+///
+/// Dropping it ends the listening and nothing else.
+#[derive(Debug)]
+pub struct NewsStream {
+    queue: Arc<Mutex<NewsQueue>>,
+}
+
+#[derive(Debug, Default)]
+struct NewsQueue {
+    interest: Interest,
+    waiting: VecDeque<News>,
+    missed: u64,
+    is_closed: bool,
+    waker: Option<Waker>,
+}
+
+/// What a listener wants to hear.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Interest {
+    #[default]
+    Everything,
+    Logs,
+}
+
+/// All the listeners of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Feed {
+    queues: Mutex<NewsQueues>,
+}
+
+#[derive(Debug, Default)]
+struct NewsQueues {
+    queues: Vec<Weak<Mutex<NewsQueue>>>,
+    is_closed: bool,
+}
+
+impl Feed {
+    /// Opens a stream of what is published from now on.
+    pub(crate) fn listen(&self, interest: Interest) -> NewsStream {
+        let mut listening = self.queues.lock();
+        let is_closed = listening.is_closed;
+        let queue = Arc::new(Mutex::new(NewsQueue {
+            interest,
+            is_closed,
+            ..NewsQueue::default()
+        }));
+        listening
+            .queues
+            .retain(|listener| listener.strong_count() > 0);
+        listening.queues.push(Arc::downgrade(&queue));
+        NewsStream { queue }
+    }
+
+    /// Hands news to every listener.
+    pub(crate) fn publish(&self, news: &News) {
+        let is_log = matches!(news, News::Log(_));
+        self.each(|queue| {
+            if queue.interest == Interest::Logs && !is_log {
+                return;
+            }
+            if queue.waiting.len() == MAX_WAITING_NEWS {
+                queue.waiting.pop_front();
+                queue.missed += 1;
+            }
+            queue.waiting.push_back(news.clone());
+        });
+    }
+
+    /// Ends every stream.
+    pub(crate) fn close(&self) {
+        self.queues.lock().is_closed = true;
+        self.each(|queue| queue.is_closed = true);
+    }
+
+    fn each(&self, change: impl Fn(&mut NewsQueue)) {
+        let mut wakers = Vec::new();
+        self.queues.lock().queues.retain(|listener| {
+            let Some(queue) = listener.upgrade() else {
+                return false;
+            };
+            let mut queue = queue.lock();
+            change(&mut queue);
+            wakers.extend(queue.waker.take());
+            true
+        });
+        for waker in wakers {
+            waker.wake();
+        }
+    }
+}
+
+impl NewsStream {
+    /// The next piece of news; `None` when the connection is closed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<News> {
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    pub(crate) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<News>> {
+        let mut queue = self.queue.lock();
+        // What was lost was lost before what still waits.
+        if queue.missed > 0 {
+            return Poll::Ready(Some(News::Missed(std::mem::take(&mut queue.missed))));
+        }
+        if let Some(news) = queue.waiting.pop_front() {
+            return Poll::Ready(Some(news));
+        }
+        if queue.is_closed {
+            return Poll::Ready(None);
+        }
+        match &mut queue.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+}
+
+impl Stream for NewsStream {
+    type Item = News;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<News>> {
+        self.get_mut().poll(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waker() -> Context<'static> {
+        Context::from_waker(Waker::noop())
+    }
+
+    #[test]
+    fn a_slow_listener_is_told_what_it_missed() {
+        let feed = Feed::default();
+        let mut stream = feed.listen(Interest::Everything);
+        for _ in 0..MAX_WAITING_NEWS + 3 {
+            feed.publish(&News::ToolsChanged);
+        }
+        let Poll::Ready(Some(News::Missed(3))) = stream.poll(&waker()) else {
+            panic!("3 are lost")
+        };
+        for _ in 0..MAX_WAITING_NEWS {
+            assert!(matches!(
+                stream.poll(&waker()),
+                Poll::Ready(Some(News::ToolsChanged))
+            ));
+        }
+        assert!(stream.poll(&waker()).is_pending());
+        feed.close();
+        assert!(matches!(stream.poll(&waker()), Poll::Ready(None)));
+        let mut late = feed.listen(Interest::Everything);
+        assert!(matches!(late.poll(&waker()), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn a_dropped_listener_costs_nothing_more() {
+        let feed = Feed::default();
+        drop(feed.listen(Interest::Everything));
+        feed.publish(&News::PromptsChanged);
+        assert!(feed.queues.lock().queues.is_empty());
+    }
+}

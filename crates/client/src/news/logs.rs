@@ -1,0 +1,63 @@
+//! What a server logs.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::Stream;
+use turnbuckle_protocol::LoggingMessageNotificationParams;
+
+use super::{Feed, Interest, News, NewsStream};
+
+/// Something from the log of a server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Logged {
+    /// A message.
+    Message(Arc<LoggingMessageNotificationParams>),
+    /// So many were lost, because this stream was not read.
+    Missed(u64),
+}
+
+/// A stream of what a server logs, from [`Connection::logs`](crate::Connection::logs). It ends with
+/// the connection.
+///
+/// Dropping it ends the listening, and does not change what the server sends.
+#[derive(Debug)]
+pub struct LogStream(NewsStream);
+
+impl LogStream {
+    pub(crate) fn new(feed: &Feed) -> Self {
+        Self(feed.listen(Interest::Logs))
+    }
+
+    /// What comes next; `None` when the connection is closed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Logged> {
+        std::future::poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Logged>> {
+        loop {
+            return Poll::Ready(match ready!(self.0.poll(context)) {
+                Some(News::Log(message)) => Some(Logged::Message(message)),
+                Some(News::Missed(count)) => Some(Logged::Missed(count)),
+                // Nothing else is told to this one.
+                Some(_) => continue,
+                None => None,
+            });
+        }
+    }
+}
+
+impl Stream for LogStream {
+    type Item = Logged;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Logged>> {
+        self.get_mut().poll(context)
+    }
+}

@@ -1,0 +1,104 @@
+//! Visits to URLs whose end a server may tell.
+
+use std::{
+    collections::VecDeque,
+    future::{Future, pending},
+    sync::Arc,
+};
+
+use tokio::sync::watch;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{ElicitRequestParams, ElicitRequestUrlParams, InputRequest};
+
+/// Visits that are remembered; with more, the end of the oldest is not heard any more. People make
+/// one at a time.
+const MAX_VISITS: usize = 64;
+
+/// The visits that a server asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Visits(Arc<Mutex<VecDeque<Visit>>>);
+
+#[derive(Debug)]
+struct Visit {
+    id: Box<str>,
+    is_over: watch::Sender<bool>,
+}
+
+impl Visits {
+    /// Remembers the visit that is asked for, if it is one with a name.
+    pub(crate) fn expect_asked(&self, asked: &InputRequest) {
+        if let InputRequest::Elicit(params) = asked
+            && let ElicitRequestParams::Url(visit) = &**params
+        {
+            drop(self.expect(visit));
+        }
+    }
+
+    /// Remembers a visit; what is returned waits for its end.
+    pub(crate) fn expect(
+        &self,
+        visit: &ElicitRequestUrlParams,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let over = visit.elicitation_id.as_deref().map(|id| self.enter(id));
+        async move {
+            let Some(mut over) = over else {
+                return pending().await;
+            };
+            if over.wait_for(|is_over| *is_over).await.is_err() {
+                // Forgotten: nobody will tell.
+                pending::<()>().await;
+            }
+        }
+    }
+
+    fn enter(&self, id: &str) -> watch::Receiver<bool> {
+        let mut table = self.0.lock();
+        if let Some(known) = table.iter().find(|visit| *visit.id == *id) {
+            return known.is_over.subscribe();
+        }
+        if table.len() >= MAX_VISITS {
+            table.pop_front();
+        }
+        let (is_over, receiver) = watch::channel(false);
+        let id = id.into();
+        table.push_back(Visit { id, is_over });
+        receiver
+    }
+
+    /// A visit is over. False if nobody made it, or it was over before.
+    pub(crate) fn end(&self, id: &str) -> bool {
+        let table = self.0.lock();
+        let known = table.iter().find(|visit| *visit.id == *id);
+        known.is_some_and(|visit| !visit.is_over.send_replace(true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(id: usize) -> ElicitRequestUrlParams {
+        ElicitRequestUrlParams::new("Go", "https://a.example/").with_elicitation_id(id.to_string())
+    }
+
+    #[tokio::test]
+    async fn a_visit_ends_once_for_all_who_wait() {
+        let visits = Visits::default();
+        let (one, other) = (visits.expect(&visit(1)), visits.expect(&visit(1)));
+        assert!(!visits.end("2"));
+        assert!(visits.end("1"));
+        assert!(!visits.end("1"));
+        tokio::join!(one, other);
+        visits.expect(&visit(1)).await;
+    }
+
+    #[test]
+    fn only_so_many_are_remembered() {
+        let visits = Visits::default();
+        for id in 0..=MAX_VISITS {
+            drop(visits.expect(&visit(id)));
+        }
+        assert!(!visits.end("0"));
+        assert!(visits.end("1"));
+    }
+}

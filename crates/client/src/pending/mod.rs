@@ -1,0 +1,11 @@
+//! The requests of one connection that wait for their answers.
+//!
+//! [`PendingRequests`] is the table with its timer, a [`Slot`] is where one answer lands, and the
+//! clock stands still while the server waits for the client.
+
+mod clock;
+mod requests;
+mod slot;
+
+pub(crate) use requests::{PendingRequests, Refused};
+pub(crate) use slot::{RequestOutcome, Slot, SlotEvent, slot};

@@ -1,0 +1,151 @@
+//! Where the answer to one request lands: the reader fills it, one call waits on it.
+//!
+//! Progress and the outcome share the slot, so a call sees them in the order they were received,
+//! and one allocation and one wake-up serve both.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use serde_json::value::RawValue;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::ProgressNotificationParams;
+use turnbuckle_session::requests::Overdue;
+
+/// How many progress reports wait for a caller that does not look. A report replaces the ones
+/// before it, so when there are more the oldest go.
+const MAX_WAITING_PROGRESS: usize = 16;
+
+/// How a request ended.
+#[derive(Debug)]
+pub(crate) enum RequestOutcome {
+    /// `result`, unparsed.
+    Result(Box<RawValue>),
+    /// `error`, unparsed.
+    Error(Box<RawValue>),
+    /// Nothing came in time.
+    Overdue(Overdue),
+    /// What came is longer than this many bytes, and was skipped.
+    Oversized(usize),
+    /// Nothing can come any more.
+    Closed,
+}
+
+/// What a waiting call sees next.
+#[derive(Debug)]
+pub(crate) enum SlotEvent {
+    /// The server is still at it.
+    Progress(ProgressNotificationParams),
+    /// It is over; nothing follows.
+    Outcome(RequestOutcome),
+}
+
+/// The reader's end. Dropped unfilled, it tells the call that the connection is closed.
+#[derive(Debug)]
+pub(crate) struct SlotSender(Option<Arc<Mutex<SlotState>>>);
+
+/// The caller's end.
+#[derive(Debug)]
+pub(crate) struct Slot(Arc<Mutex<SlotState>>);
+
+#[derive(Debug, Default)]
+struct SlotState {
+    progress: VecDeque<ProgressNotificationParams>,
+    outcome: Option<RequestOutcome>,
+    is_overdue: bool,
+    #[cfg(feature = "http")]
+    is_settled: bool,
+    waker: Option<Waker>,
+}
+
+/// A slot, and what fills it.
+pub(crate) fn slot() -> (SlotSender, Slot) {
+    let state = Arc::new(Mutex::new(SlotState::default()));
+    (SlotSender(Some(Arc::clone(&state))), Slot(state))
+}
+
+impl SlotSender {
+    /// Hands the outcome over.
+    pub(crate) fn fill(mut self, outcome: RequestOutcome) {
+        if let Some(state) = self.0.take() {
+            settle(&state, outcome);
+        }
+    }
+
+    /// Hands a progress report over.
+    pub(crate) fn progress(&self, report: ProgressNotificationParams) {
+        let Some(state) = &self.0 else { return };
+        let waker = {
+            let mut state = state.lock();
+            if state.progress.len() == MAX_WAITING_PROGRESS {
+                state.progress.pop_front();
+            }
+            state.progress.push_back(report);
+            state.waker.take()
+        };
+        wake(waker);
+    }
+}
+
+impl Drop for SlotSender {
+    fn drop(&mut self) {
+        if let Some(state) = self.0.take() {
+            settle(&state, RequestOutcome::Closed);
+        }
+    }
+}
+
+impl Slot {
+    /// The next thing that lands here. After an outcome there is nothing to wait for.
+    pub(crate) async fn landed(&self) -> SlotEvent {
+        std::future::poll_fn(|context| self.poll_landed(context)).await
+    }
+
+    /// Whether time was up before an answer came, also when that has been seen already.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.0.lock().is_overdue
+    }
+
+    /// Whether an outcome is here, or has been seen already.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.0.lock().is_settled
+    }
+
+    pub(crate) fn poll_landed(&self, context: &Context<'_>) -> Poll<SlotEvent> {
+        let mut state = self.0.lock();
+        if let Some(report) = state.progress.pop_front() {
+            return Poll::Ready(SlotEvent::Progress(report));
+        }
+        if let Some(outcome) = state.outcome.take() {
+            return Poll::Ready(SlotEvent::Outcome(outcome));
+        }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+}
+
+fn settle(state: &Mutex<SlotState>, outcome: RequestOutcome) {
+    let waker = {
+        let mut state = state.lock();
+        state.is_overdue = matches!(outcome, RequestOutcome::Overdue(_));
+        #[cfg(feature = "http")]
+        {
+            state.is_settled = true;
+        }
+        state.outcome = Some(outcome);
+        state.waker.take()
+    };
+    wake(waker);
+}
+
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}

@@ -1,0 +1,75 @@
+//! Who a client is, and what it offers to servers.
+
+use std::{fmt, sync::Arc};
+
+use serde_json::{Map, Value};
+use turnbuckle_protocol::{
+    ClientCapabilities, Implementation, LoggingMessageNotificationParams, Lower, Revision,
+};
+
+use super::{Settings, TaskSupport, tasks};
+use crate::{answer::Answers, cache::Cache, news::News, tap::Tap};
+
+/// All that the connections of a client need to know of it.
+#[derive(Clone)]
+pub(crate) struct Profile {
+    pub(crate) client: Implementation,
+    pub(crate) answers: Answers,
+    pub(crate) settings: Settings,
+    pub(crate) cache: Option<Cache>,
+    pub(crate) listener: Option<NewsListener>,
+    pub(crate) log_listener: Option<LogListener>,
+    pub(crate) tap: Option<Tap>,
+    pub(crate) extensions: Map<String, Value>,
+}
+
+type NewsListener = Arc<dyn Fn(&News) + Send + Sync>;
+
+type LogListener = Arc<dyn Fn(&str, &LoggingMessageNotificationParams) + Send + Sync>;
+
+impl From<Implementation> for Profile {
+    fn from(client: Implementation) -> Self {
+        Self {
+            client,
+            answers: Answers::new(),
+            settings: Settings::default(),
+            cache: Some(Cache::new()),
+            listener: None,
+            log_listener: None,
+            tap: None,
+            extensions: Map::new(),
+        }
+    }
+}
+
+impl Profile {
+    /// What the client offers to a server of this revision.
+    pub(crate) fn capabilities(&self, revision: Revision) -> ClientCapabilities {
+        let mut capabilities = self.answers.capabilities();
+        if !self.extensions.is_empty() {
+            capabilities.extensions = Some(self.extensions.clone());
+        }
+        capabilities.lower(revision);
+        if self.settings.tasks == TaskSupport::Declared {
+            tasks::declare(&mut capabilities, revision);
+        }
+        capabilities
+    }
+
+    /// Who the client is, in the words of this revision.
+    pub(crate) fn identity(&self, revision: Revision) -> Implementation {
+        let mut client = self.client.clone();
+        client.lower(revision);
+        client
+    }
+}
+
+impl fmt::Debug for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Profile")
+            .field("client", &self.client)
+            .field("answers", &self.answers)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

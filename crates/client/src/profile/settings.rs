@@ -1,0 +1,104 @@
+//! How patient a client is, and how strict.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::LoggingLevel;
+use turnbuckle_session::{
+    Era, Verdict,
+    probe::{self, Aim},
+    requests::{DEFAULT_TIMEOUT, Deadline, MAX_TOTAL_TIME},
+};
+use turnbuckle_transport::{DEFAULT_GRACE, Limits};
+
+/// How long a connection may stay half open: time for a server to say its last after our last, and
+/// no more, because its process is given a grace of its own after that.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How often a server may ask in the middle of one call. A form with a page for each question
+/// stays below it; a server that asks in a circle is stopped.
+const MAX_ROUNDS: usize = 32;
+
+/// Whether results are checked against what the tool promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputCheck {
+    /// As soon as the tool's schema is known, because the tools were listed.
+    Known,
+    /// Never.
+    Skip,
+}
+
+/// The settings of a client.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) aim: Aim,
+    pub(crate) deadline: Duration,
+    pub(crate) longest: Duration,
+    pub(crate) probe_timeout: Duration,
+    pub(crate) handshake_timeout: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) limits: Limits,
+    pub(crate) output: OutputCheck,
+    /// How often a server may ask in the middle of one call.
+    pub(crate) max_rounds: usize,
+    /// The least severe log message to ask every server for.
+    pub(crate) log_level: Option<LoggingLevel>,
+    /// Whether servers may answer with tasks, and ask by them.
+    pub(crate) tasks: TaskSupport,
+}
+
+/// Whether tasks are declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskSupport {
+    /// Wherever the revision has them.
+    Declared,
+    /// Never.
+    Off,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            aim: Aim::Auto,
+            deadline: DEFAULT_TIMEOUT,
+            longest: MAX_TOTAL_TIME,
+            probe_timeout: probe::PROBE_TIMEOUT,
+            handshake_timeout: probe::HANDSHAKE_TIMEOUT,
+            grace: DEFAULT_GRACE,
+            limits: Limits::default().with_linger(LINGER),
+            output: OutputCheck::Known,
+            max_rounds: MAX_ROUNDS,
+            log_level: None,
+            tasks: TaskSupport::Declared,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings of a search.
+    pub(crate) fn probe(&self, remembered: Option<Verdict>) -> probe::Settings {
+        let settings = probe::Settings::new()
+            .with_aim(self.aim)
+            .with_probe_timeout(self.probe_timeout)
+            .with_handshake_timeout(self.handshake_timeout);
+        match remembered {
+            Some(verdict) => settings.with_remembered(verdict),
+            None => settings,
+        }
+    }
+
+    /// Whether a search may end with a legacy revision.
+    pub(crate) fn allows_legacy(&self) -> bool {
+        match self.aim {
+            Aim::Auto => true,
+            Aim::Era(era) => era == Era::Legacy,
+            Aim::Revision(revision) => !revision.is_modern(),
+        }
+    }
+
+    /// The deadline of a call that set this one of its own, or none.
+    pub(crate) fn deadline(&self, own: Option<Duration>) -> Deadline {
+        let timeout = own.unwrap_or(self.deadline);
+        // A caller who asks for more than the longest call means it.
+        Deadline::after(timeout).with_maximum(self.longest.max(timeout))
+    }
+}

@@ -1,0 +1,113 @@
+//! One thing that a listener hears of.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::SubscriptionFilter;
+
+use crate::news::News;
+
+/// Something changed at the server, or may have.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Change {
+    /// The list of tools is another now.
+    ToolsChanged,
+    /// The list of prompts is another now.
+    PromptsChanged,
+    /// The list of resources is another now.
+    ResourcesChanged,
+    /// A resource is another now: one that was asked for, or a part of it.
+    ResourceUpdated {
+        /// Which.
+        uri: Arc<str>,
+    },
+    /// Changes may have passed unheard: look again at whatever must be up to date.
+    Missed(Missed),
+    /// Something else that came on this subscription, such as what an extension tells.
+    Other {
+        /// The notification's method.
+        method: Arc<str>,
+        /// Its params, unparsed; an empty object if there were none.
+        params: Arc<RawValue>,
+    },
+}
+
+/// Why changes may have passed unheard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Missed {
+    /// This stream was not read for so long that this many of the oldest were dropped.
+    Lagged(u64),
+    /// The server was not heard for a while: a stream broke or a session ended, and another is
+    /// open now.
+    Reopened,
+}
+
+impl Change {
+    /// What a listener hears of a piece of news; `None` for what is no change.
+    pub(super) fn of(news: &News) -> Option<Self> {
+        match news {
+            News::ToolsChanged => Some(Self::ToolsChanged),
+            News::PromptsChanged => Some(Self::PromptsChanged),
+            News::ResourcesChanged => Some(Self::ResourcesChanged),
+            News::ResourceUpdated { uri } => Some(Self::ResourceUpdated { uri: uri.clone() }),
+            News::Other { method, params } => Some(Self::Other {
+                method: method.clone(),
+                params: params.clone(),
+            }),
+            News::Visited { .. } | News::Log(_) | News::Missed(_) => None,
+        }
+    }
+
+    /// Whether it says nothing that `earlier` does not say to somebody who has not read that yet.
+    pub(super) fn repeats(&self, earlier: &Self) -> bool {
+        match (self, earlier) {
+            (Self::ToolsChanged, Self::ToolsChanged)
+            | (Self::PromptsChanged, Self::PromptsChanged)
+            | (Self::ResourcesChanged, Self::ResourcesChanged)
+            | (Self::Missed(Missed::Reopened), Self::Missed(Missed::Reopened)) => true,
+            (Self::ResourceUpdated { uri }, Self::ResourceUpdated { uri: other }) => uri == other,
+            _ => false,
+        }
+    }
+
+    /// How well it fits what was asked for; `None` if not at all.
+    ///
+    /// resources: an update may name a part of what was subscribed to, and nothing says what a part
+    /// looks like. So the exact address is the best match, one that goes on after it the next, and an
+    /// update that nobody can place is for all who asked for any resource.
+    pub(super) fn fit(&self, filter: &SubscriptionFilter) -> Option<Fit> {
+        match self {
+            Self::ToolsChanged => filter.wants_tools().then_some(Fit::Exact),
+            Self::PromptsChanged => filter.wants_prompts().then_some(Fit::Exact),
+            Self::ResourcesChanged => filter.wants_resources().then_some(Fit::Exact),
+            Self::ResourceUpdated { uri } => {
+                let each = filter.resources().iter();
+                each.map(|wanted| {
+                    if **wanted == **uri {
+                        Fit::Exact
+                    } else if uri.starts_with(wanted.as_str()) {
+                        Fit::Part
+                    } else {
+                        Fit::Unplaced
+                    }
+                })
+                .max()
+            }
+            Self::Missed(_) => Some(Fit::Exact),
+            Self::Other { .. } => None,
+        }
+    }
+}
+
+/// How well a change fits what was asked for, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    /// It may be meant.
+    Unplaced,
+    /// It is a part of what was asked for.
+    Part,
+    /// It is what was asked for.
+    Exact,
+}

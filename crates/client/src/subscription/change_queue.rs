@@ -1,0 +1,291 @@
+//! The bounded queue of one stream of changes, and what its server has agreed to tell.
+
+use std::{
+    collections::VecDeque,
+    task::{Context, Poll, Waker},
+};
+
+use tokio::sync::Notify;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::{Id, SubscriptionFilter};
+
+use super::{Change, Missed, change::Fit};
+use crate::error::CallError;
+
+/// How many changes wait for one stream. What says the same twice waits once, so this many are
+/// as many different resources.
+pub(crate) const MAX_WAITING_CHANGES: usize = 1024;
+
+/// The changes that wait for one stream, and the state of its subscription.
+#[derive(Debug, Default)]
+pub(crate) struct ChangeQueue {
+    state: Mutex<QueueState>,
+    /// Tells whoever keeps a modern subscription open that something came for it.
+    turned: Notify,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    waiting: VecDeque<Change>,
+    lagged: u64,
+    end: QueueEnd,
+    waker: Option<Waker>,
+    /// The `subscriptions/listen` request that is open now.
+    subscription: Option<Id>,
+    /// What the server tells.
+    granted: SubscriptionFilter,
+    subscribed: SubscriptionState,
+}
+
+/// Whether anything more will come.
+#[derive(Debug, Default)]
+enum QueueEnd {
+    #[default]
+    Open,
+    /// The connection is over.
+    Closed,
+    /// No more can be heard, for this reason.
+    Failed(CallError),
+    /// That has been told.
+    Told,
+}
+
+/// What became of an open subscription.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SubscriptionState {
+    /// Nothing yet.
+    #[default]
+    Asked,
+    /// It was acknowledged.
+    Acknowledged,
+    /// It was acknowledged, and something was told.
+    Told,
+    /// The server has ended it.
+    Dismissed,
+}
+
+/// What a reader sees next.
+pub(crate) enum NextChange {
+    Change(Change),
+    Failed(CallError),
+    /// The connection is over.
+    Closed,
+    /// It was told before that nothing more comes.
+    Over,
+}
+
+impl ChangeQueue {
+    /// Another `subscriptions/listen` request takes the place of the one before.
+    pub(crate) fn begin(&self, id: Id) {
+        let mut state = self.state.lock();
+        state.subscription = Some(id);
+        state.subscribed = SubscriptionState::Asked;
+    }
+
+    /// The server says what it will tell.
+    pub(crate) fn grant(&self, filter: SubscriptionFilter) {
+        self.state.lock().granted = filter;
+    }
+
+    /// What the server tells.
+    pub(crate) fn granted(&self) -> SubscriptionFilter {
+        self.state.lock().granted.clone()
+    }
+
+    /// The server has acknowledged a subscription, if it is this one.
+    pub(crate) fn acknowledge(&self, id: Option<&Id>, filter: &SubscriptionFilter) {
+        let mut state = self.state.lock();
+        if state.is_meant(id) && state.subscribed == SubscriptionState::Asked {
+            state.granted = filter.clone();
+            state.subscribed = SubscriptionState::Acknowledged;
+            drop(state);
+            self.turned.notify_one();
+        }
+    }
+
+    /// The server has ended a subscription; says whether it is this one.
+    pub(crate) fn dismiss(&self, id: &Id) -> bool {
+        let mut state = self.state.lock();
+        let is_meant = state.subscription.as_ref() == Some(id);
+        if is_meant {
+            state.subscribed = SubscriptionState::Dismissed;
+            drop(state);
+            self.turned.notify_one();
+        }
+        is_meant
+    }
+
+    /// Waits until the subscription has got somewhere, and says where.
+    pub(crate) async fn until(
+        &self,
+        is_there: impl Fn(SubscriptionState) -> bool,
+    ) -> SubscriptionState {
+        loop {
+            let progress = self.subscription_state();
+            if is_there(progress) {
+                return progress;
+            }
+            self.turned.notified().await;
+        }
+    }
+
+    /// How far the subscription has got.
+    pub(crate) fn subscription_state(&self) -> SubscriptionState {
+        self.state.lock().subscribed
+    }
+
+    /// How well a change fits, that came with this id or none.
+    pub(super) fn fit(&self, change: &Change, id: Option<&Id>) -> Option<Fit> {
+        let state = self.state.lock();
+        match (id, &state.subscription) {
+            // The server has decided whom it is for.
+            (Some(id), Some(own)) => (id == own).then_some(Fit::Exact),
+            (Some(_), None) => None,
+            (None, _) => change.fit(&state.granted),
+        }
+    }
+
+    /// Hands a change over.
+    pub(crate) fn tell(&self, change: Change) {
+        let mut state = self.state.lock();
+        let is_from_server = !matches!(change, Change::Missed(_));
+        if is_from_server && state.subscribed == SubscriptionState::Acknowledged {
+            state.subscribed = SubscriptionState::Told;
+        }
+        if state.waiting.iter().any(|waiting| change.repeats(waiting)) {
+            return;
+        }
+        if state.waiting.len() == MAX_WAITING_CHANGES {
+            state.waiting.pop_front();
+            state.lagged += 1;
+        }
+        state.waiting.push_back(change);
+        wake(state);
+    }
+
+    /// Nothing more can be heard, for this reason.
+    pub(crate) fn fail(&self, error: CallError) {
+        let mut state = self.state.lock();
+        if matches!(state.end, QueueEnd::Open) {
+            state.end = QueueEnd::Failed(error);
+        }
+        wake(state);
+    }
+
+    /// The connection is over.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock();
+        if matches!(state.end, QueueEnd::Open) {
+            state.end = QueueEnd::Closed;
+        }
+        wake(state);
+    }
+
+    /// What comes next.
+    pub(crate) fn poll(&self, context: &Context<'_>) -> Poll<NextChange> {
+        let mut state = self.state.lock();
+        // What was dropped was older than what still waits.
+        if state.lagged > 0 {
+            let missed = Missed::Lagged(std::mem::take(&mut state.lagged));
+            return Poll::Ready(NextChange::Change(Change::Missed(missed)));
+        }
+        if let Some(change) = state.waiting.pop_front() {
+            return Poll::Ready(NextChange::Change(change));
+        }
+        match std::mem::replace(&mut state.end, QueueEnd::Told) {
+            QueueEnd::Open => state.end = QueueEnd::Open,
+            QueueEnd::Closed => return Poll::Ready(NextChange::Closed),
+            QueueEnd::Failed(error) => return Poll::Ready(NextChange::Failed(error)),
+            QueueEnd::Told => return Poll::Ready(NextChange::Over),
+        }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+}
+
+impl QueueState {
+    /// Whether something with this id is for this subscription. What comes without one, which it
+    /// must not, can only be for whoever waits.
+    fn is_meant(&self, id: Option<&Id>) -> bool {
+        match (id, &self.subscription) {
+            (Some(id), Some(own)) => id == own,
+            (None, Some(_)) => true,
+            (_, None) => false,
+        }
+    }
+}
+
+fn wake(mut state: MutexGuard<'_, QueueState>) {
+    let waker = state.waker.take();
+    drop(state);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(queue: &ChangeQueue) -> Option<Change> {
+        match queue.poll(&Context::from_waker(Waker::noop())) {
+            Poll::Ready(NextChange::Change(change)) => Some(change),
+            _ => None,
+        }
+    }
+
+    fn updated(number: usize) -> Change {
+        Change::ResourceUpdated {
+            uri: format!("n:{number}").into(),
+        }
+    }
+
+    #[test]
+    fn what_is_unread_waits_once() {
+        let queue = ChangeQueue::default();
+        for _ in 0..3 {
+            queue.tell(Change::ToolsChanged);
+            queue.tell(updated(1));
+        }
+        assert!(matches!(next(&queue), Some(Change::ToolsChanged)));
+        queue.tell(Change::ToolsChanged);
+        assert!(matches!(next(&queue), Some(Change::ResourceUpdated { .. })));
+        assert!(matches!(next(&queue), Some(Change::ToolsChanged)));
+        assert!(next(&queue).is_none());
+    }
+
+    #[test]
+    fn a_slow_reader_loses_the_oldest_and_is_told_so() {
+        let queue = ChangeQueue::default();
+        for number in 0..MAX_WAITING_CHANGES + 5 {
+            queue.tell(updated(number));
+        }
+        let Some(Change::Missed(Missed::Lagged(5))) = next(&queue) else {
+            panic!("5 are lost")
+        };
+        let Some(Change::ResourceUpdated { uri }) = next(&queue) else {
+            panic!("the oldest that is left")
+        };
+        assert_eq!(&*uri, "n:5");
+    }
+
+    #[test]
+    fn the_end_is_told_once_and_after_what_waits() {
+        let queue = ChangeQueue::default();
+        queue.tell(Change::PromptsChanged);
+        queue.close();
+        let context = Context::from_waker(Waker::noop());
+        assert!(next(&queue).is_some());
+        assert!(matches!(
+            queue.poll(&context),
+            Poll::Ready(NextChange::Closed)
+        ));
+        assert!(matches!(
+            queue.poll(&context),
+            Poll::Ready(NextChange::Over)
+        ));
+    }
+}

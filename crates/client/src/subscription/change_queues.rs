@@ -1,0 +1,133 @@
+//! The queues of all streams of changes of a connection, and which of them a message is for.
+
+use std::sync::{Arc, Weak};
+
+use serde::Deserialize;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{
+    CancelledNotificationParams, Id, Meta, SubscriptionsAcknowledgedNotificationParams,
+    envelope::Members,
+};
+
+use super::{Change, ChangeQueue, Missed};
+use crate::{error::CallError, news::News};
+
+/// The queues of all streams of changes of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct ChangeQueues {
+    open: Mutex<OpenQueues>,
+}
+
+#[derive(Debug, Default)]
+struct OpenQueues {
+    queues: Vec<Weak<ChangeQueue>>,
+    is_closed: bool,
+}
+
+impl ChangeQueues {
+    /// Tells this one of changes too, from now on.
+    pub(crate) fn enter(&self, queue: &Arc<ChangeQueue>) {
+        let mut open = self.open.lock();
+        if open.is_closed {
+            queue.close();
+        }
+        open.queues.retain(|other| other.strong_count() > 0);
+        open.queues.push(Arc::downgrade(queue));
+    }
+
+    /// Hands a piece of news to those it is for.
+    pub(crate) fn hear(&self, news: &News, params: &Members<'_>) {
+        let queues = self.all();
+        if queues.is_empty() {
+            return;
+        }
+        let Some(change) = Change::of(news) else {
+            return;
+        };
+        let id = subscription_id(params);
+        let fits: Vec<_> = queues
+            .iter()
+            .map(|queue| queue.fit(&change, id.as_ref()))
+            .collect();
+        let Some(best) = fits.iter().flatten().max().copied() else {
+            return;
+        };
+        for (queue, fit) in queues.iter().zip(fits) {
+            if fit == Some(best) {
+                queue.tell(change.clone());
+            }
+        }
+    }
+
+    /// Takes `notifications/subscriptions/acknowledged`.
+    pub(crate) fn acknowledge(&self, params: &Members<'_>) {
+        let Ok(acknowledged) = params.parse::<SubscriptionsAcknowledgedNotificationParams>() else {
+            return;
+        };
+        let id = acknowledged.meta.as_ref().and_then(Meta::subscription_id);
+        for queue in self.all() {
+            queue.acknowledge(id.as_ref(), &acknowledged.notifications);
+        }
+    }
+
+    /// Takes `notifications/cancelled`, by which a server ends a subscription; says whether it was
+    /// that.
+    pub(crate) fn dismiss(&self, cancelled: &CancelledNotificationParams) -> bool {
+        let Some(id) = &cancelled.request_id else {
+            return false;
+        };
+        let queues = self.all();
+        queues.iter().any(|queue| queue.dismiss(id))
+    }
+
+    /// The server was not heard for a while.
+    pub(crate) fn missed(&self) {
+        for queue in self.all() {
+            queue.tell(Change::Missed(Missed::Reopened));
+        }
+    }
+
+    /// Nothing more can be heard by any of them.
+    pub(crate) fn fail(&self, error: impl Fn() -> CallError) {
+        for queue in self.all() {
+            queue.fail(error());
+        }
+    }
+
+    /// Those who want to hear of a resource can hear of it no more.
+    pub(crate) fn fail_resource(&self, uri: &str, error: impl Fn() -> CallError) {
+        for queue in self.all() {
+            let granted = queue.granted();
+            if granted.resources().iter().any(|wanted| wanted == uri) {
+                queue.fail(error());
+            }
+        }
+    }
+
+    /// The connection is over.
+    pub(crate) fn close(&self) {
+        self.open.lock().is_closed = true;
+        for queue in self.all() {
+            queue.close();
+        }
+    }
+
+    fn all(&self) -> Vec<Arc<ChangeQueue>> {
+        let open = self.open.lock();
+        open.queues.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+/// subscriptions: what comes on a subscription carries the id of the request that opened it.
+fn subscription_id(params: &Members<'_>) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct SubscriptionMeta {
+        #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+        id: Option<Id>,
+    }
+
+    let meta = params.get("_meta")?;
+    serde_json::from_str::<SubscriptionMeta>(meta.get())
+        .ok()?
+        .id
+}

@@ -1,0 +1,141 @@
+//! What to listen to.
+
+use turnbuckle_protocol::{ServerCapabilities, SubscriptionFilter};
+
+/// What to hear of: changed lists, and single resources.
+///
+/// ```
+/// use turnbuckle_client::Listen;
+///
+/// let everything = Listen::lists().resource("file:///home/ada/notes.md");
+/// let tools_only = Listen::new().tools();
+/// # let _ = (everything, tools_only);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "it is given to `Connection::listen`"]
+pub struct Listen(SubscriptionFilter);
+
+impl Listen {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The lists of tools, of prompts and of resources.
+    pub fn lists() -> Self {
+        Self::new().tools().prompts().resources()
+    }
+
+    /// Adds the list of tools.
+    pub fn tools(self) -> Self {
+        Self(self.0.with_tools())
+    }
+
+    /// Adds the list of prompts.
+    pub fn prompts(self) -> Self {
+        Self(self.0.with_prompts())
+    }
+
+    /// Adds the list of resources, which is not what is in them.
+    pub fn resources(self) -> Self {
+        Self(self.0.with_resources())
+    }
+
+    /// Adds what is in one resource, by its URI.
+    pub fn resource(self, uri: impl Into<String>) -> Self {
+        let uri = uri.into();
+        if self.0.resources().contains(&uri) {
+            return self;
+        }
+        Self(self.0.with_resource(uri))
+    }
+
+    /// The same in the words of the protocol.
+    pub fn filter(&self) -> &SubscriptionFilter {
+        &self.0
+    }
+}
+
+impl From<SubscriptionFilter> for Listen {
+    fn from(filter: SubscriptionFilter) -> Self {
+        Self(filter)
+    }
+}
+
+/// The part of a filter that a server of a session says it can fulfil. Whether it takes each of the
+/// resources shows when they are subscribed to.
+pub(crate) fn offered(
+    wanted: &SubscriptionFilter,
+    capabilities: Option<&ServerCapabilities>,
+) -> SubscriptionFilter {
+    let Some(can) = capabilities else {
+        return wanted.clone();
+    };
+    let resources = can.resources.as_ref();
+    let tools = can.tools.as_ref().and_then(|can| can.list_changed);
+    let prompts = can.prompts.as_ref().and_then(|can| can.list_changed);
+    let list = resources.and_then(|can| can.list_changed);
+    let subscribe = resources.and_then(|can| can.subscribe);
+    let both = |wanted: bool, can: Option<bool>| (wanted && can == Some(true)).then_some(true);
+    SubscriptionFilter {
+        tools_list_changed: both(wanted.wants_tools(), tools),
+        prompts_list_changed: both(wanted.wants_prompts(), prompts),
+        resources_list_changed: both(wanted.wants_resources(), list),
+        resource_subscriptions: wanted
+            .resource_subscriptions
+            .clone()
+            .filter(|_| subscribe == Some(true)),
+        // Sessions tell of tasks without being asked.
+        task_ids: None,
+    }
+}
+
+/// The part of a filter that is not granted.
+pub(crate) fn refused(
+    wanted: &SubscriptionFilter,
+    granted: &SubscriptionFilter,
+) -> SubscriptionFilter {
+    let left = |wanted: bool, granted: bool| (wanted && !granted).then_some(true);
+    let without = |wanted: &[String], granted: &[String]| {
+        let left: Vec<String> = wanted
+            .iter()
+            .filter(|one| !granted.contains(one))
+            .cloned()
+            .collect();
+        (!left.is_empty()).then_some(left)
+    };
+    SubscriptionFilter {
+        tools_list_changed: left(wanted.wants_tools(), granted.wants_tools()),
+        prompts_list_changed: left(wanted.wants_prompts(), granted.wants_prompts()),
+        resources_list_changed: left(wanted.wants_resources(), granted.wants_resources()),
+        resource_subscriptions: without(wanted.resources(), granted.resources()),
+        task_ids: without(wanted.tasks(), granted.tasks()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_named_twice_is_asked_for_once() {
+        let listen = Listen::new().resource("a:b").resource("a:b");
+        assert_eq!(listen.filter().resources(), ["a:b"]);
+    }
+
+    #[test]
+    fn a_session_is_asked_for_what_it_declares_and_the_rest_is_refused() {
+        let can: ServerCapabilities = serde_json::from_value(serde_json::json!({
+            "tools": {"listChanged": true}, "prompts": {}, "resources": {"subscribe": true},
+        }))
+        .unwrap();
+        let wanted = Listen::lists().resource("a:b");
+        let granted = offered(wanted.filter(), Some(&can));
+        assert_eq!(
+            granted,
+            Listen::new().tools().resource("a:b").filter().clone()
+        );
+        let refused = refused(wanted.filter(), &granted);
+        assert_eq!(refused, Listen::new().prompts().resources().0);
+    }
+}

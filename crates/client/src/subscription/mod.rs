@@ -1,0 +1,18 @@
+//! What is subscribed to, and the changes that come of it.
+//!
+//! [`ChangeQueues`] hands each change to the bounded queues of the streams that want it.
+//! [`DesiredSession`] says what a session is to be subscribed to. The tasks that talk to the server
+//! about it are in `listen`.
+
+mod change;
+mod change_queue;
+mod change_queues;
+mod desired_session;
+mod listen;
+
+pub use change::{Change, Missed};
+pub(crate) use change_queue::{ChangeQueue, NextChange, SubscriptionState};
+pub(crate) use change_queues::ChangeQueues;
+pub(crate) use desired_session::{DesiredSession, SessionNumber, SessionRequest};
+pub use listen::Listen;
+pub(crate) use listen::{offered, refused};

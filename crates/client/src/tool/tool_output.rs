@@ -1,0 +1,127 @@
+//! What a tool returned.
+
+use std::ops::Deref;
+
+use serde::de::{DeserializeOwned, IntoDeserializer, value::Error as ValueError};
+use turnbuckle_protocol::{CallToolResult, ContentBlock};
+
+use crate::error::CallError;
+
+/// What a tool returned: content for a model, and often a value for a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutput {
+    tool: Box<str>,
+    result: CallToolResult,
+}
+
+impl ToolOutput {
+    pub(crate) fn new(tool: &str, result: CallToolResult) -> Self {
+        Self {
+            tool: tool.into(),
+            result,
+        }
+    }
+
+    /// The value the tool returned.
+    ///
+    /// That is its structured content. Tools of older revisions have none and mostly write the
+    /// same value as JSON into their text, so that is read instead; text that is no JSON can be
+    /// had as a `String`.
+    ///
+    /// # Errors
+    /// [`CallError::ToolFailed`] with the text if the tool failed, [`CallError::OtherType`] if
+    /// what it returned is not a `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, CallError> {
+        if self.result.is_error() {
+            return Err(CallError::ToolFailed {
+                tool: self.tool.clone(),
+                text: self.text(),
+            });
+        }
+        let parsed = match &self.result.structured_content {
+            Some(value) => serde_json::from_str(value.get()),
+            None => parse_text(&self.text()),
+        };
+        parsed.map_err(|source| CallError::OtherType {
+            tool: self.tool.clone(),
+            source,
+        })
+    }
+
+    /// All the text of the content, a line break between two pieces.
+    pub fn text(&self) -> String {
+        let pieces = self.result.content.iter().filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        pieces.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The result as the protocol has it.
+    pub fn into_result(self) -> CallToolResult {
+        self.result
+    }
+}
+
+impl Deref for ToolOutput {
+    type Target = CallToolResult;
+
+    fn deref(&self) -> &CallToolResult {
+        &self.result
+    }
+}
+
+fn parse_text<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| {
+        let plain: Result<T, ValueError> = T::deserialize(text.into_deserializer());
+        plain.map_err(|_| error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn output(result: CallToolResult) -> ToolOutput {
+        ToolOutput::new("t", result)
+    }
+
+    #[test]
+    fn structured_content_comes_before_text() {
+        let mut result = CallToolResult::structured(&json!({"n": 1})).unwrap();
+        result.content = vec![ContentBlock::text("one")];
+        let value: serde_json::Value = output(result).parse().unwrap();
+        assert_eq!(value, json!({"n": 1}));
+    }
+
+    #[test]
+    fn text_serves_where_there_is_nothing_else() {
+        let value: Vec<u8> = output(CallToolResult::text("[1,2]")).parse().unwrap();
+        assert_eq!(value, [1, 2]);
+        let text: String = output(CallToolResult::text("it is 5 o'clock"))
+            .parse()
+            .unwrap();
+        assert_eq!(text, "it is 5 o'clock");
+        let digits: String = output(CallToolResult::text("42")).parse().unwrap();
+        assert_eq!(digits, "42");
+    }
+
+    #[test]
+    fn a_failed_tool_is_an_error_with_its_text() {
+        let failed = output(CallToolResult::error("no such seat"));
+        let Err(CallError::ToolFailed { text, .. }) = failed.parse::<String>() else {
+            panic!("it failed")
+        };
+        assert_eq!(text, "no such seat");
+    }
+
+    #[test]
+    fn what_does_not_fit_says_what_was_expected() {
+        let error = output(CallToolResult::text("hello"))
+            .parse::<u32>()
+            .unwrap_err();
+        assert!(matches!(error, CallError::OtherType { .. }), "{error}");
+    }
+}
