@@ -70,62 +70,52 @@ impl Answers {
     }
 
     /// Shows people forms to fill in. [`Refusal::Declined`] and a result that says so are the same.
-    pub fn on_form<F, A>(self, handler: F) -> Self
+    pub fn on_form<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(Ask<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
     {
-        Self {
-            form: Some(boxed(handler)),
-            ..self
-        }
+        self.form = Some(boxed(handler));
+        self
     }
 
     /// Asks people whether they want to visit a URL. Accepting means that they agreed, not that
     /// they are done there; the handler must not open it without asking.
-    pub fn on_url<F, A>(self, handler: F) -> Self
+    pub fn on_url<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(Ask<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
     {
-        Self {
-            url: Some(boxed(handler)),
-            ..self
-        }
+        self.url = Some(boxed(handler));
+        self
     }
 
     /// Asks a model. Tools in the request are turned away before the handler sees them.
-    pub fn on_sample<F, A>(self, handler: F) -> Self
+    pub fn on_sample<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
     {
-        Self {
-            sample: Some(boxed(handler)),
-            sampling: Sampling::Plain,
-            ..self
-        }
+        self.sample = Some(boxed(handler));
+        self.sampling = Sampling::Plain;
+        self
     }
 
     /// Asks a model that may call tools, which the handler passes on to it.
-    pub fn on_sample_with_tools<F, A>(self, handler: F) -> Self
+    pub fn on_sample_with_tools<F, A>(mut self, handler: F) -> Self
     where
         F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
     {
-        Self {
-            sample: Some(boxed(handler)),
-            sampling: Sampling::WithTools,
-            ..self
-        }
+        self.sample = Some(boxed(handler));
+        self.sampling = Sampling::WithTools;
+        self
     }
 
     /// Lists these places.
-    pub fn roots(self, roots: impl Into<Roots>) -> Self {
-        Self {
-            roots: Some(roots.into()),
-            ..self
-        }
+    pub fn roots(mut self, roots: impl Into<Roots>) -> Self {
+        self.roots = Some(roots.into());
+        self
     }
 
     /// Offers to fill in forms without a handler: they come to calls

@@ -87,7 +87,7 @@ impl Connection {
     /// Gives up a call that was asked something. A call of a session ends; of a modern one nothing is
     /// left on the wire, and nothing is to be said.
     pub fn give_up<R>(&self, pending: &Pending<R>) {
-        if let Some(ticket) = &pending.parked {
+        if let Some(ticket) = &pending.call.parked {
             drop(self.link().manual.fetch(ticket));
         }
     }
@@ -96,11 +96,12 @@ impl Connection {
 impl<'a, R: Answerable> ByHand<'a, R> {
     /// Asks for progress also after the call is gone on with, as [`Call::progress`] does at its
     /// beginning. In a session only a call that asked at its beginning reports.
-    pub fn progress(self, listener: impl FnMut(ProgressNotificationParams) + Send + 'a) -> Self {
-        Self {
-            progress: Some(Box::new(listener)),
-            ..self
-        }
+    pub fn progress(
+        mut self,
+        listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
+    ) -> Self {
+        self.progress = Some(Box::new(listener));
+        self
     }
 
     async fn run(self) -> Result<Round<R>, CallError> {
@@ -139,20 +140,16 @@ impl Connection {
         }
         let mut call = R::again(self, &pending);
         call.progress = progress;
-        match &pending.parked {
+        match &pending.call.parked {
             None if link.revision().is_modern() => {
-                let Pending {
-                    request_state,
-                    rounds,
-                    ..
-                } = pending;
-                call.run_by_hand(Some(answers), request_state, rounds).await
+                let (state, rounds) = (pending.call.request_state, pending.call.rounds);
+                call.run_by_hand(Some(answers), state, rounds).await
             }
             Some(ticket) if !link.revision().is_modern() => {
                 let parked = link.manual.fetch(ticket);
                 let parked = parked.ok_or_else(|| self.not_resumable(&pending))?;
                 parked.call.answer(answers);
-                call.go_on(parked, pending.rounds).await
+                call.go_on(parked, pending.call.rounds).await
             }
             _ => Err(self.not_resumable(&pending)),
         }
@@ -166,7 +163,7 @@ impl Connection {
         };
         CallError::NotResumable {
             server: self.link().server().clone(),
-            method: pending.method.as_str().into(),
+            method: pending.call.method.as_str().into(),
             reason: reason.into(),
         }
     }
@@ -183,7 +180,7 @@ impl<'a, R: Answerable> IntoFuture for ByHand<'a, R> {
 
 /// elicitation: clients SHOULD validate what they send against the schema they were given.
 fn check<R>(pending: &Pending<R>, key: &str, answer: &InputResponse) -> Result<(), CallError> {
-    let Some(InputRequest::Elicit(asked)) = pending.input_requests.get(key) else {
+    let Some(InputRequest::Elicit(asked)) = pending.call.input_requests.get(key) else {
         return Ok(());
     };
     let (ElicitRequestParams::Form(form), Some(filled)) = (&**asked, answer.as_elicitation())
@@ -194,6 +191,6 @@ fn check<R>(pending: &Pending<R>, key: &str, answer: &InputResponse) -> Result<(
         .map(drop)
         .map_err(|refusal| {
             let source = serde::ser::Error::custom(format_args!("`{key}`: {refusal}"));
-            CallError::unwritable(&pending.method, source)
+            CallError::unwritable(&pending.call.method, source)
         })
 }

@@ -32,25 +32,41 @@ pub enum Round<R> {
 ///
 /// [`Connection::resume`]: crate::Connection::resume
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(transparent)]
 pub struct Pending<R> {
-    pub(crate) method: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) uri: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) arguments: Option<Box<RawValue>>,
-    pub(crate) input_requests: InputRequests,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) request_state: Option<String>,
-    /// How often the server has asked so far.
-    pub(crate) rounds: usize,
-    /// The call of a session that is parked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) parked: Option<String>,
+    pub(super) call: PendingCall,
     #[serde(skip)]
-    pub(crate) result: PhantomData<fn() -> R>,
+    result: PhantomData<fn() -> R>,
+}
+
+/// The same without the type of the result.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PendingCall {
+    pub(super) method: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) arguments: Option<Box<RawValue>>,
+    pub(super) input_requests: InputRequests,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) request_state: Option<String>,
+    /// How often the server has asked so far.
+    pub(super) rounds: usize,
+    /// The ticket of a call of a session that is parked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parked: Option<String>,
+}
+
+impl<R> From<PendingCall> for Pending<R> {
+    fn from(call: PendingCall) -> Self {
+        Self {
+            call,
+            result: PhantomData,
+        }
+    }
 }
 
 /// What a call in whose middle a server may ask results in: what a tool returned, a prompt, the
@@ -70,7 +86,7 @@ impl Answerable for ToolOutput {
     const METHOD: &'static str = "tools/call";
 
     fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
-        connection.call(pending.subject(), &pending.arguments)
+        connection.call(pending.subject(), &pending.call.arguments)
     }
 }
 
@@ -78,7 +94,7 @@ impl Answerable for GetPromptResult {
     const METHOD: &'static str = "prompts/get";
 
     fn again<'a>(connection: &'a Connection, pending: &Pending<Self>) -> Call<'a, Self> {
-        connection.get(pending.subject(), &pending.arguments)
+        connection.get(pending.subject(), &pending.call.arguments)
     }
 }
 
@@ -93,94 +109,62 @@ impl Answerable for ReadResourceResult {
 impl<R> Pending<R> {
     /// What the server asks, each under the key that its answer goes under.
     pub fn asks(&self) -> &InputRequests {
-        &self.input_requests
+        &self.call.input_requests
     }
 
     /// The tool, the prompt or the resource that was called.
     pub fn subject(&self) -> &str {
-        self.name
+        let Self { call, .. } = self;
+        call.name
             .as_deref()
-            .or(self.uri.as_deref())
+            .or(call.uri.as_deref())
             .unwrap_or_default()
     }
 
     /// How often the server has asked so far, this time included.
     pub fn rounds(&self) -> usize {
-        self.rounds
+        self.call.rounds
     }
 
     /// Whether another process can go on with it. Calls in sessions live with their connection.
     pub fn is_portable(&self) -> bool {
-        self.parked.is_none()
+        self.call.parked.is_none()
     }
 
     /// The answers that something was asked for; mrtr: servers ignore the rest.
     pub(crate) fn only_asked(&self, mut answers: InputResponses) -> InputResponses {
-        answers.retain(|key, _| self.input_requests.contains_key(key));
+        answers.retain(|key, _| self.call.input_requests.contains_key(key));
         answers
     }
 }
 
 impl<R> Clone for Pending<R> {
     fn clone(&self) -> Self {
-        Self {
-            method: self.method.clone(),
-            name: self.name.clone(),
-            uri: self.uri.clone(),
-            arguments: self.arguments.clone(),
-            input_requests: self.input_requests.clone(),
-            request_state: self.request_state.clone(),
-            rounds: self.rounds,
-            parked: self.parked.clone(),
-            result: PhantomData,
-        }
+        self.call.clone().into()
     }
 }
 
 impl<R> std::fmt::Debug for Pending<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pending")
-            .field("method", &self.method)
+            .field("method", &self.call.method)
             .field("subject", &self.subject())
-            .field("asks", &self.input_requests.keys().collect::<Vec<_>>())
-            .field("rounds", &self.rounds)
+            .field("asks", &self.call.input_requests.keys().collect::<Vec<_>>())
+            .field("rounds", &self.call.rounds)
             .finish_non_exhaustive()
     }
 }
 
 impl<'de, R: Answerable> Deserialize<'de> for Pending<R> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Written {
-            method: String,
-            name: Option<String>,
-            uri: Option<String>,
-            arguments: Option<Box<RawValue>>,
-            input_requests: InputRequests,
-            request_state: Option<String>,
-            rounds: usize,
-            parked: Option<String>,
-        }
-
-        let written = Written::deserialize(deserializer)?;
-        if written.method != R::METHOD {
-            let (found, wanted) = (written.method, R::METHOD);
+        let call = PendingCall::deserialize(deserializer)?;
+        if call.method != R::METHOD {
+            let (found, wanted) = (call.method, R::METHOD);
             return Err(D::Error::custom(format_args!(
                 "this is a call of `{found}`, not of `{wanted}`"
             )));
         }
-        Ok(Self {
-            method: written.method,
-            name: written.name,
-            uri: written.uri,
-            arguments: written.arguments,
-            input_requests: written.input_requests,
-            request_state: written.request_state,
-            rounds: written.rounds,
-            parked: written.parked,
-            result: PhantomData,
-        })
+        Ok(call.into())
     }
 }
 

@@ -1,13 +1,13 @@
 //! The course of a call whose questions are answered by hand.
 
-use std::{marker::PhantomData, time::Duration};
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 use turnbuckle_protocol::{InputRequests, InputResponses, Meta, ProgressNotificationParams};
 use turnbuckle_session::requests::Overdue;
 
-use super::{Answerable, Pending, Round};
+use super::{Answerable, Round, pending::PendingCall};
 use crate::{
     answer::{MAX_WAIT, ManualCall, ParkedCall},
     call::{self, Call, Parsed, Retry, Subject, SubjectParams},
@@ -62,7 +62,7 @@ impl<R: Answerable> Call<'_, R> {
                 Some(requests) => {
                     let mut pending = pending(&self.method, &subject, requests, round + 1);
                     pending.request_state = asked.request_state;
-                    return Ok(Round::Asked(pending));
+                    return Ok(Round::Asked(pending.into()));
                 }
                 // The server only put it off.
                 None => retry = call::answer(&reader, asked, round).await?,
@@ -93,11 +93,14 @@ impl<R: Answerable> Call<'_, R> {
             let answer = sent.answer(&their_link);
             let outcome = match race(answer, their_call.neglected()).await {
                 First::Left(outcome) => outcome,
-                First::Right(()) => Err(CallError::Deadline {
-                    server: their_link.server().clone(),
-                    method: sent.method.as_str().into(),
-                    overdue: Overdue::Total(MAX_WAIT),
-                }),
+                First::Right(()) => {
+                    let overdue = Overdue::Total(MAX_WAIT);
+                    Err(CallError::overdue(
+                        their_link.server(),
+                        &sent.method,
+                        overdue,
+                    ))
+                }
             };
             let _ = told.send(outcome);
         });
@@ -145,7 +148,7 @@ impl<R: Answerable> Call<'_, R> {
             }
             let mut pending = pending(&self.method, subject, asks, rounds + 1);
             pending.parked = Some(self.link.manual.park(parked));
-            return Ok(Round::Asked(pending));
+            return Ok(Round::Asked(pending.into()));
         }
     }
 
@@ -227,13 +230,13 @@ async fn asked_or_told(
     }
 }
 
-fn pending<R>(
+fn pending(
     method: &str,
     subject: &Subject,
     input_requests: InputRequests,
     rounds: usize,
-) -> Pending<R> {
-    Pending {
+) -> PendingCall {
+    PendingCall {
         method: method.to_owned(),
         name: subject.name.clone(),
         uri: subject.uri.clone(),
@@ -242,6 +245,5 @@ fn pending<R>(
         request_state: None,
         rounds,
         parked: None,
-        result: PhantomData,
     }
 }

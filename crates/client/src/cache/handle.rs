@@ -61,20 +61,16 @@ impl Cache {
 
     /// Takes results for fresh for so long where the server does not say, as no server of a session
     /// does. Without this they are not kept. What other clones do is not changed.
-    pub fn default_ttl(self, ttl: Duration) -> Self {
-        Self {
-            default_ttl: Some(ttl),
-            ..self
-        }
+    pub fn default_ttl(mut self, ttl: Duration) -> Self {
+        self.default_ttl = Some(ttl);
+        self
     }
 
     /// Gives a result that was fresh until so long ago when the server cannot be asked: it does not
     /// answer, or fails inside. A refusal is a refusal. What other clones do is not changed.
-    pub fn stale_on_error(self, at_most: Duration) -> Self {
-        Self {
-            stale_on_error: at_most,
-            ..self
-        }
+    pub fn stale_on_error(mut self, at_most: Duration) -> Self {
+        self.stale_on_error = at_most;
+        self
     }
 
     /// Forgets everything.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use turnbuckle_protocol::{
     CreateTaskResult, TaskMetadata,
     error::code,
-    method::{Direction, available},
+    method::{self, available},
 };
 
 use super::{
@@ -98,6 +98,6 @@ fn has_tasks(link: &Link) -> bool {
     };
     let tasks = peer.capabilities().and_then(|server| server.tasks.as_ref());
     let tools = tasks.and_then(|tasks| tasks.requests.as_ref()?.tools.as_ref());
-    available("tasks/result", peer.revision(), Direction::ToServer)
+    available("tasks/result", peer.revision(), method::Direction::ToServer)
         && tools.is_some_and(|tools| tools.call.is_some())
 }

@@ -91,6 +91,15 @@ impl Body {
 }
 
 impl Subject {
+    /// A tool or a prompt, with its arguments.
+    pub(super) fn named(name: String, arguments: Option<Box<RawValue>>) -> Self {
+        Self {
+            name: Some(name),
+            arguments,
+            uri: None,
+        }
+    }
+
     /// What it is called: the name of a tool or a prompt, or the address of a resource.
     pub(crate) fn text(&self) -> &str {
         self.name
@@ -138,48 +147,41 @@ impl<'a, R> Call<'a, R> {
     }
 
     /// The answer may be kept for as long as the server allows.
-    pub(super) fn cached(self) -> Self {
-        Self {
-            freshness: Freshness::Allowed(None),
-            ..self
-        }
+    pub(super) fn cached(mut self) -> Self {
+        self.freshness = Freshness::Allowed(None);
+        self
     }
 
     /// Asks for progress, and calls `listener` with each report, on the caller's own task and
     /// before the result. A listener that is slower than the server sees the newest reports.
     ///
     /// Each report renews the deadline.
-    pub fn progress(self, listener: impl FnMut(ProgressNotificationParams) + Send + 'a) -> Self {
-        Self {
-            progress: Some(Box::new(listener)),
-            ..self
-        }
+    pub fn progress(
+        mut self,
+        listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
+    ) -> Self {
+        self.progress = Some(Box::new(listener));
+        self
     }
 
     /// Gives it this long. When the time is up the server is told to stop.
-    pub fn deadline(self, deadline: Duration) -> Self {
-        Self {
-            deadline: Some(deadline),
-            ..self
-        }
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
     }
 
     /// Asks the server, also where a result is kept that may still be used; what comes is kept
     /// instead. See [`Cache`](crate::Cache).
-    pub fn fresh(self) -> Self {
-        Self {
-            freshness: self.freshness.fresh(),
-            ..self
-        }
+    pub fn fresh(mut self) -> Self {
+        self.freshness = self.freshness.fresh();
+        self
     }
 
     /// Is content with a kept result that was fresh until so long ago, if the server cannot be
     /// asked. See [`Cache::stale_on_error`](crate::Cache::stale_on_error).
-    pub fn stale_on_error(self, at_most: Duration) -> Self {
-        Self {
-            freshness: self.freshness.stale_on_error(at_most),
-            ..self
-        }
+    pub fn stale_on_error(mut self, at_most: Duration) -> Self {
+        self.freshness = self.freshness.stale_on_error(at_most);
+        self
     }
 
     /// Asks for log messages of this severity and above while it runs; [`Connection::logs`] hears
@@ -189,11 +191,9 @@ impl<'a, R> Call<'a, R> {
     /// server that keeps no log for clients is not asked.
     ///
     /// [`Connection::logs`]: crate::Connection::logs
-    pub fn log_level(self, level: LoggingLevel) -> Self {
-        Self {
-            log_level: Some(level),
-            ..self
-        }
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
     }
 
     /// Attaches something to the request's `_meta`. What the protocol itself says there is not

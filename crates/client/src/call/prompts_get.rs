@@ -22,14 +22,9 @@ impl Connection {
         prompt: impl Into<String>,
         arguments: impl Serialize,
     ) -> Call<'_, GetPromptResult> {
-        let name = Some(prompt.into());
-        let body = object(METHOD, &arguments).and_then(texts).map(|arguments| {
-            Body::Subject(Subject {
-                name,
-                arguments,
-                ..Subject::default()
-            })
-        });
+        let body = object(METHOD, &arguments)
+            .and_then(texts)
+            .map(|arguments| Body::Subject(Subject::named(prompt.into(), arguments)));
         Call::new(self.link(), METHOD, body, |reader, raw| {
             reader.outcome(&raw)
         })

@@ -65,11 +65,9 @@ impl<'a> Call<'a, ToolOutput> {
 impl StartTask<'_> {
     /// Asks that the task be kept for this long from its beginning. Only sessions can ask; the
     /// server has the last word.
-    pub fn keep(self, ttl: Duration) -> Self {
-        Self {
-            ttl: Some(ttl),
-            ..self
-        }
+    pub fn keep(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
     }
 
     async fn start(self) -> Result<Started, CallError> {

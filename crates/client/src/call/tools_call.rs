@@ -20,14 +20,8 @@ impl Connection {
     /// A tool that failed is a result too: see [`is_error`](turnbuckle_protocol::CallToolResult::is_error), or
     /// [`ToolOutput::parse`], which makes it an error.
     pub fn call(&self, tool: impl Into<String>, arguments: impl Serialize) -> Call<'_, ToolOutput> {
-        let name = Some(tool.into());
-        let body = object(METHOD, &arguments).map(|arguments| {
-            Body::Subject(Subject {
-                name,
-                arguments,
-                ..Subject::default()
-            })
-        });
+        let body = object(METHOD, &arguments)
+            .map(|arguments| Body::Subject(Subject::named(tool.into(), arguments)));
         let call = Call::new(self.link(), METHOD, body, |reader, raw| read(reader, &raw));
         Call {
             connection: Some(self),

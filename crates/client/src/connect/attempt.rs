@@ -39,11 +39,9 @@ impl Connect {
     }
 
     /// Calls the server by this name in errors and logs, instead of the one it gives itself.
-    pub fn named(self, name: impl Into<Arc<str>>) -> Self {
-        Self {
-            name: Some(name.into()),
-            ..self
-        }
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// What this server was found to speak the last time, as [`Connection::verdict`] told it: it
@@ -51,21 +49,17 @@ impl Connect {
     ///
     /// Programs that this process has started before are remembered without this; it is for
     /// applications that keep verdicts between their runs.
-    pub fn remember(self, verdict: Verdict) -> Self {
-        Self {
-            remembered: Some(verdict),
-            ..self
-        }
+    pub fn remember(mut self, verdict: Verdict) -> Self {
+        self.remembered = Some(verdict);
+        self
     }
 
     /// Says on whose behalf it is connected. What the server keeps for one caller may then be shared
     /// by all connections to it that name the same: see [`Cache`](crate::Cache). Two with different
     /// rights must not be called the same.
-    pub fn caller(self, caller: impl Into<Arc<str>>) -> Self {
-        Self {
-            caller: Some(caller.into()),
-            ..self
-        }
+    pub fn caller(mut self, caller: impl Into<Arc<str>>) -> Self {
+        self.caller = Some(caller.into());
+        self
     }
 
     async fn connect(self) -> Result<Connection, ConnectError> {
@@ -80,7 +74,7 @@ impl Connect {
             profile: self.profile.clone(),
         };
         let mut found = search.run(&mut route, remembered).await;
-        if remembered.is_some() && route.can_begin_anew() && is_misled(&found) {
+        if remembered.is_some() && route.is_http() && is_misled(&found) {
             route.known(None);
             found = search.run(&mut route, None).await;
         }

@@ -26,8 +26,9 @@ pub(super) enum Route {
 }
 
 impl Route {
-    /// Whether opening anew leads another way: over HTTP it leads to HTTP+SSE.
-    pub(super) fn has_second_way(&self) -> bool {
+    /// Whether it leads to a URL. Opening such a one anew leads another way, to HTTP+SSE, and a
+    /// search that was misled by what was remembered may begin anew.
+    pub(super) fn is_http(&self) -> bool {
         match self {
             Self::Dial(_) => false,
             #[cfg(feature = "http")]
@@ -85,15 +86,6 @@ impl Route {
             Self::Dial(dial) => dial.key(),
             #[cfg(feature = "http")]
             Self::Http { key, .. } => Some(key.clone()),
-        }
-    }
-
-    /// Whether a search that was misled by what was remembered may begin anew.
-    pub(super) fn can_begin_anew(&self) -> bool {
-        match self {
-            Self::Dial(_) => false,
-            #[cfg(feature = "http")]
-            Self::Http { .. } => true,
         }
     }
 

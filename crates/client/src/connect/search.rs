@@ -66,7 +66,7 @@ impl Search {
             .await
             .map_err(|error| unreachable_server(&server, error))?;
         let mut settings = self.profile.settings.probe(remembered);
-        if route.has_second_way() {
+        if route.is_http() {
             settings = settings.with_second_way();
         }
         let running = RunningSearch {

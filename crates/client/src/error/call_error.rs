@@ -291,6 +291,26 @@ impl CallError {
         }
     }
 
+    pub(crate) fn overdue(server: &Arc<str>, method: &str, overdue: Overdue) -> Self {
+        Self::Deadline {
+            server: server.clone(),
+            method: method.into(),
+            overdue,
+        }
+    }
+
+    pub(crate) fn lost(
+        server: &Arc<str>,
+        method: &str,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Lost {
+            server: server.clone(),
+            method: method.into(),
+            source: source.into(),
+        }
+    }
+
     pub(crate) fn unwritable(method: &str, source: serde_json::Error) -> Self {
         Self::Unwritable {
             method: method.into(),

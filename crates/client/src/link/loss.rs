@@ -38,11 +38,8 @@ impl Link {
     )]
     pub(crate) fn stream_gone(&self, reason: &'static str) {
         self.desired.fall_silent();
-        self.changes.fail(|| CallError::Lost {
-            server: self.server().clone(),
-            method: METHOD.into(),
-            source: reason.into(),
-        });
+        self.changes
+            .fail(|| CallError::lost(self.server(), METHOD, reason));
     }
 
     /// An error for one more of those who have to be told of it. Refusals and the end of the
@@ -59,11 +56,7 @@ impl Link {
                 error: error.clone(),
             },
             CallError::Closed { method, .. } => self.closed(method),
-            other => CallError::Lost {
-                server: self.server().clone(),
-                method: METHOD.into(),
-                source: other.to_string().into(),
-            },
+            other => CallError::lost(self.server(), METHOD, other.to_string()),
         }
     }
 }

@@ -1,9 +1,6 @@
 //! Whether a server offers a method, before it is asked.
 
-use turnbuckle_protocol::{
-    ServerCapabilities,
-    method::{self, Direction},
-};
+use turnbuckle_protocol::{ServerCapabilities, method};
 
 use super::Link;
 use crate::error::CallError;
@@ -19,7 +16,7 @@ impl Link {
             return Ok(());
         };
         let revision = peer.revision();
-        if !entry.is_available(revision, Direction::ToServer) {
+        if !entry.is_available(revision, method::Direction::ToServer) {
             return Err(self.not_offered(method, &format!("revision {revision} does not have it")));
         }
         let Some(capabilities) = peer.capabilities() else {

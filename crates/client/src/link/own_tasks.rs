@@ -20,7 +20,7 @@ use turnbuckle_protocol::{
     ErrorObject, Id, InputRequest, LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask,
     Lower as _, Meta, RelatedTask, TaskMetadata, TaskState,
     envelope::{Members, Request},
-    method::{Direction, available},
+    method::{self, available},
 };
 use turnbuckle_store::task::{
     Changed, MemoryLimits, MemoryTasks, NewTask, TaskChange, TaskEnd, TaskKey, TaskRecord, Tasks,
@@ -167,7 +167,7 @@ impl TaskTable {
     /// Whether this session has tasks of ours.
     fn is_declared(&self) -> bool {
         let revision = self.link.revision();
-        available("tasks/result", revision, Direction::ToClient)
+        available("tasks/result", revision, method::Direction::ToClient)
             && self.link.profile().capabilities(revision).tasks.is_some()
     }
 
@@ -176,7 +176,7 @@ impl TaskTable {
         let revision = self.link.revision();
         let tasks = self.link.profile().capabilities(revision).tasks;
         let requests = tasks.and_then(|tasks| tasks.requests);
-        available("tasks/result", revision, Direction::ToClient)
+        available("tasks/result", revision, method::Direction::ToClient)
             && requests.is_some_and(|requests| match asked {
                 InputRequest::CreateMessage(_) => requests.sampling.is_some(),
                 InputRequest::Elicit(_) => requests.elicitation.is_some(),

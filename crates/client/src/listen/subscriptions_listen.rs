@@ -104,7 +104,10 @@ impl Subscription<'_> {
                 return self.lost("the server has ended it");
             }
             First::Right(Ok(_)) => self.opened(),
-            First::Right(Err(_)) => return self.silent(timeout),
+            First::Right(Err(_)) => {
+                let overdue = Overdue::Silent(timeout);
+                return CallError::overdue(link.server(), METHOD, overdue);
+            }
         }
         let dismissed = self
             .queue
@@ -127,19 +130,7 @@ impl Subscription<'_> {
     }
 
     fn lost(&self, reason: &str) -> CallError {
-        CallError::Lost {
-            server: self.link.server().clone(),
-            method: METHOD.into(),
-            source: reason.into(),
-        }
-    }
-
-    fn silent(&self, timeout: Duration) -> CallError {
-        CallError::Deadline {
-            server: self.link.server().clone(),
-            method: METHOD.into(),
-            overdue: Overdue::Silent(timeout),
-        }
+        CallError::lost(self.link.server(), METHOD, reason)
     }
 }
 

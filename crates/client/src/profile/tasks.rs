@@ -2,7 +2,7 @@
 
 use turnbuckle_protocol::{
     ClientCapabilities, JsonObject, Revision, TASKS_EXTENSION,
-    method::{Direction, available},
+    method::{self, available},
 };
 
 /// Declares tasks where the revision has them: as an extension those of the server, which MUST NOT
@@ -19,7 +19,7 @@ pub(super) fn declare(capabilities: &mut ClientCapabilities, revision: Revision)
         capabilities.sampling.is_some(),
         capabilities.elicitation.is_some(),
     );
-    let has_tasks = available("tasks/result", revision, Direction::ToClient);
+    let has_tasks = available("tasks/result", revision, method::Direction::ToClient);
     if !has_tasks || !(can_sample || can_elicit) {
         return;
     }

@@ -68,6 +68,7 @@ pub(crate) async fn wait(
 ) -> Result<Box<RawValue>, CallError> {
     let mut ticket = TaskTicket::new(tool, task);
     let mut guard = CancelOnDrop(Some((connection.clone(), task.task_id.clone())));
+    let server = connection.link().server();
     let following = async {
         if connection.server().revision().is_modern() {
             // It was seen working a moment ago.
@@ -79,7 +80,7 @@ pub(crate) async fn wait(
         None => following.await,
         Some(limit) => tokio::time::timeout(limit, following)
             .await
-            .unwrap_or_else(|_| Err(overdue(connection, limit))),
+            .unwrap_or_else(|_| Err(CallError::overdue(server, CALL, Overdue::Total(limit)))),
     };
     match &followed {
         // Nobody will answer, so the task need not wait.
@@ -110,14 +111,6 @@ impl Drop for CancelOnDrop {
             // It is given up, whatever the server makes of that.
             let _ = poll::cancel(&connection, &task).await;
         });
-    }
-}
-
-fn overdue(connection: &Connection, limit: Duration) -> CallError {
-    CallError::Deadline {
-        server: connection.link().server().clone(),
-        method: CALL.into(),
-        overdue: Overdue::Total(limit),
     }
 }
 

@@ -55,11 +55,9 @@ impl HttpTarget {
 
     /// Asks this hook for credentials before every request, and when they are refused. While it
     /// takes its time, no deadline of a call runs out, nor that of connecting.
-    pub fn authorize(self, hook: impl Authorize + 'static) -> Self {
-        Self {
-            authorize: Some(AuthorizeHook::new(Arc::new(hook))),
-            ..self
-        }
+    pub fn authorize(mut self, hook: impl Authorize + 'static) -> Self {
+        self.authorize = Some(AuthorizeHook::new(Arc::new(hook)));
+        self
     }
 
     /// Goes through this proxy, `http://user:password@host:port`, in place of what `HTTP_PROXY`,
@@ -97,11 +95,9 @@ impl HttpTarget {
         self.with(AgentSettings::danger_trust_anybody)
     }
 
-    fn with(self, change: impl FnOnce(AgentSettings) -> AgentSettings) -> Self {
-        Self {
-            settings: change(self.settings),
-            ..self
-        }
+    fn with(mut self, change: impl FnOnce(AgentSettings) -> AgentSettings) -> Self {
+        self.settings = change(self.settings);
+        self
     }
 
     /// What its requests are sent with, for whoever sends some of their own. The hook for
