@@ -3,42 +3,36 @@
 //! Stdout belongs to data (and, in a stdio server, to the protocol alone); everything said to
 //! a person goes to stderr.
 
-mod argument;
 mod ask;
 mod command;
 mod demo;
 mod diff;
-mod doctor;
-mod exit;
-mod heads;
-mod inspect;
 mod log;
 mod manual;
-mod patience;
+mod offer;
 mod recording;
-mod secret;
+mod runtime;
 mod session;
 mod show;
-mod sign_in;
 mod signature;
 mod suggest;
-mod target;
-mod wire;
+mod time_limit;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use turnbuckle_command_line::{failure, style};
 
 /// Serve, inspect and script any Model Context Protocol server, of any revision.
 ///
 /// A server is named by its URL, by its name in a config file that you have already (`turnbuckle
 /// servers` lists them), or by a command after `--`. What it speaks is found out.
 #[derive(Parser)]
-#[command(name = "turnbuckle", version, propagate_version = true, after_help = exit::HELP)]
+#[command(name = "turnbuckle", version, propagate_version = true, after_help = failure::EXIT_CODES)]
 struct Arguments {
     /// When to use colour.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    color: show::Colour,
+    color: style::Colour,
 
     #[command(subcommand)]
     command: Command,
@@ -72,7 +66,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     log::open();
-    show::choose(arguments.color);
+    style::choose(arguments.color);
     let outcome = match &arguments.command {
         Command::Serve(serve) => command::serve::run(serve),
         Command::Inspect(inspect) => command::inspect::run(inspect),

@@ -4,8 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::exit::{Failed, Outcome};
+use turnbuckle_command_line::failure::{Failed, Outcome};
 
 /// What was recorded, exchange by exchange.
 #[derive(Debug, Default)]

@@ -12,15 +12,18 @@ use turnbuckle::{
     client::{Answerable, Call},
     protocol::ProgressNotificationParams,
 };
-
-use crate::{
-    ask::{AskOptions, Desk},
-    command::{print, print_json, serve::stop_signal},
-    exit::{Code, Failed, Outcome},
-    patience::Patience,
-    show::{ProgressLine, Style, elapsed},
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::{Style, elapsed},
     target::{Options, Server},
     wire::Wire,
+};
+
+use crate::{
+    ask::{Answerer, AskOptions},
+    runtime::stop_signal,
+    show::{ProgressLine, print, print_json},
+    time_limit::TimeLimit,
 };
 
 /// How long an interrupted server has to end. UX: Ctrl-C waits 2 s.
@@ -36,7 +39,7 @@ pub(crate) struct Session {
     pub(crate) wire: Wire,
     name: String,
     started: Instant,
-    patience: Patience,
+    limit: TimeLimit,
 }
 
 /// What came of a call, and how often the server was asked for it.
@@ -56,9 +59,9 @@ pub(crate) async fn with<T, F>(
 where
     F: Future<Output = Outcome<T>>,
 {
-    let patience = Patience::new(options.longest());
+    let limit = TimeLimit::new(options.longest());
     let answers = asks.map(AskOptions::offer);
-    run(options, answers, server, patience, work).await
+    run(options, answers, server, limit, work).await
 }
 
 /// The same for work without an end of its own: only connecting has to be done in time.
@@ -68,33 +71,33 @@ pub(crate) async fn open_ended<T>(
     server: &Server,
     work: impl AsyncFnOnce(Session) -> Outcome<T>,
 ) -> Outcome<T> {
-    let patience = Patience::new(options.longest());
+    let limit = TimeLimit::new(options.longest());
     let endless = async |session: Session| {
-        let patience = session.patience.clone();
-        patience.stopped(work(session)).await
+        let limit = session.limit.clone();
+        limit.stopped(work(session)).await
     };
-    run(options, answers, server, patience, endless).await
+    run(options, answers, server, limit, endless).await
 }
 
 async fn run<T, F>(
     options: &Options,
     answers: Option<Answers>,
     server: &Server,
-    patience: Patience,
+    limit: TimeLimit,
     work: impl FnOnce(Session) -> F,
 ) -> Outcome<T>
 where
     F: Future<Output = Outcome<T>>,
 {
     options.suits(&server.launch)?;
-    let wire = Wire::new(options, server)?;
+    let wire = server.wire(options)?;
     let client = wire.tap(options.client());
     let client = match answers {
         Some(answers) => client.answering(answers),
         None => client,
     };
     let target = if options.wire {
-        server.seen_target(options, &wire)?
+        server.shown_target(options, &wire)?
     } else {
         server.target(options)?
     };
@@ -103,25 +106,25 @@ where
     let late = || overdue(server, options.longest());
     let connection = tokio::select! {
         connected = client.connect(target).into_future() => {
-            connected.map_err(|error| Failed::from(error).without_connection(server))?
+            connected.map_err(|error| server.explain_no_connection(Failed::from(error)))?
         }
         () = stop.as_mut() => return Err(Failed::interrupted()),
-        () = patience.exhausted() => return Err(late().without_connection(server)),
+        () = limit.exhausted() => return Err(server.explain_no_connection(late())),
     };
     let session = Session {
         connection: connection.clone(),
         wire,
         name: server.name.clone(),
         started,
-        patience: patience.clone(),
+        limit: limit.clone(),
     };
     let outcome = tokio::select! {
         outcome = work(session) => outcome,
         () = stop.as_mut() => Err(Failed::interrupted()),
-        () = patience.exhausted() => Err(late().hint("`--timeout 120` waits longer")),
+        () = limit.exhausted() => Err(late().hint("`--timeout 120` waits longer")),
     };
     end(server, &connection, &outcome, stop).await;
-    outcome.map_err(|failed| failed.with(server))
+    outcome.map_err(|failed| server.explain(failed))
 }
 
 /// Closes the connection. An interruption leaves little time, also one that comes only now.
@@ -155,7 +158,7 @@ impl Session {
     pub(crate) async fn finish<'a, R: Answerable>(
         &'a self,
         call: Call<'a, R>,
-        desk: &Desk,
+        answerer: &Answerer,
         is_json: bool,
     ) -> Outcome<Finished<R>> {
         let line = ProgressLine::new();
@@ -167,13 +170,13 @@ impl Session {
             line.clear();
             let pending = match round? {
                 Round::Done(result) => {
-                    desk.tell_unasked();
+                    answerer.tell_unasked();
                     return Ok(Finished { result, rounds });
                 }
                 Round::Asked(pending) => pending,
             };
-            let answering = desk.answer(&self.name, pending.asks());
-            let answers = self.patience.stopped(answering).await;
+            let answering = answerer.answer(&self.name, pending.asks());
+            let answers = self.limit.stopped(answering).await;
             let answers = answers.or_else(|unanswered| {
                 self.connection.give_up(&pending);
                 if is_json {
@@ -213,11 +216,5 @@ impl Session {
             "{}",
             Style::Dim.err(&format!("      done in {rounds}{took}"))
         );
-    }
-}
-
-impl Failed {
-    fn interrupted() -> Self {
-        Self::new(Code::Interrupted, "interrupted")
     }
 }

@@ -1,19 +1,41 @@
-//! The inspector's page: one document with its modules and styles, as `build/` joins them.
+//! The inspector: connections that live in this process, and a page on loopback that shows them.
+//!
+//! [`Site`] listens, [`guard`] lets nobody in but the page, [`route`] leads each request to what answers
+//! it. [`Inspector`] holds what there is: servers, exchanges, open asks, the [`wire`] and the log of
+//! [`events`], all of it bounded. Everything a server said is passed on as the text that it is, so no
+//! digit of a number is lost on the way to the page.
 
-/// The entity tag of the page, without quotes.
-pub const TAG: &str = include_str!(concat!(env!("OUT_DIR"), "/page.tag"));
+mod answer;
+mod app;
+mod app_site;
+mod ask;
+mod call;
+mod check;
+mod client;
+mod clock;
+mod entrance;
+mod equivalent;
+mod events;
+mod exchange;
+mod export;
+mod guard;
+mod har;
+mod http_row;
+mod inspector;
+mod listening;
+mod login;
+mod message;
+mod offer;
+mod page;
+mod problem;
+mod raw;
+mod round;
+mod route;
+mod server;
+mod site;
+mod task;
+mod wire;
 
-/// The SHA-256 of the script in base64, for the content security policy.
-pub const SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.script"));
-
-/// The SHA-256 of the style in base64, for the content security policy.
-pub const STYLE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.style"));
-
-/// The document.
-pub const PLAIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.html"));
-
-/// The document, compressed with brotli.
-pub const BROTLI: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.html.br"));
-
-/// The document, compressed with gzip.
-pub const GZIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.html.gz"));
+pub use inspector::Inspector;
+pub use server::Origin;
+pub use site::{OpenError, Site};

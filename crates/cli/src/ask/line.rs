@@ -6,11 +6,9 @@ use std::{
 };
 
 use tokio::sync::oneshot;
+use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
-use crate::{
-    exit::{Code, Failed, Outcome},
-    show::for_stderr,
-};
+use crate::show::for_stderr;
 
 /// The longest line that is taken, in bytes: what a terminal can paste, and more.
 const MAX_LINE: u64 = 1024 * 1024;

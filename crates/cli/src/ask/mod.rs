@@ -1,7 +1,7 @@
 //! What servers ask in the middle of a call: answered at the terminal, or ahead on the command
 //! line.
 
-mod desk;
+mod answerer;
 mod field;
 mod form;
 mod line;
@@ -10,5 +10,5 @@ mod prepared;
 mod sample;
 mod url;
 
-pub(crate) use desk::Desk;
+pub(crate) use answerer::Answerer;
 pub(crate) use options::AskOptions;

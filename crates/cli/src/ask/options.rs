@@ -7,9 +7,9 @@ use std::{
 
 use clap::Args;
 use turnbuckle::Answers;
+use turnbuckle_command_line::failure::{Failed, Outcome};
 
-use super::{Desk, prepared::Prepared};
-use crate::exit::{Failed, Outcome};
+use super::{Answerer, prepared::Prepared};
 
 /// What to answer when the server asks.
 #[derive(Args, Clone, Debug)]
@@ -35,14 +35,14 @@ pub(crate) struct AskOptions {
 
 impl AskOptions {
     /// Who answers.
-    pub(crate) fn desk(&self) -> Outcome<Desk> {
+    pub(crate) fn answerer(&self) -> Outcome<Answerer> {
         let roots = self.roots.iter().map(|path| {
             let whole = path.canonicalize().map_err(|error| {
                 Failed::usage(format!("cannot use root `{}`: {error}", path.display()))
             })?;
             Ok(super::url::file(&whole))
         });
-        Ok(Desk {
+        Ok(Answerer {
             prepared: Prepared::read(&self.answers, self.file.as_deref())?,
             roots: roots.collect::<Outcome<_>>()?,
             opens: self.open,

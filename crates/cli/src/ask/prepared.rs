@@ -7,12 +7,12 @@ use turnbuckle::protocol::{
     ElicitRequestFormParams, ElicitRequestParams, ElicitResult, ElicitValue, InputRequest,
     InputResponse,
 };
+use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::{
     field::{Field, Typed},
     form, sample,
 };
-use crate::exit::{Failed, Outcome};
 
 /// Answers given ahead, by field, by question and field, or by question.
 #[derive(Debug, Default)]

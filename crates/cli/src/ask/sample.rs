@@ -1,13 +1,14 @@
 //! A question to a model: shown whole, and answered by hand or refused.
 
 use turnbuckle::protocol::{CreateMessageRequestParams, CreateMessageResult, StopReason};
+use turnbuckle_command_line::{
+    argument::Tree,
+    failure::{Code, Failed, Outcome},
+    style::Style,
+};
 
 use super::line;
-use crate::{
-    argument::Tree,
-    exit::{Code, Failed, Outcome},
-    show::{Style, tell},
-};
+use crate::show::tell;
 
 /// The name of the model, where a person stands in for it.
 pub(super) const MODEL: &str = "human";

@@ -8,15 +8,18 @@ use turnbuckle::{
     protocol::Tool,
     schema::{Keyword, Schema, Violation, nearest_name},
 };
-
-use super::{print, print_json, print_shown, request::Request};
-use crate::{
+use turnbuckle_command_line::{
     argument::{self, Tree, Unknown},
-    exit::{Code, Failed, Outcome},
-    session::Session,
-    show::{self, Style},
-    signature,
+    failure::{Code, Failed, Outcome},
+    style::Style,
     target::Server,
+};
+
+use super::request::Request;
+use crate::{
+    session::Session,
+    show::{self, print, print_json, print_shown},
+    signature,
 };
 
 /// Call a tool.
@@ -44,7 +47,7 @@ pub(crate) struct Call {
 }
 
 pub(crate) fn run(call: &Call) -> Outcome {
-    let (server, rest) = call.request.aim.split(&call.words)?;
+    let (server, rest) = call.request.server.split(&call.words)?;
     let (tool, words) = rest.split_first().ok_or_else(|| {
         let line = server.line("list", "");
         Failed::usage("no tool was named").hint(format!("`{line}` shows what there is"))
@@ -65,12 +68,12 @@ impl Call {
         let tools = connection.tools().await?;
         let tool = find(server, &tools, name)?;
         let arguments = self.arguments(tool, words)?;
-        let desk = self.request.asks.desk()?;
+        let answerer = self.request.asks.answerer()?;
         let called = connection.call(name, &*arguments);
         if self.task {
             return self.start(called).await;
         }
-        let finished = session.finish(called, &desk, self.request.json).await?;
+        let finished = session.finish(called, &answerer, self.request.json).await?;
         let result = &finished.result;
         if self.request.json {
             match session.wire.result("tools/call") {
@@ -140,7 +143,7 @@ pub(crate) fn arguments(
 }
 
 fn read(tool: &Tool, words: &[String], schema: &Value) -> Outcome<Tree> {
-    argument::read(words, schema).map_err(|error| Failed::from(error).hint(shape(tool, schema)))
+    argument::read(words, schema).map_err(|failed| failed.hint(shape(tool, schema)))
 }
 
 fn raw(json: String) -> Outcome<Box<RawValue>> {

@@ -2,13 +2,16 @@
 
 use clap::Args;
 use turnbuckle::protocol::{CompleteRequestParams, Reference};
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
+    style::Style,
+    target::ServerArguments,
+};
 
-use super::{block_on, print};
 use crate::{
-    exit::{Failed, Outcome},
+    runtime::block_on,
     session::{self, Session},
-    show::Style,
-    target::Aim,
+    show::print,
 };
 
 /// Ask what a server suggests for an argument of a prompt or a variable of a template.
@@ -25,11 +28,11 @@ pub(crate) struct Complete {
     json: bool,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 pub(crate) fn run(complete: &Complete) -> Outcome {
-    let (server, rest) = complete.aim.split(&complete.words)?;
+    let (server, rest) = complete.server.split(&complete.words)?;
     let [of, settled @ .., typed] = rest else {
         return Err(Failed::usage(
             "name a prompt or a template, and `argument=start`",
@@ -57,7 +60,7 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
         }
         Ok(())
     };
-    block_on(session::with(&complete.aim.options, None, &server, work))
+    block_on(session::with(&complete.server.options, None, &server, work))
 }
 
 fn pair(word: &str) -> Outcome<(&str, &str)> {

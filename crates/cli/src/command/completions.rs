@@ -2,8 +2,10 @@
 
 use clap::{Args, ValueEnum};
 
-use super::print;
-use crate::suggest::{self, Suggestions};
+use crate::{
+    show::print,
+    suggest::{self, Suggestions},
+};
 
 /// Print a script that completes commands, servers, tools, arguments and values in your shell.
 ///

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::Style,
+    target::{self, Options, Server, ServerArguments},
+};
 use turnbuckle_host::config::Launch;
 
-use super::{block_on, list, print, print_json};
 use crate::{
     diff::{self, Change, Effect, Snapshot},
-    exit::{Code, Failed, Outcome},
+    offer::Offer,
     recording::Recording,
+    runtime::block_on,
     session::{self, Session},
-    show::{Style, Table},
-    target::{self, Aim, Options, Server},
+    show::{Table, print, print_json},
 };
 
 /// Compare two servers, or two recordings, or one of each: what changed for a caller.
@@ -33,14 +37,14 @@ pub(crate) struct Diff {
     json: bool,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 pub(crate) fn run(diff: &Diff) -> Outcome {
-    let (old, new) = match (&diff.words[..], diff.aim.command.is_empty()) {
+    let (old, new) = match (&diff.words[..], diff.server.command.is_empty()) {
         ([old, new], true) => (diff.side(old)?, diff.side(new)?),
         ([old], false) => {
-            let (server, _) = diff.aim.split(&[])?;
+            let (server, _) = diff.server.split(&[])?;
             (diff.side(old)?, Side::Live(Box::new(server)))
         }
         _ => {
@@ -48,7 +52,7 @@ pub(crate) fn run(diff: &Diff) -> Outcome {
                 .hint("turnbuckle diff OLD NEW, or turnbuckle diff OLD -- command"));
         }
     };
-    let mut programs = diff.aim.options.clone();
+    let mut programs = diff.server.options.clone();
     if old.is_remote() || new.is_remote() {
         // Headers are for the side that takes some.
         programs.headers.clear();
@@ -80,14 +84,14 @@ impl Diff {
         if path.is_file() {
             return Ok(Side::Recorded(path));
         }
-        let config = self.aim.options.config.as_ref();
+        let config = self.server.options.config.as_ref();
         Ok(Side::Live(Box::new(target::find(word, config)?)))
     }
 
     fn look(&self, side: &Side, programs: &Options) -> Outcome<Snapshot> {
         match side {
             Side::Recorded(path) => Ok(Snapshot::recorded(&Recording::open(path)?)),
-            Side::Live(server) if side.is_remote() => live(server, &self.aim.options),
+            Side::Live(server) if side.is_remote() => live(server, &self.server.options),
             Side::Live(server) => live(server, programs),
         }
     }
@@ -120,7 +124,7 @@ impl Diff {
 fn live(server: &Server, options: &Options) -> Outcome<Snapshot> {
     let work = async |session: Session| {
         let connection = &session.connection;
-        let offer = list::offer(connection).await?;
+        let offer = Offer::read(connection).await?;
         let discovered = session.wire.result("server/discover");
         let discovered = discovered.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let listed = offer.to_json(connection);

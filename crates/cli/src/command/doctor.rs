@@ -1,17 +1,17 @@
 //! `turnbuckle doctor`: what is wrong with a server, by which rule, and what to do about it.
 
-use std::{path::PathBuf, pin::pin, time::Duration};
+use std::{path::PathBuf, pin::pin};
 
 use clap::Args;
-use turnbuckle::transport::http::client::Address;
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
+    target::{Server, ServerArguments},
+};
+use turnbuckle_doctor::{Report, Severity, Tools, examine};
 
-use super::{block_on, print, print_json, serve::stop_signal};
 use crate::{
-    doctor::{Patience, Report, Severity, Wanted, examine, to_json, to_sarif, to_text},
-    exit::{Code, Failed, Outcome},
-    secret::Secrets,
-    target::{Aim, Server},
-    wire::Wire,
+    runtime::{block_on, stop_signal},
+    show::{print, print_json},
 };
 
 /// Find out what is wrong with a server, by which rule of the specification, and what to do.
@@ -51,7 +51,7 @@ pub(crate) struct Doctor {
     strict: bool,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -60,64 +60,44 @@ Examples:
   turnbuckle doctor --call -- npx -y my-server
   turnbuckle doctor my-server --json | jq '.findings[] | select(.severity != \"ok\")'";
 
-/// A minute for everything, unless `--timeout` says otherwise.
-const TOTAL: Duration = Duration::from_mins(1);
-
 pub(crate) fn run(doctor: &Doctor) -> Outcome {
-    let (server, rest) = doctor.aim.split(&doctor.words)?;
+    let (server, rest) = doctor.server.split(&doctor.words)?;
     if let Some(word) = rest.first() {
         let failed = Failed::usage(format!("`{word}` is one word too many"));
         return Err(failed.hint("doctor examines one server; a program is given after `--`"));
     }
-    doctor.aim.options.suits(&server.launch)?;
+    doctor.server.options.suits(&server.launch)?;
     block_on(doctor.examine(&server))
 }
 
 impl Doctor {
     async fn examine(&self, server: &Server) -> Outcome {
-        let options = &self.aim.options;
-        // A URL may have secrets in its query.
-        let place = server.name.split('?').next().unwrap_or_default();
-        let address = Address::parse(place).map(|address| address.to_string());
-        let name = address.as_deref().unwrap_or(&server.name);
-        let report = Report::new(
-            name,
-            Secrets::of(options, server),
-            Wire::new(options, server)?,
-        );
-        let patience = Patience::of(options.timeout.unwrap_or(TOTAL));
-        let wanted = Wanted::new(options, self.call);
-        let examined = examine(&report, server, options, wanted, patience);
+        let tools = if self.call { Tools::Call } else { Tools::Leave };
         let stop = pin!(stop_signal());
         tokio::select! {
-            outcome = examined => outcome?,
-            () = stop => return Err(Failed::new(Code::Interrupted, "interrupted")),
+            report = examine(server, &self.server.options, tools) => self.tell(&report?),
+            () = stop => Err(Failed::interrupted()),
         }
-        self.tell(&report)
     }
 
     fn tell(&self, report: &Report) -> Outcome {
         if let Some(path) = &self.sarif {
-            let text = format!("{:#}\n", to_sarif(report));
+            let text = format!("{:#}\n", report.to_sarif());
             std::fs::write(path, text).map_err(|error| {
                 Failed::usage(format!("cannot write `{}`: {error}", path.display()))
             })?;
         }
         if self.json {
-            print_json(&to_json(report))?;
+            print_json(&report.to_json())?;
         } else {
-            for line in to_text(report) {
+            for line in report.to_text() {
                 print(&line);
             }
         }
-        let worst = report.first(Severity::Error);
-        let worst = worst.or_else(|| self.strict.then(|| report.first(Severity::Warning))?);
-        match worst {
-            None => Ok(()),
-            Some(finding) => {
-                let said = format!("{} [{}]", finding.message, finding.check.id);
-                Err(Failed::new(finding.check.code(), said).hint(finding.check.fix))
-            }
-        }
+        report.verdict(if self.strict {
+            Severity::Warning
+        } else {
+            Severity::Error
+        })
     }
 }

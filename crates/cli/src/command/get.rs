@@ -3,18 +3,20 @@
 use clap::Args;
 use serde_json::Value;
 use turnbuckle::{protocol::Prompt, schema::nearest_name};
+use turnbuckle_command_line::{
+    argument,
+    failure::{Failed, Outcome},
+    style::Style,
+    target::Server,
+};
 
 use super::{
     call::{Misspelt, known},
-    print, print_shown,
     request::Request,
 };
 use crate::{
-    argument,
-    exit::{Failed, Outcome},
     session::Session,
-    show::{self, Style},
-    target::Server,
+    show::{self, print, print_shown},
 };
 
 /// Get a prompt, with its arguments filled in.
@@ -29,7 +31,7 @@ pub(crate) struct Get {
 }
 
 pub(crate) fn run(get: &Get) -> Outcome {
-    let (server, rest) = get.request.aim.split(&get.words)?;
+    let (server, rest) = get.request.server.split(&get.words)?;
     let (name, words) = rest.split_first().ok_or_else(|| {
         let line = server.line("list", "prompts");
         Failed::usage("no prompt was named").hint(format!("`{line}` shows them"))
@@ -49,9 +51,9 @@ impl Get {
         let prompts = session.connection.prompts().await?;
         let prompt = find(server, &prompts, name)?;
         let arguments = arguments(prompt, words)?;
-        let desk = self.request.asks.desk()?;
+        let answerer = self.request.asks.answerer()?;
         let call = session.connection.get(name, arguments);
-        let finished = session.finish(call, &desk, self.request.json).await?;
+        let finished = session.finish(call, &answerer, self.request.json).await?;
         if self.request.json {
             return session.print_exact("prompts/get", &finished.result);
         }

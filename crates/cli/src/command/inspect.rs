@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use clap::Args;
 use turnbuckle::auth::client::open_in_browser;
-
-use super::serve::stop_signal;
-use crate::{
-    exit::{Code, Failed, Outcome},
-    inspect::{Inspector, Origin, Site},
-    target::{self, Aim},
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    target::{self, ServerArguments},
 };
+use turnbuckle_inspector::{Inspector, Origin, Site};
+
+use crate::{runtime::stop_signal, show::print};
 
 /// Look at servers in the browser: call, read, answer, and see every message.
 ///
@@ -33,7 +33,7 @@ pub(crate) struct Inspect {
     port: Option<u16>,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 pub(crate) fn run(inspect: &Inspect) -> Outcome {
@@ -51,12 +51,12 @@ impl Inspect {
     async fn serve(&self) -> Outcome {
         // Heard from the start: whoever stops it while it begins is not overheard.
         let stop = stop_signal();
-        let inspector = Inspector::new(self.aim.options.clone());
+        let inspector = Inspector::new(self.server.options.clone());
         let site = Site::open(inspector.clone(), self.port).await;
         let site = site.map_err(|error| Failed::new(Code::Connect, error))?;
         self.add_servers(&inspector)?;
         let url = site.url();
-        super::print(&url);
+        print(&url);
         if !self.no_open && open_in_browser(&url).is_err() {
             eprintln!("open this URL in a browser; Ctrl-C ends the inspector");
         }
@@ -66,10 +66,10 @@ impl Inspect {
 
     /// Adds what was named, and connects; without a name, adds what the config files have.
     fn add_servers(&self, inspector: &std::sync::Arc<Inspector>) -> Outcome {
-        let config = self.aim.options.config.as_ref();
+        let config = self.server.options.config.as_ref();
         let mut connected = Vec::new();
-        if !self.aim.command.is_empty() {
-            let (server, _) = self.aim.split(&[])?;
+        if !self.server.command.is_empty() {
+            let (server, _) = self.server.split(&[])?;
             connected.push(inspector.add(server, Origin::given("command line"))?);
         }
         for word in &self.servers {
@@ -91,7 +91,7 @@ impl Inspect {
     }
 
     fn add_configured(&self, inspector: &Inspector) -> Outcome {
-        let config = self.aim.options.config.as_ref();
+        let config = self.server.options.config.as_ref();
         let catalogue = target::catalogue(config)?;
         let mut known = Vec::new();
         for (_, entry) in catalogue.entries().filter(|(_, entry)| entry.is_enabled) {

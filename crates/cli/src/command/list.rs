@@ -3,23 +3,25 @@
 use std::time::Instant;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 use turnbuckle::{
     Connection,
-    protocol::{
-        Prompt, PromptsCapability, Resource, ResourceTemplate, ResourcesCapability,
-        ServerCapabilities, Tool, ToolsCapability,
-    },
+    protocol::{Prompt, Tool},
     schema::nearest_name,
 };
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
+    style::{Style, elapsed},
+    target::{Server, ServerArguments},
+};
 
-use super::{block_on, print, print_json, servers};
+use super::servers;
 use crate::{
-    exit::{Failed, Outcome},
+    offer::Offer,
+    runtime::block_on,
     session::{self, Session},
-    show::{Style, Table, elapsed},
+    show::{Table, print, print_json},
     signature,
-    target::{Aim, Server},
 };
 
 /// List what a server offers: tools as signatures, prompts, resources and templates.
@@ -35,16 +37,7 @@ pub(crate) struct List {
     json: bool,
 
     #[command(flatten)]
-    aim: Aim,
-}
-
-/// What a server offers.
-#[derive(Default)]
-pub(crate) struct Offer {
-    pub(crate) tools: Vec<Tool>,
-    prompts: Vec<Prompt>,
-    resources: Vec<Resource>,
-    templates: Vec<ResourceTemplate>,
+    server: ServerArguments,
 }
 
 /// What can be asked for by its kind.
@@ -54,14 +47,14 @@ const KINDS: [&str; 3] = ["tools", "prompts", "resources"];
 const MAX_PARAMETERS: usize = 4;
 
 pub(crate) fn run(list: &List) -> Outcome {
-    let (server, rest) = list.aim.split(&list.words)?;
+    let (server, rest) = list.server.split(&list.words)?;
     if let Some(word) = rest.get(1) {
         return Err(Failed::usage(format!("`{word}` is one word too many")));
     }
     let started = Instant::now();
     let work = async |session: Session| {
         let connection = &session.connection;
-        let mut offer = offer(connection).await?;
+        let mut offer = Offer::read(connection).await?;
         let took = started.elapsed();
         if let Some(wanted) = rest.first() {
             offer
@@ -78,7 +71,7 @@ pub(crate) fn run(list: &List) -> Outcome {
         }
         Ok(())
     };
-    block_on(session::with(&list.aim.options, None, &server, work))
+    block_on(session::with(&list.server.options, None, &server, work))
 }
 
 /// Nothing is listed: it was not meant to be nothing.
@@ -106,30 +99,6 @@ fn title(target: &Server, connection: &Connection) -> String {
         return title;
     }
     format!("{title} · {place}")
-}
-
-pub(crate) async fn offer(connection: &Connection) -> Outcome<Offer> {
-    // A server that could not say what it offers is asked for everything.
-    let everything = ServerCapabilities {
-        tools: Some(ToolsCapability::default()),
-        prompts: Some(PromptsCapability::default()),
-        resources: Some(ResourcesCapability::default()),
-        ..ServerCapabilities::default()
-    };
-    let capabilities = connection.server().capabilities().unwrap_or(&everything);
-    let mut offer = Offer::default();
-    if capabilities.tools.is_some() {
-        offer.tools = connection.tools().await?;
-    }
-    if capabilities.prompts.is_some() {
-        offer.prompts = connection.prompts().await?;
-    }
-    if capabilities.resources.is_some() {
-        offer.resources = connection.resources().await?;
-        // Some servers offer resources and know nothing of templates.
-        offer.templates = connection.resource_templates().await.unwrap_or_default();
-    }
-    Ok(offer)
 }
 
 impl Offer {
@@ -232,20 +201,6 @@ impl Offer {
         } else {
             parts.join(", ")
         }
-    }
-
-    pub(crate) fn to_json(&self, connection: &Connection) -> Value {
-        let server = connection.server();
-        json!({
-            "server": server.implementation(),
-            "revision": server.revision().to_string(),
-            "capabilities": server.capabilities(),
-            "instructions": server.instructions(),
-            "tools": self.tools,
-            "prompts": self.prompts,
-            "resources": self.resources,
-            "resourceTemplates": self.templates,
-        })
     }
 }
 

@@ -7,17 +7,17 @@ use std::{
 
 use clap::Args;
 use serde_json::json;
-
-use super::{
-    block_on,
-    call::{self, Misspelt},
-    print, print_json,
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::elapsed,
+    target::{Server, ServerArguments},
 };
+
+use super::call::{self, Misspelt};
 use crate::{
-    exit::{Code, Failed, Outcome},
+    runtime::block_on,
     session::{self, Session},
-    show::elapsed,
-    target::{Aim, Server},
+    show::{print, print_json},
 };
 
 /// Call a tool many times, several at once, and print percentiles.
@@ -40,16 +40,21 @@ pub(crate) struct Load {
     json: bool,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 pub(crate) fn run(load: &Load) -> Outcome {
-    let (server, rest) = load.aim.split(&load.words)?;
+    let (server, rest) = load.server.split(&load.words)?;
     let (tool, words) = rest
         .split_first()
         .ok_or_else(|| Failed::usage("no tool was named"))?;
     let work = async |session: Session| load.on(&server, &session, tool, words).await;
-    block_on(session::open_ended(&load.aim.options, None, &server, work))
+    block_on(session::open_ended(
+        &load.server.options,
+        None,
+        &server,
+        work,
+    ))
 }
 
 impl Load {

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use turnbuckle::auth::client::{Loopback, Paste, Registered, SignIn};
-use turnbuckle_host::config::Launch;
-
-use super::block_on;
-use crate::{
-    exit::{Code, Failed, Outcome},
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
     sign_in,
     target::{self, without_query},
 };
+use turnbuckle_host::config::Launch;
+
+use crate::runtime::block_on;
 
 /// Sign in to a protected server, in your browser. Commands use the tokens from then on.
 #[derive(Args)]

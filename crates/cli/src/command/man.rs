@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use turnbuckle_command_line::failure::{Failed, Outcome};
 
-use super::print;
 use crate::{
-    exit::{Failed, Outcome},
     manual::{self, Format},
+    show::print,
 };
 
 /// Print a page of the manual, as `man` reads it.

@@ -3,12 +3,12 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
 use turnbuckle::{ResourceContents, schema::nearest_name};
+use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
-use super::{print_shown, request::Request};
+use super::request::Request;
 use crate::{
-    exit::{Code, Failed, Outcome},
     session::Session,
-    show,
+    show::{self, print_shown},
 };
 
 /// Read a resource by its URI.
@@ -27,7 +27,7 @@ pub(crate) struct Read {
 }
 
 pub(crate) fn run(read: &Read) -> Outcome {
-    let (server, rest) = read.request.aim.split(&read.words)?;
+    let (server, rest) = read.request.server.split(&read.words)?;
     let [uri] = rest else {
         let line = server.line("list", "resources");
         let failed = Failed::usage("name one resource by its URI");
@@ -39,9 +39,9 @@ pub(crate) fn run(read: &Read) -> Outcome {
 
 impl Read {
     async fn on(&self, session: &Session, uri: &str) -> Outcome {
-        let desk = self.request.asks.desk()?;
+        let answerer = self.request.asks.answerer()?;
         let call = session.connection.read(uri);
-        let finished = match session.finish(call, &desk, self.request.json).await {
+        let finished = match session.finish(call, &answerer, self.request.json).await {
             Ok(finished) => finished,
             Err(failed) => return Err(suggest(session, uri, failed).await),
         };

@@ -3,14 +3,16 @@
 use std::future::Future;
 
 use clap::Args;
+use turnbuckle_command_line::{
+    failure::Outcome,
+    target::{Server, ServerArguments},
+};
 
-use super::block_on;
 use crate::{
     ask::AskOptions,
-    exit::Outcome,
+    runtime::block_on,
     session::{self, Session},
     show::Media,
-    target::{Aim, Server},
 };
 
 /// How a request is made, answered and shown.
@@ -27,7 +29,7 @@ pub(crate) struct Request {
     pub(super) asks: AskOptions,
 
     #[command(flatten)]
-    pub(super) aim: Aim,
+    pub(super) server: ServerArguments,
 }
 
 impl Request {
@@ -36,7 +38,7 @@ impl Request {
     where
         F: Future<Output = Outcome>,
     {
-        let options = &self.aim.options;
+        let options = &self.server.options;
         block_on(session::with(options, Some(&self.asks), server, work))
     }
 }

@@ -4,13 +4,13 @@ use std::{error::Error, net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 use turnbuckle::{Http, HttpSettings, Server, Stdio, transport::http::Listener};
-
-use crate::{
-    demo,
-    exit::{Code, Failed, Outcome},
-    inspect::{Inspector, Origin, Site},
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
     target::{self, Options},
 };
+use turnbuckle_inspector::{Inspector, Origin, Site};
+
+use crate::{demo, runtime::stop_signal};
 
 /// Serve the built-in demo server: tools, resources and prompts of every kind.
 ///
@@ -133,29 +133,4 @@ fn announce_address(address: Option<SocketAddr>, page: Option<&str>) {
 
 fn announce_socket(path: &str) {
     eprintln!("turnbuckle demo server at the unix socket {path}, endpoint /mcp. Ctrl-C stops it.");
-}
-
-/// Ctrl-C, or a polite request to end.
-pub(crate) async fn stop_signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        let (Ok(mut interrupt), Ok(mut terminate)) = (
-            signal(SignalKind::interrupt()),
-            signal(SignalKind::terminate()),
-        ) else {
-            // Without signals the process ends as processes do.
-            return std::future::pending().await;
-        };
-        std::future::poll_fn(|context| {
-            if interrupt.poll_recv(context).is_ready() || terminate.poll_recv(context).is_ready() {
-                return std::task::Poll::Ready(());
-            }
-            std::task::Poll::Pending
-        })
-        .await;
-    }
-    #[cfg(not(unix))]
-    let _ = tokio::signal::ctrl_c().await;
 }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use turnbuckle_host::config::{Entry, Launch};
-
-use super::{print, print_json};
-use crate::{
-    exit::Outcome,
-    show::{Style, Table},
+use turnbuckle_command_line::{
+    failure::Outcome,
+    style::Style,
     target::{self, Masked},
 };
+use turnbuckle_host::config::{Entry, Launch};
+
+use crate::show::{Table, print, print_json};
 
 /// List the servers that config files name, where they are, and what is wrong with them.
 ///

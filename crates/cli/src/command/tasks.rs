@@ -3,13 +3,16 @@
 use clap::Args;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle::client::TaskTicket;
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::Style,
+    target::ServerArguments,
+};
 
-use super::{block_on, print, print_json, print_shown};
 use crate::{
-    exit::{Code, Failed, Outcome},
+    runtime::block_on,
     session::{self, Session},
-    show::{self, Style, Table},
-    target::Aim,
+    show::{self, Table, print, print_json, print_shown},
 };
 
 /// Look after tasks: list them, see how one stands, wait for its result, cancel it.
@@ -30,11 +33,11 @@ pub(crate) struct Tasks {
     media: show::Media,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 pub(crate) fn run(tasks: &Tasks) -> Outcome {
-    let (server, rest) = tasks.aim.split(&tasks.words)?;
+    let (server, rest) = tasks.server.split(&tasks.words)?;
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match rest[..] {
         [] | ["list"] | ["get" | "result" | "cancel", _] => {}
@@ -46,7 +49,7 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
         }
     }
     let work = async |session: Session| tasks.on(&session, &rest).await;
-    block_on(session::with(&tasks.aim.options, None, &server, work))
+    block_on(session::with(&tasks.server.options, None, &server, work))
 }
 
 impl Tasks {

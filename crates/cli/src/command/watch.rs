@@ -3,13 +3,16 @@
 use clap::Args;
 use serde_json::json;
 use turnbuckle::{Change, Listen, Missed, client::Logged, protocol::LoggingLevel};
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::Style,
+    target::ServerArguments,
+};
 
-use super::{block_on, print};
 use crate::{
-    exit::{Code, Failed, Outcome},
+    runtime::block_on,
     session::{self, Session},
-    show::Style,
-    target::Aim,
+    show::print,
 };
 
 /// Watch what changes at a server: its lists, resources that you name, and its log.
@@ -35,7 +38,7 @@ pub(crate) struct Watch {
     count: Option<usize>,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 fn level(text: &str) -> Result<LoggingLevel, String> {
@@ -43,9 +46,14 @@ fn level(text: &str) -> Result<LoggingLevel, String> {
 }
 
 pub(crate) fn run(watch: &Watch) -> Outcome {
-    let (server, uris) = watch.aim.split(&watch.words)?;
+    let (server, uris) = watch.server.split(&watch.words)?;
     let work = async |session: Session| watch.on(&session, uris).await;
-    block_on(session::open_ended(&watch.aim.options, None, &server, work))
+    block_on(session::open_ended(
+        &watch.server.options,
+        None,
+        &server,
+        work,
+    ))
 }
 
 impl Watch {

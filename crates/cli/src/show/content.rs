@@ -1,9 +1,9 @@
 //! Blocks of content: text as it is, everything else by what it is.
 
 use turnbuckle::{CallToolResult, ContentBlock, ResourceContents};
+use turnbuckle_command_line::argument::Tree;
 
 use super::{Media, for_stdout};
-use crate::argument::Tree;
 
 /// What a tool gave. Structured content is shown where the text does not say the same.
 pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {

@@ -9,8 +9,9 @@ use std::{
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
+use turnbuckle_command_line::style::bytes;
 
-use super::{bytes, for_stdout};
+use super::for_stdout;
 
 /// What to do with pictures and sounds.
 #[derive(Args, Clone, Debug)]

@@ -9,7 +9,7 @@ use std::{
 
 use turnbuckle::protocol::ProgressNotificationParams;
 
-use super::elapsed;
+use turnbuckle_command_line::style::elapsed;
 
 /// The width of the bar, in characters.
 const BAR: usize = 16;

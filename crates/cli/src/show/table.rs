@@ -1,6 +1,6 @@
 //! Columns that line up.
 
-use super::Style;
+use turnbuckle_command_line::style::Style;
 
 /// Rows of cells; each column is as wide as its widest cell, up to a bound.
 #[derive(Default)]

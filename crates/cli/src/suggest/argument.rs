@@ -10,7 +10,7 @@ use super::{
     word::first_line,
 };
 use crate::{
-    command::block_on,
+    runtime::block_on,
     session::{self, Session},
 };
 

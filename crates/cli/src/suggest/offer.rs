@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde_json::Value;
+use turnbuckle_command_line::target::{self, Options, Server};
 
 use super::{Candidate, cache, line::Line, word::first_line};
 use crate::{
-    command::{block_on, list},
+    runtime::block_on,
     session::{self, Session},
-    target::{self, Options, Server},
 };
 
 /// How long a person who pressed a key waits for a server to start and answer.
@@ -58,7 +58,7 @@ impl Offer {
         }
         let server = server(line, &options)?;
         let work = async |session: Session| {
-            let offer = list::offer(&session.connection).await?;
+            let offer = crate::offer::Offer::read(&session.connection).await?;
             Ok(offer.to_json(&session.connection))
         };
         let listed = block_on(session::with(&options, None, &server, work)).ok()?;

@@ -1,9 +1,9 @@
 //! Servers, and what they have.
 
 use serde_json::Value;
+use turnbuckle_command_line::target;
 
 use super::{Candidate, Suggestions, argument, line::Line, offer::Offer};
-use crate::target;
 
 /// What the words of a command are.
 pub(super) fn next(line: &Line<'_>) -> Suggestions {

@@ -19,17 +19,17 @@ use turnbuckle::{
     protocol::http::{ParamHeaders, header},
     transport::http::client::{Address, Agent, HeaderMap, Method, Reply, StatusCode},
 };
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    target::{Options, Server},
+};
 use turnbuckle_host::config::{Remote, Wire};
 
 use super::{
     envelope::{Envelope, set},
     sheet::Sheet,
 };
-use crate::{
-    command::serve::stop_signal,
-    exit::{Code, Failed, Outcome},
-    target::{Options, Server},
-};
+use crate::runtime::stop_signal;
 
 /// The longest message that is passed on, in bytes: what a client of ours takes.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;

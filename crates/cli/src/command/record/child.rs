@@ -6,10 +6,10 @@ use std::{
     thread,
 };
 
+use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 use turnbuckle_host::config::Launch;
 
 use super::sheet::Sheet;
-use crate::exit::{Code, Failed, Outcome};
 
 /// The longest message that is passed on, in bytes: what a client of ours takes.
 const MAX_MESSAGE: u64 = 64 * 1024 * 1024;

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use clap::Args;
 use turnbuckle_host::config::Launch;
 
-use super::block_on;
-use crate::{
-    exit::{Failed, Outcome},
-    secret::Secrets,
-    target::Aim,
-};
 use sheet::Sheet;
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
+    target::ServerArguments,
+};
+
+use crate::runtime::block_on;
 
 /// Record a session: stand between a client and a server, and write down every message.
 ///
@@ -32,7 +32,7 @@ pub(crate) struct Record {
     words: Vec<String>,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 pub(crate) fn run(record: &Record) -> Outcome {
@@ -40,13 +40,13 @@ pub(crate) fn run(record: &Record) -> Outcome {
         .words
         .split_first()
         .ok_or_else(|| Failed::usage("name the file to write"))?;
-    let (server, rest) = record.aim.split(words)?;
+    let (server, rest) = record.server.split(words)?;
     if let Some(word) = rest.first() {
         return Err(Failed::usage(format!("`{word}` is one word too many")));
     }
-    let options = &record.aim.options;
+    let options = &record.server.options;
     options.suits(&server.launch)?;
-    let sheet = Sheet::create(&PathBuf::from(file), Secrets::of(options, &server))?;
+    let sheet = Sheet::create(&PathBuf::from(file), server.secrets(options))?;
     match &server.launch {
         Launch::Command { .. } => child::run(&server.launch, &sheet),
         Launch::Remote(remote) => block_on(bridge::run(&server, remote, options, sheet)),

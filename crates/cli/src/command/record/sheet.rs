@@ -8,8 +8,8 @@ use std::{
     time::Instant,
 };
 
-use crate::{
-    exit::{Failed, Outcome},
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
     secret::Secrets,
     wire,
 };

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle::Answers;
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::Style,
+};
 
 use super::Replay;
 use crate::{
-    command::print,
-    exit::{Code, Failed, Outcome},
     recording::{Exchange, Recording},
     session::Session,
-    show::Style,
+    show::print,
 };
 
 /// Requests that belong to a connection and not to what is asked on it.

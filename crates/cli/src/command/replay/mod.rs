@@ -6,13 +6,12 @@ mod serve;
 use std::path::PathBuf;
 
 use clap::Args;
+use turnbuckle_command_line::{failure::Outcome, target::ServerArguments};
 
-use super::block_on;
 use crate::{
-    exit::Outcome,
     recording::Recording,
+    runtime::block_on,
     session::{self, Session},
-    target::Aim,
 };
 
 /// Replay a recording: as a stdio server for the tests of a client, or against a server.
@@ -41,18 +40,18 @@ pub(crate) struct Replay {
     json: bool,
 
     #[command(flatten)]
-    aim: Aim,
+    server: ServerArguments,
 }
 
 pub(crate) fn run(replay: &Replay) -> Outcome {
     let recording = Recording::open(&replay.file)?;
-    if replay.against.is_none() && replay.aim.command.is_empty() {
+    if replay.against.is_none() && replay.server.command.is_empty() {
         return serve::run(recording);
     }
     let words: Vec<String> = replay.against.iter().cloned().collect();
-    let (server, _) = replay.aim.split(&words)?;
+    let (server, _) = replay.server.split(&words)?;
     let work = async |session: Session| against::run(replay, &recording, &session).await;
-    let options = &replay.aim.options;
+    let options = &replay.server.options;
     let offer = against::offer(&recording);
     block_on(session::open_ended(options, offer, &server, work))
 }

@@ -6,11 +6,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
-use crate::{
-    exit::{Code, Failed, Outcome},
-    recording::Recording,
-};
+use crate::recording::Recording;
 
 /// Requests that wait while an answer of the client is awaited. A client that sends more without
 /// answering is none that was recorded.

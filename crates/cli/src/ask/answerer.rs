@@ -1,0 +1,109 @@
+//! Who answers: the command line first, then the person at the terminal, then nobody.
+
+use serde_json::json;
+use turnbuckle::protocol::{
+    ElicitRequestParams, InputRequest, InputRequests, InputResponse, InputResponses,
+    ListRootsResult, Root,
+};
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::Style,
+};
+
+use super::{form, prepared::Prepared, sample, url};
+
+/// Answers what a server asks in the middle of a call.
+#[derive(Debug)]
+pub(crate) struct Answerer {
+    pub(super) prepared: Prepared,
+    pub(super) roots: Vec<Root>,
+    /// Whether pages are opened once the person agreed.
+    pub(super) opens: bool,
+    /// Whether somebody is at the terminal.
+    pub(super) is_attended: bool,
+}
+
+/// Nobody could answer: what was asked, and why there is no answer.
+pub(crate) struct Unanswered {
+    pub(crate) asked: serde_json::Value,
+    pub(crate) failed: Failed,
+}
+
+impl Answerer {
+    /// Says which answers of the command line nobody asked for: they may be misspelt.
+    pub(crate) fn tell_unasked(&self) {
+        for name in self.prepared.unasked() {
+            let said = format!("warning: nothing asked for `{name}`, which `--answer` answers");
+            eprintln!("{}", Style::Warn.err(&said));
+        }
+    }
+
+    /// Answers all questions of a round, one after the other.
+    pub(crate) async fn answer(
+        &self,
+        server: &str,
+        asks: &InputRequests,
+    ) -> Result<InputResponses, Box<Unanswered>> {
+        let mut responses = InputResponses::new();
+        for (key, ask) in asks {
+            let answered = self.one(server, key, ask).await.map_err(|failed| {
+                Box::new(Unanswered {
+                    asked: json!({ "inputRequests": asks }),
+                    failed,
+                })
+            })?;
+            responses.insert(key.clone(), answered);
+        }
+        Ok(responses)
+    }
+
+    async fn one(&self, server: &str, key: &str, ask: &InputRequest) -> Outcome<InputResponse> {
+        if let InputRequest::ListRoots(_) = ask {
+            return Ok(ListRootsResult::new(self.roots.clone()).into());
+        }
+        if let Some(answer) = self.prepared.answer(key, ask)? {
+            return Ok(answer);
+        }
+        if !self.is_attended {
+            return Err(self.nobody(server, key, ask));
+        }
+        match ask {
+            InputRequest::Elicit(elicit) => match &**elicit {
+                ElicitRequestParams::Form(form) => {
+                    Ok(form::ask(server, form, &self.prepared, key).await?.into())
+                }
+                ElicitRequestParams::Url(visit) => {
+                    Ok(url::ask(server, visit, self.opens).await?.into())
+                }
+            },
+            InputRequest::CreateMessage(request) => Ok(sample::ask(server, request).await?.into()),
+            InputRequest::ListRoots(_) => Ok(ListRootsResult::new(self.roots.clone()).into()),
+        }
+    }
+
+    /// Input is needed, and there is nobody to ask. The hint is what would have answered.
+    fn nobody(&self, server: &str, key: &str, ask: &InputRequest) -> Failed {
+        let (what, examples) = match ask {
+            InputRequest::Elicit(elicit) => match &**elicit {
+                ElicitRequestParams::Form(form) => (
+                    form.message.clone(),
+                    form::examples(key, form, &self.prepared),
+                ),
+                ElicitRequestParams::Url(visit) => (
+                    format!("{} ({})", visit.message, visit.url),
+                    vec![format!("{key}=accept")],
+                ),
+            },
+            _ => (
+                "what would your model say?".to_owned(),
+                vec![format!("{key}=TEXT")],
+            ),
+        };
+        let examples = examples.join(" --answer ");
+        Failed::new(
+            Code::Input,
+            format!("`{server}` asks, and nobody is there to answer: {what}"),
+        )
+        .hint(format!("pass --answer {examples}"))
+    }
+}

@@ -1,0 +1,22 @@
+//! Arguments as people type them: `key=value`, given the type that the schema wants.
+//!
+//! | word | means |
+//! |---|---|
+//! | `name=Ada` | a value, of the type that the schema has for `name` |
+//! | `age:=3` | JSON, as it stands |
+//! | `text=@file`, `shape:=@file` | what a file holds, as text or as JSON |
+//! | `address.city=Oslo` | a value inside an object |
+//! | `tags+=new`, `sizes+:=3` | one more in a list |
+//! | `-` | an object of JSON from stdin, which the other words change |
+//!
+//! Numbers are sent as the digits they were typed with. What is given twice is a mistake.
+
+mod kind;
+mod place;
+mod tree;
+mod unknown;
+mod word;
+
+pub use tree::Tree;
+pub use unknown::{Unknown, unknown};
+pub use word::read;

@@ -1,0 +1,167 @@
+//! How a command ends: with a code that scripts can rely on, and a hint for people.
+
+use std::{error::Error, fmt, process::ExitCode};
+
+use turnbuckle::{CallError, ConnectError, protocol::error::code};
+use turnbuckle_base::error_chain;
+
+/// What `--help` says about exit codes.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    the tool ran and reported an error, or what was compared differs
+  2    usage or arguments: nothing was called
+  3    cannot connect
+  4    the server answered with an error, or broke the protocol
+  5    authorization is missing or was refused
+  6    input is needed, and there is nobody to ask
+  7    timed out
+  130  interrupted";
+
+/// What to do where a server wants to know who asks.
+pub(crate) const LOGIN: &str = "`turnbuckle login SERVER` signs in";
+
+/// Why a command did not end well; the number is the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// The tool ran and reported an error, or what was compared differs.
+    Tool = 1,
+    /// Usage or arguments: nothing was called.
+    Usage = 2,
+    /// There is no connection.
+    Connect = 3,
+    /// The server answered with an error, or broke the protocol.
+    Protocol = 4,
+    /// Authorization is missing or was refused.
+    Authorization = 5,
+    /// Input is needed, and there is nobody to ask.
+    Input = 6,
+    /// It took too long.
+    Timeout = 7,
+    /// Ctrl-C.
+    Interrupted = 130,
+}
+
+/// A command that did not end well.
+#[derive(Debug)]
+pub struct Failed {
+    /// The exit code.
+    pub code: Code,
+    source: Box<dyn Error + Send + Sync>,
+    hint: Option<String>,
+}
+
+/// What a command or a part of it comes to.
+pub type Outcome<T = ()> = Result<T, Failed>;
+
+impl Failed {
+    /// A failure with this exit code.
+    pub fn new(code: Code, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            code,
+            source: source.into(),
+            hint: None,
+        }
+    }
+
+    /// A mistake in the command line.
+    pub fn usage(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::new(Code::Usage, source)
+    }
+
+    /// Ctrl-C.
+    pub fn interrupted() -> Self {
+        Self::new(Code::Interrupted, "interrupted")
+    }
+
+    /// What to do next, in one line.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The hint, if there is one.
+    pub(crate) fn hint_given(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The error alone, for whoever shows it in another way.
+    pub fn said(&self) -> String {
+        self.source.to_string()
+    }
+
+    /// The code for the process.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code as u8)
+    }
+}
+
+/// Causes that say in other words what stands around them.
+const NO_NEWS: [&str; 2] = ["client error (Connect)", "tcp connect error"];
+
+/// The error, its causes, and the hint: what a person sees.
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.source)?;
+        let mut said = self.source.to_string();
+        for cause in error_chain::causes(&*self.source) {
+            let text = cause.to_string();
+            // Some errors repeat their cause in their own words.
+            if !said.contains(&text) && !NO_NEWS.contains(&text.as_str()) {
+                write!(f, "\n  because: {text}")?;
+            }
+            said = text;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<ConnectError> for Failed {
+    fn from(error: ConnectError) -> Self {
+        let (code, hint) = match &error {
+            ConnectError::Unauthorized { .. } | ConnectError::Authorization { .. } => {
+                (Code::Authorization, Some(LOGIN))
+            }
+            ConnectError::TimedOut { .. } => (Code::Timeout, None),
+            ConnectError::Unsupported { .. } => (
+                Code::Protocol,
+                Some("without `--revision` and `--era`, what both sides speak is found out"),
+            ),
+            ConnectError::Refused { .. } => (Code::Protocol, None),
+            _ => (Code::Connect, None),
+        };
+        Self {
+            hint: hint.map(str::to_owned),
+            ..Self::new(code, error)
+        }
+    }
+}
+
+impl From<CallError> for Failed {
+    fn from(error: CallError) -> Self {
+        let code = match &error {
+            CallError::ToolFailed { .. } => Code::Tool,
+            CallError::Deadline { .. } => Code::Timeout,
+            CallError::Unauthorized { .. } | CallError::Authorization { .. } => Code::Authorization,
+            CallError::InputRequired { .. } => Code::Input,
+            CallError::Closed { .. } | CallError::Unsent { .. } | CallError::Lost { .. } => {
+                Code::Connect
+            }
+            CallError::Unwritable { .. } => Code::Usage,
+            CallError::Rejected { error, .. }
+                if error.code == code::MISSING_REQUIRED_CLIENT_CAPABILITY =>
+            {
+                Code::Input
+            }
+            _ => Code::Protocol,
+        };
+        let failed = Self::new(code, error);
+        if code == Code::Authorization {
+            return failed.hint(LOGIN);
+        }
+        failed
+    }
+}

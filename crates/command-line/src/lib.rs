@@ -1,0 +1,16 @@
+//! What a command line says: the server that is meant, how it is reached, and arguments.
+//!
+//! [`target`] finds the server that words name and makes the way there, [`argument`] turns
+//! `key=value` into JSON, and [`shell`] writes words as a line again. [`wire`] shows and records the
+//! messages of a connection without the [`secret`]s in them, and [`failure`] says how a command that
+//! failed ends: with an exit code and a hint. The binary, the doctor and the inspector share all of it.
+
+pub mod argument;
+pub mod failure;
+mod http_head;
+pub mod secret;
+pub mod shell;
+pub mod sign_in;
+pub mod style;
+pub mod target;
+pub mod wire;

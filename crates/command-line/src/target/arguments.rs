@@ -1,0 +1,27 @@
+//! What every command that connects is told: a command after `--`, and how to connect.
+
+use clap::Args;
+
+use super::{Options, Server, find};
+use crate::failure::Outcome;
+
+/// The server, where it is a command, and how to connect. The words of a command line name the
+/// others.
+#[derive(Args, Clone, Debug)]
+pub struct ServerArguments {
+    /// How to connect.
+    #[command(flatten)]
+    pub options: Options,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+impl ServerArguments {
+    /// The server, and the words after it.
+    pub fn split<'w>(&self, words: &'w [String]) -> Outcome<(Server, &'w [String])> {
+        self.options.header_pairs()?;
+        find::split(words, &self.command, self.options.config.as_ref())
+    }
+}

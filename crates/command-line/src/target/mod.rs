@@ -1,0 +1,13 @@
+//! The server a command is for: a URL, a name from a config file, or a command after `--`.
+
+mod arguments;
+mod find;
+mod options;
+mod server;
+mod variables;
+
+pub use arguments::ServerArguments;
+pub use find::{catalogue, configured, find, split};
+pub use options::{EraName, Options};
+pub use server::{Server, command, without_query};
+pub use variables::Masked;

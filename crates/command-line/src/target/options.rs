@@ -1,0 +1,175 @@
+//! What every command that connects can be told about the connection.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use clap::Args;
+use turnbuckle::{
+    Client, Revision,
+    client::{Era, HttpTarget},
+};
+use turnbuckle_host::config::Launch;
+
+use crate::failure::{Failed, Outcome};
+
+/// How to connect.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Connection")]
+pub struct Options {
+    /// Look names up in this file alone.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// Speak this revision and no other; otherwise it is found out.
+    #[arg(long, value_name = "DATE")]
+    pub revision: Option<Revision>,
+
+    /// Speak revisions of this era only: legacy (up to 2025-11-25) or modern (since 2026-07-28).
+    #[arg(long, value_name = "ERA", conflicts_with = "revision")]
+    pub era: Option<EraName>,
+
+    /// Send a header with each HTTP request (may be repeated).
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub headers: Vec<String>,
+
+    /// Seconds that all of it may take, your own answers aside. Without this, a server may be silent
+    /// for a minute, and a call may take an hour.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Show every message on stderr, as NDJSON with times and without secrets.
+    #[arg(long)]
+    pub wire: bool,
+
+    /// Write every message to this file, as `turnbuckle record` does.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
+    /// Go through this proxy, instead of the one in the environment.
+    #[arg(long, value_name = "URL")]
+    pub proxy: Option<String>,
+
+    /// Trust this certificate authority too.
+    #[arg(long, value_name = "PEM FILE")]
+    pub cacert: Option<PathBuf>,
+
+    /// Trust any certificate. Anybody can then pretend to be the server.
+    #[arg(long)]
+    pub insecure: bool,
+}
+
+/// An era, by its name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "clap would print the words in `--help`")]
+pub enum EraName {
+    Legacy,
+    Modern,
+}
+
+/// A minute without a word from the server.
+const SILENCE: Duration = Duration::from_mins(1);
+
+/// An hour for a call that reports progress, or a task.
+const LONGEST: Duration = Duration::from_hours(1);
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is no number of seconds"))?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        Err(_) if seconds > 0.0 => Ok(Duration::MAX),
+        _ => Err("it must be more than 0".to_owned()),
+    }
+}
+
+impl Options {
+    /// A client that keeps to what was asked for.
+    pub fn client(&self) -> Client {
+        let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION")).deadline(self.deadline());
+        let client = match (self.revision, self.era) {
+            (Some(revision), _) => client.only(revision),
+            (None, Some(EraName::Legacy)) => client.only_era(Era::Legacy),
+            (None, Some(EraName::Modern)) => client.only_era(Era::Modern),
+            (None, None) => client,
+        };
+        // What a tool gives is shown even where it breaks its own schema; `doctor` says so.
+        client.trust_output()
+    }
+
+    /// Whether a header of the command line authorizes already.
+    pub(super) fn has_authorization(&self) -> bool {
+        let mut names = self
+            .headers
+            .iter()
+            .filter_map(|header| header.split(':').next());
+        names.any(super::server::is_authorization)
+    }
+
+    /// How long a server may be silent.
+    pub fn deadline(&self) -> Duration {
+        self.timeout.unwrap_or(SILENCE)
+    }
+
+    /// How long a command may take, the answers of a person aside.
+    pub fn longest(&self) -> Duration {
+        self.timeout.unwrap_or(LONGEST)
+    }
+
+    /// The values of headers, which are secrets.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.headers.iter();
+        pairs.filter_map(|header| Some(header.split_once(':')?.1.trim()))
+    }
+
+    /// The headers, taken apart. Of what is none, the name alone is repeated: the rest may be a secret.
+    pub(super) fn header_pairs(&self) -> Outcome<Vec<(&str, &str)>> {
+        let pairs = self.headers.iter().map(|header| {
+            let pair = header.split_once(':');
+            let pair = pair.map(|(name, value)| (name.trim(), value.trim()));
+            let is_header = |(name, value): &(&str, &str)| {
+                name.parse::<http::HeaderName>().is_ok()
+                    && value.parse::<http::HeaderValue>().is_ok()
+            };
+            pair.filter(is_header).ok_or_else(|| {
+                let named = header.split_once(':').map(|(name, _)| name.trim());
+                let said = match named {
+                    Some(name) => format!("`{name}: …` is no header"),
+                    None => "what was given to `--header` is none: it has no colon".to_owned(),
+                };
+                Failed::usage(said).hint("write `--header 'Name: value'`")
+            })
+        });
+        pairs.collect()
+    }
+
+    /// Whether what was asked for can be had of such a server.
+    pub fn suits(&self, launch: &Launch) -> Outcome {
+        if matches!(launch, Launch::Command { .. }) && !self.headers.is_empty() {
+            let failed = Failed::usage("`--header` is for servers at a URL, and this is a program");
+            return Err(failed.hint("a program is told by its arguments or its environment"));
+        }
+        Ok(())
+    }
+
+    /// What an HTTP server is reached with.
+    pub(super) fn reach(&self, target: HttpTarget) -> Outcome<HttpTarget> {
+        let mut target = target;
+        for (name, value) in self.header_pairs()? {
+            target = target.header(name, value);
+        }
+        if let Some(proxy) = &self.proxy {
+            target = target.proxy(proxy);
+        }
+        if let Some(file) = &self.cacert {
+            let pem = fs::read(file).map_err(|error| {
+                Failed::usage(format!("cannot read `{}`: {error}", file.display()))
+            })?;
+            target = target.root_certificate(pem);
+        }
+        if self.insecure {
+            target = target.danger_trust_anybody();
+        }
+        Ok(target)
+    }
+}

@@ -1,0 +1,180 @@
+//! The server that was meant, and the way there.
+
+use std::path::Path;
+
+use turnbuckle::{Command, Target, auth::client::OAuth, client::HttpTarget};
+use turnbuckle_host::config::{Launch, Remote};
+
+use super::Options;
+use crate::{
+    failure::{Code, Failed, LOGIN, Outcome},
+    http_head::HeadPrinter,
+    secret::Secrets,
+    sign_in,
+    wire::Wire,
+};
+
+/// The server that was meant, before it is connected to.
+#[derive(Debug)]
+pub struct Server {
+    /// What to call it.
+    pub name: String,
+    /// How it is started or reached.
+    pub launch: Launch,
+    /// The launch as it may be shown: without what was filled in for inputs.
+    pub shown: Launch,
+    pub(super) given: Given,
+}
+
+/// How a command line names a server, as a shell takes it.
+#[derive(Debug)]
+pub(super) enum Given {
+    /// One word, and the option that it is looked up with.
+    Word(String),
+    /// The command after `--`.
+    Command(String),
+}
+
+/// A URL as it is shown: its query may be a secret.
+pub fn without_query(url: &str) -> String {
+    match url.split_once(['?', '#']) {
+        Some((place, _)) => format!("{place}?…"),
+        None => url.to_owned(),
+    }
+}
+
+/// A program that is to be started, as a config file or the command line has it.
+pub fn command(
+    program: &str,
+    arguments: &[String],
+    environment: &[(String, String)],
+    folder: Option<&Path>,
+) -> Command {
+    let mut command = Command::new(program).args(arguments);
+    for (name, value) in environment {
+        command = command.env(name, value);
+    }
+    match folder {
+        Some(folder) => command.current_dir(folder),
+        None => command,
+    }
+}
+
+impl Server {
+    /// A command line about this server that can be run as it stands, but for the query of a URL.
+    pub fn line(&self, command: &str, words: &str) -> String {
+        let blank = if words.is_empty() { "" } else { " " };
+        match &self.given {
+            Given::Command(given) => format!("turnbuckle {command}{blank}{words} -- {given}"),
+            Given::Word(given) => format!("turnbuckle {command} {given}{blank}{words}"),
+        }
+    }
+
+    /// The way there, for a client.
+    pub fn target(&self, options: &Options) -> Outcome<Target> {
+        match &self.launch {
+            Launch::Command {
+                program,
+                arguments,
+                environment,
+                folder,
+            } => Ok(command(program, arguments, environment, folder.as_deref()).into()),
+            Launch::Remote(remote) => {
+                let target = reach(remote, options)?;
+                Ok(match self.tokens(options) {
+                    Some(tokens) => target.authorize(tokens).into(),
+                    None => target.into(),
+                })
+            }
+        }
+    }
+
+    /// The same, with the heads of HTTP shown.
+    pub fn shown_target(&self, options: &Options, wire: &Wire) -> Outcome<Target> {
+        match &self.launch {
+            Launch::Command { .. } => self.target(options),
+            Launch::Remote(remote) => {
+                let heads = HeadPrinter::new(wire.clone(), self.tokens(options));
+                Ok(reach(remote, options)?.authorize(heads).into())
+            }
+        }
+    }
+
+    /// Tokens that somebody signed in for are used, unless others were given.
+    pub fn tokens(&self, options: &Options) -> Option<OAuth> {
+        let Launch::Remote(remote) = &self.launch else {
+            return None;
+        };
+        let mut names = remote.headers.iter().map(|(name, _)| name);
+        let has_own = names.any(|name| is_authorization(name));
+        (!has_own && !options.has_authorization())
+            .then(sign_in::silent)
+            .flatten()
+    }
+
+    /// The way to a server at a URL, for callers that add to it; `None` for a program.
+    pub fn http_target(&self, options: &Options) -> Outcome<Option<HttpTarget>> {
+        match &self.launch {
+            Launch::Command { .. } => Ok(None),
+            Launch::Remote(remote) => reach(remote, options).map(Some),
+        }
+    }
+
+    /// The secrets that it is started or reached with.
+    pub fn secrets(&self, options: &Options) -> Secrets {
+        let mut secrets = Secrets::default();
+        let given = match &self.launch {
+            Launch::Command { environment, .. } => environment,
+            Launch::Remote(remote) => &remote.headers,
+        };
+        for (_, value) in given {
+            secrets.add(value);
+        }
+        options.secrets().for_each(|value| secrets.add(value));
+        secrets
+    }
+
+    /// Shows and records messages as the options say.
+    pub fn wire(&self, options: &Options) -> Outcome<Wire> {
+        Wire::open(
+            options.wire,
+            options.record.as_deref(),
+            self.secrets(options),
+        )
+    }
+
+    /// What went wrong with this server: the hint names it.
+    pub fn explain(&self, failed: Failed) -> Failed {
+        match (failed.hint_given(), failed.code) {
+            (Some(LOGIN), _) => failed.hint(format!("`{}` signs in", self.line("login", ""))),
+            (None, Code::Connect) => self.see_doctor(failed),
+            _ => failed,
+        }
+    }
+
+    /// The same where there was no connection at all.
+    pub fn explain_no_connection(&self, failed: Failed) -> Failed {
+        match failed.hint_given() {
+            None => self.see_doctor(failed),
+            Some(_) => self.explain(failed),
+        }
+    }
+
+    fn see_doctor(&self, failed: Failed) -> Failed {
+        let line = self.line("doctor", "");
+        failed.hint(format!("`{line}` looks for what is in the way"))
+    }
+}
+
+pub(super) fn is_authorization(name: &str) -> bool {
+    name.trim().eq_ignore_ascii_case("authorization")
+}
+
+fn reach(remote: &Remote, options: &Options) -> Outcome<HttpTarget> {
+    let target = HttpTarget::new(&remote.url);
+    let target = remote
+        .headers
+        .iter()
+        .fold(target, |target, (name, value)| target.header(name, value));
+    options.reach(target)
+}

@@ -1,0 +1,61 @@
+//! Where config files get the values of their `${…}`.
+
+use turnbuckle_host::config::{Environment, Input, Variables};
+
+use crate::secret::{self, MASK};
+
+/// The environment. An input that a file would have an editor ask for, as VS Code's do, is the
+/// variable `TURNBUCKLE_INPUT_…` with its id.
+pub(super) struct Process;
+
+impl Variables for Process {
+    fn environment(&self, name: &str) -> Option<String> {
+        Environment.environment(name)
+    }
+
+    fn input(&self, input: &Input) -> Option<String> {
+        self.environment(&variable(&input.id))
+    }
+}
+
+/// The same for whoever only looks: what was given for an input is not shown, nor is a variable that
+/// is named like a secret.
+pub struct Masked;
+
+impl Variables for Masked {
+    fn environment(&self, name: &str) -> Option<String> {
+        let is_secret = secret::is_secret(name) || SECRETS.iter().any(|end| name.ends_with(end));
+        let value = Process.environment(name)?;
+        if is_secret && !value.is_empty() {
+            return Some(MASK.to_owned());
+        }
+        Some(value)
+    }
+
+    fn input(&self, input: &Input) -> Option<String> {
+        Process.input(input).map(|_| MASK.to_owned())
+    }
+}
+
+/// How variables with secrets end, besides members of messages that are secrets.
+const SECRETS: [&str; 3] = ["TOKEN", "KEY", "PASS"];
+
+/// The variable that gives an input.
+pub(super) fn variable(id: &str) -> String {
+    let letters = id.chars().map(|letter| match letter {
+        letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
+        _ => '_',
+    });
+    format!("TURNBUCKLE_INPUT_{}", letters.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_has_a_variable_that_shells_can_set() {
+        assert_eq!(variable("api-key"), "TURNBUCKLE_INPUT_API_KEY");
+        assert_eq!(variable("token2"), "TURNBUCKLE_INPUT_TOKEN2");
+    }
+}

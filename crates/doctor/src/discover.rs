@@ -1,0 +1,188 @@
+//! `server/discover`: whether the server speaks 2026-07-28, and whether it keeps to it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turnbuckle::{
+    Revision,
+    protocol::{error::code, meta::key},
+};
+
+use super::{
+    finding::Finding,
+    offer::hints,
+    table::discover,
+    talk::{Exchange, Talk},
+};
+
+/// What the answer says about the era of the server.
+pub(crate) enum Verdict {
+    /// It speaks 2026-07-28; the result of discovery.
+    Modern(Value),
+    /// It is of that era and cannot be spoken to; the report says why.
+    Broken,
+    /// It is not, or does not say so.
+    Not(Box<Exchange>),
+}
+
+/// A revision that will never be: a date before the protocol.
+pub(crate) const NO_VERSION: &str = "1999-12-31";
+
+/// Asks, and judges the answer.
+pub(crate) async fn open(talk: &mut Talk<'_>, patience: Duration) -> Verdict {
+    let exchange = talk
+        .ask_within("server/discover", json!({}), patience)
+        .await;
+    judge(talk, exchange)
+}
+
+pub(crate) fn judge(talk: &Talk<'_>, exchange: Exchange) -> Verdict {
+    if let Some(result) = exchange.result() {
+        let is_modern =
+            result.get("supportedVersions").is_some() || result["resultType"].is_string();
+        if is_modern {
+            return Verdict::Modern(result.clone());
+        }
+    }
+    let is_modern_error = matches!(
+        exchange.code(),
+        Some(
+            code::HEADER_MISMATCH
+                | code::MISSING_REQUIRED_CLIENT_CAPABILITY
+                | code::UNSUPPORTED_PROTOCOL_VERSION
+        )
+    );
+    if !is_modern_error {
+        return Verdict::Not(Box::new(exchange));
+    }
+    let supported = &exchange
+        .error()
+        .map_or(&Value::Null, |error| &error["data"])["supported"];
+    let speaks: Vec<_> = supported.as_array().into_iter().flatten().collect();
+    let is_older = |version: &&&Value| {
+        let date = version.as_str().unwrap_or_default();
+        Revision::from_date(date).is_some_and(|revision| !revision.is_modern())
+    };
+    if exchange.code() == Some(code::UNSUPPORTED_PROTOCOL_VERSION)
+        && speaks.iter().any(|version| is_older(&version))
+    {
+        // It knows of the era, and speaks the other one.
+        return Verdict::Not(Box::new(exchange));
+    }
+    let said = format!("`server/discover` is answered with {}", exchange.came());
+    let finding = Finding::of(&discover::FAILS, said);
+    talk.report.add(finding.seen_all(exchange.evidence()));
+    Verdict::Broken
+}
+
+/// 2026-07-28 alone was asked for, and is not spoken.
+pub(crate) fn missing(talk: &Talk<'_>, verdict: &Verdict) {
+    if let Verdict::Not(exchange) = verdict {
+        let said = format!(
+            "the server does not speak {}: {}",
+            Revision::LATEST,
+            exchange.came()
+        );
+        let finding = Finding::of(&discover::FAILS, said);
+        talk.report.add(finding.seen_all(exchange.evidence()));
+    }
+}
+
+/// Looks at what discovery says, and at how requests that break the rules are refused.
+pub(crate) async fn look(talk: &mut Talk<'_>, result: &Value) {
+    let report = talk.report;
+    report.step("looking at what `server/discover` says");
+    shape(talk, result);
+    hints(talk, "server/discover", result);
+    let info = &result["_meta"][key::SERVER_INFO];
+    match (info["name"].as_str(), info["version"].as_str()) {
+        (Some(name), Some(version)) => {
+            let title = info["title"].as_str().unwrap_or(name);
+            report.know(|subject| subject.title = Some(format!("{title} {version}")));
+            report.ok(&discover::IDENTITY, "it says who it is");
+        }
+        _ => report.add(Finding::of(
+            &discover::IDENTITY,
+            "results do not say which server they are from",
+        )),
+    }
+    unknown_version(talk).await;
+    missing_meta(talk).await;
+}
+
+fn shape(talk: &Talk<'_>, result: &Value) {
+    let report = talk.report;
+    let spoken = talk.speech.revision().to_string();
+    report.know(|subject| subject.revisions.push(spoken.clone()));
+    let versions: Option<Vec<&str>> = result["supportedVersions"]
+        .as_array()
+        .and_then(|versions| versions.iter().map(Value::as_str).collect());
+    if versions.as_ref().is_none_or(Vec::is_empty) || !result["capabilities"].is_object() {
+        let said = "`supportedVersions` is no list of dates, or `capabilities` no object";
+        report.add(Finding::of(&discover::SHAPE, said).seen(format!("← {result}")));
+        return;
+    }
+    let versions = versions.unwrap_or_default();
+    if versions.contains(&spoken.as_str()) {
+        report.ok(&discover::VERSIONS, versions.join(", "));
+    } else {
+        let said = format!(
+            "it answers in {spoken} and lists only {}",
+            versions.join(", ")
+        );
+        report.add(Finding::of(&discover::VERSIONS, said).seen(format!("← {result}")));
+    }
+}
+
+async fn unknown_version(talk: &mut Talk<'_>) {
+    let mut meta = talk.speech.meta();
+    meta[key::PROTOCOL_VERSION] = json!(NO_VERSION);
+    let exchange = ask_with(talk, meta).await;
+    let data = exchange
+        .error()
+        .map_or(&Value::Null, |error| &error["data"]);
+    let is_right = exchange.code() == Some(code::UNSUPPORTED_PROTOCOL_VERSION)
+        && data["supported"].is_array()
+        && data["requested"].is_string();
+    if is_right && is_bad_request(&exchange) {
+        talk.report
+            .ok(&discover::UNKNOWN_VERSION, "others are refused with -32022");
+        return;
+    }
+    let said = format!("version {NO_VERSION} is answered with {}", exchange.came());
+    let finding = Finding::of(&discover::UNKNOWN_VERSION, said);
+    talk.report.add(finding.seen_all(exchange.evidence()));
+}
+
+async fn missing_meta(talk: &mut Talk<'_>) {
+    let mut meta = talk.speech.meta();
+    if let Some(members) = meta.as_object_mut() {
+        members.shift_remove(key::CLIENT_CAPABILITIES);
+    }
+    let exchange = ask_with(talk, meta).await;
+    if exchange.code() == Some(code::INVALID_PARAMS) && is_bad_request(&exchange) {
+        talk.report
+            .ok(&discover::META, "incomplete `_meta` is refused");
+        return;
+    }
+    let said = format!(
+        "a request without `clientCapabilities` is answered with {}",
+        exchange.came()
+    );
+    let finding = Finding::of(&discover::META, said);
+    talk.report.add(finding.seen_all(exchange.evidence()));
+}
+
+/// Discovery with another `_meta`; over HTTP the header says the same version.
+async fn ask_with(talk: &mut Talk<'_>, meta: Value) -> Exchange {
+    let id = talk.next_id();
+    let message = talk
+        .speech
+        .request(&id, "server/discover", json!({ "_meta": meta }));
+    talk.send_as_written(message).await
+}
+
+/// Over HTTP, such errors have status 400.
+fn is_bad_request(exchange: &Exchange) -> bool {
+    exchange.status().is_none_or(|status| status == 400)
+}

@@ -1,0 +1,116 @@
+//! What the endpoint does with other methods of HTTP, and with what is no JSON.
+
+use serde_json::{Value, json};
+use turnbuckle::{protocol::http::header, transport::http::client::Method};
+use turnbuckle_base::error_chain;
+
+use crate::{
+    finding::Finding,
+    table::http,
+    talk::{Answer, Exchange, Head, HttpRoad, Post, Road, Talk, head},
+};
+
+/// GET in a session is a stream or refused.
+pub(super) async fn look_legacy(talk: &mut Talk<'_>) {
+    let Road::Http(road) = &talk.road else { return };
+    let road = road.clone();
+    talk.report
+        .step("asking with GET, and with what is no JSON");
+    let mut headers = vec![("accept", "text/event-stream".to_owned())];
+    if let Some(session) = &road.session {
+        headers.push((header::SESSION_ID, session.clone()));
+    }
+    if talk.speech.revision().rules().version_header {
+        let version = talk.speech.revision().to_string();
+        headers.push((header::PROTOCOL_VERSION, version));
+    }
+    get(talk, &road, headers).await;
+    bad_json(talk, &road).await;
+}
+
+/// What is no JSON is refused in each era.
+pub(super) async fn look_modern(talk: &mut Talk<'_>, road: &HttpRoad) {
+    talk.report.step("asking with what is no JSON");
+    bad_json(talk, road).await;
+}
+
+/// A server without sessions refuses GET.
+pub(super) async fn look_without_sessions(talk: &Talk<'_>, road: &HttpRoad) {
+    let headers = vec![("accept", "text/event-stream".to_owned())];
+    get(talk, road, headers).await;
+}
+
+/// Looks at the head of what GET gives; a stream is left as soon as it is there.
+async fn get(talk: &Talk<'_>, road: &HttpRoad, headers: Vec<(&'static str, String)>) {
+    let post = Post {
+        method: Method::GET,
+        headers,
+        body: String::new(),
+    };
+    let reply = tokio::time::timeout(talk.patience.probe, road.reply(post)).await;
+    let (seen, said) = match reply {
+        Ok(Ok(reply)) => {
+            let head = head(&reply);
+            match head.status {
+                405 => {
+                    talk.report.ok(&http::GET, "GET is refused with 405");
+                    return;
+                }
+                200 if head.is_events() => {
+                    talk.report.ok(&http::GET, "GET is a stream");
+                    return;
+                }
+                status => {
+                    let said = format!("GET is answered with HTTP {status} {}", head.media_type());
+                    (shown(&head), said)
+                }
+            }
+        }
+        Ok(Err(error)) => (
+            error_chain::in_one_line(&error),
+            "GET is not answered".to_owned(),
+        ),
+        Err(_) => {
+            // The head of a stream may come with its first event. Clients wait for it, in vain.
+            let said = "GET is not answered in time, not even with a head";
+            (String::new(), said.to_owned())
+        }
+    };
+    let finding = Finding::of(&http::GET, said);
+    talk.report.add(if seen.is_empty() {
+        finding
+    } else {
+        finding.seen(seen)
+    });
+}
+
+fn shown(head: &Head) -> String {
+    format!("← HTTP {} content-type: {}", head.status, head.media_type())
+}
+
+async fn bad_json(talk: &Talk<'_>, road: &HttpRoad) {
+    let sent = json!({ "method": "(no JSON)" });
+    let mut post = road.post(&talk.speech, &sent);
+    "{ this is no JSON".clone_into(&mut post.body);
+    let exchange = road.send(post, Value::Null, talk.patience.probe).await;
+    let status = exchange.status().unwrap_or_default();
+    if (400..500).contains(&status) {
+        talk.report
+            .ok(&http::BAD_JSON, "what is no JSON is refused");
+        return;
+    }
+    let said = format!(
+        "a body that is no JSON is answered with {}",
+        came(&exchange)
+    );
+    let finding = Finding::of(&http::BAD_JSON, said);
+    talk.report
+        .add(finding.seen_all(exchange.evidence().into_iter().skip(1)));
+}
+
+fn came(exchange: &Exchange) -> String {
+    match (&exchange.answer, exchange.status()) {
+        (Answer::Message(_), Some(200)) => format!("HTTP 200 and {}", exchange.came()),
+        _ => exchange.came(),
+    }
+}

@@ -1,0 +1,122 @@
+//! What it is that answered, where it was no server.
+
+use turnbuckle::transport::http::client::{Address, AgentSettings};
+
+use super::nearby;
+use crate::{
+    finding::Finding,
+    network,
+    patience::Patience,
+    report::Report,
+    table::{connect, http},
+    talk::{Answer, Exchange, HttpRoad},
+};
+
+pub(super) fn is_redirect(exchange: &Exchange) -> bool {
+    exchange
+        .status()
+        .is_some_and(|status| [301, 302, 303, 307, 308].contains(&status))
+}
+
+/// Where a redirect leads, if it stays with the same server.
+pub(super) fn redirect(report: &Report, at: &Address, exchange: &Exchange) -> Option<Address> {
+    if !is_redirect(exchange) {
+        return None;
+    }
+    let head = exchange.head.as_ref()?;
+    let to = head.header("location").unwrap_or_default();
+    let next = at.join(to).ok();
+    let shown = next
+        .as_ref()
+        .map_or_else(|| to.to_owned(), Address::to_string);
+    let said = format!("HTTP {} leads to {shown}", head.status);
+    report.add(Finding::of(&http::REDIRECT, said).seen_all(exchange.evidence()));
+    match next {
+        Some(next) if next.is_same_origin(at) => Some(next),
+        _ => {
+            let said = format!("the server is elsewhere: {shown}");
+            report.add(Finding::of(&http::NO_ENDPOINT, said));
+            None
+        }
+    }
+}
+
+/// Whether no conversation came about at all; why is in the report then.
+pub(super) async fn cannot_talk(
+    road: &HttpRoad,
+    first: &Exchange,
+    report: &Report,
+    settings: &AgentSettings,
+    patience: Patience,
+) -> bool {
+    if first.status() == Some(407) {
+        let said = "the proxy wants credentials";
+        report.add(Finding::of(&connect::PROXY, said).seen_all(first.evidence()));
+        return true;
+    }
+    let (Answer::Gone(how), None) = (&first.answer, &first.head) else {
+        return false;
+    };
+    if let Some(finding) = network::distrust(how) {
+        // An old certificate was seen before.
+        if !report.has(finding.check) {
+            report.add(finding);
+        }
+        return true;
+    }
+    if let Ok(Some(proxy)) = settings.proxy_before(&road.address) {
+        let said = format!("the proxy {proxy} does not let the request through");
+        report.add(Finding::of(&connect::PROXY, said).seen_all(first.evidence()));
+        return true;
+    }
+    if network::look(report, &road.address, patience).await {
+        return true;
+    }
+    let said = "the connection ends without an answer";
+    report.add(Finding::of(&http::NOT_HTTP, said).seen_all(first.evidence()));
+    true
+}
+
+/// Says what answered instead of a server. `false` if that cannot be told.
+pub(super) async fn explain(
+    report: &Report,
+    road: &HttpRoad,
+    answers: &[&Exchange],
+    patience: Patience,
+) -> bool {
+    for exchange in answers {
+        let Some(head) = &exchange.head else { continue };
+        let is_page = head.media_type() == "text/html"
+            || matches!(&exchange.answer, Answer::Other(body) if is_html(body));
+        let is_missing = matches!(head.status, 404 | 405 | 410) && exchange.code().is_none();
+        if is_page && !is_missing {
+            let said = format!("the answer is a web page (HTTP {})", head.status);
+            let finding = Finding::of(&http::PAGE, said).seen_all(exchange.evidence());
+            report.add(with_nearby(finding, road, patience).await);
+            return true;
+        }
+        if head.status >= 500 {
+            // Told with every exchange.
+            return report.has(&http::SERVER_ERROR);
+        }
+        if is_missing {
+            let said = format!("there is no endpoint here: HTTP {}", head.status);
+            let finding = Finding::of(&http::NO_ENDPOINT, said).seen_all(exchange.evidence());
+            report.add(with_nearby(finding, road, patience).await);
+            return true;
+        }
+    }
+    false
+}
+
+fn is_html(body: &str) -> bool {
+    let start = body.trim_start().get(..9).unwrap_or_default();
+    start.eq_ignore_ascii_case("<!doctype") || start.to_ascii_lowercase().starts_with("<html")
+}
+
+async fn with_nearby(finding: Finding, road: &HttpRoad, patience: Patience) -> Finding {
+    match nearby::find(road, patience).await {
+        Some(place) => finding.seen(format!("there is one at {place}")),
+        None => finding,
+    }
+}

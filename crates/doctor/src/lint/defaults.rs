@@ -1,0 +1,28 @@
+//! Defaults that their own schema refuses.
+
+use turnbuckle::schema::Schema;
+
+use serde_json::Value;
+
+use super::{Place, subschema};
+use crate::{finding::Finding, table::schema};
+
+pub(super) fn look(place: &Place<'_>, root: &Value) {
+    subschema::walk(root, &mut |sub| {
+        let Some(default) = sub.schema.get("default") else {
+            return;
+        };
+        // What refers to the root cannot be judged without it.
+        if sub.schema.to_string().contains("\"$ref\"") {
+            return;
+        }
+        let Ok(compiled) = Schema::compile(sub.schema) else {
+            return;
+        };
+        if !compiled.is_valid(default) {
+            let said = "a default is not what its schema allows";
+            let finding = Finding::of(&schema::DEFAULT, said);
+            place.found(finding.seen(format!("{}", sub.schema)), &sub.pointer);
+        }
+    });
+}

@@ -1,0 +1,71 @@
+//! A raw look at a port whose answer was no HTTP: what does it speak?
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    time::timeout,
+};
+use turnbuckle::transport::http::client::Address;
+
+use super::{place, reach, tls::is_spoken};
+use crate::{
+    finding::Finding,
+    patience::Patience,
+    report::Report,
+    table::{http, tls},
+};
+
+/// A request that every HTTP server answers, if only with an error.
+const REQUEST: &str = "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+/// How much is read to see what it is, in bytes.
+const LOOK: usize = 256;
+
+/// Says what answers at an address that did not answer as HTTP does. `true` if something was found.
+pub(crate) async fn look(report: &Report, address: &Address, patience: Patience) -> bool {
+    let Some(place) = place(address) else {
+        return false;
+    };
+    let Ok(mut stream) = reach(&place, patience.probe).await else {
+        return false;
+    };
+    let mut bytes = vec![0; LOOK];
+    let talk = async {
+        stream.write_all(REQUEST.as_bytes()).await?;
+        stream.read(&mut bytes).await
+    };
+    let Ok(Ok(count @ 1..)) = timeout(patience.probe, talk).await else {
+        // Some close at once when the first bytes are no TLS.
+        let is_tls = match reach(&place, patience.probe).await {
+            Ok(stream) => is_spoken(&place.0, stream, patience).await,
+            Err(_) => false,
+        };
+        if is_tls {
+            unexpected(report, address);
+        }
+        return is_tls;
+    };
+    let bytes = &bytes[..count];
+    // TLS answers a plain request with an alert of its own (type 21), or with such an HTTP page.
+    if bytes.starts_with(&[21, 3]) || is_told_by_page(bytes) {
+        unexpected(report, address);
+        return true;
+    }
+    if bytes.starts_with(b"HTTP/") {
+        return false;
+    }
+    let shown = String::from_utf8_lossy(bytes).into_owned();
+    let said = "what answers at the port speaks no HTTP";
+    report.add(Finding::of(&http::NOT_HTTP, said).seen(format!("← {shown}")));
+    true
+}
+
+fn unexpected(report: &Report, address: &Address) {
+    let said = "the port speaks TLS, and the URL says `http`";
+    report.add(Finding::of(&tls::UNEXPECTED, said).at(address.to_string()));
+}
+
+fn is_told_by_page(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
+    text.contains("http request was sent to https port")
+        || text.contains("http request to an https")
+}

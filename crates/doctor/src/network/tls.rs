@@ -1,0 +1,98 @@
+//! TLS by hand: what the server shows, whether or not it is believed. Whether it is believed is
+//! seen with the first request, which is made as every client makes it.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::{net::TcpStream, time::timeout};
+use turnbuckle::transport::http::client::Shown;
+use turnbuckle_command_line::style::elapsed;
+
+use super::certificate::{Validity, validity};
+use crate::{finding::Finding, patience::Patience, report::Report, table::tls};
+
+/// Two weeks: less, and a renewal has failed already, for they are made a month ahead.
+const SOON: Duration = Duration::from_hours(24 * 14);
+
+const DAY: u64 = 86_400;
+
+/// Makes a TLS connection and looks at the certificate. `None` if there can be none.
+pub(super) async fn look(
+    report: &Report,
+    host: &str,
+    stream: TcpStream,
+    patience: Patience,
+) -> Option<()> {
+    report.step("making a TLS connection");
+    let began = Instant::now();
+    let said = match timeout(patience.probe, Shown::by(host, stream)).await {
+        Ok(Ok(shown)) => {
+            let took = elapsed(began.elapsed());
+            let said = format!("{}, {took}", shown.version);
+            report.ok(&tls::HANDSHAKE, said);
+            look_at_dates(report, validity(&shown.certificate));
+            return Some(());
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "no answer in time".to_owned(),
+    };
+    // A plain HTTP server answers the first message of TLS with text.
+    let finding = if said.contains("InvalidContentType") || said.contains("corrupt message") {
+        Finding::of(&tls::PLAIN, "the port does not speak TLS")
+    } else {
+        Finding::of(&tls::HANDSHAKE, format!("no TLS connection: {said}"))
+    };
+    report.add(finding.seen(said));
+    None
+}
+
+/// Whether TLS is spoken, by whomever.
+pub(super) async fn is_spoken(host: &str, stream: TcpStream, patience: Patience) -> bool {
+    matches!(
+        timeout(patience.probe, Shown::by(host, stream)).await,
+        Ok(Ok(_))
+    )
+}
+
+fn look_at_dates(report: &Report, validity: Option<Validity>) {
+    let Some(validity) = validity else { return };
+    let now = SystemTime::now();
+    if validity.from > now {
+        report.add(Finding::of(
+            &tls::EXPIRED,
+            "the certificate is not valid yet",
+        ));
+        return;
+    }
+    match validity.until.duration_since(now) {
+        Err(past) => {
+            let days = past.duration().as_secs() / DAY;
+            let said = format!("the certificate has expired {days} days ago");
+            report.add(Finding::of(&tls::EXPIRED, said));
+        }
+        Ok(left) => {
+            let said = format!("the certificate expires in {} days", left.as_secs() / DAY);
+            if left < SOON {
+                report.add(Finding::of(&tls::EXPIRES_SOON, said));
+            } else {
+                report.ok(&tls::EXPIRES_SOON, said);
+            }
+        }
+    }
+}
+
+/// What is wrong with a certificate, told by the error of a request that was refused because of it.
+pub(crate) fn distrust(said: &str) -> Option<Finding> {
+    let lower = said.to_ascii_lowercase();
+    let has = |word: &str| lower.contains(word);
+    if !has("certificate") && !has("unknownissuer") {
+        return None;
+    }
+    let (check, message) = if has("expired") || has("not valid yet") || has("notvalidyet") {
+        (&tls::EXPIRED, "the certificate is not valid today")
+    } else if has("not valid for name") || has("notvalidforname") {
+        (&tls::NAME, "the certificate is for another host")
+    } else {
+        (&tls::CHAIN, "the certificate is not trusted here")
+    };
+    Some(Finding::of(check, message).seen(said))
+}

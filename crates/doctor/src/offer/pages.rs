@@ -1,0 +1,113 @@
+//! A list, page by page, to its end or to where it has none.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use turnbuckle::protocol::error::code;
+
+use super::{Kind, hints};
+use crate::{
+    finding::Finding,
+    table::{cache, lists},
+    talk::Talk,
+};
+
+/// How many pages are read; a list of a thousand pages is one that does not end.
+const MAX_PAGES: usize = 1_000;
+
+/// How many entries are kept.
+const MAX_ENTRIES: usize = 50_000;
+
+/// A list.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    pub(super) entries: Vec<Value>,
+    /// Whether every page was read.
+    pub(super) is_whole: bool,
+    /// How long it may be kept, by its first page.
+    pub(super) ttl: u64,
+}
+
+/// Reads all pages. `None` if there is no list; why is in the report.
+pub(super) async fn walk(talk: &mut Talk<'_>, kind: Kind) -> Option<Listed> {
+    let mut listed = Listed::default();
+    let mut cursors = HashSet::new();
+    let mut scope: Option<Value> = None;
+    let mut params = json!({});
+    for page in 0..MAX_PAGES {
+        let exchange = talk.ask(kind.method(), params).await;
+        let Some(result) = exchange.result() else {
+            // Some servers offer resources and know nothing of templates.
+            let is_left_out = kind == Kind::Templates
+                && page == 0
+                && exchange.code() == Some(code::METHOD_NOT_FOUND);
+            if !is_left_out {
+                let said = format!("`{}` is answered with {}", kind.method(), exchange.came());
+                let finding = Finding::of(&lists::FAILS, said);
+                talk.report.add(finding.seen_all(exchange.evidence()));
+            }
+            return (page > 0).then_some(listed);
+        };
+        hints(talk, kind.method(), result);
+        if page == 0 {
+            listed.ttl = result["ttlMs"].as_u64().unwrap_or_default();
+        }
+        if scope.get_or_insert_with(|| result["cacheScope"].clone()) != &result["cacheScope"] {
+            let said = "pages of one list have different scopes";
+            let place = format!("`{}`", kind.method());
+            talk.report.add(Finding::of(&cache::PAGES, said).at(place));
+        }
+        let Some(entries) = result[kind.member()].as_array() else {
+            let said = format!("the result has no list `{}`", kind.member());
+            let finding = Finding::of(&lists::SHAPE, said).at(format!("`{}`", kind.method()));
+            talk.report.add(finding.seen_all(exchange.evidence()));
+            return None;
+        };
+        let room = MAX_ENTRIES.saturating_sub(listed.entries.len());
+        listed.entries.extend(entries.iter().take(room).cloned());
+        match next(talk, kind, result, &mut cursors) {
+            Next::Cursor(cursor) => params = json!({ "cursor": cursor }),
+            Next::End => {
+                listed.is_whole = true;
+                return Some(listed);
+            }
+            Next::Fault => return Some(listed),
+        }
+    }
+    let said = format!("`{}` has more than {MAX_PAGES} pages", kind.method());
+    talk.report.add(Finding::of(&lists::CURSOR_LOOP, said));
+    Some(listed)
+}
+
+enum Next {
+    Cursor(String),
+    End,
+    Fault,
+}
+
+fn next(talk: &Talk<'_>, kind: Kind, result: &Value, seen: &mut HashSet<String>) -> Next {
+    match result.get("nextCursor") {
+        None => Next::End,
+        Some(Value::String(cursor)) if seen.insert(cursor.clone()) => Next::Cursor(cursor.clone()),
+        Some(Value::String(cursor)) => {
+            let said = format!("`{}` gives the same cursor again", kind.method());
+            let finding = Finding::of(&lists::CURSOR_LOOP, said);
+            let evidence = format!("← \"nextCursor\": {:?} after {} pages", cursor, seen.len());
+            talk.report.add(finding.seen(evidence));
+            Next::Fault
+        }
+        Some(Value::Null) => {
+            let said = "`nextCursor` is null on the last page";
+            let place = format!("`{}`", kind.method());
+            talk.report.add(Finding::of(&lists::NULL, said).at(place));
+            Next::End
+        }
+        Some(other) => {
+            let said = "`nextCursor` is no text";
+            let finding = Finding::of(&lists::SHAPE, said).at(format!("`{}`", kind.method()));
+            talk.report
+                .add(finding.seen(format!("← \"nextCursor\": {other}")));
+            Next::Fault
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! HTTP+SSE, the transport of 2024-11-05: one stream of events, and an address to post to.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::time::{timeout, timeout_at};
+use turnbuckle::{
+    client::Direction,
+    transport::http::client::{Events, HeaderMap, Method},
+};
+use turnbuckle_base::error_chain;
+
+use super::{
+    Answer, Exchange, HttpRoad, Kind, MAX_HEARD, MAX_MESSAGE, Post, http::head, kind, refusal,
+};
+
+/// An open stream, and where messages go.
+pub(crate) struct EventsRoad {
+    events: Events,
+    posts: HttpRoad,
+}
+
+/// Why a URL is no such server.
+pub(crate) enum NotEvents {
+    /// It answered something else; the status and media type say what.
+    Other {
+        status: u16,
+        media_type: String,
+    },
+    /// A stream that does not begin with the `endpoint` event.
+    NoEndpoint(String),
+    Failed(String),
+}
+
+impl EventsRoad {
+    pub(crate) async fn open(road: &HttpRoad, patience: Duration) -> Result<Self, NotEvents> {
+        let (agent, address) = (&road.agent, &road.address);
+        let until = Instant::now() + patience;
+        let late = || NotEvents::Failed("no answer in time".to_owned());
+        let asked = agent.events(address, HeaderMap::new());
+        let reply = match timeout_at(until.into(), asked).await {
+            Ok(reply) => {
+                reply.map_err(|error| NotEvents::Failed(error_chain::in_one_line(&error)))?
+            }
+            Err(_) => return Err(late()),
+        };
+        let head = head(&reply);
+        if head.status != 200 || !head.is_events() {
+            return Err(NotEvents::Other {
+                status: head.status,
+                media_type: head.media_type(),
+            });
+        }
+        let mut events = reply.events(MAX_MESSAGE);
+        let first = match timeout_at(until.into(), events.next()).await {
+            Ok(Ok(first)) => first,
+            Ok(Err(error)) => return Err(NotEvents::Failed(error_chain::in_one_line(&error))),
+            Err(_) => return Err(NotEvents::NoEndpoint("no event in time".to_owned())),
+        };
+        let first = first.ok_or_else(|| NotEvents::NoEndpoint("an empty stream".to_owned()))?;
+        if first.event.as_deref() != Some("endpoint") {
+            return Err(NotEvents::NoEndpoint(first.data));
+        }
+        let endpoint = address
+            .join(&first.data)
+            .map_err(|error| NotEvents::NoEndpoint(error.to_string()))?;
+        Ok(Self {
+            events,
+            posts: HttpRoad::new(agent.clone(), endpoint, road.wire.clone()),
+        })
+    }
+
+    pub(crate) async fn exchange(&mut self, message: Value, patience: Duration) -> Exchange {
+        let began = Instant::now();
+        let posted = self.post(&message, patience).await;
+        let is_taken = posted.status().is_some_and(|status| status < 300);
+        if !is_taken {
+            return posted;
+        }
+        let id = message.get("id").cloned();
+        let mut heard = Vec::new();
+        let answer = self.answer(id.as_ref(), began + patience, &mut heard).await;
+        Exchange {
+            answer,
+            heard,
+            took: began.elapsed(),
+            head: None,
+            ..posted
+        }
+    }
+
+    /// Posts a message and waits for nothing but the status.
+    pub(crate) async fn post(&self, message: &Value, patience: Duration) -> Exchange {
+        let post = Post {
+            method: Method::POST,
+            headers: vec![("content-type", "application/json".to_owned())],
+            body: message.to_string(),
+        };
+        self.posts.send(post, message.clone(), patience).await
+    }
+
+    /// Everything that comes within a time.
+    pub(crate) async fn listen(&mut self, time: Duration) -> Vec<Value> {
+        let mut heard = Vec::new();
+        let _ = self.answer(None, Instant::now() + time, &mut heard).await;
+        heard
+    }
+
+    async fn answer(
+        &mut self,
+        id: Option<&Value>,
+        until: Instant,
+        heard: &mut Vec<Value>,
+    ) -> Answer {
+        loop {
+            let event = match timeout_at(until.into(), self.events.next()).await {
+                Ok(Ok(Some(event))) => event,
+                Ok(Ok(None)) => return Answer::Gone("the stream of events ended".to_owned()),
+                Ok(Err(error)) => return Answer::Gone(error_chain::in_one_line(&error)),
+                Err(_) => return Answer::Silence,
+            };
+            self.posts.wire.pass(Direction::In, event.data.as_bytes());
+            let Ok(message) = serde_json::from_str::<Value>(&event.data) else {
+                continue;
+            };
+            match kind(&message, id) {
+                Kind::Answer => return Answer::Message(message),
+                Kind::Request(own) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    let answer = refusal(&message, &own);
+                    let _ = timeout(left, self.post(&answer, left)).await;
+                }
+                Kind::Other => {}
+            }
+            if heard.len() < MAX_HEARD {
+                heard.push(message);
+            }
+        }
+    }
+}

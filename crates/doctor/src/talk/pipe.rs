@@ -1,0 +1,321 @@
+//! A program, by its stdin and stdout.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    time::{timeout, timeout_at},
+};
+use turnbuckle::{
+    client::Direction,
+    transport::{Child, ChildReader, ChildWriter, Command, Ended, SpawnError},
+};
+use turnbuckle_command_line::wire::Wire;
+
+use super::{Answer, Exchange, Kind, MAX_HEARD, MAX_MESSAGE, kind, refusal};
+
+/// How many stray lines are kept: the first tell what they are.
+const MAX_STRAY: usize = 16;
+
+/// How long a program that closed its stdout has to exit, so that its status can be told.
+const EXIT_WAIT: Duration = Duration::from_millis(500);
+
+/// How many of its last words are shown, in lines.
+const LAST_WORDS: usize = 8;
+
+/// How much later the last lines of stderr may come than the end of stdout.
+const WORDS_WAIT: Duration = Duration::from_millis(50);
+
+/// A running program.
+pub(crate) struct Pipe {
+    child: Child,
+    reader: BufReader<ChildReader>,
+    writer: ChildWriter,
+    /// A line that has begun.
+    line: Vec<u8>,
+    /// Lines on stdout that are no messages.
+    pub(crate) stray: Vec<Stray>,
+    /// Why it cannot be talked to any more.
+    gone: Option<String>,
+    /// The last request.
+    pub(crate) last: String,
+    /// Whether any request was answered.
+    pub(crate) has_answered: bool,
+    pub(crate) started: Instant,
+    wire: Wire,
+}
+
+/// What is on stdout and does not belong there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stray {
+    Text(String),
+    /// A header as language servers have it.
+    Framing(String),
+    /// A piece of JSON that goes over several lines.
+    Piece(String),
+    /// Bytes that are no UTF-8, or a byte order mark.
+    Encoding(String),
+    TooLong,
+}
+
+impl Pipe {
+    pub(crate) fn start(command: &Command, wire: Wire) -> Result<Self, SpawnError> {
+        let started = Instant::now();
+        let (child, pipes) = command.spawn()?;
+        Ok(Self {
+            child,
+            reader: BufReader::new(pipes.reader),
+            writer: pipes.writer,
+            line: Vec::new(),
+            stray: Vec::new(),
+            gone: None,
+            last: String::new(),
+            has_answered: false,
+            wire,
+            started,
+        })
+    }
+
+    /// Its last words, as evidence.
+    pub(crate) async fn last_words(&self) -> Vec<String> {
+        if self.is_gone() {
+            tokio::time::sleep(WORDS_WAIT).await;
+        }
+        let words = self.child.stderr().tail(LAST_WORDS);
+        words
+            .lines()
+            .map(|line| format!("stderr: {line}"))
+            .collect()
+    }
+
+    /// How it ended by itself, if it did.
+    pub(crate) fn how_gone(&self) -> Option<&str> {
+        self.gone.as_deref()
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.is_some()
+    }
+
+    pub(crate) async fn exchange(&mut self, message: Value, patience: Duration) -> Exchange {
+        let began = Instant::now();
+        if self.gone.is_none() {
+            message["method"]
+                .as_str()
+                .unwrap_or_default()
+                .clone_into(&mut self.last);
+        }
+        let written = self.write(&message, patience).await;
+        if !matches!(written.answer, Answer::Nothing) {
+            return written;
+        }
+        let id = message.get("id").cloned();
+        let mut heard = Vec::new();
+        let answer = self.answer(id.as_ref(), began + patience, &mut heard).await;
+        Exchange {
+            sent: message,
+            answer,
+            heard,
+            head: None,
+            took: began.elapsed(),
+        }
+    }
+
+    /// Writes a message and waits for nothing.
+    pub(crate) async fn write(&mut self, message: &Value, patience: Duration) -> Exchange {
+        let answer = self.write_text(&format!("{message}\n"), patience).await;
+        Exchange {
+            sent: message.clone(),
+            answer,
+            heard: Vec::new(),
+            head: None,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) async fn write_text(&mut self, text: &str, patience: Duration) -> Answer {
+        self.wire.pass(Direction::Out, text.trim_end().as_bytes());
+        let written = timeout(patience, self.writer.write_all(text.as_bytes())).await;
+        match written {
+            Ok(Ok(())) => Answer::Nothing,
+            Ok(Err(error)) => Answer::Gone(self.ended(&error.to_string()).await),
+            Err(_) => Answer::Gone("it does not read its stdin".to_owned()),
+        }
+    }
+
+    /// The next message, whatever it is.
+    pub(crate) async fn first(&mut self, until: Instant) -> Answer {
+        match timeout_at(until.into(), self.next()).await {
+            Ok(Ok(message)) => Answer::Message(message),
+            Ok(Err(gone)) => Answer::Gone(gone),
+            Err(_) => Answer::Silence,
+        }
+    }
+
+    /// Everything that comes within a time.
+    pub(crate) async fn listen(&mut self, time: Duration) -> Vec<Value> {
+        let mut heard = Vec::new();
+        let _ = self.answer(None, Instant::now() + time, &mut heard).await;
+        heard
+    }
+
+    async fn answer(
+        &mut self,
+        id: Option<&Value>,
+        until: Instant,
+        heard: &mut Vec<Value>,
+    ) -> Answer {
+        loop {
+            let message = match timeout_at(until.into(), self.next()).await {
+                Ok(Ok(message)) => message,
+                Ok(Err(gone)) => return Answer::Gone(gone),
+                Err(_) => return Answer::Silence,
+            };
+            match kind(&message, id) {
+                Kind::Answer => {
+                    self.has_answered = true;
+                    return Answer::Message(message);
+                }
+                Kind::Request(own) => {
+                    let answer = format!("{}\n", refusal(&message, &own));
+                    let _ =
+                        timeout_at(until.into(), self.writer.write_all(answer.as_bytes())).await;
+                }
+                Kind::Other => {}
+            }
+            if heard.len() < MAX_HEARD {
+                heard.push(message);
+            }
+        }
+    }
+
+    /// The next line that is a message.
+    async fn next(&mut self) -> Result<Value, String> {
+        loop {
+            let limit = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
+            // What was read stays in `line` when this future is dropped.
+            let mut limited = (&mut self.reader).take(limit);
+            match limited.read_until(b'\n', &mut self.line).await {
+                Ok(0) => return Err(self.ended("its stdout was closed").await),
+                Ok(_) => {}
+                Err(error) => return Err(self.ended(&error.to_string()).await),
+            }
+            let is_whole = self.line.last() == Some(&b'\n');
+            if !is_whole && self.line.len() < MAX_MESSAGE {
+                continue;
+            }
+            let line = std::mem::take(&mut self.line);
+            if !is_whole {
+                self.keep(Stray::TooLong);
+                return Err("a line of its stdout does not end".to_owned());
+            }
+            self.wire.pass(Direction::In, line.trim_ascii());
+            match read(&line) {
+                Ok(Some(message)) => return Ok(message),
+                Ok(None) => {}
+                Err(stray) => self.keep(stray),
+            }
+        }
+    }
+
+    fn keep(&mut self, stray: Stray) {
+        if self.stray.len() < MAX_STRAY {
+            self.stray.push(stray);
+        }
+    }
+
+    /// How it ended, with its status if there is one soon.
+    async fn ended(&mut self, otherwise: &str) -> String {
+        let status = timeout(EXIT_WAIT, self.child.exited()).await;
+        let how = match status {
+            Ok(Some(status)) => format!("the process ended ({status})"),
+            Ok(None) => "the process ended".to_owned(),
+            Err(_) => otherwise.to_owned(),
+        };
+        self.gone.get_or_insert(how).clone()
+    }
+
+    /// Closes its input and waits for its end.
+    pub(crate) async fn finish(self, grace: Duration) -> Ended {
+        let Self {
+            child,
+            mut reader,
+            writer,
+            ..
+        } = self;
+        drop(writer);
+        let mut ended = std::pin::pin!(child.shutdown(grace));
+        let mut nowhere = tokio::io::sink();
+        // What it still has to say must not keep it from ending.
+        tokio::select! {
+            ended = &mut ended => return ended,
+            _ = tokio::io::copy(&mut reader, &mut nowhere) => {}
+        }
+        ended.await
+    }
+}
+
+/// What a line is: a message, nothing, or something that does not belong there.
+fn read(line: &[u8]) -> Result<Option<Value>, Stray> {
+    let shown = || String::from_utf8_lossy(line).trim_end().to_owned();
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Err(Stray::Encoding(shown()));
+    };
+    if text.starts_with('\u{feff}') {
+        return Err(Stray::Encoding(shown()));
+    }
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let lower = text.to_ascii_lowercase();
+    // The body of one message is followed by the header of the next.
+    if lower.contains("content-length:") && !lower.ends_with('}') {
+        return Err(Stray::Framing(shown()));
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(message) if message.get("jsonrpc").is_some() => Ok(Some(message)),
+        Ok(message) if message.get("method").is_some() || message.get("id").is_some() => {
+            Ok(Some(message))
+        }
+        _ if is_piece(text) => Err(Stray::Piece(shown())),
+        _ => Err(Stray::Text(shown())),
+    }
+}
+
+/// Whether a line looks like a part of indented JSON.
+fn is_piece(text: &str) -> bool {
+    matches!(text, "{" | "}" | "}," | "[" | "]" | "],")
+        || (text.starts_with('"') && text.contains("\":"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_apart() {
+        let message = br#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        assert!(matches!(read(message), Ok(Some(_))));
+        assert_eq!(read(b"\r\n"), Ok(None));
+        assert_eq!(read(b"ready\n"), Err(Stray::Text("ready".to_owned())));
+        assert!(matches!(
+            read(b"Content-Length: 12\r\n"),
+            Err(Stray::Framing(_))
+        ));
+        assert!(matches!(read(b"{\n"), Err(Stray::Piece(_))));
+        assert!(matches!(
+            read(b"  \"jsonrpc\": \"2.0\",\n"),
+            Err(Stray::Piece(_))
+        ));
+        assert!(matches!(read(b"caf\xe9\n"), Err(Stray::Encoding(_))));
+        assert!(matches!(
+            read("\u{feff}{}".as_bytes()),
+            Err(Stray::Encoding(_))
+        ));
+        assert!(matches!(read(b"{\"level\":\"info\"}"), Err(Stray::Text(_))));
+    }
+}

@@ -1,0 +1,248 @@
+//! The client that connects to a server of the inspector, and what it does while it is connected.
+
+use std::{
+    future::Future,
+    sync::{Arc, Weak, atomic::AtomicBool},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+use turnbuckle::{
+    Answers, Client, ConnectError, Connection, Target,
+    apps::{Ui, UiClient},
+    auth::client::{Loopback, OAuth},
+    client::{Ask as Asked, Era, Logged, Refusal},
+    protocol::{ElicitResult, Root},
+};
+use turnbuckle_command_line::target::{EraName, Server};
+
+use super::{
+    Inspector,
+    ask::{self, Ask, Reply},
+    call, clock,
+    http_row::Onlooker,
+    listening,
+    problem::{Problem, Who},
+    raw::Raw,
+    server::{Entry, Pin, Stage},
+};
+
+/// All that connecting needs to know.
+pub(super) struct Plan {
+    id: String,
+    server: Arc<Server>,
+    pin: Pin,
+    oauth: OAuth,
+    may_sign_in: Arc<AtomicBool>,
+}
+
+impl Plan {
+    pub(super) fn of(entry: &mut Entry) -> Self {
+        let oauth = entry.oauth.get_or_insert_with(|| {
+            let oauth = OAuth::new("turnbuckle");
+            // Where tokens cannot be kept, they last as long as the process.
+            oauth.clone().remember().unwrap_or(oauth)
+        });
+        Self {
+            id: entry.id.clone(),
+            server: entry.server.clone(),
+            pin: entry.pin,
+            oauth: oauth.clone(),
+            may_sign_in: entry.may_sign_in.clone(),
+        }
+    }
+
+    /// Connects, and looks after the connection until it ends.
+    pub(super) async fn run(self, inspector: Arc<Inspector>, old: Option<Connection>) {
+        if let Some(old) = old {
+            old.close().await;
+        }
+        let connection = match self.connect(&inspector).await {
+            Ok(connection) => connection,
+            Err(problem) => {
+                inspector.change_server(&self.id, |entry| {
+                    entry.stage = Stage::Failed;
+                    entry.error = Some(problem);
+                });
+                return;
+            }
+        };
+        let latency = inspector.wire.latency(&self.id);
+        inspector.change_server(&self.id, |entry| {
+            entry.stage = Stage::Open;
+            entry.connection = Some(connection.clone());
+            entry.reading = Arc::default();
+            entry.latency = latency;
+        });
+        listening::begin(&inspector, &self.id, &connection);
+        // The lists are read before the page asks for them.
+        tokio::join!(
+            inspector.offer(&self.id, false),
+            self.look_after(&inspector, &connection)
+        );
+    }
+
+    async fn connect(&self, inspector: &Arc<Inspector>) -> Result<Connection, Problem> {
+        let target = self.target(inspector)?;
+        let client = self.client(inspector);
+        let connected: Result<Connection, ConnectError> = client.connect(target).await;
+        connected.map_err(|error| Problem::from(&error))
+    }
+
+    fn target(&self, inspector: &Arc<Inspector>) -> Result<Target, Problem> {
+        let misconfigured = |failed: turnbuckle_command_line::failure::Failed| {
+            Problem::new(Who::Validation, failed.said())
+        };
+        let options = &inspector.options;
+        let http = self.server.http_target(options).map_err(misconfigured)?;
+        match http {
+            Some(http) => {
+                let onlooker = Onlooker::new(
+                    self.id.clone(),
+                    inspector.wire.clone(),
+                    self.oauth.clone(),
+                    self.may_sign_in.clone(),
+                );
+                Ok(http.authorize(onlooker).into())
+            }
+            None => self.server.target(options).map_err(misconfigured),
+        }
+    }
+
+    fn client(&self, inspector: &Arc<Inspector>) -> Client {
+        let (id, wire) = (self.id.clone(), inspector.wire.clone());
+        let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION"))
+            .deadline(inspector.options.deadline())
+            // What a tool gives is shown as it is; whether it fits is said beside it.
+            .trust_output()
+            .no_cache()
+            .declare::<Ui>(&UiClient::default())
+            .answering(answers(&self.id, inspector))
+            .on_wire(move |passing| wire.message(&id, passing.direction, passing.message));
+        match (self.pin.revision, self.pin.era) {
+            (Some(revision), _) => client.only(revision),
+            (None, Some(EraName::Legacy)) => client.only_era(Era::Legacy),
+            (None, Some(EraName::Modern)) => client.only_era(Era::Modern),
+            (None, None) => client,
+        }
+    }
+
+    /// Passes on what the server logs, until the connection is over.
+    async fn look_after(&self, inspector: &Arc<Inspector>, connection: &Connection) {
+        let mut logs = connection.logs();
+        while let Some(logged) = logs.next().await {
+            inspector.logged(&Line::new(&self.id, &logged));
+        }
+        let ending = connection.closed().await;
+        inspector.change_server(&self.id, |entry| {
+            let message = format!("the connection ended{ending}");
+            entry.stage = Stage::Failed;
+            entry.error = Some(Problem::new(Who::Transport, message).hint("connect again"));
+            entry.offer = None;
+        });
+    }
+}
+
+/// The way in which a person signs in: the page shows the link.
+pub(super) fn browser(tell: impl Fn(&str, &str) + Send + Sync + 'static) -> Loopback {
+    Loopback::new()
+        .without_opening()
+        .announce(move |request| tell(request.issuer(), request.url()))
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    server: &'a str,
+    level: Raw,
+    logger: Option<&'a str>,
+    data: Raw,
+    #[serde(serialize_with = "clock::plain")]
+    time: f64,
+}
+
+impl<'a> Line<'a> {
+    fn new(server: &'a str, logged: &'a Logged) -> Self {
+        let (level, logger, data) = match logged {
+            Logged::Message(message) => (
+                Raw::of(&message.level),
+                message.logger.as_deref(),
+                Raw::of(&message.data),
+            ),
+            Logged::Missed(count) => (
+                Raw::of("warning"),
+                Some("turnbuckle"),
+                Raw::of(&format!("{count} messages came too fast and were lost")),
+            ),
+            _ => (Raw::of("debug"), None, Raw::of(&())),
+        };
+        Self {
+            server,
+            level,
+            logger,
+            data,
+            time: clock::now(),
+        }
+    }
+}
+
+/// Answers of sessions come from the page. What modern servers ask, exchanges see themselves.
+fn answers(id: &str, inspector: &Arc<Inspector>) -> Answers {
+    let page = Page {
+        server: id.to_owned(),
+        inspector: Arc::downgrade(inspector),
+    };
+    let (forms, urls, samples) = (page.clone(), page.clone(), page);
+    Answers::new()
+        .on_form(move |asked| forms.ask("elicitation/create", asked))
+        .on_url(move |asked| urls.ask("elicitation/create", asked))
+        .on_sample_with_tools(move |asked| samples.ask("sampling/createMessage", asked))
+        .roots(Vec::<Root>::new())
+}
+
+/// The page, as a session's questions reach it.
+#[derive(Clone)]
+struct Page {
+    server: String,
+    inspector: Weak<Inspector>,
+}
+
+impl Page {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "handlers are given the question for themselves"
+    )]
+    fn ask<P: Serialize, R: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        asked: Asked<P>,
+    ) -> impl Future<Output = Result<R, Refusal>> + Send + use<P, R> {
+        let inspector = self.inspector.upgrade();
+        let server = self.server.clone();
+        let params = Raw::of(&asked.request);
+        async move {
+            let Some(inspector) = inspector else {
+                return Err(Refusal::Declined);
+            };
+            let exchange = call::current().map(|current| current.0);
+            let ask = Ask {
+                id: String::new(),
+                exchange: exchange.or_else(|| inspector.only_running(&server)),
+                server,
+                key: String::new(),
+                method: method.to_owned(),
+                params,
+                round: 1,
+                state_bytes: 0,
+            };
+            let is_form = method == "elicitation/create";
+            match ask::ask(&inspector, ask).await {
+                Reply::Result(result) => Ok(serde_json::from_str(result.get())?),
+                Reply::Cancel if is_form => {
+                    let cancelled = serde_json::to_string(&ElicitResult::cancel())?;
+                    Ok(serde_json::from_str(&cancelled)?)
+                }
+                Reply::Decline | Reply::Cancel => Err(Refusal::Declined),
+                Reply::Error(reason) => Err(Refusal::failed(reason)),
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The command line that does the same as an exchange: it can be pasted into a shell and runs.
+
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+use turnbuckle_command_line::{
+    argument::{self, Tree},
+    shell::{line, quote},
+    target::{EraName, Options},
+};
+use turnbuckle_host::config::Launch;
+
+use super::{
+    Inspector,
+    exchange::Wanted,
+    http_row,
+    message::object_of,
+    server::{Entry, Pin},
+};
+
+/// What every command line for a server has, each part quoted for a shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Shell {
+    /// How to connect.
+    options: String,
+    /// The server, where it is one word.
+    server: String,
+    /// `--` and the command that is the server.
+    command: String,
+}
+
+impl Shell {
+    pub(super) fn of(options: &Options, entry: &Entry) -> Self {
+        let mut words = pins(entry.pin);
+        if let Some(word) = &entry.origin.word {
+            let config = options.config.as_ref();
+            words.extend(config.map(|file| named("--config", &file.to_string_lossy())));
+            words.extend(reach(options, &entry.server.launch));
+            return Self::new(&words, quote(word), String::new());
+        }
+        words.extend(reach(options, &entry.server.launch));
+        match &entry.server.launch {
+            launch @ Launch::Remote(_) => {
+                Self::new(&words, quote(&super::server::shown(launch)), String::new())
+            }
+            Launch::Command {
+                program, arguments, ..
+            } => {
+                let command = std::iter::once(program).chain(arguments);
+                let command = line(command.map(String::as_str));
+                Self::new(&words, String::new(), format!("-- {command}"))
+            }
+        }
+    }
+
+    fn new(options: &[String], server: String, command: String) -> Self {
+        Self {
+            options: options.join(" "),
+            server,
+            command,
+        }
+    }
+
+    /// The line that does `verb` with these words.
+    fn line(&self, verb: &str, words: &[String]) -> String {
+        let words = line(words.iter().map(String::as_str));
+        let parts = ["turnbuckle", verb, &self.options, &self.server];
+        let parts = parts.into_iter().chain([&*words, &*self.command]);
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
+    }
+}
+
+/// The line for an exchange; `None` where the command line has no word for it.
+pub(super) fn of(inspector: &Inspector, server: &str, wanted: &Wanted) -> Option<String> {
+    let shell = Shell::of(&inspector.options, inspector.lock().server(server)?);
+    let offer = inspector.known_offer(server);
+    let params = wanted.params.as_deref().map_or("{}", RawValue::get);
+    let object = object_of(params);
+    let mut input = None;
+    let (verb, words) = match wanted.method.as_str() {
+        "tools/call" => {
+            let tool = object?;
+            let schemas = offer.as_ref().and_then(|offer| offer.tool(&tool));
+            let schema = schemas.and_then(|schemas| schemas.input_schema);
+            let (arguments, stdin) = arguments(params, &schema.unwrap_or_default())?;
+            input = stdin;
+            ("call", std::iter::once(tool).chain(arguments).collect())
+        }
+        "prompts/get" => {
+            let prompt = object?;
+            let schema = offer.as_ref().and_then(|offer| offer.prompt(&prompt));
+            let (arguments, stdin) = arguments(params, &schema.unwrap_or_default())?;
+            input = stdin;
+            ("get", std::iter::once(prompt).chain(arguments).collect())
+        }
+        "resources/read" => ("read", vec![object?]),
+        "completion/complete" => ("complete", completion(params)?),
+        "tools/list" => ("list", Vec::new()),
+        _ => return None,
+    };
+    let line = shell.line(verb, &words);
+    Some(match input {
+        Some(json) => format!("printf %s {} | {line}", quote(&json)),
+        None => line,
+    })
+}
+
+/// How an HTTP server is reached. A header that may be a secret is taken from the environment: what is
+/// shown and copied holds none.
+fn reach(options: &Options, launch: &Launch) -> Vec<String> {
+    if !matches!(launch, Launch::Remote(_)) {
+        return Vec::new();
+    }
+    let mut words: Vec<String> = options.headers.iter().map(|header| sent(header)).collect();
+    words.extend(options.proxy.as_ref().map(|url| named("--proxy", url)));
+    let authority = options.cacert.as_ref();
+    words.extend(authority.map(|file| named("--cacert", &file.to_string_lossy())));
+    words.extend(options.insecure.then(|| "--insecure".to_owned()));
+    words
+}
+
+fn named(option: &str, value: &str) -> String {
+    format!("{option} {}", quote(value))
+}
+
+fn sent(header: &str) -> String {
+    let name = header.split(':').next().unwrap_or_default().trim();
+    if !http_row::is_secret(name) {
+        return named("--header", header);
+    }
+    let variable: String = name
+        .chars()
+        .map(|character| match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => character.to_ascii_uppercase(),
+            _ => '_',
+        })
+        .collect();
+    format!("--header \"{name}: ${variable}\"")
+}
+
+fn pins(pin: Pin) -> Vec<String> {
+    match (pin.revision, pin.era) {
+        (Some(revision), _) => vec![format!("--revision {revision}")],
+        (None, Some(EraName::Legacy)) => vec!["--era legacy".to_owned()],
+        (None, Some(EraName::Modern)) => vec!["--era modern".to_owned()],
+        (None, None) => Vec::new(),
+    }
+}
+
+/// Arguments as words that read back as the same JSON; where there are none, `-` and the JSON.
+fn arguments(params: &str, schema: &Value) -> Option<(Vec<String>, Option<String>)> {
+    let Tree::Object(members) = Tree::parse(params).ok()? else {
+        return None;
+    };
+    let given = members.into_iter().find(|(name, _)| name == "arguments");
+    let Some((_, given)) = given else {
+        return Some((Vec::new(), None));
+    };
+    let json = given.to_json();
+    let Tree::Object(members) = given else {
+        return None;
+    };
+    let words: Option<Vec<String>> = members
+        .iter()
+        .map(|(key, value)| word(key, value, schema))
+        .collect();
+    Some(match words {
+        Some(words) => (words, None),
+        None => (vec!["-".to_owned()], Some(json)),
+    })
+}
+
+/// The shortest word that means this.
+fn word(key: &str, value: &Tree, schema: &Value) -> Option<String> {
+    let json = value.to_json();
+    let plain = match serde_json::from_str::<String>(&json) {
+        Ok(text) => format!("{key}={text}"),
+        Err(_) => format!("{key}={json}"),
+    };
+    let wanted = Tree::Object(vec![(key.to_owned(), value.clone())]).to_json();
+    [plain, format!("{key}:={json}")].into_iter().find(|word| {
+        // One that begins with `-` would be an option, one with `=@` a file.
+        let is_safe = !word.starts_with('-') && !word.contains("=@");
+        let read = || argument::read(std::slice::from_ref(word), schema);
+        is_safe && read().is_ok_and(|tree| tree.to_json() == wanted)
+    })
+}
+
+/// `complete` takes the prompt or template, what is settled, and what is being typed.
+fn completion(params: &str) -> Option<Vec<String>> {
+    let params: Value = serde_json::from_str(params).ok()?;
+    let reference = params.get("ref")?;
+    let of = reference.get("name").or_else(|| reference.get("uri"))?;
+    let typed = params.get("argument")?;
+    let pair = |name: &str, value: &str| format!("{name}={value}");
+    let mut words = vec![of.as_str()?.to_owned()];
+    let settled = params.pointer("/context/arguments");
+    for (name, value) in settled.and_then(Value::as_object).into_iter().flatten() {
+        words.push(pair(name, value.as_str()?));
+    }
+    let value = typed.get("value")?.as_str()?;
+    words.push(pair(typed.get("name")?.as_str()?, value));
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn headers_are_named_and_secrets_left_to_the_environment() {
+        assert_eq!(
+            sent("Authorization: Bearer hunter2"),
+            "--header \"Authorization: $AUTHORIZATION\""
+        );
+        assert_eq!(
+            sent("X-Api-Key: hunter2"),
+            "--header \"X-Api-Key: $X_API_KEY\""
+        );
+        assert_eq!(sent("X-Team: blue sky"), "--header 'X-Team: blue sky'");
+    }
+
+    #[test]
+    fn a_line_has_what_the_connection_has() {
+        let shell = Shell::new(
+            &[
+                "--revision 2025-06-18".to_owned(),
+                named("--config", "a b.json"),
+            ],
+            "lab".to_owned(),
+            String::new(),
+        );
+        assert_eq!(
+            shell.line("call", &["echo".to_owned(), "text=a b".to_owned()]),
+            "turnbuckle call --revision 2025-06-18 --config 'a b.json' lab echo 'text=a b'"
+        );
+        let shell = Shell::new(&[], String::new(), "-- npx x".to_owned());
+        assert_eq!(shell.line("list", &[]), "turnbuckle list -- npx x");
+    }
+
+    #[test]
+    fn arguments_read_back_as_they_were() {
+        let schema = json!({"properties": {
+            "text": {"type": "string"}, "n": {"type": "integer"}, "list": {"type": "array"}}});
+        for (given, wanted) in [
+            (r#"{"text":"hi"}"#, &["text=hi"][..]),
+            (
+                r#"{"text":"7","n":12345678901234567890123}"#,
+                &["text=7", "n=12345678901234567890123"],
+            ),
+            (r#"{"text":"@file"}"#, &[r#"text:="@file""#]),
+            (r#"{"list":[1.50,"a"]}"#, &[r#"list=[1.50,"a"]"#]),
+        ] {
+            let params = format!("{{\"arguments\":{given}}}");
+            let (words, input) = arguments(&params, &schema).unwrap();
+            assert_eq!(input, None, "{given}");
+            let read = argument::read(&words, &schema).unwrap().to_json();
+            assert_eq!(read, given);
+            assert_eq!(words, wanted, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_word_goes_by_stdin() {
+        let given = r#"{"a=b":1,"-x":2}"#;
+        let params = format!("{{\"arguments\":{given}}}");
+        let (words, input) = arguments(&params, &json!({})).unwrap();
+        assert_eq!(
+            (words, input.as_deref()),
+            (vec!["-".to_owned()], Some(given))
+        );
+    }
+}

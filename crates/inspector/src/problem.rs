@@ -1,0 +1,107 @@
+//! What went wrong, and whose doing it was.
+
+use std::error::Error;
+
+use serde::Serialize;
+use turnbuckle::{CallError, ConnectError};
+use turnbuckle_base::error_chain;
+
+/// Whose doing a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Who {
+    Transport,
+    Protocol,
+    Authorization,
+    Validation,
+}
+
+/// A failure as the page shows it: what, why, and what to do next.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Problem {
+    pub(super) who: Who,
+    pub(super) code: Option<i64>,
+    pub(super) message: String,
+    pub(super) causes: Vec<String>,
+    pub(super) hint: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn new(who: Who, message: impl Into<String>) -> Self {
+        Self {
+            who,
+            code: None,
+            message: message.into(),
+            causes: Vec::new(),
+            hint: None,
+        }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// An error with its causes.
+    pub(super) fn of(who: Who, error: &(dyn Error + 'static)) -> Self {
+        let mut problem = Self::new(who, error.to_string());
+        let causes = error_chain::causes(error).map(ToString::to_string);
+        // Some errors repeat their cause in their own words.
+        problem.causes = causes
+            .filter(|text| !problem.message.contains(text))
+            .collect();
+        problem
+    }
+}
+
+impl From<&ConnectError> for Problem {
+    fn from(error: &ConnectError) -> Self {
+        let (who, hint) = match error {
+            ConnectError::Unauthorized { .. } | ConnectError::Authorization { .. } => (
+                Who::Authorization,
+                Some("sign in to the server, or give it a header with `--header`"),
+            ),
+            ConnectError::Unsupported { .. } => (
+                Who::Protocol,
+                Some("without a pinned revision or era, what both sides speak is found out"),
+            ),
+            ConnectError::Refused { .. } => (Who::Protocol, None),
+            ConnectError::TimedOut { .. } => (
+                Who::Transport,
+                Some("is it an MCP server? `turnbuckle doctor` looks closer"),
+            ),
+            ConnectError::Spawn { .. } => (
+                Who::Transport,
+                Some("check the program's name, the PATH and the folder"),
+            ),
+            _ => (Who::Transport, None),
+        };
+        let problem = Self::of(who, error);
+        match hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+}
+
+impl From<&CallError> for Problem {
+    fn from(error: &CallError) -> Self {
+        match error {
+            CallError::Rejected { error, .. } => Self {
+                code: Some(error.code),
+                ..Self::new(Who::Protocol, error.message.clone())
+            },
+            CallError::Unauthorized { .. } | CallError::Authorization { .. } => {
+                Self::of(Who::Authorization, error)
+            }
+            CallError::Unwritable { .. } => Self::of(Who::Validation, error),
+            CallError::Closed { .. } | CallError::Unsent { .. } | CallError::Lost { .. } => {
+                Self::of(Who::Transport, error).hint("connect again")
+            }
+            CallError::Deadline { .. } => {
+                Self::of(Who::Transport, error).hint("`--timeout 120` waits longer")
+            }
+            _ => Self::of(Who::Protocol, error),
+        }
+    }
+}

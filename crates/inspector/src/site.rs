@@ -1,0 +1,157 @@
+//! The inspector's two ports on loopback, and their end.
+
+use std::{future::Future, io, sync::Arc, time::Duration};
+
+use tokio::sync::watch;
+use turnbuckle::{
+    HttpService,
+    transport::http::{BindError, Listener, Settings, serve},
+};
+
+use super::{
+    Inspector,
+    entrance::Entrance,
+    guard::{Guard, Token},
+};
+
+/// The port that is tried first.
+const DEFAULT_PORT: u16 = 7251;
+
+/// 64 connections: a browser opens six.
+const MAX_CONNECTIONS: usize = 64;
+
+/// 1 s: whatever the page still waits for is on this machine.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The page and the sandbox, open but not served yet.
+pub struct Site {
+    listener: Listener,
+    sandbox: Listener,
+    door: Arc<Door>,
+    /// The server that answers at the same port.
+    beside: Option<HttpService>,
+}
+
+/// What every request needs.
+pub(super) struct Door {
+    pub(super) inspector: Arc<Inspector>,
+    pub(super) guard: Guard,
+    /// The origin of tools' pages.
+    pub(super) sandbox: String,
+    /// The origin of our own.
+    pub(super) origin: String,
+}
+
+/// Why there is no inspector.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No port on loopback could be opened.
+    #[error("the inspector has no port to listen at")]
+    Bind(#[from] BindError),
+    /// The operating system gave no random bytes.
+    #[error("the inspector cannot make a key that nobody guesses: {0}")]
+    NoRandomness(String),
+    /// The port that was opened is unknown.
+    #[error("the inspector's port cannot be told")]
+    NoAddress(#[source] io::Error),
+}
+
+impl Site {
+    /// Takes two ports on loopback: the one asked for or, without one, the usual one or any other.
+    pub async fn open(inspector: Arc<Inspector>, port: Option<u16>) -> Result<Self, OpenError> {
+        let at = |port: u16| Listener::bind(format!("127.0.0.1:{port}"));
+        let listener = match port {
+            Some(port) => at(port).await?,
+            None => match at(DEFAULT_PORT).await {
+                Ok(listener) => listener,
+                Err(_) => at(0).await?,
+            },
+        };
+        Self::at(inspector, listener).await
+    }
+
+    /// Shows the page at a port of loopback where a server of ours answers too.
+    pub async fn beside(
+        inspector: Arc<Inspector>,
+        listener: Listener,
+        server: HttpService,
+    ) -> Result<Self, OpenError> {
+        let site = Self::at(inspector, listener).await?;
+        Ok(Self {
+            beside: Some(server),
+            ..site
+        })
+    }
+
+    async fn at(inspector: Arc<Inspector>, listener: Listener) -> Result<Self, OpenError> {
+        let sandbox = Listener::bind("127.0.0.1:0").await?;
+        let guard = Guard {
+            token: Token::new().map_err(|error| OpenError::NoRandomness(error.to_string()))?,
+            port: port_of(&listener)?,
+        };
+        let origin = format!("http://127.0.0.1:{}", guard.port);
+        let door = Door {
+            inspector,
+            guard,
+            sandbox: format!("http://127.0.0.1:{}", port_of(&sandbox)?),
+            origin,
+        };
+        Ok(Self {
+            listener,
+            sandbox,
+            door: Arc::new(door),
+            beside: None,
+        })
+    }
+
+    /// Where the page is, with the key: the fragment is never sent to anybody.
+    pub fn url(&self) -> String {
+        format!(
+            "{}/#token={}",
+            self.door.origin,
+            self.door.guard.token.as_str()
+        )
+    }
+
+    /// Serves the page until `stop` is ready, then ends every connection to a server.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let alone = Settings::default()
+            .with_max_connections(MAX_CONNECTIONS)
+            .with_grace(GRACE);
+        // A server has more callers than a page, and some grace for what they wait for.
+        let settings = match &self.beside {
+            Some(_) => Settings::default(),
+            None => alone,
+        };
+        let (tell, told) = watch::channel(false);
+        let ended = |mut told: watch::Receiver<bool>| async move {
+            // A sender that is gone says the same.
+            let _ = told.wait_for(|is_over| *is_over).await;
+        };
+        let page = match self.beside.clone() {
+            Some(server) => Entrance::Beside(self.door.clone(), server),
+            None => Entrance::Page(self.door.clone()),
+        };
+        let apps = Entrance::Apps(self.door.clone());
+        let page = serve(self.listener, page, settings, ended(told.clone()));
+        let apps = serve(self.sandbox, apps, alone, ended(told));
+        let inspector = self.door.inspector.clone();
+        let end = async move {
+            stop.await;
+            inspector.end().await;
+            if let Some(server) = &self.beside {
+                server.wind_up();
+            }
+            let _ = tell.send(true);
+        };
+        // Requests that are cut off are the page's own.
+        let _ = tokio::join!(page, apps, end);
+    }
+}
+
+fn port_of(listener: &Listener) -> Result<u16, OpenError> {
+    let address = listener.local_address();
+    address
+        .map(|address| address.port())
+        .ok_or_else(|| OpenError::NoAddress(io::Error::other("it has no address")))
+}
