@@ -14,12 +14,12 @@ const MAX_NAME_CHARS: usize = 64;
 /// assert_eq!(nearest_name("weather", ["echo", "add"].into_iter()), None);
 /// ```
 pub fn name<'n>(wanted: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let folded = fold(wanted)?;
+    let (folded, length) = fold(wanted)?;
     candidates
         .filter_map(|candidate| {
-            let other = fold(candidate)?;
-            let distance = distance(&folded, &other);
-            is_near(distance, folded.len().max(other.len())).then_some((distance, candidate))
+            let (other, other_length) = fold(candidate)?;
+            let distance = strsim::osa_distance(&folded, &other);
+            is_near(distance, length.max(other_length)).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -36,36 +36,18 @@ fn is_near(distance: usize, length: usize) -> bool {
     distance <= (length / 3).max(1) && distance < length
 }
 
-fn fold(name: &str) -> Option<Vec<char>> {
-    let folded: Vec<char> = name
+/// The name without case and separators, and its length in characters.
+fn fold(name: &str) -> Option<(String, usize)> {
+    let folded: String = name
         .chars()
         .filter(|one| !matches!(one, '_' | '-' | ' ' | '.'))
         .flat_map(char::to_lowercase)
         .take(MAX_NAME_CHARS + 1)
         .collect();
-    (folded.len() <= MAX_NAME_CHARS && !folded.is_empty()).then_some(folded)
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours between two names.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let width = right.len() + 1;
-    let mut before_last = vec![0; width];
-    let mut last: Vec<usize> = (0..width).collect();
-    for (row, one) in left.iter().enumerate() {
-        let mut current = vec![row + 1; width];
-        for (column, other) in right.iter().enumerate() {
-            let replaced = last[column] + usize::from(one != other);
-            let mut best = replaced.min(last[column + 1] + 1).min(current[column] + 1);
-            let is_swap =
-                row > 0 && column > 0 && left[row - 1] == *other && *one == right[column - 1];
-            if is_swap {
-                best = best.min(before_last[column - 1] + 1);
-            }
-            current[column + 1] = best;
-        }
-        before_last = std::mem::replace(&mut last, current);
-    }
-    last[width - 1]
+    let length = folded.chars().count();
+    (1..=MAX_NAME_CHARS)
+        .contains(&length)
+        .then_some((folded, length))
 }
 
 #[cfg(test)]

@@ -3,14 +3,10 @@
 //! A server publishes what changed; each replica hears it and tells its own clients. What travels
 //! is small and carries no contents: clients that care read again.
 
-use std::{
-    any::Any,
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use turnbuckle_base::lock::Mutex;
 
 /// Something that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,23 +91,17 @@ struct Members {
     ears: BTreeMap<u64, Arc<Hear>>,
 }
 
-impl LocalFanout {
-    fn members(&self) -> MutexGuard<'_, Members> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Fanout for LocalFanout {
     fn publish(&self, change: Change) {
         // Heard outside the lock: whoever hears may join or leave.
-        let ears: Vec<_> = self.members().ears.values().cloned().collect();
+        let ears: Vec<_> = self.0.lock().ears.values().cloned().collect();
         for hear in ears {
             hear(&change);
         }
     }
 
     fn join(&self, hear: Hear) -> Joined {
-        let mut members = self.members();
+        let mut members = self.0.lock();
         let number = members.next;
         members.next += 1;
         members.ears.insert(number, Arc::new(hear));
@@ -125,7 +115,7 @@ impl Fanout for LocalFanout {
 
 impl fmt::Debug for LocalFanout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let members = self.members().ears.len();
+        let members = self.0.lock().ears.len();
         f.debug_struct("LocalFanout")
             .field("members", &members)
             .finish()
@@ -140,7 +130,7 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let gone = self.fanout.members().ears.remove(&self.number);
+        let gone = self.fanout.0.lock().ears.remove(&self.number);
         // Outside the lock: what the ear holds may itself be a member.
         drop(gone);
     }
@@ -152,7 +142,7 @@ mod tests {
 
     fn ear(heard: &Arc<Mutex<Vec<Change>>>) -> Hear {
         let heard = Arc::clone(heard);
-        Box::new(move |change| heard.lock().unwrap().push(change.clone()))
+        Box::new(move |change| heard.lock().push(change.clone()))
     }
 
     #[test]
@@ -166,10 +156,10 @@ mod tests {
         drop(first);
         fanout.publish(Change::Everything);
         assert_eq!(
-            *one.lock().unwrap(),
+            *one.lock(),
             [Change::Tools, Change::Resource("r://it".into())]
         );
-        assert_eq!(other.lock().unwrap().len(), 3);
+        assert_eq!(other.lock().len(), 3);
     }
 
     #[test]
@@ -177,10 +167,10 @@ mod tests {
         let fanout = LocalFanout::default();
         let place: Arc<Mutex<Option<Joined>>> = Arc::default();
         let own = Arc::clone(&place);
-        let joined = fanout.join(Box::new(move |_| drop(own.lock().unwrap().take())));
-        *place.lock().unwrap() = Some(joined);
+        let joined = fanout.join(Box::new(move |_| drop(own.lock().take())));
+        *place.lock() = Some(joined);
         fanout.publish(Change::Tools);
-        assert!(fanout.members().ears.is_empty());
+        assert!(fanout.0.lock().ears.is_empty());
         fanout.publish(Change::Tools);
     }
 

@@ -16,11 +16,7 @@ pub mod redis;
 mod spent;
 pub mod task;
 
-use std::{future::Future, pin::Pin};
-
 pub use changes::{Change, Fanout, Hear, Joined, LocalFanout};
 pub use error::StoreError;
+pub use futures_core::future::BoxFuture;
 pub use spent::{MAX_SPENT, MemorySpent, Spend, SpentStates};
-
-/// What a store's method gives: a future that may borrow the store.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,9 +1,8 @@
 //! States of calls that were used: what is spent here is not taken again.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    sync::{Mutex, PoisonError},
-};
+use std::collections::{BTreeSet, HashSet};
+
+use turnbuckle_base::lock::Mutex;
 
 use crate::{BoxFuture, StoreError};
 
@@ -74,7 +73,7 @@ impl MemorySpent {
     }
 
     fn spend_now(&self, id: &[u8], expires: u64, now: u64) -> Result<Spend, StoreError> {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent.lock();
         spent.forget_expired(now);
         if spent.ids.contains(id) {
             return Ok(Spend::Before);
@@ -134,7 +133,7 @@ mod tests {
         assert!(full.contains("2 spent states"), "{full}");
         assert_eq!(spent.spend_now(b"b", 20, 10).unwrap(), Spend::Before);
         assert_eq!(spent.spend_now(b"c", 20, 11).unwrap(), Spend::Now);
-        let inside = spent.spent.lock().unwrap();
+        let inside = spent.spent.lock();
         assert_eq!((inside.ids.len(), inside.by_expiry.len()), (2, 2));
     }
 }

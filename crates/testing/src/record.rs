@@ -1,12 +1,10 @@
 //! Every message that passed between a client and a server, as data.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_server::LiveServer;
 use turnbuckle_transport::{Duplex, duplex};
 
@@ -35,18 +33,12 @@ pub struct Recorded(Arc<Mutex<Vec<Line>>>);
 impl Recorded {
     /// Every message so far, in order.
     pub fn lines(&self) -> Vec<Line> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().clone()
     }
 
     fn push(&self, from: Side, text: &str) {
         let message = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Line { from, message });
+        self.0.lock().push(Line { from, message });
     }
 }
 

@@ -5,16 +5,14 @@
 //! and the server sits somebody who sends each call back without an answer before the client
 //! sees the question, and who hands over answers one at a time. Everything else passes as it is.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::mpsc,
 };
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_server::LiveServer;
 use turnbuckle_transport::{Duplex, duplex};
 
@@ -38,10 +36,7 @@ pub struct Differences(Arc<Mutex<Vec<String>>>);
 impl Differences {
     /// What was found so far.
     pub fn list(&self) -> Vec<String> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().clone()
     }
 
     /// Claims that every handler asked the same whenever it ran.
@@ -54,7 +49,7 @@ impl Differences {
     }
 
     fn add(&self, difference: &str) {
-        let mut differences = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut differences = self.0.lock();
         differences.push(difference.to_owned());
     }
 }
@@ -124,7 +119,7 @@ async fn outward(
     {
         let changed = serde_json::from_str(&line)
             .ok()
-            .and_then(|message| lock(&flights).take_off(message));
+            .and_then(|message| flights.lock().take_off(message));
         let next = changed.map_or_else(|| line.clone(), |message| text(&message));
         if server.send(Outgoing::Line(next)).await.is_err() {
             return;
@@ -153,7 +148,7 @@ impl Inward {
         {
             let next = serde_json::from_str(&line)
                 .ok()
-                .and_then(|message| lock(&self.flights).land(message));
+                .and_then(|message| self.flights.lock().land(message));
             let delivered = match next {
                 None => client.write_all(line.as_bytes()).await,
                 Some(Next::Deliver(message)) => client.write_all(text(&message).as_bytes()).await,
@@ -174,10 +169,6 @@ impl Inward {
         }
         let _ = client.shutdown().await;
     }
-}
-
-fn lock(flights: &Mutex<Flights>) -> MutexGuard<'_, Flights> {
-    flights.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn text(message: &Value) -> String {

@@ -1,17 +1,14 @@
 //! Statements of others about who runs this client: what a company's sign-on or a cloud platform
 //! hands out, to be exchanged for a token.
 
-use std::future::{Future, ready};
+use std::future::ready;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use turnbuckle_transport::http::client::BoxError;
+use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 use super::Registered;
 use crate::Secret;
-
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// 64 KiB: statements are a few kilobytes.
 const MAX_FILE_BYTES: u64 = 64 * 1024;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::{Address, HeaderMap, HeaderValue, Method};
 
 use super::clock::Timestamp;
@@ -131,7 +131,7 @@ impl Nonces {
         if nonce.is_empty() || nonce.len() > MAX_NONCE_BYTES {
             return false;
         }
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         if all.len() >= MAX_NONCES {
             all.clear();
         }
@@ -148,7 +148,7 @@ impl Nonces {
         token: Option<&Secret>,
         now: Timestamp,
     ) -> Result<HeaderValue, AuthError> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         let nonce = all.get(&origin(address)).cloned();
         drop(all);
         key.proof(method, address, token, nonce.as_deref(), now)

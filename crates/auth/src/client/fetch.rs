@@ -6,13 +6,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use serde::de::DeserializeOwned;
+use turnbuckle_base::error_chain;
 use turnbuckle_transport::http::client::{
     Address, Agent, AgentSettings, HeaderMap, HeaderValue, HttpError, Method, Reply, ScreenedOut,
     StatusCode,
 };
 
 use super::passage::Onlooker;
-use super::reach::{Reach, is_loopback};
+use super::reach::Reach;
 use super::{AuthError, Problem, Step};
 
 /// 30 s for a request and its answer: token endpoints that ask others are slow, not minutes.
@@ -246,7 +247,7 @@ impl Fetcher {
         if address.is_same_origin(&self.server) {
             return settings;
         }
-        let (reach, server_is_local) = (self.reach, is_loopback(&self.server));
+        let (reach, server_is_local) = (self.reach, self.server.is_loopback());
         settings.with_screen(move |found| reach.passes(found, server_is_local))
     }
 }
@@ -289,7 +290,7 @@ fn redirected(step: Step, at: &Address, answer: &Answer) -> Result<Address, Auth
 }
 
 fn failed(step: Step, address: &Address, error: HttpError) -> AuthError {
-    if let Some(out) = screened_out(&error) {
+    if let Some(out) = error_chain::find::<ScreenedOut>(&error) {
         let problem = Problem::Forbidden(out.to_string());
         return AuthError::new(step, problem)
             .at(address)
@@ -307,17 +308,6 @@ fn failed(step: Step, address: &Address, error: HttpError) -> AuthError {
         Some(hint) => failed.hint(hint),
         None => failed,
     }
-}
-
-fn screened_out(error: &HttpError) -> Option<&ScreenedOut> {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if let Some(out) = error.downcast_ref() {
-            return Some(out);
-        }
-        source = error.source();
-    }
-    None
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,11 +1,10 @@
 //! Tokens on requests, and what is done when they are refused.
 
-use std::future::{Future, ready};
-use std::pin::Pin;
+use std::future::ready;
 
 use http::header::AUTHORIZATION;
 use turnbuckle_transport::http::client::{
-    Arrived, Authorize, BoxError, Challenge, Decision, Departing, StatusCode,
+    Arrived, Authorize, BoxError, BoxFuture, Challenge, Decision, Departing, StatusCode,
 };
 
 use super::challenge::Wanted;
@@ -14,8 +13,6 @@ use super::dpop::{HEADER as PROOF, NONCE};
 use super::engine::Cause;
 use super::session::{Current, Session, Standing};
 use super::{AuthError, OAuth, Problem, Step};
-
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Authorize for OAuth {
     fn authorize<'a>(&'a self, mut request: Departing<'a>) -> BoxFuture<'a, Result<(), BoxError>> {

@@ -22,7 +22,7 @@ impl Reach {
     /// # Errors
     /// If it has to be `https`.
     pub(crate) fn check(self, step: Step, address: &Address) -> Result<(), AuthError> {
-        if address.is_https() || self.plain || is_loopback(address) {
+        if address.is_https() || self.plain || address.is_loopback() {
             return Ok(());
         }
         let reason = "only `https` is safe here, except on this machine".to_owned();
@@ -43,10 +43,10 @@ impl Reach {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let written = match host.parse() {
             Ok(found) => Some(found),
-            Err(_) if is_loopback(address) => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            Err(_) if address.is_loopback() => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
             Err(_) => None,
         };
-        let is_inside = |found| !self.passes(found, is_loopback(server));
+        let is_inside = |found| !self.passes(found, server.is_loopback());
         if address.is_same_origin(server) || !written.is_some_and(is_inside) {
             return Ok(());
         }
@@ -69,16 +69,6 @@ impl Reach {
             Kind::Never => false,
         }
     }
-}
-
-/// Whether an address is this machine, by what is written in it.
-pub(crate) fn is_loopback(address: &Address) -> bool {
-    let host = address.uri().host().unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host
-            .parse::<IpAddr>()
-            .is_ok_and(|found| kind(found) == Kind::Loopback)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,5 +237,7 @@ mod tests {
         assert!(check("http://localhost:1/token") && check("http://[::1]:1/token"));
         assert!(!check("http://as.example/token"));
         assert!(!check("http://localhost.example/token"));
+        // Reached through a translator or a relay, which is another machine.
+        assert!(!check("http://[64:ff9b::7f00:1]/token") && !check("http://[2002:7f00:1::]/token"));
     }
 }

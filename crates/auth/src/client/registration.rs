@@ -8,7 +8,6 @@ use super::clock::Timestamp;
 use super::fetch::Fetcher;
 use super::identity::{Identity, Method, Proof};
 use super::metadata::AuthorizationServer;
-use super::reach::is_loopback;
 use super::token_answer::refusal;
 use super::{AuthError, Problem, Step};
 use crate::Secret;
@@ -139,7 +138,7 @@ fn method(server: &AuthorizationServer) -> Method {
 /// client-registration, "Application Type": `native` for what runs on the user's machine.
 fn application_type(redirect_uri: &str) -> &'static str {
     match Address::parse(redirect_uri) {
-        Ok(address) if is_loopback(&address) => "native",
+        Ok(address) if address.is_loopback() => "native",
         _ => "web",
     }
 }

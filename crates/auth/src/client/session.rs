@@ -1,10 +1,11 @@
 //! The tokens for one server, and getting others when they do not do any more.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::{OnceCell, watch};
 use tokio::task::AbortHandle;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::{Address, HeaderMap, HeaderValue};
 
 use super::challenge::Wanted;
@@ -66,13 +67,13 @@ impl Session {
 
     /// The tokens that can be used now, without waiting for anybody.
     pub(crate) fn usable(&self) -> Option<Current> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let current = state.current.as_ref()?;
         current.is_usable(Timestamp::now()).then(|| current.clone())
     }
 
     pub(crate) fn current(&self) -> Option<Current> {
-        lock(&self.state).current.clone()
+        self.state.lock().current.clone()
     }
 
     /// The tokens to be used, after looking for kept ones and renewing those that expire.
@@ -82,11 +83,11 @@ impl Session {
             && !current.is_usable(Timestamp::now())
             && self.is_renewable(&current.tokens)
         {
-            let wanted = lock(&self.state).wanted.clone();
+            let wanted = self.state.lock().wanted.clone();
             if let Err(error) = self.get(Cause::Expired, wanted).await {
                 // The server is asked without them, and says what it wants.
                 tracing::debug!(server = %self.engine.server, %error, "tokens were not renewed");
-                lock(&self.state).current = None;
+                self.state.lock().current = None;
             }
         }
         self.usable()
@@ -105,7 +106,7 @@ impl Session {
             let Ok(current) = Current::new(tokens, Standing::Tried) else {
                 return;
             };
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             state.wanted = wanted;
             state.current.get_or_insert(current);
         };
@@ -114,14 +115,14 @@ impl Session {
 
     /// The server has taken a request.
     pub(crate) fn succeeded(&self) {
-        if let Some(current) = &mut lock(&self.state).current {
+        if let Some(current) = &mut self.state.lock().current {
             current.standing = Standing::Tried;
         }
     }
 
     /// Drops tokens that are good for nothing, here and where they are kept.
     pub(crate) async fn drop_tokens(&self) -> Option<Arc<Tokens>> {
-        let current = lock(&self.state).current.take()?;
+        let current = self.state.lock().current.take()?;
         self.engine.forget(&current.tokens).await;
         Some(current.tokens)
     }
@@ -139,7 +140,7 @@ impl Session {
     }
 
     fn join(&self, cause: Cause, wanted: Wanted) -> watch::Receiver<Option<Result<(), AuthError>>> {
-        let mut running = lock(&self.running);
+        let mut running = self.running.lock();
         if let Some(running) = &*running
             && !running.task.is_finished()
         {
@@ -152,7 +153,7 @@ impl Session {
             let got = engine.obtain(cause, &wanted, old.as_deref()).await;
             let current = got.and_then(|(tokens, standing)| Current::new(tokens, standing));
             let outcome = current.map(|current| {
-                let mut state = lock(&state);
+                let mut state = state.lock();
                 state.current = Some(current);
                 state.wanted = Wanted {
                     // A step-up is for the request that was refused.
@@ -192,7 +193,7 @@ impl Current {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if let Some(running) = &*lock(&self.running) {
+        if let Some(running) = &*self.running.lock() {
             running.task.abort();
         }
     }
@@ -204,9 +205,4 @@ impl fmt::Debug for Session {
             .field("server", &self.engine.server)
             .finish_non_exhaustive()
     }
-}
-
-/// What is behind these locks is whole between any two lines.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

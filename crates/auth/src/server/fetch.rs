@@ -1,10 +1,11 @@
 //! Requests to issuers: within time, of bounded size, by TLS.
 
-use std::{net::IpAddr, sync::OnceLock, time::Duration};
+use std::{sync::OnceLock, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
+use turnbuckle_base::error_chain::in_one_line;
 use turnbuckle_transport::http::client::{Address, Agent, AgentSettings, HttpError};
 
 /// 10 s for a request and its answer. Clients of ours wait meanwhile.
@@ -88,7 +89,7 @@ impl Fetcher {
                 status: Some(status),
                 ..Unread::because(address, &format!("status {status}"))
             }),
-            Err(error) => Err(Unread::because(address, &chain(&error))),
+            Err(error) => Err(Unread::because(address, &in_one_line(&error))),
         }
     }
 
@@ -102,14 +103,14 @@ impl Fetcher {
             return Ok(agent);
         }
         let agent = self.settings.agent(address);
-        let agent = agent.map_err(|error| Unread::because(address, &chain(&error)))?;
+        let agent = agent.map_err(|error| Unread::because(address, &in_one_line(&error)))?;
         Ok(slot.get_or_init(|| agent))
     }
 
     /// security-considerations, "Communication Security": endpoints of authorization servers MUST be
     /// served over HTTPS; this machine's own are for development.
     pub(super) fn allows(&self, address: &Address) -> bool {
-        address.is_https() || self.plain == Plain::Anywhere || is_loopback(address)
+        address.is_https() || self.plain == Plain::Anywhere || address.is_loopback()
     }
 }
 
@@ -127,24 +128,6 @@ impl Unread {
             reason: format!("{address}: {reason}"),
         }
     }
-}
-
-fn is_loopback(address: &Address) -> bool {
-    let host = address.uri().host().unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let is_own = |address: IpAddr| address.is_loopback();
-    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_own)
-}
-
-/// An error with all of its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

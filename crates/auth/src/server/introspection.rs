@@ -1,15 +1,12 @@
 //! Introspection: the issuer says what a token is (RFC 7662).
 
-use std::{
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::Value;
 use tokio::sync::Semaphore;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::Address;
 
 use super::{
@@ -84,16 +81,12 @@ impl Introspection {
         if let Some(address) = &self.given {
             return Ok(address.clone());
         }
-        let known = self.found().clone();
+        let known = self.found.lock().clone();
         if let Some(address) = known {
             return Ok(address);
         }
         let address = discovery::endpoint(fetcher, issuer, "introspection_endpoint").await?;
-        Ok(self.found().insert(address).clone())
-    }
-
-    fn found(&self) -> MutexGuard<'_, Option<Address>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(self.found.lock().insert(address).clone())
     }
 
     /// RFC 6749, 2.3.1: both are encoded as forms are, then as Basic is.

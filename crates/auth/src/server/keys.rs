@@ -1,9 +1,10 @@
 //! The keys of an issuer: fetched when they are needed, kept, and fetched again when an unknown one
 //! turns up.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::Semaphore;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::Address;
 
 use super::{discovery, fetch::Fetcher, verify::VerifyError};
@@ -83,13 +84,13 @@ impl Keys {
         if let Some(keys) = self.known(algorithm, id, now) {
             return Ok(keys);
         }
-        let before = self.state().asked;
+        let before = self.state.lock().asked;
         let _turn = self.turn.acquire().await;
         // Whoever was before us may have brought it.
         if let Some(keys) = self.known(algorithm, id, now) {
             return Ok(keys);
         }
-        if let Some(settled) = self.state().settled(before, now) {
+        if let Some(settled) = self.state.lock().settled(before, now) {
             return settled;
         }
         self.fetch(fetcher, issuer, now).await
@@ -98,7 +99,7 @@ impl Keys {
     /// The keys that we have, if they are good enough: fresh, with the one that is wanted, or asked
     /// for too short a time ago.
     fn known(&self, algorithm: Algorithm, id: Option<&str>, now: u64) -> Option<Arc<JwkSet>> {
-        let state = self.state();
+        let state = self.state.lock();
         let keys = state.keys.as_ref()?;
         let is_fresh = now < state.fetched.saturating_add(FRESH);
         let is_there = keys.candidates(algorithm, id).next().is_some();
@@ -112,9 +113,9 @@ impl Keys {
         issuer: &str,
         now: u64,
     ) -> Result<Arc<JwkSet>, VerifyError> {
-        self.state().tried = Some(now);
+        self.state.lock().tried = Some(now);
         let fetched = self.ask(fetcher, issuer).await;
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.asked += 1;
         state.failure = None;
         match fetched {
@@ -143,7 +144,7 @@ impl Keys {
     }
 
     async fn ask(&self, fetcher: &Fetcher, issuer: &str) -> Result<(Address, JwkSet), VerifyError> {
-        let known = self.state().address.clone();
+        let known = self.state.lock().address.clone();
         let address = match (&self.place, known) {
             (Place::At(address), _) => address.clone(),
             (_, Some(address)) => address,
@@ -154,10 +155,6 @@ impl Keys {
         let keys = JwkSet::parse(&document)
             .map_err(|error| VerifyError::Unavailable(format!("{address}: {error}")))?;
         Ok((address, keys))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Tokens that were verified a moment ago.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use turnbuckle_base::lock::Mutex;
 
 /// Tokens that are remembered. An entry has what the token says, some kilobytes at the most, so all
 /// of them cost some tens of megabytes; more callers than that are verified more often.
@@ -38,7 +37,7 @@ impl<T> Memory<T> {
 
     /// What is known of a token, if it is still true.
     pub(super) fn recall(&self, token: &[u8; 32], now: u64) -> Option<Arc<T>> {
-        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelves = self.shelves.lock();
         if let Some((known, until)) = shelves.newer.get(token) {
             return (now < *until).then(|| Arc::clone(known));
         }
@@ -52,7 +51,7 @@ impl<T> Memory<T> {
 
     /// Remembers a token until a time.
     pub(super) fn remember(&self, token: [u8; 32], known: Arc<T>, until: u64) {
-        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelves = self.shelves.lock();
         shelves.put(token, (known, until), self.max);
     }
 }
@@ -79,7 +78,7 @@ mod tests {
         assert_eq!(memory.recall(&token(0), 10), None);
         for n in 1..=20 {
             memory.remember(token(n), Arc::new(n), 10);
-            let shelves = memory.shelves.lock().unwrap();
+            let shelves = memory.shelves.lock();
             assert!(shelves.newer.len() + shelves.older.len() <= 4);
         }
         assert_eq!(memory.recall(&token(20), 0).as_deref(), Some(&20));

@@ -1,9 +1,8 @@
 //! Proofs that were used, so that none is used twice (RFC 9449, 11.1).
 
-use std::{
-    collections::HashSet,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashSet;
+
+use turnbuckle_base::lock::Mutex;
 
 /// Proofs that are remembered in one period. Each costs some forty bytes, so two periods cost eighty
 /// megabytes at the most. Only those whose token and signature are good are counted.
@@ -47,7 +46,7 @@ impl Replay {
 
     /// Notes that a proof is used.
     pub(super) fn note(&self, proof: [u8; 32], now: u64) -> Use {
-        let mut periods = self.periods.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut periods = self.periods.lock();
         periods.move_to(now / self.period);
         if periods.previous.contains(&proof) || periods.current.contains(&proof) {
             return Use::Again;

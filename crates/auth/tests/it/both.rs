@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use turnbuckle_auth::Secret;
-use turnbuckle_auth::client::{Dpop, Loopback, OAuth, Problem, Registered, Step};
+use turnbuckle_auth::client::{AuthError, Dpop, Loopback, OAuth, Problem, Registered, Step};
 use turnbuckle_auth::jose::{JwkSet, SigningKey};
 use turnbuckle_auth::server::Issuer;
+use turnbuckle_base::error_chain::find;
 use turnbuckle_client::{CallError, Client, ConnectError, Connection, HttpTarget};
 use turnbuckle_testing::authorization::{AuthorizationServer, Fault};
 
@@ -157,14 +158,9 @@ async fn faults_are_told_by_their_step() {
     connect(&site, oauth()).await.unwrap();
 }
 
-fn auth_error(error: &(dyn std::error::Error + 'static)) -> turnbuckle_auth::client::AuthError {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(cause) = source {
-        if let Some(found) = cause.downcast_ref::<turnbuckle_auth::client::AuthError>() {
-            assert_ne!(found.problem(), &Problem::Unreachable);
-            return found.clone();
-        }
-        source = cause.source();
-    }
-    panic!("no error of authorization in {error:?}")
+fn auth_error(error: &(dyn std::error::Error + 'static)) -> AuthError {
+    let found = find::<AuthError>(error);
+    let found = found.unwrap_or_else(|| panic!("no error of authorization in {error:?}"));
+    assert_ne!(found.problem(), &Problem::Unreachable);
+    found.clone()
 }

@@ -1,23 +1,17 @@
 //! Those of this process who wait for a task to change.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use tokio::sync::watch;
+use turnbuckle_base::lock::Mutex;
 
 /// Who waits for which task.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Mutex<HashMap<Box<str>, watch::Sender<()>>>);
 
 impl Waiting {
-    fn table(&self) -> MutexGuard<'_, HashMap<Box<str>, watch::Sender<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn enter(self: &Arc<Self>, id: &str) -> Place {
-        let mut table = self.table();
+        let mut table = self.0.lock();
         let sender = table.entry(id.into()).or_default();
         Place {
             woken: sender.subscribe(),
@@ -27,14 +21,14 @@ impl Waiting {
     }
 
     pub(super) fn wake(&self, id: &[u8]) {
-        let table = self.table();
+        let table = self.0.lock();
         if let Some(sender) = str::from_utf8(id).ok().and_then(|id| table.get(id)) {
             sender.send_replace(());
         }
     }
 
     pub(super) fn wake_all(&self) {
-        for sender in self.table().values() {
+        for sender in self.0.lock().values() {
             sender.send_replace(());
         }
     }
@@ -57,7 +51,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut table = self.waiting.table();
+        let mut table = self.waiting.0.lock();
         // The last one out; itself is still counted.
         if table
             .get(&self.id)

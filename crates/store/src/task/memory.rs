@@ -3,11 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     ops::Bound,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::SystemTime,
 };
 
 use tokio::sync::watch;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 use super::{
     Applied, Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError, millis,
@@ -77,7 +78,7 @@ impl MemoryTasks {
 
     /// The table, without what is over its time.
     fn table(&self, now: SystemTime) -> MutexGuard<'_, Table> {
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table.lock();
         table.expire(millis(now));
         table
     }
@@ -257,7 +258,7 @@ impl Tasks for MemoryTasks {
     fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let watched = {
-                let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+                let table = self.table.lock();
                 table.find(key).map(|entry| entry.version.subscribe())
             };
             if let Some(mut version) = watched {

@@ -151,7 +151,7 @@ fn is_safe(uri: &str) -> bool {
 fn loopback(uri: &str) -> Option<(String, String)> {
     let address = Address::parse(uri).ok()?;
     let host = address.uri().host()?.to_owned();
-    let is_own = !address.is_https() && ["127.0.0.1", "[::1]", "localhost"].contains(&&*host);
+    let is_own = !address.is_https() && address.is_loopback();
     let path = address.uri().path_and_query()?.to_string();
     is_own.then_some((host, path))
 }

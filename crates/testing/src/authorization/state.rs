@@ -2,12 +2,13 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::{Map, Value};
 use turnbuckle_auth::jose::{Jwk, JwkSet, KeyError, SigningKey};
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 use super::{client::Client, fault::Orders, settings::AuthorizationServer};
 
@@ -97,7 +98,7 @@ impl Site {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The URL of one of our places.

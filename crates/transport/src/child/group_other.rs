@@ -2,9 +2,10 @@
 
 use std::io;
 use std::process::{Child, ExitStatus};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use turnbuckle_base::lock::Mutex;
 
 /// 20 ms: often enough for a person not to notice, seldom enough to cost nothing.
 const POLL_EVERY: Duration = Duration::from_millis(20);
@@ -30,7 +31,7 @@ impl Group {
 
     pub(super) fn wait(&self) -> Option<ExitStatus> {
         loop {
-            match self.child().try_wait() {
+            match self.child.lock().try_wait() {
                 Ok(Some(status)) => return Some(status),
                 Ok(None) => {}
                 Err(_) => return None,
@@ -40,7 +41,7 @@ impl Group {
     }
 
     pub(super) fn reap(&self) {
-        let _ = self.child().wait();
+        let _ = self.child.lock().wait();
     }
 
     pub(super) fn is_gone(&self) -> bool {
@@ -53,10 +54,6 @@ impl Group {
     }
 
     pub(super) fn kill(&self) {
-        let _ = self.child().kill();
-    }
-
-    fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+        let _ = self.child.lock().kill();
     }
 }

@@ -2,7 +2,7 @@
 //! and end it.
 
 use std::process::ExitStatus;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::task::{Context, Poll, Waker};
 #[cfg(unix)]
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use tokio::process::ChildStdin;
 use tokio::sync::Notify;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 use super::end::Ended;
 use super::group::Group;
@@ -75,29 +76,25 @@ impl Process {
     #[cfg(unix)]
     pub(super) fn guard(&self, grace: Duration) {
         let watchdog = Watchdog::over(self.group.id(), grace);
-        *self.watchdog.lock().unwrap_or_else(PoisonError::into_inner) = watchdog;
+        *self.watchdog.lock() = watchdog;
     }
 
     /// The group has ended, and nobody outside needs to see to it.
     #[cfg(unix)]
     pub(super) fn dismiss_guard(&self) {
-        let watchdog = self
-            .watchdog
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let watchdog = self.watchdog.lock().take();
         if let Some(watchdog) = watchdog {
             watchdog.dismiss();
         }
     }
 
     pub(super) fn open_stdin(&self, stdin: ChildStdin) {
-        self.life().stdin = Some(stdin);
+        self.life.lock().stdin = Some(stdin);
     }
 
     /// Closes the child's input; a task that waits to write there is told.
     pub(super) fn close_stdin(&self) {
-        let mut life = self.life();
+        let mut life = self.life.lock();
         let stdin = life.stdin.take();
         let waker = life.wakers[Pipe::Stdin as usize].take();
         drop(life);
@@ -113,7 +110,7 @@ impl Process {
         cx: &mut Context<'_>,
         poll: impl FnOnce(&mut ChildStdin, &mut Context<'_>) -> Poll<T>,
     ) -> Option<Poll<T>> {
-        let mut life = self.life();
+        let mut life = self.life.lock();
         let polled = poll(life.stdin.as_mut()?, cx);
         if polled.is_pending() {
             life.wakers[Pipe::Stdin as usize] = Some(cx.waker().clone());
@@ -123,7 +120,7 @@ impl Process {
 
     /// Ready when the process has ended, with all of its group that could be ended.
     pub(super) fn poll_ended(&self, pipe: Pipe, cx: &mut Context<'_>) -> Poll<()> {
-        let mut life = self.life();
+        let mut life = self.life.lock();
         if life.ended.is_some() {
             return Poll::Ready(());
         }
@@ -134,7 +131,7 @@ impl Process {
     /// The watching thread: waits for the exit and tells.
     pub(super) fn watch(&self) {
         let exit = self.group.wait();
-        let mut life = self.life();
+        let mut life = self.life.lock();
         life.exit = exit.map_or(Exit::Somehow, Exit::With);
         if life.ended.is_some() {
             // Whoever ended it did not wait so long.
@@ -145,7 +142,7 @@ impl Process {
 
     /// Waits for the exit until `deadline`, and reaps the child when it has exited.
     pub(super) fn is_reaped_by(&self, deadline: Instant) -> bool {
-        let mut life = self.life();
+        let mut life = self.life.lock();
         while life.exit == Exit::NotYet {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -160,7 +157,7 @@ impl Process {
 
     /// The exit status, if the child has exited and it is known.
     pub(super) fn exit_status(&self) -> Option<ExitStatus> {
-        match self.life().exit {
+        match self.life.lock().exit {
             Exit::With(status) => Some(status),
             Exit::NotYet | Exit::Somehow => None,
         }
@@ -168,11 +165,11 @@ impl Process {
 
     /// Says who ends the process: true for the first to ask.
     pub(super) fn begin_ending(&self) -> bool {
-        !std::mem::replace(&mut self.life().is_ending, true)
+        !std::mem::replace(&mut self.life.lock().is_ending, true)
     }
 
     pub(super) fn set_ended(&self, ended: Ended) {
-        let mut life = self.life();
+        let mut life = self.life.lock();
         life.ended = Some(ended);
         if life.exit != Exit::NotYet {
             self.reap_in(&mut life);
@@ -197,7 +194,7 @@ impl Process {
         loop {
             let mut news = std::pin::pin!(self.news.notified());
             news.as_mut().enable();
-            if let Some(value) = known(&self.life()) {
+            if let Some(value) = known(&self.life.lock()) {
                 return value;
             }
             news.await;
@@ -222,9 +219,5 @@ impl Process {
         self.changed.notify_all();
         self.news.notify_waiters();
         wakers.into_iter().flatten().for_each(Waker::wake);
-    }
-
-    fn life(&self) -> MutexGuard<'_, Life> {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::Notify;
+use turnbuckle_base::lock::Mutex;
 
 use crate::line::{Line, LineBuffer};
 use crate::receive::LineFault;
@@ -66,12 +67,12 @@ impl StderrLog {
 
     /// The lines that are kept, oldest first.
     pub fn lines(&self) -> Vec<StderrLine> {
-        self.ring().lines.iter().cloned().collect()
+        self.shared.ring.lock().lines.iter().cloned().collect()
     }
 
     /// The last `count` lines as one text, for an error message. Empty if nothing was printed.
     pub fn tail(&self, count: usize) -> String {
-        let ring = self.ring();
+        let ring = self.shared.ring.lock();
         let skipped = ring.lines.len().saturating_sub(count);
         let lines: Vec<&str> = ring
             .lines
@@ -111,28 +112,21 @@ impl StderrLog {
 
     /// Says that nothing more will come.
     pub(super) fn end(&self) {
-        self.ring().is_ended = true;
+        self.shared.ring.lock().is_ended = true;
         self.shared.news.notify_waiters();
     }
 
     fn push(&self, text: &[u8]) {
         let is_cut = text.len() > LOG_LINE_BYTES;
         let text = String::from_utf8_lossy(&text[..text.len().min(LOG_LINE_BYTES)]).into_owned();
-        self.ring().push(text, is_cut);
+        self.shared.ring.lock().push(text, is_cut);
         self.shared.news.notify_waiters();
-    }
-
-    fn ring(&self) -> MutexGuard<'_, Ring> {
-        self.shared
-            .ring
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for StderrLog {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ring = self.ring();
+        let ring = self.shared.ring.lock();
         formatter
             .debug_struct("StderrLog")
             .field("lines", &ring.lines.len())
@@ -184,7 +178,7 @@ impl StderrCursor {
             let mut news = std::pin::pin!(self.log.shared.news.notified());
             news.as_mut().enable();
             {
-                let ring = self.log.ring();
+                let ring = self.log.shared.ring.lock();
                 if let Some(line) = ring.at(self.next) {
                     self.next = line.number + 1;
                     return Some(line.clone());

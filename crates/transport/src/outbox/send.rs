@@ -2,10 +2,11 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, Semaphore};
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 use super::queue::{Phase, Queue};
 use crate::error::{Closed, NotNow};
@@ -183,10 +184,7 @@ impl Outbox {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Queue> {
         // A panic under the lock can only come from a `write` closure, whose bytes are taken back.
-        self.shared
-            .queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.shared.queue.lock()
     }
 
     /// Shows the backlog to the reader, which looks without the lock.

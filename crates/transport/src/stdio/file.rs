@@ -2,8 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+
+use turnbuckle_base::lock::Mutex;
 
 /// Waits for input. Zero bytes mean its end.
 pub(super) fn read(mut file: &File, space: &mut [u8]) -> io::Result<usize> {
@@ -36,7 +38,7 @@ impl Output {
 
     /// Closes the file, as soon as a write under way is through.
     pub(super) fn close(&self) {
-        self.slot().take();
+        self.file.lock().take();
     }
 
     /// Writes some of `bytes`, waiting until the peer takes them.
@@ -69,13 +71,10 @@ impl Output {
     }
 
     fn file(&self) -> io::Result<Arc<File>> {
-        self.slot()
+        self.file
+            .lock()
             .clone()
             .ok_or_else(|| io::ErrorKind::BrokenPipe.into())
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<File>>> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use turnbuckle_transport::http::client::{Address, BoxError};
+use turnbuckle_transport::http::client::{Address, BoxError, BoxFuture};
 
-use super::{AuthorizationRequest, BoxFuture, Browser, Visit, launch::open_in_browser};
+use super::{AuthorizationRequest, Browser, Visit, launch::open_in_browser};
 use crate::Secret;
 
 /// The path that browsers are sent back to, unless it is set.

@@ -8,10 +8,7 @@ mod launch;
 mod loopback;
 mod paste;
 
-use std::future::Future;
-use std::pin::Pin;
-
-use turnbuckle_transport::http::client::BoxError;
+use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 pub use launch::open_in_browser;
 pub use loopback::Loopback;
@@ -19,8 +16,6 @@ pub use paste::Paste;
 
 use super::AuthorizationRequest;
 use crate::Secret;
-
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Sends people to authorization servers and hears what they come back with.
 pub trait Browser: Send + Sync {

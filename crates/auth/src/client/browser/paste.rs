@@ -4,9 +4,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use turnbuckle_transport::http::client::BoxError;
+use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
-use super::{AuthorizationRequest, BoxFuture, Browser, Visit};
+use super::{AuthorizationRequest, Browser, Visit};
 use crate::Secret;
 
 /// Where the browser is sent back to. Nothing listens there: the page does not load, and its

@@ -12,7 +12,6 @@ use super::super::engine::{Asked, Engine};
 use super::super::identity::{Identity, Proof};
 use super::super::metadata::AuthorizationServer;
 use super::super::pkce::Pkce;
-use super::super::reach::is_loopback;
 use super::super::registration::{Introduction, register};
 use super::super::token_request::endpoint_of;
 use super::super::tokens::Tokens;
@@ -233,7 +232,7 @@ fn check_pkce(asked: &Asked<'_>) -> Result<(), AuthError> {
 /// A20: this machine, or `https`. RFC 8252 also knows schemes of an application's own; the
 /// specification does not.
 fn check_redirect(uri: &str) -> Result<(), AuthError> {
-    let is_right = |address: Address| address.is_https() || is_loopback(&address);
+    let is_right = |address: Address| address.is_https() || address.is_loopback();
     if Address::parse(uri).is_ok_and(is_right) {
         return Ok(());
     }

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use turnbuckle_transport::http::client::BoxError;
+use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 use super::seal::Seal;
-use super::{BoxFuture, StoreKey, TokenStore, place};
+use super::{StoreKey, TokenStore, place};
 use crate::Secret;
 use crate::jose::{base64url, digest};
 

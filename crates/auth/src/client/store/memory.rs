@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::future::ready;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use turnbuckle_transport::http::client::BoxError;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
-use super::{BoxFuture, StoreKey, TokenStore};
+use super::{StoreKey, TokenStore};
 use crate::Secret;
 
 /// 1 min for others to be done with a key: a renewal, with its own deadline of half of that.
@@ -28,8 +29,7 @@ impl MemoryStore {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut HashMap<StoreKey, Secret>) -> T) -> T {
-        // A map is whole between any two of its calls.
-        act(&mut self.secrets.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.secrets.lock())
     }
 }
 
@@ -53,7 +53,7 @@ impl TokenStore for MemoryStore {
     }
 
     fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = self.turns.lock();
         let turn = Arc::clone(turns.entry(key.clone()).or_default());
         Box::pin(async move {
             match tokio::time::timeout(HOLD_TIMEOUT, turn.lock_owned()).await {

@@ -16,18 +16,13 @@ mod place;
 )]
 mod seal;
 
-use std::future::Future;
-use std::pin::Pin;
-
-use turnbuckle_transport::http::client::BoxError;
+use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 pub use file::{FileStore, StoreError};
 pub use key::StoreKey;
 pub use memory::MemoryStore;
 
 use crate::Secret;
-
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Keeps secrets by key.
 pub trait TokenStore: Send + Sync {

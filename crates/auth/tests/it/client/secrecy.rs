@@ -7,9 +7,10 @@ use serde_json::json;
 use tracing_subscriber::fmt::MakeWriter;
 use turnbuckle_auth::Secret;
 use turnbuckle_auth::client::{MemoryStore, Registered, StoreKey, TokenStore};
-use turnbuckle_transport::http::client::BoxError;
+use turnbuckle_base::error_chain::causes;
+use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
-use super::world::{Answer, BoxFuture, World, oauth};
+use super::world::{Answer, World, oauth};
 
 /// What everybody keeps to themselves in this world.
 const SECRETS: [&str; 5] = ["t0ken", "r3fresh", "c0de", "sesame", "code_verifier"];
@@ -67,10 +68,8 @@ async fn no_secret_is_logged_or_shown() {
     });
     let error = world.request(&oauth).await.unwrap_err();
     let mut shown = format!("{error} {error:?} {oauth:?} {client:?} {store:?}");
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
+    for cause in causes(&error) {
         shown = format!("{shown} {cause} {cause:?}");
-        source = cause.source();
     }
     let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::future::{Future, ready};
-use std::pin::Pin;
+use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
@@ -12,10 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use turnbuckle_auth::Secret;
 use turnbuckle_auth::client::{AuthorizationRequest, Browser, OAuth, Visit};
 use turnbuckle_transport::http::client::{
-    Address, AgentSettings, BoxError, HeaderMap, HttpError, Method, Reply,
+    Address, AgentSettings, BoxError, BoxFuture, HeaderMap, HttpError, Method, Reply,
 };
-
-pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A request that came.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use http::Uri;
 use http::uri::Scheme;
+use turnbuckle_base::loopback::is_loopback;
 
 /// An absolute `http` or `https` URL.
 ///
@@ -125,6 +126,11 @@ impl Address {
     /// Whether it is reached by TLS.
     pub fn is_https(&self) -> bool {
         self.uri.scheme() == Some(&Scheme::HTTPS)
+    }
+
+    /// Whether its host can only be this machine: `localhost`, or a loopback address.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(self.host())
     }
 
     /// All of it, query included: what a request is sent to.

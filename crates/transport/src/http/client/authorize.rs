@@ -1,9 +1,8 @@
 //! The hook for authorization: what puts credentials on requests, and hears what becomes of them.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 
+use futures_core::future::BoxFuture;
 use http::header::{GetAll, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
@@ -11,8 +10,6 @@ use super::Address;
 
 /// Any error, for a hook's own.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Puts credentials on requests, and hears what becomes of them.
 ///
@@ -37,12 +34,10 @@ type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// still. A hook is given [`MAX_HOOK_TIME`](super::MAX_HOOK_TIME) at the most.
 ///
 /// ```
-/// use std::{future::{Future, ready}, pin::Pin, sync::Mutex};
+/// use std::{future::ready, sync::Mutex};
 /// use turnbuckle_transport::http::client::{
-///     Authorize, BoxError, Challenge, Decision, Departing, HeaderValue,
+///     Authorize, BoxError, BoxFuture, Challenge, Decision, Departing, HeaderValue,
 /// };
-///
-/// type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// /// A token from somewhere, and another when it is refused.
 /// struct Tokens { current: Mutex<HeaderValue>, fetch: fn() -> HeaderValue }

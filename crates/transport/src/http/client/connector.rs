@@ -1,7 +1,6 @@
 //! Opens connections: straight or through a proxy, plain or with TLS.
 
 use std::future::Future;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,6 +13,7 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
+use turnbuckle_base::loopback::is_loopback;
 
 use super::screen::{Screen, Screened, check_literal};
 use super::stream::Stream;
@@ -191,14 +191,6 @@ fn check_proxy(proxy: &Intercept) -> Result<(), HttpError> {
             reason: format!("proxies are reached by `http`, not `{scheme}`"),
         }),
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

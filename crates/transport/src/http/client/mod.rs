@@ -28,4 +28,5 @@ pub use settings::AgentSettings;
 #[cfg(feature = "tls")]
 pub use shown::Shown;
 
+pub use futures_core::future::BoxFuture;
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};

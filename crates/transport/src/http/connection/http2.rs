@@ -1,12 +1,13 @@
 //! HTTP/2: its settings, and the tasks that its requests run in.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::rt::Executor;
 use hyper::server::conn::http2;
 use hyper_util::rt::TokioTimer;
 use tokio::task::JoinSet;
+use turnbuckle_base::lock::Mutex;
 
 use crate::http::Settings;
 
@@ -40,7 +41,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     fn execute(&self, request: F) {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.0.lock();
         // What has ended is kept until it is asked for.
         while let Some(outcome) = tasks.try_join_next() {
             if let Err(error) = outcome {

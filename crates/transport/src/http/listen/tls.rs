@@ -3,13 +3,14 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
+use turnbuckle_base::lock::RwLock;
 
 /// In the order of our liking, as ALPN names them.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -86,12 +87,12 @@ impl Tls {
     /// If the text does not hold what it should; the old certificate stays then.
     pub fn renew(&self, certificates: &[u8], key: &[u8]) -> Result<(), TlsError> {
         let config = config(certificates, key)?;
-        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.config.write() = config;
         Ok(())
     }
 
     pub(in crate::http) fn acceptor(&self) -> TlsAcceptor {
-        let config = self.config.read().unwrap_or_else(PoisonError::into_inner);
+        let config = self.config.read();
         TlsAcceptor::from(Arc::clone(&config))
     }
 }
