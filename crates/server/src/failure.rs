@@ -4,15 +4,17 @@
 //! `isError`, for the model to read. A [`Fault`] is ours: it is logged with a number, and the peer
 //! sees that number and nothing else.
 
+mod ask_failed;
 mod fault;
+mod misfit;
 mod reject;
 mod tool_error;
 
+pub use ask_failed::AskFailed;
 pub use fault::Fault;
+pub use misfit::Misfit;
 pub use reject::Reject;
 pub use tool_error::ToolError;
-
-use crate::AskFailed;
 
 /// Why a handler or an extractor gave no result.
 ///

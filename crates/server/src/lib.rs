@@ -6,92 +6,43 @@
 //!
 //! Most programs depend on the `turnbuckle` facade, which adds the attributes.
 
-mod answer;
-mod arguments;
-mod ask;
-mod caching;
-mod call;
-mod caller;
-mod cancel;
 mod catalog;
-mod completion;
-mod connection;
-mod describe;
-mod exchange;
-mod extension;
-mod extract;
+mod client;
+mod edge;
+mod engine;
 mod failure;
 mod handler;
-#[cfg(feature = "http")]
-mod http;
-mod layer;
-mod live;
-mod log;
-mod method;
-mod outcome;
-mod oversized;
-mod pass;
-mod peer;
-mod prompt;
-mod resource;
-mod roots;
-mod running;
-mod serve;
 mod server;
-mod settings;
-mod setup;
-mod shared;
-mod sink;
 mod subscription;
-mod task;
 pub mod template;
-mod tool;
-mod trace;
 
-pub use arguments::Leniency;
-#[doc(hidden)]
-pub use arguments::Patterns;
-#[doc(hidden)]
-pub use ask::form_limit;
-pub use ask::{
-    Answer, Ask, AskFailed, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form,
-    FormField, FormSchema, Misfit, NumberField, Question, TextField, Visit, YesNoField,
+pub use catalog::{
+    Cached, Candidates, Catalog, Completer, Completing, DescribePrompt, DescribeResource,
+    DescribeTool, Described, Extension, ExtensionMethod, HandlerSet, Handlers, IntoPrompt,
+    IntoResource, IntoTool, Prompt, Resource, SetupError, Tool,
 };
-pub use caching::Cached;
-pub use call::Call;
-pub use caller::Caller;
-pub use catalog::Catalog;
-pub use completion::{Candidates, Completer, Completing};
-pub use describe::{
-    DescribePrompt, DescribeResource, DescribeTool, Described, Description, HandlerSet, Handlers,
-    IntoPrompt, IntoResource, IntoTool,
-};
-pub use extension::{Answered, Extension, ExtensionMethod, ExtensionReply};
-#[doc(hidden)]
-pub use extract::{AnyPatterns, Named, NamedArgs, Plain, PlainPatterns, TypeOf};
-pub use extract::{
-    Args, Cancelled, Declared, Detach, Extract, Introduction, MetaOf, Notify, Params, Progress,
-    RawArgs, State, Step, Uri,
-};
-pub use failure::{Failure, Fault, Reject, ToolError};
-pub use handler::{BoxFuture, Handler};
+pub use client::{Caller, Introduction, RootsChanged, RootsError};
 #[cfg(feature = "http")]
-pub use http::{
-    Admission, Admitted, Allowed, Cors, Http, HttpBody, HttpService, HttpSettings, Protect, Refusal,
+pub use edge::http::{
+    Admission, Admitted, Allowed, Cors, HttpBody, HttpService, HttpSettings, Protect, Refusal,
 };
-pub use layer::{Layer, Next, Reply};
-pub use live::LiveServer;
+pub use engine::TaskSettings;
+pub use failure::{AskFailed, Failure, Fault, Misfit, Reject, ToolError};
+pub use futures_core::future::BoxFuture;
 #[cfg(feature = "tracing-layer")]
-pub use log::ClientLog;
-pub use log::Log;
-pub use outcome::{Audio, Image, IntoOutcome, Json};
-pub use pass::{BadPass, Passes};
-pub use prompt::Prompt;
-pub use resource::Resource;
-pub use roots::{RootsChanged, RootsError};
-pub use serve::{ServeError, Stdio, Streams, Transport};
-pub use server::Server;
-pub use setup::SetupError;
+pub use handler::ClientLog;
+pub use handler::{
+    Answer, Answered, Args, Ask, Asker, Audio, Background, BadPass, Call, Cancelled, Choice,
+    ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach, ExtensionReply,
+    Extract, Filled, Form, FormField, FormSchema, Handler, Image, IntoOutcome, Json, Layer,
+    Leniency, Log, MetaOf, Next, Notify, NumberField, Params, Passes, Progress, Question, RawArgs,
+    Reply, State, Step, TextField, Uri, Visit, YesNoField,
+};
+#[doc(hidden)]
+pub use handler::{
+    AnyPatterns, Named, NamedArgs, Patterns, Plain, PlainPatterns, TypeOf, form_limit,
+};
+#[cfg(feature = "http")]
+pub use server::Http;
+pub use server::{LiveServer, ServeError, Server, Stdio, Streams, Transport};
 pub use subscription::Changes;
-pub use task::{Background, TaskSettings};
-pub use tool::Tool;

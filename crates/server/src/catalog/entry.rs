@@ -1,23 +1,18 @@
 //! What stands on the shelves: tools, prompts, resources and templates, ready to be called.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::Value;
 use turnbuckle_protocol::{
     self as protocol, CacheHint, CallToolResult, GetPromptResult, Lower, ReadResourceResult,
     TaskSupport, http::ParamHeaders,
 };
-use turnbuckle_schema::{Schema, SchemaError};
 
+use super::{completion::Completers, tool::Visible};
 use crate::{
-    Caller, Failure, Fault, Layer, Reply,
-    arguments::{Arguments, Patterns},
-    completion::Completers,
-    handler::Erased,
-    task,
+    Caller, Layer, Reply,
+    handler::{Arguments, Erased, OutputCheck},
     template::Template,
-    tool::Visible,
 };
 
 /// Something that can be listed and found.
@@ -76,8 +71,6 @@ pub(crate) struct ToolEntry {
     pub(crate) listed_with: Option<&'static str>,
     /// Whether it may or must run as a task; it may not if `None`.
     pub(crate) task: Option<TaskSupport>,
-    /// Opens the place where tasks run, if it may.
-    pub(crate) opens_tasks: Option<task::Open>,
     /// Whether its handler says itself when it becomes one.
     pub(crate) begins_task: bool,
     /// What a caller needs to call it.
@@ -116,53 +109,6 @@ pub(crate) struct Reading {
     pub(crate) visible: Option<Visible>,
     pub(crate) cache: Option<CacheHint>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
-}
-
-/// The check of structured content against a schema that its type does not already guarantee.
-pub(crate) struct OutputCheck {
-    schema: Value,
-    patterns: Patterns,
-    compiled: OnceLock<Result<Schema, SchemaError>>,
-}
-
-impl OutputCheck {
-    pub(crate) fn new(schema: Value) -> Self {
-        Self {
-            schema,
-            patterns: Patterns::SOME,
-            compiled: OnceLock::new(),
-        }
-    }
-
-    pub(crate) fn schema(&self) -> &Value {
-        &self.schema
-    }
-
-    pub(crate) fn compile(&self) -> Result<&Schema, &SchemaError> {
-        self.compiled
-            .get_or_init(|| self.patterns.compile(&self.schema))
-            .as_ref()
-    }
-
-    /// tools: structured results MUST conform to the output schema.
-    pub(crate) fn check(&self, result: &CallToolResult) -> Result<(), Failure> {
-        if result.is_error == Some(true) {
-            return Ok(());
-        }
-        let schema = self
-            .compile()
-            .map_err(|error| Fault::new(error.to_string()))?;
-        let structured = result.structured_content.as_ref().ok_or_else(|| {
-            Fault::new("the tool has an output schema and gave no structured content")
-        })?;
-        let value: Value = serde_json::from_str(structured.get()).map_err(Fault::new)?;
-        schema.check(&value).map_err(|violations| {
-            Failure::Fault(Fault::new(format!(
-                "the structured content breaks the tool's output schema: {}",
-                schema.explain(&violations)
-            )))
-        })
-    }
 }
 
 impl Entry for ToolEntry {

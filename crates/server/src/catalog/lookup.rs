@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use turnbuckle_protocol::ReadResourceResult;
 
-use super::{Reading, ResourceEntry, Snapshot, TemplateEntry};
-use crate::Caller;
+use super::{Callable, Reading, ResourceEntry, Snapshot, TemplateEntry};
+use crate::{Caller, Layer, Reply, handler::Erased};
 
 /// A resource that was found, and the values of its template's variables.
 pub(crate) enum Found {
@@ -34,5 +35,28 @@ impl Snapshot {
             .filter_map(|entry| Some((entry, entry.template.matches(uri)?)))
             .min_by(|(one, _), (other, _)| one.template.precedence(&other.template))
             .map(|(entry, variables)| Found::OfTemplate(Arc::clone(entry), variables))
+    }
+}
+
+impl Callable for Found {
+    type Output = ReadResourceResult;
+
+    fn handler(&self) -> &Erased<ReadResourceResult> {
+        &self.reading().handler
+    }
+
+    fn layers(&self) -> &[Arc<dyn Layer>] {
+        &self.reading().layers
+    }
+
+    fn wrap(output: ReadResourceResult) -> Reply {
+        Reply::Resource(output)
+    }
+
+    fn unwrap(reply: Reply) -> Option<ReadResourceResult> {
+        match reply {
+            Reply::Resource(result) => Some(result),
+            _ => None,
+        }
     }
 }

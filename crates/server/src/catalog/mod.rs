@@ -4,16 +4,36 @@
 //! catalog from start to end, lists are written once for each revision and served as bytes, and
 //! readers never wait for writers.
 
+pub(crate) mod caching;
 mod change;
+pub(crate) mod completion;
+pub(crate) mod describe;
 mod entry;
+pub(crate) mod extension;
 mod lookup;
+mod prompt;
+mod resource;
+pub(crate) mod setup;
+mod setup_error;
 mod shelf;
 mod snapshot;
+pub(crate) mod tool;
 
+pub use caching::Cached;
 pub use change::Catalog;
-pub(crate) use entry::{
-    Callable, Entry, OutputCheck, PromptEntry, Reading, ResourceEntry, TemplateEntry, ToolEntry,
+pub use completion::{Candidates, Completer, Completing};
+pub use describe::{
+    DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet, Handlers, IntoPrompt,
+    IntoResource, IntoTool,
 };
+pub(crate) use entry::{
+    Callable, Entry, PromptEntry, Reading, ResourceEntry, TemplateEntry, ToolEntry,
+};
+pub use extension::{Extension, ExtensionMethod};
 pub(crate) use lookup::Found;
+pub use prompt::Prompt;
+pub use resource::Resource;
+pub use setup_error::SetupError;
 pub(crate) use shelf::{Page, Shelf};
 pub(crate) use snapshot::{Shelved, Snapshot};
+pub use tool::Tool;

@@ -5,10 +5,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use bytes::Bytes;
 use turnbuckle_protocol::{Lower, Revision};
 
 use super::Entry;
-use crate::{Caller, Reject, sink::WrittenResult};
+use crate::{Caller, Reject};
 
 /// Entries in the order in which they were added. Each has a number that is never given again, so
 /// a cursor stays good when others come and go.
@@ -18,7 +19,7 @@ pub(crate) struct Shelf<E> {
     next: u64,
     is_restricted: bool,
     /// The first page as the whole result, by revision. Filled by whoever asks first.
-    pub(crate) written: [OnceLock<WrittenResult>; Revision::ALL.len()],
+    pub(crate) written: [OnceLock<Bytes>; Revision::ALL.len()],
 }
 
 /// One page of a list.
@@ -80,15 +81,10 @@ impl<E: Entry> Shelf<E> {
         true
     }
 
+    /// The entry with this key, if this caller may see it.
     pub(crate) fn get(&self, key: &str, caller: &Caller) -> Option<&Arc<E>> {
         let (_, entry) = &self.entries[*self.by_key.get(key)?];
         entry.is_visible(caller).then_some(entry)
-    }
-
-    /// The entry with this key, whoever asks.
-    #[cfg(feature = "http")]
-    pub(crate) fn find(&self, key: &str) -> Option<&Arc<E>> {
-        self.by_key.get(key).map(|index| &self.entries[*index].1)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<E>> {

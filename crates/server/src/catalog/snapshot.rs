@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use turnbuckle_protocol::ServerCapabilities;
 
-use super::{PromptEntry, ResourceEntry, Shelf, TemplateEntry, ToolEntry};
-use crate::{setup::SetupError, task};
+use super::{PromptEntry, ResourceEntry, SetupError, Shelf, TemplateEntry, ToolEntry};
 
 /// Everything that is served, at one moment.
 #[derive(Clone, Default)]
@@ -16,8 +15,8 @@ pub(crate) struct Snapshot {
     pub(crate) templates: Shelf<TemplateEntry>,
     /// Whether there is or ever was something to complete.
     completes: bool,
-    /// Opens the place where tasks run, if there is or ever was a tool that runs as one.
-    opens_tasks: Option<task::Open>,
+    /// Whether there is or ever was a tool that runs as a task.
+    runs_tasks: bool,
     /// Whether there is or ever was a handler that sends log messages.
     logs: bool,
 }
@@ -35,7 +34,7 @@ impl Snapshot {
         let (is_new, kind, key) = match entry {
             Shelved::Tool(entry) => {
                 let key = entry.wire.name.clone();
-                self.opens_tasks = self.opens_tasks.or(entry.opens_tasks);
+                self.runs_tasks |= entry.task.is_some();
                 self.logs |= entry.logs;
                 (self.tools.insert(entry), "tool", key)
             }
@@ -66,12 +65,7 @@ impl Snapshot {
 
     /// Whether there is or was a tool that runs as a task.
     pub(crate) fn runs_tasks(&self) -> bool {
-        self.opens_tasks.is_some()
-    }
-
-    /// Opens the place where tasks run, if there is or was a tool that runs as one.
-    pub(crate) fn opens_tasks(&self) -> Option<task::Open> {
-        self.opens_tasks
+        self.runs_tasks
     }
 
     /// Whether there are or were resources of either kind.

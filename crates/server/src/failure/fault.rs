@@ -3,8 +3,11 @@
 use std::{
     error::Error,
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::atomic::{AtomicU64, Ordering},
 };
+
+use turnbuckle_base::error_chain::in_one_line;
 
 use super::Reject;
 
@@ -42,15 +45,14 @@ impl Fault {
         Self::new(format!("the handler panicked: {message}"))
     }
 
+    /// What a function gives, or the fault that its panic is.
+    pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Self> {
+        catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Self::from_panic(&*payload))
+    }
+
     /// Logs the fault and gives what the peer may see of it.
     pub(crate) fn into_reject(self) -> Reject {
-        let mut story = self.source.to_string();
-        let mut source = self.source.source();
-        while let Some(error) = source {
-            story.push_str(": ");
-            story.push_str(&error.to_string());
-            source = error.source();
-        }
+        let story = in_one_line(&*self.source);
         tracing::error!(fault = self.number, "{story}");
         Reject::new(
             turnbuckle_protocol::error::code::INTERNAL_ERROR,

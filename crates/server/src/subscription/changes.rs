@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use turnbuckle_store::Change;
+use turnbuckle_store::{Change, Fanout};
 
-use crate::{Call, Extract, Failure, shared::Shared};
+use super::{Hub, publisher::Publisher};
 
 /// Says that something changed.
 ///
@@ -27,32 +27,42 @@ use crate::{Call, Extract, Failure, shared::Shared};
 /// # Ok::<(), turnbuckle_server::SetupError>(())
 /// ```
 #[derive(Clone)]
-pub struct Changes(Arc<Shared>);
+pub struct Changes(Arc<Publisher>);
 
 impl Changes {
-    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
-        Self(Arc::clone(shared))
+    /// Changes carried by this fan-out.
+    pub(crate) fn new(fanout: Arc<dyn Fanout>) -> Self {
+        Self(Arc::new(Publisher::new(fanout)))
+    }
+
+    /// Who listens on this machine.
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        self.0.hub()
+    }
+
+    pub(crate) fn publish(&self, change: Change) {
+        self.0.publish(change);
     }
 
     /// The contents of the resource at this URI changed.
     pub fn resource(&self, uri: impl Into<String>) {
-        self.0.publish(Change::Resource(uri.into()));
+        self.publish(Change::Resource(uri.into()));
     }
 
     /// The list of tools changed, or may look different to some callers. The
     /// [catalog](crate::Catalog) says so by itself.
     pub fn tools(&self) {
-        self.0.publish(Change::Tools);
+        self.publish(Change::Tools);
     }
 
     /// The list of prompts changed, or may look different to some callers.
     pub fn prompts(&self) {
-        self.0.publish(Change::Prompts);
+        self.publish(Change::Prompts);
     }
 
     /// The lists of resources and templates changed, or may look different to some callers.
     pub fn resources(&self) {
-        self.0.publish(Change::Resources);
+        self.publish(Change::Resources);
     }
 
     /// What a person was sent to a URL for is done: the visit of this
@@ -62,17 +72,11 @@ impl Changes {
     /// replica it is connected to; nobody else is. Later clients are not told of visits: they call
     /// again.
     pub fn visited(&self, id: impl Into<String>) {
-        self.0.publish(Change::Visit(id.into()));
+        self.publish(Change::Visit(id.into()));
     }
 
     /// Anything may have changed: everybody is told of all that they listen to.
     pub fn everything(&self) {
-        self.0.publish(Change::Everything);
-    }
-}
-
-impl Extract for Changes {
-    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        Ok(Self::of(&call.shared))
+        self.publish(Change::Everything);
     }
 }

@@ -3,11 +3,12 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_store::Change;
 
 use super::{
@@ -70,7 +71,7 @@ impl Hub {
     }
 
     fn topics(&self) -> MutexGuard<'_, HashMap<Subject, Arc<Topic>>> {
-        self.topics.lock().unwrap_or_else(PoisonError::into_inner)
+        self.topics.lock()
     }
 
     /// How many topics there are.

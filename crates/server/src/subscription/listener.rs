@@ -2,11 +2,12 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     task::Waker,
 };
 
 use tokio::runtime::Handle;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{Id, SubscriptionFilter};
 use turnbuckle_transport::{NotNow, Outbox};
 
@@ -56,7 +57,7 @@ impl Listener {
             slot: Arc::new(Slot {
                 id,
                 lines: OnceLock::new(),
-                state: Mutex::new(State {
+                state: Mutex::new(SlotState {
                     untold: VecDeque::new(),
                     folded: 0,
                     telling: Telling::Held,
@@ -183,7 +184,7 @@ pub(super) struct Slot {
     id: Option<Box<[u8]>>,
     /// Where it is told, unless it takes its news itself.
     lines: OnceLock<Lines>,
-    state: Mutex<State>,
+    state: Mutex<SlotState>,
 }
 
 struct Lines {
@@ -191,7 +192,7 @@ struct Lines {
     runtime: Handle,
 }
 
-struct State {
+struct SlotState {
     /// Topics that changed and were not told yet, each once: what is kept for a listener never
     /// grows beyond what it listens to.
     untold: VecDeque<Arc<Topic>>,
@@ -212,7 +213,7 @@ enum Telling {
     Waiting,
 }
 
-impl State {
+impl SlotState {
     fn caught_up(&mut self) {
         if self.folded > 0 {
             let folded = std::mem::take(&mut self.folded);
@@ -252,7 +253,7 @@ impl Slot {
             .retain(|known| !Arc::ptr_eq(known, topic));
     }
 
-    fn tell(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+    fn tell(self: &Arc<Self>, mut state: MutexGuard<'_, SlotState>) {
         let Some(lines) = self.lines.get() else {
             let waker = state.waker.take();
             drop(state);
@@ -269,7 +270,7 @@ impl Slot {
     }
 
     /// Puts as much as there is room for into the outbox.
-    fn fill(&self, state: &mut State, outbox: &Outbox) -> Result<(), NotNow> {
+    fn fill(&self, state: &mut SlotState, outbox: &Outbox) -> Result<(), NotNow> {
         while let Some(topic) = state.untold.front() {
             outbox.try_send_with(|line| topic.write(self.id.as_deref(), line))?;
             state.untold.pop_front();
@@ -307,7 +308,7 @@ impl Slot {
         Some(message)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, SlotState> {
+        self.state.lock()
     }
 }

@@ -9,14 +9,11 @@
 
 mod changes;
 mod hub;
-mod listen;
 mod listener;
-mod office;
+mod publisher;
 mod topic;
 
 pub use changes::Changes;
 pub(crate) use hub::Hub;
-pub(crate) use listen::Subscription;
-pub(crate) use listener::Listener;
-pub(crate) use office::Office;
+pub(crate) use listener::{Listener, TooMany};
 pub(crate) use topic::Subject;

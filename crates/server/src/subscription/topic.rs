@@ -1,13 +1,11 @@
 //! One thing that can change: how its listeners are told of it, and who they are.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
 use super::listener::Slot;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 /// Something that can change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +100,7 @@ impl Topic {
     }
 
     pub(super) fn members(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Slot>>> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+        self.members.lock()
     }
 
     /// Tells all who listen. Nobody is waited for.

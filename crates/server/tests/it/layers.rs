@@ -235,7 +235,7 @@ struct Count {
 struct Witness(Diary);
 
 impl Layer for Witness {
-    fn call(&self, call: Call<'static>, next: Next) -> BoxFuture<Result<Reply, Failure>> {
+    fn call(&self, call: Call<'static>, next: Next) -> BoxFuture<'static, Result<Reply, Failure>> {
         let raw =
             |raw: Option<&serde_json::value::RawValue>| raw.map_or("-", |raw| raw.get()).to_owned();
         self.0.note(format!(

@@ -185,7 +185,7 @@ async fn parts_of_a_server_have_names_and_say_any_json() {
 struct Told;
 
 impl Layer for Told {
-    fn call(&self, call: Call<'static>, next: Next) -> BoxFuture<Result<Reply, Failure>> {
+    fn call(&self, call: Call<'static>, next: Next) -> BoxFuture<'static, Result<Reply, Failure>> {
         let log = Log::of(&call);
         Box::pin(async move {
             log.info("before");

@@ -20,6 +20,7 @@ mod facts;
 mod failures;
 mod fault_log;
 mod gate;
+mod hidden;
 #[cfg(feature = "http")]
 mod http;
 mod layers;

@@ -102,7 +102,7 @@ fn requests(session: &Session) -> Vec<Row> {
         (post().without("host"), 400, -32600),
         (post().also("host", "localhost"), 400, -32600),
         (post().also("content-type", "text/plain"), 400, -32600),
-        (post().also("mcp-method", "tools/list"), 400, -32600),
+        (post().also("mcp-method", "tools/list"), 400, -32020),
         (post().with("host", "evil.example"), 403, -32600),
         (post().with("origin", "https://evil.example"), 403, -32600),
         (
@@ -157,7 +157,7 @@ fn requests(session: &Session) -> Vec<Row> {
         (
             own(Ask::post(call(1, "now"))).also("mcp-session-id", "other"),
             400,
-            -32600,
+            -32020,
         ),
         (
             own(Ask::get().with("last-event-id", "no-such-place")),

@@ -14,6 +14,7 @@ mod detach;
 mod door;
 mod flood;
 mod forwarding;
+mod hidden;
 mod http_sse;
 mod limits;
 mod modern;

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{RawArgs, Server, SetupError, Tool};
 
-use super::{ask::Ask, site::Site};
+use super::{
+    ask::{Ask, call, notice, request},
+    site::{Session, Site},
+};
 
 /// The status and code that a request is answered with; 0 for a result.
 async fn verdict(site: &Site, ask: Ask) -> (u16, i64) {
@@ -60,20 +63,94 @@ async fn headers_that_differ_from_the_body_are_refused() {
 #[tokio::test]
 async fn a_header_that_is_there_twice_is_refused() {
     let site = Site::start().await;
+    let call = || Ask::call("mirrored", json!({ "region": "eu" })).with("mcp-param-region", "eu");
     for name in [
         "mcp-name",
         "mcp-method",
         "mcp-protocol-version",
         "mcp-param-region",
-        "host",
     ] {
-        let ask = Ask::call("mirrored", json!({ "region": "eu" }))
-            .with("mcp-param-region", "eu")
-            .also(name, "other");
+        for value in ["other", "eu", "tools/call"] {
+            let ask = call().also(name, value);
+            assert_eq!(verdict(&site, ask.clone()).await, MISMATCH, "{ask:?}");
+            assert!(site.ask(ask).await.text().contains(name), "{name}");
+        }
+    }
+    // These decide something before there is a request.
+    for name in ["host", "content-type", "last-event-id"] {
+        let ask = call().with(name, "localhost").also(name, "other");
         let answer = site.ask(ask).await;
         assert_eq!(answer.status(), 400, "{name}");
         assert!(answer.text().contains(name), "{}", answer.text());
     }
+}
+
+#[tokio::test]
+async fn a_repeated_header_is_refused_in_a_session_too() {
+    let site = Site::start().await;
+    let session = Session::open(&site, Revision::V2025_03_26).await;
+    let own = |ask: Ask| session.own(ask).also("mcp-session-id", "other");
+    let asks = [
+        (own(Ask::post(call(7, "now"))), json!(7)),
+        (own(Ask::post(json!([call(7, "now")]))), Value::Null),
+        (
+            own(Ask::post(notice("notifications/initialized", json!({})))),
+            Value::Null,
+        ),
+        (own(Ask::get()), Value::Null),
+        (own(Ask::new("DELETE", "/mcp")), Value::Null),
+    ];
+    for (ask, id) in asks {
+        let answer = site.ask(ask.clone()).await;
+        assert_eq!((answer.status(), answer.code()), MISMATCH, "{ask:?}");
+        assert_eq!(answer.json()["id"], id, "{ask:?}");
+    }
+    assert_eq!(session.post(call(7, "now")).await.status(), 200);
+}
+
+// basic: a request that lacks a field is told which.
+#[tokio::test]
+async fn only_what_is_missing_is_named() {
+    const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    let site = Site::start().await;
+    let meta = json!({ VERSION: "2026-07-28", CAPABILITIES: {} });
+    for (present, missing) in [
+        (vec![CAPABILITIES], vec![VERSION]),
+        (vec![VERSION], vec![CAPABILITIES]),
+        (vec![], vec![VERSION, CAPABILITIES]),
+    ] {
+        let own: serde_json::Map<_, _> = present
+            .iter()
+            .map(|name| ((*name).to_owned(), meta[*name].clone()))
+            .collect();
+        let message = request(1, "tools/list", json!({ "_meta": own }));
+        let ask = Ask::post(message)
+            .with("mcp-protocol-version", "2026-07-28")
+            .with("mcp-method", "tools/list");
+        let answer = site.ask(ask).await;
+        assert_eq!((answer.status(), answer.code()), (400, -32602));
+        let text = answer.json()["error"]["message"].to_string();
+        assert!(missing.iter().all(|name| text.contains(name)), "{text}");
+        assert!(!present.iter().any(|name| text.contains(name)), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_body_is_an_unsupported_type() {
+    let site = Site::start().await;
+    let call = || Ask::call("now", json!({}));
+    for encoding in ["gzip", "br", "identity, gzip", ""] {
+        let answer = site.ask(call().with("content-encoding", encoding)).await;
+        assert_eq!(answer.status(), 415, "{encoding}");
+        assert_eq!(answer.head.get("accept-encoding"), Some("identity"));
+    }
+    let plain = call().with("content-encoding", "Identity");
+    assert_eq!(verdict(&site, plain).await, FINE);
+    let posted = Ask::post(request(1, "ping", json!({})))
+        .at("/messages?session=1")
+        .with("content-encoding", "gzip");
+    assert_eq!(site.ask(posted).await.status(), 415);
 }
 
 fn mirrored(arguments: Value, headers: &[(&str, &str)]) -> Ask {

@@ -180,8 +180,9 @@ async fn a_cancelled_call_ends_without_an_answer() {
             .await;
         speaking.message().await;
         site.gate.arrived(1).await;
-        for id in [1, 2] {
-            let params = json!({ "requestId": id });
+        // cancellation: what else is wrong with it does not matter.
+        for (id, reason) in [(1, json!("late")), (2, json!({ "why": 7 }))] {
+            let params = json!({ "requestId": id, "reason": reason });
             let answer = session
                 .post(notice("notifications/cancelled", params))
                 .await;

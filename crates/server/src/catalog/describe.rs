@@ -1,0 +1,194 @@
+//! How functions with attributes describe themselves.
+//!
+//! `#[tool]` leaves a function callable as it was; only the future that it returns gets a name,
+//! [`Described`], whose first type parameter leads `server.tool(book)` to the description.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use crate::{Prompt, Resource, Tool};
+
+pin_project_lite::pin_project! {
+    /// The future of a function with `#[tool]`, `#[prompt]` or `#[resource]`.
+    ///
+    /// Awaiting it gives what the function returns; `M` is how the server finds the description.
+    pub struct Described<M, F> {
+        #[pin]
+        running: F,
+        marker: std::marker::PhantomData<fn() -> M>,
+    }
+}
+
+impl<M, F: Future> Described<M, F> {
+    /// Wraps the body of the function.
+    pub fn new(running: F) -> Self {
+        Self {
+            running,
+            marker: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<M, F: Future> Future for Described<M, F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        self.project().running.poll(context)
+    }
+}
+
+/// Written by `#[tool]`.
+pub trait DescribeTool {
+    /// The tool.
+    fn tool() -> Tool;
+}
+
+/// Written by `#[prompt]`.
+pub trait DescribePrompt {
+    /// The prompt.
+    fn prompt() -> Prompt;
+}
+
+/// Written by `#[resource]`.
+pub trait DescribeResource {
+    /// The resource.
+    fn resource() -> Resource;
+}
+
+/// What `server.tool(…)` takes: a function with `#[tool]`, or a [`Tool`] made by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "neither a function with `#[tool]` nor a `Tool`",
+    note = "write `#[tool]` above the function, or wrap it: `Tool::new(\"name\", function)`"
+)]
+pub trait IntoTool<X> {
+    /// The tool.
+    fn into_tool(self) -> Tool;
+}
+
+/// What `server.prompt(…)` takes: a function with `#[prompt]`, or a [`Prompt`] made by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a prompt",
+    label = "neither a function with `#[prompt]` nor a `Prompt`",
+    note = "write `#[prompt]` above the function, or wrap it: `Prompt::new(\"name\", function)`"
+)]
+pub trait IntoPrompt<X> {
+    /// The prompt.
+    fn into_prompt(self) -> Prompt;
+}
+
+/// What `server.resource(…)` takes: a function with `#[resource]`, or a [`Resource`] made by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a resource",
+    label = "neither a function with `#[resource]` nor a `Resource`",
+    note = "write `#[resource(\"scheme://{{id}}\")]` above the function, or wrap it: \
+            `Resource::new(\"scheme://{{id}}\", function)`"
+)]
+pub trait IntoResource<X> {
+    /// The resource.
+    fn into_resource(self) -> Resource;
+}
+
+impl IntoTool<()> for Tool {
+    fn into_tool(self) -> Tool {
+        self
+    }
+}
+
+impl IntoPrompt<()> for Prompt {
+    fn into_prompt(self) -> Prompt {
+        self
+    }
+}
+
+impl IntoResource<()> for Resource {
+    fn into_resource(self) -> Resource {
+        self
+    }
+}
+
+macro_rules! functions {
+    ($($parameter:ident)*) => {
+        impl<F, M, Fut, $($parameter,)*> IntoTool<(M, Fut, $($parameter,)*)> for F
+        where
+            F: Fn($($parameter,)*) -> Described<M, Fut>,
+            M: DescribeTool,
+        {
+            fn into_tool(self) -> Tool {
+                M::tool()
+            }
+        }
+
+        impl<F, M, Fut, $($parameter,)*> IntoPrompt<(M, Fut, $($parameter,)*)> for F
+        where
+            F: Fn($($parameter,)*) -> Described<M, Fut>,
+            M: DescribePrompt,
+        {
+            fn into_prompt(self) -> Prompt {
+                M::prompt()
+            }
+        }
+
+        impl<F, M, Fut, $($parameter,)*> IntoResource<(M, Fut, $($parameter,)*)> for F
+        where
+            F: Fn($($parameter,)*) -> Described<M, Fut>,
+            M: DescribeResource,
+        {
+            fn into_resource(self) -> Resource {
+                M::resource()
+            }
+        }
+    };
+}
+
+functions!();
+functions!(P1);
+functions!(P1 P2);
+functions!(P1 P2 P3);
+functions!(P1 P2 P3 P4);
+functions!(P1 P2 P3 P4 P5);
+functions!(P1 P2 P3 P4 P5 P6);
+functions!(P1 P2 P3 P4 P5 P6 P7);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15);
+functions!(P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16);
+
+/// A state type whose methods are tools, prompts and resources. Written by `#[handlers]`.
+pub trait Handlers: Send + Sync + 'static {
+    /// Puts each of them into the set.
+    fn register(self: std::sync::Arc<Self>, set: &mut HandlerSet);
+}
+
+/// The handlers of a state type on their way to the server.
+#[derive(Default)]
+pub struct HandlerSet {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) resources: Vec<Resource>,
+}
+
+impl HandlerSet {
+    /// Adds a tool.
+    pub fn tool(&mut self, tool: Tool) {
+        self.tools.push(tool);
+    }
+
+    /// Adds a prompt.
+    pub fn prompt(&mut self, prompt: Prompt) {
+        self.prompts.push(prompt);
+    }
+
+    /// Adds a resource.
+    pub fn resource(&mut self, resource: Resource) {
+        self.resources.push(resource);
+    }
+}

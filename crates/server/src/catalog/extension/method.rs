@@ -1,0 +1,140 @@
+//! A method of an extension.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{
+    ClientCapabilities, ErrorObject, JsonObject, error::code, method::Method,
+};
+
+use crate::{
+    Call, Failure, Handler, Layer, Reject, Reply,
+    catalog::Callable,
+    handler::{
+        Description, Erased,
+        function::{self},
+        outcome::{Answered, CacheMark, ExtensionReply},
+    },
+};
+
+/// A method of an extension, and the function that serves it.
+///
+/// The function takes its params with [`Params`](crate::Params), and any other extractor but
+/// [`Ask`](crate::Ask): the protocol lets servers ask in the middle of tools, prompts and resources
+/// only. It returns the method's result, or a `Result` with it.
+pub struct ExtensionMethod {
+    pub(crate) name: &'static str,
+    pub(crate) named_by: Option<&'static str>,
+    pub(crate) access: Access,
+    pub(crate) handler: Erased<ExtensionReply>,
+    pub(crate) description: Description,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+}
+
+/// Who may call a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Clients that declare the extension.
+    Declared,
+    /// Everybody.
+    Open,
+}
+
+impl ExtensionMethod {
+    /// Method `M`, served by this function.
+    pub fn new<M: Method, X>(handler: impl Handler<X, Answered<M::Result>>) -> Self {
+        Self::with::<M, X>(handler, CacheMark::None)
+    }
+
+    /// Method `M`, whose results clients may keep: since 2026-07-28 they carry the server's
+    /// [hint](crate::Server::cache) where they have none of their own.
+    pub fn cacheable<M: Method, X>(handler: impl Handler<X, Answered<M::Result>>) -> Self {
+        Self::with::<M, X>(handler, CacheMark::Hint)
+    }
+
+    fn with<M: Method, X>(
+        handler: impl Handler<X, Answered<M::Result>>,
+        caching: CacheMark,
+    ) -> Self {
+        let (typed, description) = function::erase(handler);
+        let handler: Erased<ExtensionReply> = Box::new(move |call| {
+            let running = typed(call)?;
+            Ok(Box::pin(async move {
+                let Answered(result) = running.await?;
+                ExtensionReply::of(&result, caching)
+            }))
+        });
+        Self {
+            name: M::NAME,
+            named_by: M::NAMED_BY,
+            access: Access::Declared,
+            handler,
+            description,
+            layers: Vec::new(),
+        }
+    }
+
+    /// Serves clients that do not declare the extension too.
+    pub fn open(mut self) -> Self {
+        self.access = Access::Open;
+        self
+    }
+
+    /// Puts a layer around the method, inside those of the server.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
+    }
+}
+
+/// A method, ready to be called.
+pub(crate) struct MethodEntry {
+    pub(crate) extension: String,
+    pub(crate) name: &'static str,
+    pub(crate) named_by: Option<&'static str>,
+    pub(crate) access: Access,
+    pub(crate) handler: Erased<ExtensionReply>,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+}
+
+impl MethodEntry {
+    /// Whether this call may be served.
+    pub(crate) fn admit(&self, call: &Call<'_>) -> Result<(), Failure> {
+        if self.access == Access::Open || call.client_extension(&self.extension).is_some() {
+            return Ok(());
+        }
+        let (id, method) = (&self.extension, self.name);
+        let message =
+            format!("`{method}` belongs to extension `{id}`, which the client did not declare");
+        let reject = if call.origin.revision.is_modern() {
+            // basic: a request that lacks a capability MUST be answered with what it lacks.
+            let required = ClientCapabilities::new().with_extension(id, JsonObject::new());
+            Reject::of(ErrorObject::missing_capability(message, required))
+        } else {
+            Reject::new(code::METHOD_NOT_FOUND, message)
+        };
+        Err(Failure::Reject(reject))
+    }
+}
+
+impl Callable for MethodEntry {
+    type Output = ExtensionReply;
+
+    fn handler(&self) -> &Erased<ExtensionReply> {
+        &self.handler
+    }
+
+    fn layers(&self) -> &[Arc<dyn Layer>] {
+        &self.layers
+    }
+
+    fn wrap(output: ExtensionReply) -> Reply {
+        Reply::Extension(output)
+    }
+
+    fn unwrap(reply: Reply) -> Option<ExtensionReply> {
+        match reply {
+            Reply::Extension(output) => Some(output),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Prompts: what a user can start from.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use turnbuckle_protocol::{self as protocol, GetPromptResult, Icon};
+
+use super::{completion::Completers, tool::Visible};
+use crate::{
+    Caller, Completer, Handler, Layer,
+    handler::{
+        Description, Erased,
+        function::{self},
+    },
+};
+
+/// A prompt: a handler that gives messages, and what is said of it.
+///
+/// `#[prompt]` makes one from a function; this is the way without it.
+pub struct Prompt {
+    pub(crate) wire: protocol::Prompt,
+    pub(crate) handler: Erased<GetPromptResult>,
+    pub(crate) description: Description,
+    pub(crate) completers: Completers,
+    pub(crate) visible: Option<Visible>,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+}
+
+impl Prompt {
+    /// A prompt with this name, served by this handler.
+    pub fn new<X, H: Handler<X, GetPromptResult>>(name: impl Into<String>, handler: H) -> Self {
+        let (handler, description) = function::erase(handler);
+        Self {
+            wire: protocol::Prompt::new(name),
+            handler,
+            description,
+            completers: Completers::default(),
+            visible: None,
+            layers: Vec::new(),
+        }
+    }
+
+    /// Says what the prompt is for.
+    pub fn about(mut self, description: impl Into<String>) -> Self {
+        self.wire.description = Some(description.into());
+        self
+    }
+
+    /// A title for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.wire.title = Some(title.into());
+        self
+    }
+
+    /// Adds an icon.
+    pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
+        self.wire.icons.get_or_insert_default().push(icon.into());
+        self
+    }
+
+    /// Adds an entry to the prompt's `_meta`.
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.wire
+            .meta
+            .get_or_insert_default()
+            .0
+            .insert(key.into(), value.into());
+        self
+    }
+
+    /// Completes an argument while the user types it.
+    pub fn complete<X>(mut self, argument: &str, completer: impl Completer<X>) -> Self {
+        self.completers.insert(argument, completer);
+        self
+    }
+
+    /// Only callers for whom this holds see the prompt; to others it does not exist.
+    pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
+        self.visible = Some(Box::new(to));
+        self
+    }
+
+    /// Puts a layer around this prompt, inside those of the server.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
+    }
+}

@@ -1,0 +1,149 @@
+//! Resources: what can be read, at one URI or at all URIs of a template.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+use turnbuckle_protocol::{Annotations, CacheHint, CacheScope, Icon, Meta, ReadResourceResult};
+
+use super::{caching, completion::Completers, tool::Visible};
+use crate::{
+    Caller, Completer, Handler, Layer,
+    handler::{
+        Description, Erased,
+        function::{self},
+    },
+};
+
+/// A resource: a URI or an RFC 6570 template, a handler that reads it, and what is said of it.
+///
+/// `#[resource("…")]` makes one from a function; this is the way without it. Variables of
+/// a template arrive as arguments: `Args<T>`, with a field for each.
+pub struct Resource {
+    pub(crate) uri: String,
+    pub(crate) name: Option<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) about: Option<String>,
+    pub(crate) mime_type: Option<String>,
+    pub(crate) size: Option<u64>,
+    pub(crate) annotations: Option<Annotations>,
+    pub(crate) icons: Option<Vec<Icon>>,
+    pub(crate) meta: Option<Meta>,
+    pub(crate) handler: Erased<ReadResourceResult>,
+    pub(crate) description: Description,
+    pub(crate) completers: Completers,
+    pub(crate) visible: Option<Visible>,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
+    pub(crate) any_path: bool,
+    pub(crate) cache: Option<CacheHint>,
+}
+
+impl Resource {
+    /// A resource at this URI, or at all URIs of this template, read by this handler.
+    pub fn new<X, H: Handler<X, ReadResourceResult>>(uri: impl Into<String>, handler: H) -> Self {
+        let (handler, description) = function::erase(handler);
+        Self {
+            uri: uri.into(),
+            name: None,
+            title: None,
+            about: None,
+            mime_type: None,
+            size: None,
+            annotations: None,
+            icons: None,
+            meta: None,
+            handler,
+            description,
+            completers: Completers::default(),
+            visible: None,
+            layers: Vec::new(),
+            any_path: false,
+            cache: None,
+        }
+    }
+
+    /// Its name; the URI otherwise.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// A title for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it holds.
+    pub fn about(mut self, description: impl Into<String>) -> Self {
+        self.about = Some(description.into());
+        self
+    }
+
+    /// Its media type, also of contents that do not say their own.
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Its size in bytes. A template has none.
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.size = Some(bytes);
+        self
+    }
+
+    /// For whom it is, and how much it matters.
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// Adds an icon.
+    pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
+        self.icons.get_or_insert_default().push(icon.into());
+        self
+    }
+
+    /// Adds an entry to its `_meta`.
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta
+            .get_or_insert_default()
+            .0
+            .insert(key.into(), value.into());
+        self
+    }
+
+    /// Completes a variable of the template while the user types it.
+    pub fn complete<X>(mut self, variable: &str, completer: impl Completer<X>) -> Self {
+        self.completers.insert(variable, completer);
+        self
+    }
+
+    /// Only callers for whom this holds see the resource; to others it does not exist.
+    pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
+        self.visible = Some(Box::new(to));
+        self
+    }
+
+    /// How long clients of 2026-07-28 may keep its contents, and whether caches may share them; as
+    /// the [server](crate::Server::cache) says otherwise. What a read says of itself comes first.
+    ///
+    /// Public is for what is the same for every caller.
+    pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
+        self.cache = Some(caching::hint(fresh_for, scope));
+        self
+    }
+
+    /// Puts a layer around this resource, inside those of the server.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Lets variables hold `..`, absolute paths and the like, which otherwise match nothing.
+    ///
+    /// Only for handlers that do not turn variables into paths.
+    pub fn allow_any_path(mut self) -> Self {
+        self.any_path = true;
+        self
+    }
+}

@@ -1,0 +1,353 @@
+//! From what the author wrote to what is served, with every mistake found on the way.
+
+use std::{any::TypeId, sync::Arc};
+
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+use turnbuckle_protocol::{
+    self as protocol, CacheHint, CacheScope, PromptArgument, http::ParamHeaders,
+};
+
+use super::{
+    PromptEntry, Reading, ResourceEntry, SetupError, Shelved, TemplateEntry, ToolEntry,
+    completion::Completers, tool,
+};
+use crate::{
+    Leniency, Prompt, Resource, Tool,
+    handler::{Arguments, Description, StateTypes, arguments::Patterns},
+    template::Template,
+};
+
+/// Checks the function behind a method of an extension.
+pub(crate) fn extension_method(
+    name: &str,
+    description: &Description,
+    states: &StateTypes,
+) -> Result<(), SetupError> {
+    let about = About {
+        kind: "method",
+        key: name,
+    };
+    if description.arguments.is_some() {
+        return Err(about.invalid("a method of an extension takes `Params`, not `Args`"));
+    }
+    about.check_needs(description, states)
+}
+
+/// What the errors of one entry have in common.
+struct About<'a> {
+    kind: &'static str,
+    key: &'a str,
+}
+
+impl About<'_> {
+    fn invalid(&self, problem: impl Into<String>) -> SetupError {
+        SetupError::Invalid {
+            kind: self.kind,
+            key: self.key.to_owned(),
+            problem: problem.into(),
+        }
+    }
+
+    fn check(&self, description: &Description, states: &StateTypes) -> Result<(), SetupError> {
+        if description.takes_params {
+            return Err(self.invalid("`Params` is for methods of extensions: take `Args`"));
+        }
+        self.check_needs(description, states)
+    }
+
+    fn check_needs(
+        &self,
+        description: &Description,
+        states: &StateTypes,
+    ) -> Result<(), SetupError> {
+        if let Some(problem) = description.problems.first() {
+            return Err(self.invalid(problem));
+        }
+        let missing = |(id, _): &&(TypeId, &'static str)| !states.has(*id);
+        match description.states.iter().find(missing) {
+            Some((_, state)) => Err(SetupError::MissingState {
+                kind: self.kind,
+                key: self.key.to_owned(),
+                state,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn tool(
+    tool: Tool,
+    default: Leniency,
+    states: &StateTypes,
+) -> Result<Shelved, SetupError> {
+    let Tool {
+        mut wire,
+        handler,
+        description,
+        leniency,
+        visible,
+        listed_with,
+        scopes,
+        layers,
+    } = tool;
+    let name = wire.name.clone();
+    let about = About {
+        kind: "tool",
+        key: &name,
+    };
+    about.check(&description, states)?;
+    check_name(&about)?;
+    let is_declared = description
+        .arguments
+        .as_ref()
+        .is_some_and(|arguments| !arguments.is_derived());
+    let mut arguments = description
+        .arguments
+        .unwrap_or_else(|| Arguments::derived::<IgnoredAny>(tool::no_arguments(), Patterns::NONE));
+    arguments.leniency = leniency.unwrap_or(default);
+    if is_declared {
+        // tools: inputSchema is an object schema.
+        if arguments.schema().get("type") != Some(&Value::from("object")) {
+            return Err(about.invalid("an input schema must say `\"type\": \"object\"`"));
+        }
+        arguments
+            .compile()
+            .map_err(|error| about.invalid(format!("input schema: {error}")))?;
+    }
+    wire.input_schema.clone_from(arguments.schema());
+    let headers = ParamHeaders::of(&wire.input_schema)
+        .map_err(|fault| about.invalid(format!("input schema: {fault}")))?;
+    let headers = (!headers.is_empty()).then_some(headers);
+    let output = description.output;
+    // A schema that was written by hand may be wrong; a derived one is compiled when it is needed.
+    if let Some(output) = output.as_ref().filter(|_| description.is_output_declared) {
+        output
+            .compile()
+            .map_err(|error| about.invalid(format!("output schema: {error}")))?;
+    }
+    wire.output_schema = output.as_ref().map(|output| output.schema().clone());
+    let begins_task = description.begins_task;
+    let task = wire
+        .execution
+        .as_ref()
+        .and_then(|execution| execution.task_support);
+    if begins_task && task.is_none() {
+        return Err(about.invalid("takes `Background` and is no task: say `task`"));
+    }
+    let arguments = Arc::new(arguments);
+    let entry = ToolEntry {
+        wire,
+        handler,
+        logs: description.logs,
+        arguments,
+        output,
+        headers,
+        visible,
+        listed_with,
+        task,
+        begins_task,
+        scopes,
+        layers,
+    };
+    Ok(Shelved::Tool(Arc::new(entry)))
+}
+
+/// tools: names are 1 to 128 of letters, digits, `_`, `-` and `.`.
+fn check_name(about: &About<'_>) -> Result<(), SetupError> {
+    const MAX: usize = 128;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if about.key.is_empty() || about.key.len() > MAX || !about.key.bytes().all(is_plain) {
+        return Err(about.invalid("a name is 1 to 128 letters, digits, `_`, `-` and `.`"));
+    }
+    Ok(())
+}
+
+pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<Shelved, SetupError> {
+    let Prompt {
+        mut wire,
+        handler,
+        description,
+        mut completers,
+        visible,
+        layers,
+    } = prompt;
+    let name = wire.name.clone();
+    let about = About {
+        kind: "prompt",
+        key: &name,
+    };
+    about.check(&description, states)?;
+    if name.is_empty() {
+        return Err(about.invalid("a prompt needs a name"));
+    }
+    let arguments = description.arguments.map(Arc::new);
+    let schema = arguments.as_ref().map(|arguments| arguments.schema());
+    let listed = schema.map(prompt_arguments).unwrap_or_default();
+    check_completers(&about, &completers, |name| {
+        listed.iter().any(|listed| listed.name == name)
+    })?;
+    complete_enums(schema, &mut completers);
+    if !listed.is_empty() {
+        wire.arguments = Some(listed);
+    }
+    Ok(Shelved::Prompt(Arc::new(PromptEntry {
+        wire,
+        handler,
+        logs: description.logs,
+        arguments,
+        completers,
+        visible,
+        layers,
+    })))
+}
+
+/// The arguments of a prompt, read off the schema of its argument type.
+fn prompt_arguments(schema: &Map<String, Value>) -> Vec<PromptArgument> {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let text = |property: &Value, key| property.get(key).and_then(Value::as_str).map(str::to_owned);
+    properties
+        .iter()
+        .map(|(name, property)| PromptArgument {
+            name: name.clone(),
+            title: text(property, "title"),
+            description: text(property, "description"),
+            required: Some(required.contains(&name.as_str())),
+        })
+        .collect()
+}
+
+fn check_completers(
+    about: &About<'_>,
+    completers: &Completers,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<(), SetupError> {
+    match completers.names().find(|name| !is_known(name)) {
+        Some(name) => Err(about.invalid(format!("completes `{name}`, which it does not take"))),
+        None => Ok(()),
+    }
+}
+
+/// An argument whose values are a fixed list completes itself.
+fn complete_enums(schema: Option<&Map<String, Value>>, completers: &mut Completers) {
+    let properties = schema
+        .and_then(|schema| schema.get("properties"))
+        .and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let values = property
+            .get("enum")
+            .and_then(Value::as_array)
+            .map(|values| {
+                values
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            });
+        if let Some(values) = values.filter(|_| !completers.names().any(|taken| taken == name)) {
+            completers.insert(name, values);
+        }
+    }
+}
+
+pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelved, SetupError> {
+    let about = About {
+        kind: "resource",
+        key: &resource.uri,
+    };
+    about.check(&resource.description, states)?;
+    let mut template =
+        Template::parse(&resource.uri).map_err(|error| about.invalid(error.to_string()))?;
+    if resource.any_path {
+        template = template.allow_any_path();
+    }
+    let is_public = |hint: CacheHint| hint.scope == CacheScope::Public;
+    if resource.visible.is_some() && resource.cache.is_some_and(is_public) {
+        return Err(about
+            .invalid("only some callers may see it, so caches cannot share it: make it private"));
+    }
+    if !resource.uri.contains(':') {
+        return Err(about.invalid("a URI starts with a scheme, such as `file://` or `app://`"));
+    }
+    let schema = resource
+        .description
+        .arguments
+        .as_ref()
+        .map(|arguments| arguments.schema().clone());
+    check_variables(&about, &template, schema.as_ref())?;
+    let is_variable = |name: &str| template.variables().any(|variable| variable == name);
+    check_completers(&about, &resource.completers, is_variable)?;
+    Ok(shelve(resource, template, schema.as_ref()))
+}
+
+/// Every argument that the handler cannot do without is a variable of the template.
+fn check_variables(
+    about: &About<'_>,
+    template: &Template,
+    schema: Option<&Map<String, Value>>,
+) -> Result<(), SetupError> {
+    let required = schema
+        .and_then(|schema| schema.get("required"))
+        .and_then(Value::as_array);
+    let missing = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .find(|name| !template.variables().any(|variable| variable == *name));
+    match missing {
+        Some(name) => Err(about.invalid(format!(
+            "the handler takes `{name}`, the URI has no `{{{name}}}`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Value>>) -> Shelved {
+    let mut completers = resource.completers;
+    complete_enums(schema, &mut completers);
+    let read = Reading {
+        handler: resource.handler,
+        logs: resource.description.logs,
+        arguments: resource.description.arguments.map(Arc::new),
+        mime_type: resource.mime_type.clone(),
+        visible: resource.visible,
+        cache: resource.cache,
+        layers: resource.layers,
+    };
+    let name = resource.name.unwrap_or_else(|| resource.uri.clone());
+    if template.is_literal() {
+        let wire = protocol::Resource {
+            title: resource.title,
+            description: resource.about,
+            mime_type: resource.mime_type,
+            size: resource.size,
+            annotations: resource.annotations,
+            icons: resource.icons,
+            meta: resource.meta,
+            ..protocol::Resource::new(resource.uri, name)
+        };
+        return Shelved::Resource(Arc::new(ResourceEntry { wire, read }));
+    }
+    let wire = protocol::ResourceTemplate {
+        title: resource.title,
+        description: resource.about,
+        mime_type: resource.mime_type,
+        annotations: resource.annotations,
+        icons: resource.icons,
+        meta: resource.meta,
+        ..protocol::ResourceTemplate::new(resource.uri, name)
+    };
+    Shelved::Template(Arc::new(TemplateEntry {
+        wire,
+        template,
+        completers,
+        read,
+    }))
+}

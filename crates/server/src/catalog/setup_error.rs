@@ -1,0 +1,41 @@
+//! What can be wrong with a server as it was written.
+
+/// Why a server cannot be set up as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// Two things of one kind have the same name or URI.
+    #[error("there are two of {kind} `{key}`: rename or remove one")]
+    Duplicate {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name or URI.
+        key: String,
+    },
+    /// Something cannot be served as it is.
+    #[error("{kind} `{key}`: {problem}")]
+    Invalid {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name or URI.
+        key: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The secret is too short to be one.
+    #[error(transparent)]
+    WeakSecret(#[from] turnbuckle_session::round::seal::WeakSecret),
+    /// The system gives no randomness to make keys of.
+    #[error("there is no randomness to make keys of: {0}")]
+    NoRandomness(String),
+    /// A handler wants a state that nobody gave.
+    #[error("{kind} `{key}` wants `State<{state}>`: give it with `.state(…)`")]
+    MissingState {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name or URI.
+        key: String,
+        /// The type.
+        state: &'static str,
+    },
+}

@@ -1,0 +1,82 @@
+//! Asking a client by tasks of its own, in sessions of 2025-11-25.
+//!
+//! The client answers at once that it will see to it, and the answer is fetched when it is there.
+//! A question that takes a person hours is then no request that hangs for hours.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    ElicitRequestParams, InputRequest, LegacyCreateTaskResult, TaskMetadata, TaskRequestParams,
+};
+
+use super::{peer::Peer, requests::ClientAnswer};
+
+/// Milliseconds for which a client is asked to keep its answer.
+const KEEP_MS: u64 = 3_600_000;
+
+/// Asks a client, as a task if it can; `None` if it went away.
+///
+/// # Cancel safety
+/// Dropping the future tells the client that nobody waits any more.
+pub(crate) async fn request(peer: &Arc<Peer>, question: &InputRequest) -> Option<ClientAnswer> {
+    if !takes_tasks(peer, question) {
+        return peer.request(question).await;
+    }
+    let mut question = question.clone();
+    augment(&mut question);
+    let answered = peer.request(&question).await?;
+    let Some(task) = answered.as_ref().ok().and_then(|raw| created(raw)) else {
+        return Some(answered);
+    };
+    let mut abandon = Abandon(Some((Arc::clone(peer), task)));
+    let params = abandon.0.as_ref().map(|(_, task)| task.clone())?;
+    // tasks: blocks until the task has ended.
+    let answered = peer.ask("tasks/result", &params).await;
+    abandon.0 = None;
+    answered
+}
+
+/// Whether the client said that it can be asked this as a task.
+fn takes_tasks(peer: &Peer, question: &InputRequest) -> bool {
+    let client = peer.client().unwrap_or_default();
+    let requests = client.capabilities.tasks.and_then(|tasks| tasks.requests);
+    requests.is_some_and(|requests| match question {
+        InputRequest::CreateMessage(_) => requests
+            .sampling
+            .is_some_and(|sampling| sampling.create_message.is_some()),
+        InputRequest::Elicit(_) => requests
+            .elicitation
+            .is_some_and(|elicitation| elicitation.create.is_some()),
+        InputRequest::ListRoots(_) => false,
+    })
+}
+
+fn augment(question: &mut InputRequest) {
+    let task = Some(TaskMetadata { ttl: Some(KEEP_MS) });
+    match question {
+        InputRequest::CreateMessage(params) => params.task = task,
+        InputRequest::Elicit(params) => match &mut **params {
+            ElicitRequestParams::Form(form) => form.task = task,
+            ElicitRequestParams::Url(url) => url.task = task,
+        },
+        InputRequest::ListRoots(_) => {}
+    }
+}
+
+/// The task that the client made of the question, if it did.
+fn created(answer: &RawValue) -> Option<TaskRequestParams> {
+    let created: LegacyCreateTaskResult = serde_json::from_str(answer.get()).ok()?;
+    Some(TaskRequestParams::new(created.task.task_id))
+}
+
+/// Gives a task of the client up when it is dropped.
+struct Abandon(Option<(Arc<Peer>, TaskRequestParams)>);
+
+impl Drop for Abandon {
+    fn drop(&mut self) {
+        if let Some((peer, task)) = self.0.take() {
+            peer.ask_and_forget("tasks/cancel", &task);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The client at the other end: who it is, its session, and how it is told and asked things.
+
+pub(crate) mod ask_by_task;
+pub(crate) mod caller;
+pub(crate) mod cancel;
+mod introduction;
+pub(crate) mod log_level;
+pub(crate) mod peer;
+pub(crate) mod requests;
+pub(crate) mod roots;
+pub(crate) mod session;
+pub(crate) mod trace;
+
+pub use caller::Caller;
+pub(crate) use cancel::{CancelFlag, CancelOnDrop};
+pub use introduction::Introduction;
+#[cfg(feature = "http")]
+pub(crate) use peer::DETACH;
+pub(crate) use peer::Peer;
+pub use roots::{RootsChanged, RootsError};
+pub(crate) use session::{Opened, Session};

@@ -1,0 +1,282 @@
+//! The other end of a connection: who it is, how far its session has come, how to tell it things.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use turnbuckle_base::lock::MutexGuard;
+use turnbuckle_protocol::{
+    CancelledNotificationParams, ElicitRequestParams, ElicitRequestUrlParams, IdRef, InputRequest,
+    LoggingLevel, Revision, envelope,
+};
+use turnbuckle_session::ServerLifecycle;
+use turnbuckle_transport::Outbox;
+
+use super::{
+    Introduction,
+    cancel::CancelFlag,
+    requests::{ClientAnswer, Waiting},
+    roots::RootsWatch,
+    session::{Opened, Session},
+    trace,
+};
+use crate::{Caller, subscription::Listener};
+
+/// The other end, as one exchange or one connection sees it.
+pub(crate) struct Peer {
+    caller: Caller,
+    outbox: Outbox,
+    session: Option<Arc<Session>>,
+    input_ended: CancelFlag,
+    detaching: Detaching,
+}
+
+/// Whether the client of an exchange can hang up and come back for the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detaching {
+    Possible,
+    Meaningless,
+}
+
+/// Stands in an outbox where the connection is to be closed. No message begins like this.
+pub(crate) const DETACH: &[u8] = b":";
+
+impl Peer {
+    /// `session` is where a legacy client's handshake is kept; a modern exchange has none.
+    /// `input_ended` says that the other end will send nothing more.
+    pub(crate) fn new(
+        caller: Caller,
+        outbox: Outbox,
+        session: Option<Arc<Session>>,
+        input_ended: CancelFlag,
+    ) -> Self {
+        Self {
+            caller,
+            outbox,
+            session,
+            input_ended,
+            detaching: Detaching::Meaningless,
+        }
+    }
+
+    /// The client can hang up and come back: whoever empties the outbox knows [`DETACH`].
+    #[cfg(feature = "http")]
+    pub(crate) fn detachable(mut self) -> Self {
+        self.detaching = Detaching::Possible;
+        self
+    }
+
+    /// The same end, with what its caller may do now.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_caller(&self, caller: Caller) -> Self {
+        self.for_exchange(caller, self.outbox.clone())
+    }
+
+    /// The same end for one exchange, with what its caller may do now.
+    #[cfg(feature = "http")]
+    pub(crate) fn for_exchange(&self, caller: Caller, outbox: Outbox) -> Self {
+        Self {
+            caller,
+            outbox,
+            session: self.session.clone(),
+            input_ended: self.input_ended.clone(),
+            detaching: self.detaching,
+        }
+    }
+
+    pub(crate) fn is_detachable(&self) -> bool {
+        self.detaching == Detaching::Possible
+    }
+
+    /// Closes the connection behind what was sent so far.
+    pub(crate) async fn detach(&self) {
+        // A client that is gone needs no closing.
+        let _ = self.outbox.send(DETACH).await;
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// The id of the session, where it has one.
+    pub(crate) fn session_id(&self) -> Option<&str> {
+        self.session.as_ref()?.id.get().map(AsRef::as_ref)
+    }
+
+    /// The legacy session, opened or not.
+    pub(crate) fn lifecycle(&self) -> Option<MutexGuard<'_, ServerLifecycle<Opened>>> {
+        Some(self.session.as_ref()?.lifecycle())
+    }
+
+    /// The client is ready: from now on its session is told of changes, on the other end of this
+    /// outbox. Must be called inside a runtime.
+    pub(crate) fn initialized(&self) {
+        if let Some(session) = &self.session {
+            session.initialized(&self.outbox);
+        }
+    }
+
+    /// Where a legacy client is told things that belong to no request.
+    pub(crate) fn standing(&self) -> Option<Outbox> {
+        self.session.as_ref()?.standing().cloned()
+    }
+
+    /// The revision of the legacy session, once it is opened.
+    pub(crate) fn session_revision(&self) -> Option<Revision> {
+        self.lifecycle()?.revision()
+    }
+
+    /// What a legacy client said of itself when it opened its session.
+    pub(crate) fn client(&self) -> Option<Introduction> {
+        Some(self.lifecycle()?.client()?.client.clone())
+    }
+
+    /// What a legacy client wants to be told.
+    pub(crate) fn listener(&self) -> Option<MutexGuard<'_, Listener>> {
+        Some(self.session.as_ref()?.listener())
+    }
+
+    /// The mildest log messages that a legacy client wants, once it has said so.
+    pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
+        self.session.as_ref()?.log_level.get()
+    }
+
+    /// False if there is no session.
+    pub(crate) fn set_log_level(&self, level: LoggingLevel) -> bool {
+        let session = self.session.as_ref();
+        session
+            .inspect(|session| session.log_level.set(level))
+            .is_some()
+    }
+
+    /// Who looks at the roots of a legacy client.
+    pub(crate) fn roots_watch(&self) -> Option<&RootsWatch> {
+        Some(&self.session.as_ref()?.roots)
+    }
+
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// The other end will send nothing more.
+    pub(crate) fn end_input(&self) {
+        self.input_ended.set();
+        if let Some(session) = &self.session {
+            session.deafen();
+        }
+    }
+
+    /// Set when the other end will send nothing more, or the server winds up.
+    pub(crate) fn ended(&self) -> CancelFlag {
+        self.input_ended.clone()
+    }
+
+    /// Takes a response to something that we asked.
+    pub(crate) fn answer(&self, response: &envelope::Response<'_>) {
+        if let Some(session) = &self.session {
+            session.requests.answer(response);
+        }
+    }
+
+    /// Asks a legacy client, and waits for its answer; `None` if it went away.
+    ///
+    /// # Cancel safety
+    /// Dropping the future tells the client that nobody waits any more.
+    pub(crate) async fn request(&self, question: &InputRequest) -> Option<ClientAnswer> {
+        let method = question.method();
+        if let InputRequest::Elicit(params) = question
+            && let ElicitRequestParams::Url(visit) = &**params
+        {
+            self.expect_visit(visit);
+        }
+        match question {
+            InputRequest::CreateMessage(params) => self.ask(method, params).await,
+            InputRequest::ListRoots(params) => self.ask(method, params).await,
+            InputRequest::Elicit(params) => self.ask(method, params).await,
+        }
+    }
+
+    /// The client will be told when this visit is over.
+    pub(crate) fn expect_visit(&self, visit: &ElicitRequestUrlParams) {
+        if let (Some(mut listener), Some(id)) = (self.listener(), &visit.elicitation_id) {
+            listener.add_visit(id);
+        }
+    }
+
+    /// Sends a request to a legacy client without a wish for its answer, and without waiting.
+    pub(crate) fn ask_and_forget<P: Serialize>(&self, method: &str, params: &P) {
+        let entered = self
+            .session
+            .as_ref()
+            .map(|session| session.requests.enter());
+        if let Some(Ok((waiting, _))) = entered {
+            let mut message = Vec::new();
+            if write_request(&mut message, &waiting.id.as_ref(), method, params).is_ok() {
+                self.outbox.push(&message);
+            }
+        }
+    }
+
+    /// Sends a request to a legacy client, and waits for its answer; `None` if it went away.
+    ///
+    /// # Cancel safety
+    /// Dropping the future tells the client that nobody waits any more.
+    pub(crate) async fn ask<P: Serialize>(&self, method: &str, params: &P) -> Option<ClientAnswer> {
+        let session = self.session.as_ref()?;
+        let (waiting, answer) = session.requests.enter().ok()?;
+        let mut message = Vec::new();
+        write_request(&mut message, &waiting.id.as_ref(), method, params).ok()?;
+        let unasked = Unasked {
+            waiting,
+            outbox: &self.outbox,
+        };
+        self.outbox.send(&message).await.ok()?;
+        let answered = session.hear(answer).await;
+        drop(unasked);
+        answered
+    }
+
+    /// Sends a notification; waits while the peer does not read. A peer that is gone needs none.
+    pub(crate) async fn notify<P: Serialize>(&self, method: &str, params: &P) {
+        let mut message = Vec::new();
+        match envelope::write_notification(&mut message, method, params) {
+            Ok(()) => drop(self.outbox.send(&message).await),
+            Err(error) => tracing::error!(method, %error, "a notification cannot be written"),
+        }
+    }
+}
+
+/// Writes a request, with the trace that it belongs to.
+fn write_request<P: Serialize>(
+    message: &mut Vec<u8>,
+    id: &IdRef<'_>,
+    method: &str,
+    params: &P,
+) -> Result<(), serde_json::Error> {
+    match trace::with_trace(params) {
+        Some(params) => envelope::write_request(message, id, method, &params),
+        None => envelope::write_request(message, id, method, params),
+    }
+}
+
+/// Takes a question back when nobody waits for its answer any more.
+struct Unasked<'a> {
+    waiting: Waiting,
+    outbox: &'a Outbox,
+}
+
+impl Drop for Unasked<'_> {
+    fn drop(&mut self) {
+        if !self.waiting.is_open() {
+            return;
+        }
+        let params = CancelledNotificationParams {
+            request_id: Some(self.waiting.id.clone()),
+            ..CancelledNotificationParams::default()
+        };
+        let mut message = Vec::new();
+        let method = "notifications/cancelled";
+        if envelope::write_notification(&mut message, method, &params).is_ok() {
+            self.outbox.push(&message);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Roots of a session that have changed: the client says so, and whoever wants to know asks again.
+//!
+//! Until 2025-11-25. Later clients are asked for their roots when a call needs them, and say
+//! nothing in between.
+
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    task::Poll,
+    time::Duration,
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{InputRequest, ListRootsResult, RequestParams, Root};
+
+use super::peer::Peer;
+use crate::Caller;
+
+/// How long a client may take to list its roots. No person has to be asked for that.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+/// What is called when roots have changed.
+pub(crate) type OnRootsChanged = Arc<dyn Fn(RootsChanged) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// A client whose roots have changed. See [`Server::on_roots_changed`](crate::Server::on_roots_changed).
+#[derive(Clone)]
+pub struct RootsChanged {
+    peer: Arc<Peer>,
+}
+
+/// Why a client's roots are not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RootsError {
+    /// The client answered with an error.
+    #[error("the client did not list its roots: {message} ({code})")]
+    Refused {
+        /// The error code.
+        code: i64,
+        /// What the client said.
+        message: String,
+    },
+    /// The answer is no list of roots.
+    #[error("the client's list of roots cannot be read: {0}")]
+    Unreadable(String),
+    /// The client did not answer in time.
+    #[error("the client did not list its roots within {ANSWER_WITHIN:?}")]
+    Late,
+    /// The client went away.
+    #[error("the client went away before it listed its roots")]
+    Gone,
+}
+
+impl RootsChanged {
+    /// Who the client acts for.
+    pub fn caller(&self) -> &Caller {
+        self.peer.caller()
+    }
+
+    /// Asks for the roots as they are now.
+    ///
+    /// # Errors
+    /// [`RootsError`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future tells the client that nobody waits any more.
+    pub async fn roots(&self) -> Result<Vec<Root>, RootsError> {
+        let question = InputRequest::ListRoots(RequestParams::default());
+        let asked = tokio::time::timeout(ANSWER_WITHIN, self.peer.request(&question));
+        match asked.await {
+            Err(_) => Err(RootsError::Late),
+            Ok(None) => Err(RootsError::Gone),
+            Ok(Some(Err(error))) => Err(RootsError::Refused {
+                code: error.code,
+                message: error.message,
+            }),
+            Ok(Some(Ok(result))) => serde_json::from_str::<ListRootsResult>(result.get())
+                .map(|result| result.roots)
+                .map_err(|error| RootsError::Unreadable(error.to_string())),
+        }
+    }
+}
+
+/// Whether a session's roots are being looked at.
+#[derive(Debug, Default)]
+pub(crate) struct RootsWatch(AtomicU8);
+
+const IDLE: u8 = 0;
+const LOOKING: u8 = 1;
+/// They changed again meanwhile.
+const LOOKING_AGAIN: u8 = 2;
+
+impl RootsWatch {
+    /// Whether somebody has to begin to look. Changes while somebody looks are one.
+    fn begin(&self) -> bool {
+        let next = |now| Some(if now == IDLE { LOOKING } else { LOOKING_AGAIN });
+        let before = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        before == Ok(IDLE)
+    }
+
+    /// Whether nothing has changed meanwhile; then somebody else begins next time.
+    fn end(&self) -> bool {
+        let next = |now| Some(if now == LOOKING_AGAIN { LOOKING } else { IDLE });
+        let before = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        before == Ok(LOOKING)
+    }
+}
+
+/// The client says that its roots have changed. `peer` is the session's own, not a call's. Must be
+/// called inside a runtime.
+pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
+    let can_list = peer
+        .client()
+        .is_some_and(|client| client.capabilities.roots.is_some());
+    if !can_list || !peer.roots_watch().is_some_and(RootsWatch::begin) {
+        return;
+    }
+    let looking = Looking(Some(Arc::clone(&peer)));
+    let hook = Arc::clone(hook);
+    tokio::spawn(async move {
+        // Ends with the connection: nobody could be asked after that.
+        let mut closed = pin!(peer.outbox().closed());
+        loop {
+            let mut look = hook(RootsChanged {
+                peer: Arc::clone(&peer),
+            });
+            let is_over = std::future::poll_fn(|context| {
+                if closed.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(true);
+                }
+                look.as_mut().poll(context).map(|()| false)
+            })
+            .await;
+            if is_over {
+                return;
+            }
+            if peer.roots_watch().is_none_or(RootsWatch::end) {
+                return looking.done();
+            }
+        }
+    });
+}
+
+/// Somebody who looks at the roots of a session and has not said that it is done: if it goes all
+/// the same, by a panic or with the connection, others may look.
+struct Looking(Option<Arc<Peer>>);
+
+impl Looking {
+    fn done(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        if let Some(watch) = self.0.as_ref().and_then(|peer| peer.roots_watch()) {
+            watch.0.store(IDLE, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A legacy session, on whichever transport it was opened.
+
+use std::{
+    future::{Future as _, poll_fn},
+    pin::{Pin, pin},
+    sync::{Arc, OnceLock},
+    task::Poll,
+};
+
+use tokio::sync::oneshot;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::SubscriptionFilter;
+use turnbuckle_session::ServerLifecycle;
+use turnbuckle_transport::Outbox;
+
+use super::{
+    Introduction,
+    cancel::CancelFlag,
+    log_level::SessionLevel,
+    requests::{ClientAnswer, Requests},
+    roots::RootsWatch,
+};
+use crate::subscription::{Hub, Listener};
+
+/// A legacy session: how far its handshake has come, what we asked the client in it, and what the
+/// client wants to be told.
+pub(crate) struct Session {
+    lifecycle: Mutex<ServerLifecycle<Opened>>,
+    pub(crate) requests: Arc<Requests>,
+    /// Set when no answer can come any more: the line on which they come is at its end.
+    is_deaf: CancelFlag,
+    /// The name by which HTTP knows it; other transports have one session, without a name.
+    pub(crate) id: OnceLock<Box<str>>,
+    /// Where the session as a whole is told things.
+    standing: OnceLock<Outbox>,
+    listener: Mutex<Listener>,
+    pub(super) log_level: SessionLevel,
+    pub(super) roots: RootsWatch,
+}
+
+impl Session {
+    pub(crate) fn new(hub: &Arc<Hub>) -> Self {
+        Self {
+            lifecycle: Mutex::default(),
+            requests: Arc::default(),
+            is_deaf: CancelFlag::default(),
+            id: OnceLock::new(),
+            standing: OnceLock::new(),
+            listener: Mutex::new(Listener::new(hub, None)),
+            log_level: SessionLevel::default(),
+            roots: RootsWatch::default(),
+        }
+    }
+
+    /// The client is ready: from now on it is told of changes, by lines in this outbox. Must be
+    /// called inside a runtime.
+    pub(crate) fn initialized(&self, outbox: &Outbox) {
+        let _ = self.standing.set(outbox.clone());
+        let mut lifecycle = self.lifecycle();
+        lifecycle.initialized();
+        let promised = lifecycle.client().map(|opened| opened.promised.clone());
+        drop(lifecycle);
+        // lifecycle: both sides MUST stay within what was negotiated.
+        if let Some(promised) = promised {
+            let mut listener = self.listener();
+            // Lists alone are never too many.
+            let _ = listener.add_all(&promised);
+            listener.attach(outbox);
+            listener.release();
+        }
+    }
+
+    /// What the client hears of.
+    pub(crate) fn listener(&self) -> MutexGuard<'_, Listener> {
+        self.listener.lock()
+    }
+
+    /// Waits for an answer; `None` when none can come any more. One that came before the end
+    /// counts.
+    pub(super) async fn hear(
+        &self,
+        mut answer: oneshot::Receiver<ClientAnswer>,
+    ) -> Option<ClientAnswer> {
+        let mut deaf = pin!(self.is_deaf.wait());
+        poll_fn(|context| match Pin::new(&mut answer).poll(context) {
+            Poll::Ready(answered) => Poll::Ready(answered.ok()),
+            Poll::Pending => deaf.as_mut().poll(context).map(|()| None),
+        })
+        .await
+    }
+
+    /// How far the handshake has come.
+    pub(crate) fn lifecycle(&self) -> MutexGuard<'_, ServerLifecycle<Opened>> {
+        self.lifecycle.lock()
+    }
+
+    /// Where the session as a whole is told things, once its client is ready.
+    pub(super) fn standing(&self) -> Option<&Outbox> {
+        self.standing.get()
+    }
+
+    /// No answer can come any more.
+    pub(super) fn deafen(&self) {
+        self.is_deaf.set();
+    }
+}
+
+/// What a handshake leaves behind.
+pub(crate) struct Opened {
+    /// What the client said of itself.
+    pub(crate) client: Introduction,
+    /// What we said we could tell it of.
+    pub(crate) promised: SubscriptionFilter,
+}

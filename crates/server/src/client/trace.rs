@@ -1,0 +1,22 @@
+//! The trace that a request of ours belongs to.
+
+use serde::Serialize;
+use serde_json::Value;
+use turnbuckle_telemetry::current;
+
+/// Params of a request of ours, with the trace that it belongs to; `None` if there is none.
+pub(crate) fn with_trace<P: Serialize>(params: &P) -> Option<Value> {
+    let context = current()?;
+    let mut params = serde_json::to_value(params).ok()?;
+    if params.is_null() {
+        params = Value::Object(serde_json::Map::new());
+    }
+    let meta = params
+        .as_object_mut()?
+        .entry("_meta")
+        .or_insert_with(|| Value::Object(serde_json::Map::new()));
+    for (key, value) in context.entries() {
+        meta.as_object_mut()?.insert(key.to_owned(), value.into());
+    }
+    Some(params)
+}

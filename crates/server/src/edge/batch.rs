@@ -1,0 +1,127 @@
+//! Batches, which only sessions of 2025-03-26 know.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{
+    ErrorObject, Revision,
+    envelope::{Malformed, Message, Request, UnreadableId},
+};
+
+use super::{
+    notification,
+    running::{Begun, RunningRequests},
+};
+use crate::{
+    client::Peer,
+    engine::{Response, Shared, Sink, admission, answer, method},
+};
+
+/// What those who cannot send batches are told.
+pub(super) const UNKNOWN: &str =
+    "batches exist only in sessions of 2025-03-26: send the messages one by one";
+
+/// A batch whose members were served.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// Responses that are there.
+    pub(super) ready: Vec<Vec<u8>>,
+    /// Requests whose responses come later.
+    pub(super) begun: Vec<Begun>,
+}
+
+/// Where the members of a batch belong.
+pub(super) struct Members<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    /// The end of the session as a whole.
+    pub(super) session: &'a Arc<Peer>,
+    /// The end for the requests of this batch.
+    pub(super) peer: &'a Arc<Peer>,
+    pub(super) running: &'a RunningRequests,
+}
+
+/// Whether this client may send batches.
+pub(super) fn is_known(peer: &Peer) -> bool {
+    let revision = peer.session_revision();
+    revision.is_some_and(|revision| revision.rules().batches)
+}
+
+impl Members<'_> {
+    /// Serves all members. Must be called inside a runtime.
+    pub(super) fn serve<'m>(
+        &self,
+        members: impl IntoIterator<Item = Result<Message<'m>, Malformed<'m>>>,
+    ) -> Batch {
+        let mut batch = Batch::default();
+        for member in members {
+            let mut answer = Response::default();
+            match member {
+                Ok(Message::Request(request)) => {
+                    batch.begun.extend(self.request(&request, &mut answer));
+                }
+                Ok(Message::Notification(notification)) => {
+                    notification::take(self.shared, self.session, self.running, &notification);
+                }
+                Ok(Message::Response(response)) => self.session.answer(&response),
+                Err(malformed) => {
+                    refuse_malformed(&malformed, unreadable(self.session), &mut answer);
+                }
+            }
+            if !answer.is_empty() {
+                batch.ready.push(answer.into_message());
+            }
+        }
+        batch
+    }
+
+    /// One request: it is answered at once, or it has begun.
+    fn request(&self, request: &Request<'_>, answer: &mut Response) -> Option<Begun> {
+        let refused = if request.method == "initialize" || admission::names_version(request) {
+            let method = &request.method;
+            ErrorObject::invalid_request(format!("this `{method}` cannot be part of a batch"))
+        } else if let Err(error) = self.running.check(request) {
+            error
+        } else {
+            let served = method::serve_on_line(self.shared, self.peer, request, answer);
+            let response = served.later(self.peer)?;
+            let id = request.id.clone().into_owned();
+            match self.running.begin(id, response) {
+                Ok(begun) => return Some(begun),
+                Err(error) => error,
+            }
+        };
+        answer.put(|out| answer::write_error(Ok(&request.id), &refused, out));
+        None
+    }
+}
+
+/// Appends the error that a malformed message is answered with, if it is answered.
+pub(super) fn refuse_malformed(
+    malformed: &Malformed<'_>,
+    unreadable: UnreadableId,
+    out: &mut impl Sink,
+) {
+    tracing::debug!(reason = malformed.message, "a malformed message came in");
+    let Some(code) = malformed.kind.code() else {
+        return;
+    };
+    let error = ErrorObject::new(code, malformed.message.as_str());
+    let id = malformed.id.as_ref().ok_or(unreadable);
+    out.put(|out| answer::write_error(id, &error, out));
+}
+
+/// How this client wants to hear of a message whose id nobody could read.
+pub(super) fn unreadable(peer: &Peer) -> UnreadableId {
+    let revision = peer.session_revision().unwrap_or(Revision::LATEST);
+    revision.rules().unreadable_id
+}
+
+/// Responses as one message.
+pub(super) fn array(responses: &[Vec<u8>]) -> Vec<u8> {
+    if responses.is_empty() {
+        return Vec::new();
+    }
+    let mut message = vec![b'['];
+    message.extend_from_slice(&responses.join(&b','));
+    message.push(b']');
+    message
+}

@@ -1,0 +1,132 @@
+//! The answer to one modern request as a stream: what the handler sends, then its response.
+//!
+//! The stream owns the running handler and drives it, so there is no task to spawn, no channel to
+//! cross, and nothing left when the client hangs up.
+
+use std::{
+    future::{Future as _, poll_fn},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use tokio::time::Sleep;
+use turnbuckle_transport::{Outbox, http::sse};
+
+use super::{body::BodyKind, service::Site};
+use crate::engine::Response;
+
+pub(super) struct ExchangeBody {
+    outbox: Outbox,
+    running: Option<BoxFuture<'static, Response>>,
+    /// Lines that were taken from the outbox before this became a stream.
+    lines: Vec<u8>,
+    keep_alive: Duration,
+    quiet: Pin<Box<Sleep>>,
+}
+
+/// How an exchange begins to be answered.
+pub(super) enum BodyStart {
+    /// All at once.
+    Whole(Response),
+    /// Bit by bit.
+    Stream(BodyKind),
+}
+
+/// Waits for whatever comes first: the response, something sent before it, or a silence so long
+/// that somebody on the way might take the connection for dead.
+pub(super) async fn begin(
+    outbox: Outbox,
+    mut running: BoxFuture<'static, Response>,
+    site: &Arc<Site>,
+) -> BodyStart {
+    let mut lines = Vec::new();
+    let mut quiet = Box::pin(tokio::time::sleep(site.settings.keep_alive));
+    let whole = poll_fn(|context| {
+        let response = running.as_mut().poll(context);
+        // The handler may have sent and finished in one go: what it sent comes first.
+        if outbox.poll_lines(context, &mut lines).is_ready() {
+            return Poll::Ready(response_of(response));
+        }
+        match response {
+            Poll::Ready(response) => Poll::Ready(Some(response)),
+            Poll::Pending => quiet.as_mut().poll(context).map(|()| None),
+        }
+    })
+    .await;
+    match whole {
+        Some(response) if lines.is_empty() => BodyStart::Whole(response),
+        Some(response) => {
+            let ready = Box::pin(std::future::ready(response));
+            BodyStart::Stream(kind(outbox, ready, lines, site))
+        }
+        None => BodyStart::Stream(kind(outbox, running, lines, site)),
+    }
+}
+
+fn response_of(response: Poll<Response>) -> Option<Response> {
+    match response {
+        Poll::Ready(response) => Some(response),
+        Poll::Pending => None,
+    }
+}
+
+/// The answer as a stream.
+pub(super) fn kind(
+    outbox: Outbox,
+    running: BoxFuture<'static, Response>,
+    lines: Vec<u8>,
+    site: &Arc<Site>,
+) -> BodyKind {
+    let keep_alive = site.settings.keep_alive;
+    BodyKind::Exchange(Box::new(ExchangeBody {
+        outbox,
+        running: Some(running),
+        lines,
+        keep_alive,
+        quiet: Box::pin(tokio::time::sleep(keep_alive)),
+    }))
+}
+
+impl ExchangeBody {
+    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some(running) = &mut self.running else {
+            return Poll::Ready(None);
+        };
+        let response = running.as_mut().poll(context);
+        let _ = self.outbox.poll_lines(context, &mut self.lines);
+        let mut events = Vec::new();
+        for line in self
+            .lines
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            sse::Frame::of(line).append_to(&mut events);
+        }
+        self.lines.clear();
+        if let Poll::Ready(response) = response {
+            sse::Frame::of(&response.into_message()).append_to(&mut events);
+            self.running = None;
+        }
+        if events.is_empty() {
+            if self.quiet.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            events.extend_from_slice(sse::KEEP_ALIVE);
+        }
+        self.rest();
+        if self.running.is_some() {
+            // The timer was moved: it must know whom to wake.
+            let _ = self.quiet.as_mut().poll(context);
+        }
+        Poll::Ready(Some(events.into()))
+    }
+
+    fn rest(&mut self) {
+        let until = tokio::time::Instant::now() + self.keep_alive;
+        self.quiet.as_mut().reset(until);
+    }
+}

@@ -1,0 +1,179 @@
+//! HTTP+SSE, the transport of 2024-11-05: a stream of events, and a place to post to.
+//!
+//! The session is the stream: it opens with `GET`, tells the client where to post, and ends when
+//! the connection does.
+
+use std::{
+    future::Future as _,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Response, StatusCode, request::Parts};
+use http_body::Body;
+use tokio::time::Sleep;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_transport::{Outbox, Receive as _, http::sse};
+
+use super::{
+    body::{BodyKind, HttpBody},
+    media, post, read, reply,
+    service::Site,
+};
+use crate::{
+    Caller,
+    edge::{connection::Connection, running::Owner},
+};
+
+/// One client of HTTP+SSE.
+pub(super) struct SseSession {
+    id: Box<str>,
+    pub(super) caller: Caller,
+    connection: Mutex<Connection>,
+    outbox: Outbox,
+    _owner: Owner,
+}
+
+impl SseSession {
+    /// The server is shutting down: what runs is finished, then the stream ends.
+    pub(super) fn wind_up(&self) {
+        self.connection().closed();
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock()
+    }
+}
+
+/// Opens the stream.
+pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
+    if !media::accepts(&parts.headers, b"text/event-stream") {
+        return reply::refuse(
+            StatusCode::NOT_ACCEPTABLE,
+            reply::NOT_HERE,
+            "a stream is opened with `Accept: text/event-stream`",
+        );
+    }
+    let caller = site.caller(parts);
+    let opened = site.sessions.open_sse(|id| {
+        let outbox = Outbox::new(site.shared.settings.limits);
+        let connection = Connection::new(Arc::clone(&site.shared), caller.clone(), outbox.clone());
+        let owner = connection.owner();
+        SseSession {
+            id,
+            caller,
+            connection: Mutex::new(connection),
+            outbox,
+            _owner: owner,
+        }
+    });
+    let session = match opened {
+        Ok(session) => session,
+        Err(full) => {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return reply::refuse(status, reply::NOT_HERE, &full.to_string());
+        }
+    };
+    let mut start = Vec::new();
+    // Relative to the stream's own address, so that it holds behind any prefix and proxy.
+    let up = if parts.uri.path().ends_with('/') {
+        "../"
+    } else {
+        ""
+    };
+    let place = format!("{up}messages?session={}", session.id);
+    sse::Frame::of(place.as_bytes())
+        .with_event("endpoint")
+        .append_to(&mut start);
+    let keep_alive = site.settings.keep_alive;
+    reply::events(BodyKind::Sse(Box::new(SseBody {
+        site: Arc::clone(site),
+        session,
+        start,
+        keep_alive,
+        quiet: Box::pin(tokio::time::sleep(keep_alive)),
+    })))
+}
+
+/// Takes a message; its answer travels on the stream.
+pub(super) async fn receive<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Response<HttpBody>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+{
+    if let Err(response) = media::check_content(&parts.headers) {
+        return response;
+    }
+    let query = parts.uri.query().unwrap_or_default();
+    let id = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("session="));
+    let caller = site.caller(parts);
+    let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &caller)) else {
+        let message = "there is no such session, or its stream has ended: open a new one";
+        return reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, message);
+    };
+    let limit = site.shared.settings.limits.max_message_bytes;
+    let body = match read::whole(body, limit, site.settings.body_patience).await {
+        Ok(body) => body,
+        Err(error) => return post::unread(&error),
+    };
+    // A client that posts and does not read waits here, not in our memory.
+    if session.outbox.ready().await.is_err() {
+        return reply::refuse(StatusCode::GONE, reply::NOT_HERE, "the stream has ended");
+    }
+    let mut connection = session.connection();
+    if site.guard.is_some() {
+        // What a caller may do can change from one token to the next.
+        connection.called_by(caller);
+    }
+    connection.receive(&body);
+    drop(connection);
+    reply::empty(StatusCode::ACCEPTED)
+}
+
+/// The stream.
+pub(super) struct SseBody {
+    site: Arc<Site>,
+    session: Arc<SseSession>,
+    start: Vec<u8>,
+    keep_alive: Duration,
+    quiet: Pin<Box<Sleep>>,
+}
+
+impl SseBody {
+    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut events = std::mem::take(&mut self.start);
+        if events.is_empty() {
+            let mut lines = Vec::new();
+            match self.session.outbox.poll_lines(context, &mut lines) {
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(())) => {
+                    for line in lines
+                        .split(|byte| *byte == b'\n')
+                        .filter(|line| !line.is_empty())
+                    {
+                        sse::Frame::of(line).append_to(&mut events);
+                    }
+                }
+                Poll::Pending if self.quiet.as_mut().poll(context).is_pending() => {
+                    return Poll::Pending;
+                }
+                Poll::Pending => events.extend_from_slice(sse::KEEP_ALIVE),
+            }
+        }
+        let until = tokio::time::Instant::now() + self.keep_alive;
+        self.quiet.as_mut().reset(until);
+        Poll::Ready(Some(events.into()))
+    }
+}
+
+impl Drop for SseBody {
+    /// The session is the stream.
+    fn drop(&mut self) {
+        self.site.sessions.end_sse(&self.session.id);
+        self.session.outbox.close();
+    }
+}

@@ -1,0 +1,131 @@
+//! The media types that a request has and wants.
+
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+
+use super::{body::HttpBody, reply};
+
+/// What nearly every client sends.
+const USUAL_ACCEPT: &[u8] = b"application/json, text/event-stream";
+
+/// Whether the body is JSON and the answer may be JSON or a stream.
+#[expect(
+    clippy::result_large_err,
+    reason = "a refusal is rare, and goes out at once"
+)]
+pub(super) fn check(headers: &HeaderMap) -> Result<(), Response<HttpBody>> {
+    check_content(headers)?;
+    let is_usual = headers
+        .get(header::ACCEPT)
+        .is_some_and(|value| value.as_bytes() == USUAL_ACCEPT);
+    // streamable-http: the client MUST list both; which one it gets is the server's choice.
+    if is_usual || (accepts(headers, b"application/json") && accepts(headers, b"text/event-stream"))
+    {
+        return Ok(());
+    }
+    Err(reply::refuse(
+        StatusCode::NOT_ACCEPTABLE,
+        reply::NOT_HERE,
+        "the request must accept both `application/json` and `text/event-stream`",
+    ))
+}
+
+/// Whether the body is plain JSON.
+#[expect(
+    clippy::result_large_err,
+    reason = "a refusal is rare, and goes out at once"
+)]
+pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Response<HttpBody>> {
+    let encoding = headers.get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let mut response = reply::refuse(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            reply::NOT_HERE,
+            "the body must not be compressed: leave out `Content-Encoding`",
+        );
+        response.headers_mut().insert(
+            header::ACCEPT_ENCODING,
+            HeaderValue::from_static("identity"),
+        );
+        return Err(response);
+    }
+    let is_json = headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|value| kind_of(value.as_bytes()).eq_ignore_ascii_case(b"application/json"));
+    if is_json {
+        return Ok(());
+    }
+    Err(reply::refuse(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        reply::NOT_HERE,
+        "the body must be `Content-Type: application/json`",
+    ))
+}
+
+/// Whether the request takes this kind of answer. One that does not say takes everything.
+pub(super) fn accepts(headers: &HeaderMap, kind: &[u8]) -> bool {
+    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
+    if values.peek().is_none() {
+        return true;
+    }
+    let family = kind.split(|byte| *byte == b'/').next().unwrap_or_default();
+    values
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .map(kind_of)
+        .any(|wish| {
+            wish.eq_ignore_ascii_case(kind)
+                || wish == b"*/*"
+                || wish
+                    .strip_suffix(b"/*")
+                    .is_some_and(|wish| wish.eq_ignore_ascii_case(family))
+        })
+}
+
+/// A media type without its parameters.
+fn kind_of(value: &[u8]) -> &[u8] {
+    let kind = value.split(|byte| *byte == b';').next();
+    kind.unwrap_or_default().trim_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(accept: &[&'static str]) -> HeaderMap {
+        accept
+            .iter()
+            .map(|value| (header::ACCEPT, value.parse().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn wishes_are_read_in_every_form() {
+        let taken: [&[&str]; 7] = [
+            &[],
+            &["*/*"],
+            &["text/*"],
+            &["Text/Event-Stream;q=0.1"],
+            &["application/json , text/event-stream"],
+            &["application/json", "text/event-stream"],
+            &["TEXT/*;q=0.5"],
+        ];
+        for accept in taken {
+            assert!(
+                accepts(&headers(accept), b"text/event-stream"),
+                "{accept:?}"
+            );
+        }
+        let others: [&[&str]; 5] = [
+            &[""],
+            &["application/json"],
+            &["application/*"],
+            &["text/event-streams"],
+            &["text"],
+        ];
+        for accept in others {
+            assert!(
+                !accepts(&headers(accept), b"text/event-stream"),
+                "{accept:?}"
+            );
+        }
+    }
+}

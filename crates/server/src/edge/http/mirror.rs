@@ -1,0 +1,121 @@
+//! Headers that mirror the body of a modern request, for intermediaries to act on.
+//!
+//! streamable-http, server validation: the headers MUST say what the body says.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use turnbuckle_protocol::{
+    Revision,
+    envelope::{Raw, Request, RequestMeta},
+    http::{
+        header::{METHOD, NAME, PROTOCOL_VERSION},
+        matches, name_of,
+    },
+};
+
+use crate::engine::{Incoming, Target};
+
+/// Holds the headers against the body. `incoming` is the request as it was admitted, if it was.
+pub(super) fn check(
+    headers: &HeaderMap,
+    request: &Request<'_>,
+    incoming: Option<&Incoming<'_>>,
+) -> Result<(), Cow<'static, str>> {
+    let Some(said) = headers.get(PROTOCOL_VERSION) else {
+        return Err("the header `MCP-Protocol-Version` is missing".into());
+    };
+    let named = || request.params.meta().and_then(RequestMeta::version);
+    let version = match incoming {
+        Some(incoming) => Some(Cow::Borrowed(incoming.revision.as_str())),
+        None => named(),
+    };
+    // A body without a version is refused for that, with the name of the missing field.
+    let Some(version) = version else {
+        return Ok(());
+    };
+    if said.as_bytes() != version.as_bytes() {
+        return Err("`MCP-Protocol-Version` differs from the version in `_meta`".into());
+    }
+    let revision = match incoming {
+        Some(incoming) => Some(incoming.revision),
+        None => Revision::from_date(&version).filter(|revision| revision.is_modern()),
+    };
+    if !revision.is_some_and(|revision| revision.rules().mirrored_headers) {
+        // Refused for its version, with the list of those that are spoken.
+        return Ok(());
+    }
+    match headers.get(METHOD) {
+        None => return Err("the header `Mcp-Method` is missing".into()),
+        Some(method) if method.as_bytes() == request.method.as_bytes() => {}
+        Some(_) => return Err("`Mcp-Method` differs from the method in the body".into()),
+    }
+    let target = incoming.and_then(|incoming| incoming.target.as_ref().ok());
+    check_name(headers, request, target)?;
+    check_parameters(headers, request, target)
+}
+
+fn check_name(
+    headers: &HeaderMap,
+    request: &Request<'_>,
+    target: Option<&Target<'_>>,
+) -> Result<(), Cow<'static, str>> {
+    let named = match target {
+        Some(Target::Tool(_, name) | Target::Prompt(_, name)) => Some(("name", Some(&**name))),
+        Some(Target::Resource(_, uri)) => Some(("uri", Some(&**uri))),
+        Some(Target::Extension(method)) => method.named_by.map(|member| (member, None)),
+        _ => name_of(&request.method).map(|member| (member, None)),
+    };
+    let Some((member, name)) = named else {
+        return Ok(());
+    };
+    let Some(said) = headers.get(NAME) else {
+        return Err("the header `Mcp-Name` is missing".into());
+    };
+    let is_same = match name {
+        Some(name) => matches(said.as_bytes(), name),
+        // A body without the member is refused for that by the method itself.
+        None => request
+            .params
+            .text(member)
+            .is_none_or(|name| matches(said.as_bytes(), &name)),
+    };
+    if is_same {
+        return Ok(());
+    }
+    Err(format!("`Mcp-Name` differs from `params.{member}`, or cannot be decoded").into())
+}
+
+/// Arguments that the tool wants mirrored.
+fn check_parameters(
+    headers: &HeaderMap,
+    request: &Request<'_>,
+    target: Option<&Target<'_>>,
+) -> Result<(), Cow<'static, str>> {
+    let Some(Target::Tool(tool, _)) = target else {
+        return Ok(());
+    };
+    let Some(mirrored) = &tool.headers else {
+        return Ok(());
+    };
+    let arguments = request.params.get("arguments");
+    let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT).value();
+    let lookup = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+    mirrored
+        .check(arguments, lookup)
+        .map_err(|fault| fault.to_string().into())
+}
+
+/// A header of ours that is there more than once: whoever reads the other one would see another
+/// request.
+pub(super) fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
+    // Counted by the map itself, so this costs nothing where nothing is repeated.
+    if headers.len() == headers.keys_len() {
+        return None;
+    }
+    let is_repeated = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
+    headers
+        .keys()
+        .filter(|name| name.as_str().starts_with("mcp-"))
+        .find(is_repeated)
+}

@@ -1,0 +1,45 @@
+//! HTTP: every revision at one endpoint.
+//!
+//! The era is read off each request. A modern request is served inside the connection's own task
+//! and forgotten; 2025-03-26 to 2025-11-25 get sessions with resumable streams at the same path;
+//! 2024-11-05 gets its pair of paths beside it.
+//!
+//! | request | served as |
+//! |---|---|
+//! | `POST <endpoint>` with modern `_meta` | one exchange, stateless |
+//! | `POST <endpoint>` with `initialize` | a new session |
+//! | `POST`, `GET`, `DELETE <endpoint>` with `Mcp-Session-Id` | that session |
+//! | `GET <endpoint>/sse`, `POST <endpoint>/messages` (or `/sse`, `/messages`) | HTTP+SSE |
+//! | `GET <endpoint>/server-card`, `GET /healthz` | who we are, and that we are there |
+
+mod batch;
+mod body;
+mod card;
+mod cors;
+mod door;
+mod event_stream;
+mod exchange_body;
+mod http_sse;
+mod listen_body;
+mod media;
+mod mirror;
+mod modern;
+mod post;
+mod protect;
+mod read;
+mod replay;
+mod reply;
+mod route;
+mod service;
+mod session;
+mod session_exchange;
+mod session_get;
+mod session_post;
+mod sessions;
+mod settings;
+mod turn;
+
+pub use body::HttpBody;
+pub use protect::{Admission, Admitted, Protect, Refusal};
+pub use service::HttpService;
+pub use settings::{Allowed, Cors, HttpSettings};

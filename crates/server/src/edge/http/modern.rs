@@ -1,0 +1,78 @@
+//! Modern requests: headers held against the body, then served inside the connection's own task.
+//!
+//! Nothing outlives the exchange. The answer is JSON unless something was sent before it; only
+//! then is it a stream, which itself drives the handler. A client that hangs up drops the answer,
+//! and with it the handler.
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode, request::Parts};
+use turnbuckle_protocol::{
+    ErrorObject,
+    envelope::Request,
+    http::{status_of, status_of_answer},
+};
+use turnbuckle_session::Era;
+use turnbuckle_transport::Outbox;
+
+use super::{
+    body::HttpBody,
+    exchange_body::{self, BodyStart},
+    listen_body, mirror, protect, reply,
+    service::Site,
+};
+use crate::{
+    client::Peer,
+    engine::{
+        Served, Wrote, admission, method,
+        sink::{self},
+    },
+};
+
+pub(super) async fn serve(
+    site: &Arc<Site>,
+    parts: &Parts,
+    request: &Request<'_>,
+) -> Response<HttpBody> {
+    let outbox = Outbox::new(site.shared.settings.limits);
+    let closing = site.closing.clone();
+    let peer = Arc::new(Peer::new(site.caller(parts), outbox.clone(), None, closing));
+    let admitted = admission::admit(&site.shared, &peer, Era::Modern, request);
+    if let Ok(incoming) = &admitted
+        && let Some(refused) = protect::check_scopes(site, incoming)
+    {
+        return refused;
+    }
+    if let Err(problem) = mirror::check(&parts.headers, request, admitted.as_ref().ok()) {
+        let error = ErrorObject::header_mismatch(problem);
+        return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
+    }
+    let mut response = sink::Response::default();
+    let incoming = match admitted {
+        Ok(incoming) => incoming,
+        Err(inadmissible) => {
+            inadmissible.refuse(&request.id, &mut response);
+            return json(response, status_of);
+        }
+    };
+    match method::serve(&site.shared, &incoming, &mut response) {
+        Served::Done if outbox.pending_bytes() == 0 => json(response, status_of_answer),
+        Served::Done => {
+            let ready = Box::pin(std::future::ready(response));
+            reply::events(exchange_body::kind(outbox, ready, Vec::new(), site))
+        }
+        Served::Later(future) => match exchange_body::begin(outbox, future, site).await {
+            BodyStart::Whole(response) => json(response, status_of_answer),
+            BodyStart::Stream(kind) => reply::events(kind),
+        },
+        Served::Listening(subscription) => reply::events(listen_body::kind(*subscription, site)),
+    }
+}
+
+fn json(response: sink::Response, status: fn(i64) -> u16) -> Response<HttpBody> {
+    let status = match response.wrote {
+        Wrote::Result => StatusCode::OK,
+        Wrote::Error(code) => StatusCode::from_u16(status(code)).unwrap_or(StatusCode::OK),
+    };
+    reply::whole(status, response)
+}

@@ -1,0 +1,214 @@
+//! `POST <endpoint>`: a message comes in, and its era is read off it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Response, StatusCode, request::Parts};
+use http_body::Body;
+use turnbuckle_protocol::{
+    ErrorObject, IdRef, Revision,
+    envelope::{self, Frame, Malformed, Message, Raw, Request},
+    error::code,
+    http::header::{PROTOCOL_VERSION, SESSION_ID},
+};
+use turnbuckle_session::{Era, era};
+
+use super::{
+    batch,
+    body::HttpBody,
+    media, mirror, modern,
+    read::{self, ReadError},
+    reply,
+    service::Site,
+    session::HttpSession,
+    session_get, session_post,
+};
+use crate::engine::admission;
+
+/// Bytes of an `initialize`. What the client says of itself is kept for as long as the session
+/// lasts, so ten thousand sessions must not be able to keep ten thousand large messages.
+const MAX_INITIALIZE_BYTES: usize = 128 * 1024;
+
+pub(super) async fn serve<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Response<HttpBody>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+{
+    if let Err(response) = media::check(&parts.headers) {
+        return response;
+    }
+    let limit = site.shared.settings.limits.max_message_bytes;
+    let body = match read::whole(body, limit, site.settings.body_patience).await {
+        Ok(body) => body,
+        Err(error) => return unread(&error),
+    };
+    // Told apart before it is parsed: whoever may not send a batch shall not have us read it.
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        if let Some(refused) = check_repeated(parts, None) {
+            return refused;
+        }
+        return match session(site, parts) {
+            Ok(Some(session)) => batch::serve(site, &session, site.caller(parts), &body),
+            Ok(None) => batch::unknown(),
+            Err(response) => response,
+        };
+    }
+    match envelope::parse(&body) {
+        Ok(Frame::One(message)) => {
+            let id = match &message {
+                Message::Request(request) => Some(&request.id),
+                Message::Notification(_) | Message::Response(_) => None,
+            };
+            match check_repeated(parts, id) {
+                Some(refused) => refused,
+                None => serve_message(site, parts, &message, body.len()).await,
+            }
+        }
+        Ok(Frame::Batch(_)) => batch::unknown(),
+        Err(malformed) => garbled(&malformed),
+    }
+}
+
+/// A refusal of a request that says the same thing twice.
+pub(super) fn check_repeated(parts: &Parts, id: Option<&IdRef<'_>>) -> Option<Response<HttpBody>> {
+    let name = mirror::repeated(&parts.headers)?;
+    let problem = format!("duplicate header `{name}`; send it once");
+    let error = ErrorObject::header_mismatch(problem);
+    Some(reply::error(StatusCode::BAD_REQUEST, id, &error))
+}
+
+async fn serve_message(
+    site: &Arc<Site>,
+    parts: &Parts,
+    message: &Message<'_>,
+    length: usize,
+) -> Response<HttpBody> {
+    match message {
+        Message::Request(request) if request.method == "initialize" => {
+            initialize(site, parts, request, length)
+        }
+        Message::Request(request) => serve_request(site, parts, request).await,
+        Message::Notification(notice) if session_get::without_sessions(parts).is_some() => {
+            // streamable-http: the core defines no notification here; an extension may.
+            let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
+            extensions.notify(&notice.method, &notice.params, &caller);
+            reply::empty(StatusCode::ACCEPTED)
+        }
+        message => match session(site, parts) {
+            Ok(Some(session)) => session_post::accept(site, &session, message),
+            Ok(None) => reply::refuse(
+                StatusCode::BAD_REQUEST,
+                code::INVALID_REQUEST,
+                "notifications and responses belong to a session: name it with `Mcp-Session-Id`",
+            ),
+            Err(response) => response,
+        },
+    }
+}
+
+fn garbled(malformed: &Malformed<'_>) -> Response<HttpBody> {
+    let code = malformed.kind.code().unwrap_or(code::INVALID_REQUEST);
+    let error = ErrorObject::new(code, malformed.message.as_str());
+    reply::error(StatusCode::BAD_REQUEST, malformed.id.as_ref(), &error)
+}
+
+fn initialize(
+    site: &Arc<Site>,
+    parts: &Parts,
+    request: &Request<'_>,
+    length: usize,
+) -> Response<HttpBody> {
+    // A legacy client puts its version elsewhere: who says 2026-07-28 twice means a method that
+    // is not there, and an unknown method MUST be a 404.
+    if session_get::without_sessions(parts).is_some() && admission::names_version(request) {
+        let message = "2026-07-28 has no `initialize`: send the request itself";
+        let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
+        return reply::error(StatusCode::NOT_FOUND, Some(&request.id), &error);
+    }
+    if length > MAX_INITIALIZE_BYTES {
+        let error = ErrorObject::invalid_request(format!(
+            "an `initialize` may have {MAX_INITIALIZE_BYTES} bytes: leave out what is not needed"
+        ));
+        return reply::error(StatusCode::PAYLOAD_TOO_LARGE, Some(&request.id), &error);
+    }
+    session_post::initialize(site, site.caller(parts), request)
+}
+
+async fn serve_request(
+    site: &Arc<Site>,
+    parts: &Parts,
+    request: &Request<'_>,
+) -> Response<HttpBody> {
+    let version = request.params.meta().and_then(|meta| meta.protocol_version);
+    let header = parts.headers.get(PROTOCOL_VERSION);
+    let header = header.and_then(|value| value.to_str().ok());
+    match era::of_post(&request.method, version.map(Raw::get), header) {
+        // A session's own request is legacy, whatever its headers look like.
+        Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
+            modern::serve(site, parts, request).await
+        }
+        _ => match session(site, parts) {
+            Ok(Some(session)) => {
+                session_post::serve(site, &session, site.caller(parts), request).await
+            }
+            Ok(None) => {
+                let error = ErrorObject::invalid_request(
+                    "the request belongs to no session: send `initialize` first and repeat the \
+                     `Mcp-Session-Id` that it is answered with, or put the protocol version and \
+                     the client's capabilities into the request's `_meta`",
+                );
+                reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error)
+            }
+            Err(response) => response,
+        },
+    }
+}
+
+/// The session that a request names: `None` if it names none.
+///
+/// # Errors
+/// 404 for a session that is not, or not the caller's; 400 for a version it does not speak.
+#[expect(
+    clippy::result_large_err,
+    reason = "a refusal is rare, and goes out at once"
+)]
+pub(super) fn session(
+    site: &Site,
+    parts: &Parts,
+) -> Result<Option<Arc<HttpSession>>, Response<HttpBody>> {
+    let Some(id) = parts.headers.get(SESSION_ID) else {
+        return Ok(None);
+    };
+    let found = id
+        .to_str()
+        .ok()
+        .and_then(|id| site.sessions.find(id, &site.caller(parts)));
+    let Some(session) = found else {
+        return Err(reply::refuse(
+            StatusCode::NOT_FOUND,
+            reply::NOT_HERE,
+            "there is no such session, or it has ended: send `initialize` to open a new one",
+        ));
+    };
+    // transports: an invalid or unsupported version MUST get 400.
+    if let Some(version) = parts.headers.get(PROTOCOL_VERSION) {
+        let revision = version.to_str().ok().and_then(Revision::from_date);
+        if revision.is_none_or(Revision::is_modern) {
+            let version = String::from_utf8_lossy(version.as_bytes());
+            return Err(reply::refuse(
+                StatusCode::BAD_REQUEST,
+                reply::NOT_HERE,
+                &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
+            ));
+        }
+    }
+    Ok(Some(session))
+}
+
+pub(super) fn unread(error: &ReadError) -> Response<HttpBody> {
+    let status = match error {
+        ReadError::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        ReadError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+        ReadError::Broken => StatusCode::BAD_REQUEST,
+    };
+    reply::refuse(status, reply::NOT_HERE, &error.to_string())
+}

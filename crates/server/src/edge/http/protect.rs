@@ -1,0 +1,185 @@
+//! What stands before a protected server and says who calls.
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
+use turnbuckle_protocol::{ErrorObject, IdRef, error::code};
+
+use super::{body::HttpBody, reply, service::Site};
+use crate::{
+    Caller,
+    engine::{Denied, Incoming},
+};
+
+/// Stands before an HTTP server: says who calls, or refuses.
+///
+/// It is asked about every request to the endpoint, whatever session the request names: a session
+/// id opens nothing by itself. `turnbuckle_auth::server::Guard` is one that understands OAuth.
+///
+/// ```
+/// use http::{StatusCode, request::Parts};
+/// use turnbuckle_server::{Admission, Admitted, Caller, Protect, Refusal};
+///
+/// struct Key(&'static str);
+///
+/// impl Protect for Key {
+///     fn admit(&self, request: &Parts) -> Admission {
+///         let given = request.headers.get("x-api-key");
+///         Admission::Now(match given {
+///             Some(given) if given == self.0 => Ok(Admitted::new(Caller::new("the-one"))),
+///             _ => Err(Refusal::new(StatusCode::UNAUTHORIZED, "send your key in `X-Api-Key`")),
+///         })
+///     }
+/// }
+/// ```
+pub trait Protect: Send + Sync + 'static {
+    /// Who sends this request, or why it is refused. The body has not been read yet.
+    fn admit(&self, request: &Parts) -> Admission;
+
+    /// A public JSON document at this path, such as metadata under `/.well-known/`.
+    fn document(&self, path: &str) -> Option<Bytes> {
+        let _ = path;
+        None
+    }
+
+    /// Hosts that the server is known by, besides loopback.
+    fn hosts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The refusal of a call that needs these scopes, of which the caller lacks some.
+    fn lacking(&self, scopes: &[String]) -> Refusal {
+        let message = format!("this call needs the scopes `{}`", scopes.join(" "));
+        Refusal::new(StatusCode::FORBIDDEN, message)
+    }
+}
+
+impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
+    fn admit(&self, request: &Parts) -> Admission {
+        (**self).admit(request)
+    }
+
+    fn document(&self, path: &str) -> Option<Bytes> {
+        (**self).document(path)
+    }
+
+    fn hosts(&self) -> Vec<String> {
+        (**self).hosts()
+    }
+
+    fn lacking(&self, scopes: &[String]) -> Refusal {
+        (**self).lacking(scopes)
+    }
+}
+
+/// Whether a request is let in: known at once, or after somebody was asked.
+pub enum Admission {
+    /// Known.
+    Now(Result<Admitted, Refusal>),
+    /// Somebody has to be asked. The future must have a deadline of its own.
+    Later(BoxFuture<'static, Result<Admitted, Refusal>>),
+}
+
+/// A request that is let in.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    caller: Caller,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Admitted {
+    /// It is this caller's.
+    pub fn new(caller: Caller) -> Self {
+        let headers = Vec::new();
+        Self { caller, headers }
+    }
+
+    /// Adds a header to whatever the answer will be.
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+}
+
+/// A request that is refused.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    status: StatusCode,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    message: String,
+}
+
+impl Refusal {
+    /// A refusal with this status. The client reads the message.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            message: message.into(),
+        }
+    }
+
+    /// Adds a header, such as a challenge.
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Its status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Its headers.
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
+    }
+
+    /// What the client reads.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    fn answer(self, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
+        let error = ErrorObject::new(code::INVALID_REQUEST, self.message);
+        let mut response = reply::error(self.status, id, &error);
+        add(&mut response, self.headers);
+        response
+    }
+}
+
+/// Asks the guard about a request. Who calls is put beside it for whoever serves it; the headers
+/// returned belong on the answer.
+pub(super) async fn admit(
+    guard: &dyn Protect,
+    parts: &mut Parts,
+) -> Result<Vec<(HeaderName, HeaderValue)>, Box<Response<HttpBody>>> {
+    let admitted = match guard.admit(parts) {
+        Admission::Now(admitted) => admitted,
+        Admission::Later(asked) => asked.await,
+    };
+    match admitted {
+        Ok(Admitted { caller, headers }) => {
+            parts.extensions.insert(caller);
+            Ok(headers)
+        }
+        Err(refusal) => Err(Box::new(refusal.answer(None))),
+    }
+}
+
+/// A refusal if the request calls something that needs more scopes than its caller has. Told
+/// before the call begins, because a status cannot be taken back.
+pub(super) fn check_scopes(site: &Site, incoming: &Incoming<'_>) -> Option<Response<HttpBody>> {
+    match (&incoming.target, &site.guard) {
+        (Err(Denied::Scopes(tool)), Some(guard)) => {
+            Some(guard.lacking(&tool.scopes).answer(Some(incoming.id)))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn add(response: &mut Response<HttpBody>, headers: Vec<(HeaderName, HeaderValue)>) {
+    for (name, value) in headers {
+        response.headers_mut().append(name, value);
+    }
+}

@@ -1,0 +1,218 @@
+//! What a stream keeps of the past, for a client that comes back: bounded in number, bytes and age.
+
+use std::{collections::VecDeque, time::Instant};
+
+use bytes::Bytes;
+use turnbuckle_transport::http::sse;
+
+use super::settings::HttpSettings;
+use crate::client::DETACH;
+
+/// The events of one stream.
+#[derive(Default)]
+pub(super) struct Replay {
+    kept: VecDeque<Kept>,
+    bytes: usize,
+    last: u64,
+}
+
+struct Kept {
+    number: u64,
+    event: Bytes,
+    at: Instant,
+}
+
+/// What becomes of the connection that the events go out on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It stays open.
+    Stay,
+    /// It closes, and the client comes back for the rest.
+    Detach,
+}
+
+impl Replay {
+    /// The number of the newest event; 0 before the first.
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// How many bytes are kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Makes messages events of a stream: keeps them, and appends those that go out now.
+    pub(super) fn record(
+        &mut self,
+        stream: u64,
+        lines: &[u8],
+        settings: &HttpSettings,
+        events: &mut Vec<u8>,
+    ) -> Then {
+        let mut then = Then::Stay;
+        let lines = lines.split(|byte| *byte == b'\n');
+        for line in lines.filter(|line| !line.is_empty()) {
+            if line == DETACH {
+                then = Then::Detach;
+                continue;
+            }
+            self.last += 1;
+            let start = events.len();
+            sse::Frame::of(line)
+                .with_id(&id(stream, self.last))
+                .append_to(events);
+            self.keep(Bytes::copy_from_slice(&events[start..]), settings);
+            if then == Then::Detach {
+                // For the next connection.
+                events.truncate(start);
+            }
+        }
+        then
+    }
+
+    /// Appends what came after an event.
+    pub(super) fn after(&self, number: u64, settings: &HttpSettings, events: &mut Vec<u8>) {
+        let missed = self.kept.iter().filter(|kept| kept.number > number);
+        for kept in missed.filter(|kept| kept.at.elapsed() <= settings.replay_age) {
+            events.extend_from_slice(&kept.event);
+        }
+    }
+
+    fn keep(&mut self, event: Bytes, settings: &HttpSettings) {
+        let at = Instant::now();
+        self.bytes += event.len();
+        self.kept.push_back(Kept {
+            number: self.last,
+            event,
+            at,
+        });
+        // The newest stays, however large: most often it is the answer.
+        while self.kept.len() > 1 && self.is_too_much(at, settings) {
+            if let Some(oldest) = self.kept.pop_front() {
+                self.bytes -= oldest.event.len();
+            }
+        }
+    }
+
+    fn is_too_much(&self, now: Instant, settings: &HttpSettings) -> bool {
+        let oldest = self.kept.front().map_or(now, |oldest| oldest.at);
+        self.kept.len() > settings.replay_events
+            || self.bytes > settings.replay_bytes
+            || now - oldest > settings.replay_age
+    }
+}
+
+/// The id of an event: the stream, and its place there.
+pub(super) fn id(stream: u64, event: u64) -> String {
+    format!("{stream}-{event}")
+}
+
+/// Reads a place that one of our ids names: the stream and the event.
+pub(super) fn parse_id(id: &str) -> Option<(u64, u64)> {
+    let (stream, event) = id.split_once('-')?;
+    Some((stream.parse().ok()?, event.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn after(replay: &Replay, number: u64, settings: &HttpSettings) -> String {
+        let mut events = Vec::new();
+        replay.after(number, settings, &mut events);
+        String::from_utf8(events).unwrap()
+    }
+
+    fn settings(events: usize, bytes: usize) -> HttpSettings {
+        HttpSettings {
+            replay_events: events,
+            replay_bytes: bytes,
+            ..HttpSettings::default()
+        }
+    }
+
+    #[test]
+    fn what_came_after_an_event_is_kept_within_bounds() {
+        let settings = settings(2, 1000);
+        let mut replay = Replay::default();
+        let mut sent = Vec::new();
+        assert_eq!(
+            replay.record(7, b"a\nb\n\nc\n", &settings, &mut sent),
+            Then::Stay
+        );
+        assert_eq!(
+            sent,
+            b"id: 7-1\ndata: a\n\nid: 7-2\ndata: b\n\nid: 7-3\ndata: c\n\n"
+        );
+        assert_eq!(
+            after(&replay, 0, &settings),
+            "id: 7-2\ndata: b\n\nid: 7-3\ndata: c\n\n"
+        );
+        assert_eq!(after(&replay, 2, &settings), "id: 7-3\ndata: c\n\n");
+        assert_eq!(after(&replay, 3, &settings), "");
+        assert_eq!(after(&replay, u64::MAX, &settings), "");
+    }
+
+    #[test]
+    fn bytes_are_bounded_but_the_newest_event_stays() {
+        let settings = settings(100, 20);
+        let mut replay = Replay::default();
+        let long = "x".repeat(50);
+        replay.record(
+            1,
+            format!("a\n{long}\n").as_bytes(),
+            &settings,
+            &mut Vec::new(),
+        );
+        assert_eq!(
+            after(&replay, 0, &settings),
+            format!("id: 1-2\ndata: {long}\n\n")
+        );
+        replay.record(1, b"b\n", &settings, &mut Vec::new());
+        assert_eq!(after(&replay, 0, &settings), "id: 1-3\ndata: b\n\n");
+        assert_eq!(replay.bytes(), "id: 1-3\ndata: b\n\n".len());
+    }
+
+    #[test]
+    fn what_is_too_old_is_not_replayed() {
+        let settings = HttpSettings {
+            replay_age: Duration::ZERO,
+            ..HttpSettings::default()
+        };
+        let mut replay = Replay::default();
+        replay.record(1, b"a\n", &settings, &mut Vec::new());
+        std::thread::sleep(Duration::from_millis(1));
+        assert_eq!(after(&replay, 0, &settings), "");
+    }
+
+    #[test]
+    fn what_follows_a_detaching_goes_to_the_next_connection() {
+        let settings = HttpSettings::default();
+        let mut replay = Replay::default();
+        let mut sent = Vec::new();
+        let then = replay.record(1, b"a\n:\nb\n", &settings, &mut sent);
+        assert_eq!(then, Then::Detach);
+        assert_eq!(sent, b"id: 1-1\ndata: a\n\n");
+        assert_eq!(after(&replay, 1, &settings), "id: 1-2\ndata: b\n\n");
+    }
+
+    #[test]
+    fn ids_are_read_back_and_nothing_else_is() {
+        assert_eq!(parse_id(&id(3, 14)), Some((3, 14)));
+        for strange in [
+            "",
+            "3",
+            "3-",
+            "-14",
+            "3-14-1",
+            "3--1",
+            "a-b",
+            "99999999999999999999-1",
+        ] {
+            assert_eq!(parse_id(strange), None, "{strange}");
+        }
+    }
+}

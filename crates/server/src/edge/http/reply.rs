@@ -1,0 +1,82 @@
+//! Answers by their kinds: JSON, nothing, an error, a stream.
+
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use turnbuckle_protocol::{
+    ErrorObject, IdRef,
+    envelope::{self, UnreadableId},
+};
+
+use super::body::{BodyKind, HttpBody};
+use crate::engine::sink;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-transform");
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const NO: HeaderValue = HeaderValue::from_static("no");
+
+/// A JSON message.
+pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::full(message));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+/// A response to a request.
+pub(super) fn whole(status: StatusCode, response: sink::Response) -> Response<HttpBody> {
+    let (head, tail) = response.into_parts();
+    let Some(tail) = tail else {
+        return json(status, head);
+    };
+    let mut response = json(status, Vec::new());
+    *response.body_mut() = HttpBody::in_two(head, tail);
+    response
+}
+
+/// A status and nothing more.
+pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// A JSON-RPC error to nobody in particular: the request did not get far enough to have an id.
+pub(super) fn refuse(status: StatusCode, code: i64, message: &str) -> Response<HttpBody> {
+    error(status, None, &ErrorObject::new(code, message))
+}
+
+/// A JSON-RPC error.
+pub(super) fn error(
+    status: StatusCode,
+    id: Option<&IdRef<'_>>,
+    error: &ErrorObject,
+) -> Response<HttpBody> {
+    let mut message = Vec::new();
+    envelope::write_error(&mut message, id.ok_or(UnreadableId::Omitted), error)
+        .expect("an error object is plain JSON");
+    json(status, message)
+}
+
+/// Only these methods are allowed here.
+pub(super) fn not_allowed(allow: &'static str, message: &str) -> Response<HttpBody> {
+    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, NOT_HERE, message);
+    response
+        .headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static(allow));
+    response
+}
+
+/// The code of errors that are about HTTP rather than about a message.
+pub(super) const NOT_HERE: i64 = turnbuckle_protocol::error::code::INVALID_REQUEST;
+
+/// A stream of events.
+pub(super) fn events(kind: BodyKind) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody(kind));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, EVENTS);
+    headers.insert(header::CACHE_CONTROL, NO_CACHE);
+    // streamable-http: proxies should pass events on at once.
+    headers.insert(ACCEL_BUFFERING, NO);
+    response
+}

@@ -1,0 +1,203 @@
+//! The server as a tower service: nest it in axum, run it under hyper.
+
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures_core::future::BoxFuture;
+use http::{Method, Request, Response, StatusCode, request::Parts};
+use http_body::Body;
+use tower_service::Service;
+
+use super::{
+    body::HttpBody,
+    card, cors, door, http_sse, post,
+    protect::{self, Protect},
+    reply,
+    route::{self, Route},
+    session_get,
+    sessions::Sessions,
+    settings::HttpSettings,
+};
+use crate::{
+    Caller,
+    client::CancelFlag,
+    engine::{Shared, task::Anybody},
+};
+
+/// A server that speaks HTTP: a tower service.
+///
+/// Who calls is [`Caller::local`] unless a layer in front put a [`Caller`] into the request's
+/// extensions, or [`HttpService::protect`] says who it is.
+#[derive(Clone)]
+pub struct HttpService(Arc<Site>);
+
+/// What all requests share.
+pub(super) struct Site {
+    pub(super) shared: Arc<Shared>,
+    pub(super) settings: HttpSettings,
+    pub(super) sessions: Sessions,
+    pub(super) endpoint: Option<String>,
+    /// Set when the service winds up.
+    pub(super) closing: CancelFlag,
+    /// Who says who calls, if not a layer in front.
+    pub(super) guard: Option<Arc<dyn Protect>>,
+    local: Caller,
+}
+
+impl HttpService {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        settings: HttpSettings,
+        endpoint: Option<String>,
+    ) -> Self {
+        Self(Arc::new(Site {
+            shared,
+            sessions: Sessions::new(&settings),
+            settings,
+            endpoint,
+            closing: CancelFlag::default(),
+            guard: None,
+            local: Caller::local().with(Anybody),
+        }))
+    }
+
+    /// Lets in only whom the guard knows. Sessions that were opened before are not part of what
+    /// this returns.
+    ///
+    /// `/healthz`, the server card and the guard's own documents stay public. A service that is
+    /// nested under a path does not see `/.well-known/`: route that to a clone of it too.
+    pub fn protect(self, guard: impl Protect) -> Self {
+        let hosts = guard.hosts().into_iter();
+        let settings = hosts.fold(self.0.settings.clone(), HttpSettings::allow_host);
+        Self(Arc::new(Site {
+            shared: Arc::clone(&self.0.shared),
+            sessions: Sessions::new(&settings),
+            settings,
+            endpoint: self.0.endpoint.clone(),
+            closing: CancelFlag::default(),
+            guard: Some(Arc::new(guard)),
+            local: Caller::local().with(Anybody),
+        }))
+    }
+
+    /// Ends what would stay open for ever, so that connections can close: subscriptions are told
+    /// that no more will come, standing streams end, no session is opened any more. What runs is
+    /// finished.
+    ///
+    /// [`Http`](crate::Http) does this when it is told to stop. Call it where another server
+    /// carries the service, before that server waits for its connections.
+    pub fn wind_up(&self) {
+        self.0.closing.set();
+        self.0.sessions.wind_up();
+    }
+}
+
+impl<B> Service<Request<B>> for HttpService
+where
+    B: Body<Data = Bytes> + Send + 'static,
+{
+    type Response = Response<HttpBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<HttpBody>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let site = Arc::clone(&self.0);
+        Box::pin(async move { Ok(site.answer(request).await) })
+    }
+}
+
+impl Site {
+    async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<HttpBody>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+    {
+        let (parts, body) = request.into_parts();
+        let route = route::of(parts.uri.path(), self.endpoint.as_deref());
+        if route == Route::Health {
+            return card::health();
+        }
+        if let Err(refused) = door::check(&self.settings, &parts.headers, &parts.uri) {
+            return reply::refuse(refused.status(), reply::NOT_HERE, &refused.to_string());
+        }
+        let Some(origin) = cors::origin(&self.settings, &parts.headers) else {
+            return self.guarded(route, parts, body).await;
+        };
+        let mut response = if parts.method == Method::OPTIONS {
+            cors::preflight(&parts.headers)
+        } else {
+            self.guarded(route, parts, body).await
+        };
+        cors::allow_reading(response.headers_mut(), origin);
+        response
+    }
+
+    async fn guarded<B>(
+        self: Arc<Self>,
+        route: Route,
+        mut parts: Parts,
+        body: B,
+    ) -> Response<HttpBody>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+    {
+        let Some(guard) = &self.guard else {
+            return self.dispatch(route, parts, body).await;
+        };
+        if let Some(document) = guard.document(parts.uri.path()) {
+            return card::document(&parts, &document);
+        }
+        if matches!(route, Route::Card | Route::Nowhere) {
+            return self.dispatch(route, parts, body).await;
+        }
+        match protect::admit(&**guard, &mut parts).await {
+            Ok(headers) => {
+                let mut response = self.dispatch(route, parts, body).await;
+                protect::add(&mut response, headers);
+                response
+            }
+            Err(response) => *response,
+        }
+    }
+
+    async fn dispatch<B>(self: Arc<Self>, route: Route, parts: Parts, body: B) -> Response<HttpBody>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+    {
+        match (route, &parts.method) {
+            (Route::Endpoint, &Method::POST) => post::serve(&self, &parts, body).await,
+            (Route::Endpoint, &Method::GET) => session_get::open(&self, &parts),
+            (Route::Endpoint, &Method::DELETE) => session_get::end(&self, &parts),
+            (Route::Endpoint, _) => reply::not_allowed("POST, GET, DELETE", "post a message here"),
+            (Route::Sse, &Method::GET) => http_sse::open(&self, &parts),
+            (Route::Sse, _) => reply::not_allowed("GET", "the stream of HTTP+SSE is opened by GET"),
+            (Route::Messages, &Method::POST) => http_sse::receive(&self, &parts, body).await,
+            (Route::Messages, _) => reply::not_allowed("POST", "post a message here"),
+            (Route::Card, &Method::GET) => card::card(&self, &parts),
+            (Route::Card, _) => reply::not_allowed("GET", "the server card is read by GET"),
+            (Route::Health | Route::Nowhere, _) => self.nowhere(),
+        }
+    }
+
+    fn nowhere(&self) -> Response<HttpBody> {
+        let endpoint = match self.endpoint.as_deref() {
+            None | Some("") => "/",
+            Some(endpoint) => endpoint,
+        };
+        let message = format!("there is nothing here: the endpoint is at `{endpoint}`");
+        reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, &message)
+    }
+
+    /// Who calls: whom a layer in front found, or whoever started the process.
+    pub(super) fn caller(&self, parts: &Parts) -> Caller {
+        let found = parts.extensions.get::<Caller>();
+        found.unwrap_or(&self.local).clone()
+    }
+}

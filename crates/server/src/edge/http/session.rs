@@ -1,0 +1,194 @@
+//! One session of 2025-03-26 to 2025-11-25: its handshake, what runs in it, its streams.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::Revision;
+use turnbuckle_transport::{Limits, Outbox};
+
+use super::{event_stream::EventStream, settings::HttpSettings, turn::Source};
+use crate::{
+    Caller,
+    client::{CancelFlag, Peer, Session},
+    edge::running::RunningRequests,
+};
+
+/// Bytes that may wait for a session whose client does not listen. Enough for some hundred
+/// notices; a session that nobody reads must stay small.
+const STANDING_BYTES: usize = 16 * 1024;
+
+/// One session.
+pub(super) struct HttpSession {
+    pub(super) id: Box<str>,
+    /// The client, as the session as a whole sees it: what it is told goes to the standing streams.
+    pub(super) peer: Arc<Peer>,
+    lifecycle: Arc<Session>,
+    pub(super) running: RunningRequests,
+    /// What the session as a whole is told, on whichever standing stream is open.
+    pub(super) standing: Arc<Source>,
+    /// Streams that are open or can be resumed, in the order in which they were opened.
+    streams: Mutex<Vec<Arc<EventStream>>>,
+    next_stream: AtomicU64,
+    opened: Instant,
+    /// When the client was last heard of, in milliseconds after `opened`.
+    seen: AtomicU64,
+}
+
+impl HttpSession {
+    pub(super) fn new(
+        id: Box<str>,
+        caller: Caller,
+        lifecycle: Arc<Session>,
+        limits: Limits,
+        closing: CancelFlag,
+    ) -> Self {
+        let _ = lifecycle.id.set(id.clone());
+        let standing = Outbox::new(limits.with_outbox_high_water_bytes(STANDING_BYTES));
+        let session = Some(Arc::clone(&lifecycle));
+        let peer = Peer::new(caller, standing.clone(), session, closing);
+        let peer = if primes(peer.session_revision()) {
+            peer.detachable()
+        } else {
+            peer
+        };
+        Self {
+            id,
+            peer: Arc::new(peer),
+            lifecycle,
+            running: RunningRequests::new(None),
+            standing: Arc::new(Source::new(standing)),
+            streams: Mutex::default(),
+            next_stream: AtomicU64::new(0),
+            opened: Instant::now(),
+            seen: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether streams begin with an event that names the place to come back to, and may be closed
+    /// early.
+    pub(super) fn primes(&self) -> bool {
+        primes(self.peer.session_revision())
+    }
+
+    /// The other end, for one exchange. The caller is who opened the session; what it may do can
+    /// have changed since, with another token.
+    pub(super) fn peer_of(&self, caller: Caller, outbox: Outbox) -> Arc<Peer> {
+        Arc::new(self.peer.for_exchange(caller, outbox))
+    }
+
+    /// Opens a stream of what comes from a source, which can be resumed.
+    pub(super) fn open_stream(
+        &self,
+        source: Arc<Source>,
+        settings: &HttpSettings,
+    ) -> Arc<EventStream> {
+        let number = self.next_stream.fetch_add(1, Ordering::Relaxed);
+        let stream = Arc::new(EventStream::new(number, source));
+        let mut streams = self.streams();
+        self.forget(&mut streams, settings);
+        streams.push(Arc::clone(&stream));
+        stream
+    }
+
+    /// How many streams are open now.
+    pub(super) fn open_streams(&self) -> usize {
+        let streams = self.streams();
+        streams.iter().filter(|stream| stream.is_read()).count()
+    }
+
+    /// The stream with this number, if it can still be resumed.
+    pub(super) fn stream(&self, number: u64, settings: &HttpSettings) -> Option<Arc<EventStream>> {
+        let mut streams = self.streams();
+        self.forget(&mut streams, settings);
+        let found = streams.iter().find(|stream| stream.number == number);
+        found.cloned()
+    }
+
+    /// Forgets streams that nobody has come back for, and the oldest where there are too many.
+    fn forget(&self, streams: &mut Vec<Arc<EventStream>>, settings: &HttpSettings) {
+        let (mut count, mut bytes) = (0, 0);
+        // From the newest to the oldest.
+        streams.reverse();
+        streams.retain(|stream| {
+            if stream.is_read() || self.is_running(stream) {
+                return true;
+            }
+            if stream.left_for() > settings.replay_age {
+                return false;
+            }
+            count += 1;
+            bytes += self.kept_bytes(stream);
+            count <= settings.replay_streams && (bytes <= settings.replay_bytes || count == 1)
+        });
+        streams.reverse();
+    }
+
+    fn is_standing(&self, stream: &EventStream) -> bool {
+        Arc::ptr_eq(&stream.source, &self.standing)
+    }
+
+    /// Whether more may come on a stream, whoever reads it.
+    fn is_running(&self, stream: &EventStream) -> bool {
+        !self.is_standing(stream) && !stream.source.outbox.is_closed()
+    }
+
+    fn kept_bytes(&self, stream: &EventStream) -> usize {
+        let waiting = if self.is_standing(stream) {
+            0
+        } else {
+            stream.source.outbox.pending_bytes()
+        };
+        stream.kept_bytes() + waiting
+    }
+
+    pub(super) fn touch(&self) {
+        let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.seen.store(now, Ordering::Relaxed);
+    }
+
+    /// How long the client has been silent. One that holds a stream open is not.
+    pub(super) fn idle_for(&self) -> Duration {
+        if self.open_streams() > 0 {
+            return Duration::ZERO;
+        }
+        self.opened
+            .elapsed()
+            .saturating_sub(Duration::from_millis(self.seen.load(Ordering::Relaxed)))
+    }
+
+    /// Ends everything that belongs to the session.
+    pub(super) fn close(&self) {
+        self.running.cancel_all();
+        self.lifecycle.listener().end();
+        self.standing.outbox.close();
+        for stream in self.streams().iter() {
+            stream.source.outbox.close();
+        }
+    }
+
+    /// The server is shutting down: the standing streams end, what runs is finished.
+    pub(super) fn wind_up(&self) {
+        self.standing.outbox.close();
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Vec<Arc<EventStream>>> {
+        self.streams.lock()
+    }
+}
+
+/// transports: since 2025-11-25; clients of older revisions choke on an event without data.
+fn primes(revision: Option<Revision>) -> bool {
+    revision.is_some_and(|revision| revision.rules().priming_events)
+}
+
+impl Drop for HttpSession {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,172 @@
+//! One call of a session, between the task that serves it and the connection that waits for it.
+
+use std::{
+    future::{Future as _, poll_fn},
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::future::BoxFuture;
+use http::{Response, StatusCode};
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::{ErrorObject, Id};
+use turnbuckle_transport::Outbox;
+
+use super::{
+    body::{BodyKind, HttpBody},
+    reply,
+    service::Site,
+    session::HttpSession,
+    session_post,
+};
+use crate::{edge::running::unless, engine::sink};
+
+/// A call that goes on: it belongs to the session, not to the connection that brought it.
+pub(super) struct SessionExchange {
+    outbox: Outbox,
+    state: Mutex<ExchangeState>,
+}
+
+enum ExchangeState {
+    /// Nobody knows yet whether the answer will be JSON or a stream.
+    Waiting(Option<Waker>),
+    /// It will be JSON.
+    Ready(sink::Response),
+    /// It is a stream, or nobody waits for it.
+    Streaming,
+    /// There will be none.
+    Cancelled,
+}
+
+impl SessionExchange {
+    /// Lets the call go on until it is done, cancelled, or its session ends.
+    pub(super) fn spawn(
+        session: &HttpSession,
+        outbox: Outbox,
+        id: Id,
+        running: BoxFuture<'static, sink::Response>,
+    ) -> Result<Arc<Self>, ErrorObject> {
+        let begun = session.running.begin(id, running)?;
+        let exchange = Arc::new(Self {
+            outbox,
+            state: Mutex::new(ExchangeState::Waiting(None)),
+        });
+        let table = session.running.clone();
+        let served = Arc::clone(&exchange);
+        tokio::spawn(async move {
+            let response = unless(&begun.cancel, begun.response).await;
+            let mut is_answered = false;
+            table.answer(vec![(begun.ticket, response)], |answers| {
+                for response in answers {
+                    is_answered = true;
+                    served.deliver(response);
+                }
+            });
+            // cancellation: no response is sent for a cancelled request.
+            if !is_answered {
+                served.give_up();
+            }
+        });
+        Ok(exchange)
+    }
+
+    fn state(&self) -> MutexGuard<'_, ExchangeState> {
+        self.state.lock()
+    }
+
+    /// Hands the response to the connection that waits, or puts it on the stream.
+    fn deliver(&self, response: sink::Response) {
+        let mut state = self.state();
+        if let ExchangeState::Waiting(waker) = &mut *state {
+            let waker = waker.take();
+            *state = ExchangeState::Ready(response);
+            drop(state);
+            waker.into_iter().for_each(Waker::wake);
+        } else {
+            drop(state);
+            self.outbox.push(&response.into_message());
+            self.outbox.close();
+        }
+    }
+
+    fn give_up(&self) {
+        let state = std::mem::replace(&mut *self.state(), ExchangeState::Cancelled);
+        self.outbox.close();
+        if let ExchangeState::Waiting(Some(waker)) = state {
+            waker.wake();
+        }
+    }
+
+    /// Answers with whatever comes first: the response, something sent before it, or a long
+    /// silence.
+    ///
+    /// # Cancel safety
+    /// A client that hangs up while nothing has come has no place to come back to: the call goes
+    /// on, and what it says is dropped.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        site: &Arc<Site>,
+        session: &Arc<HttpSession>,
+    ) -> Response<HttpBody> {
+        let _waiting = WaitingForAnswer(&self);
+        let mut lines = Vec::new();
+        let mut quiet = pin!(tokio::time::sleep(site.settings.keep_alive));
+        poll_fn(|context| {
+            if self.poll_first(context, &mut lines).is_ready() {
+                return Poll::Ready(());
+            }
+            quiet.as_mut().poll(context)
+        })
+        .await;
+        let state = std::mem::replace(&mut *self.state(), ExchangeState::Streaming);
+        match state {
+            ExchangeState::Ready(response)
+                if lines.is_empty() && self.outbox.pending_bytes() == 0 =>
+            {
+                return reply::whole(StatusCode::OK, response);
+            }
+            ExchangeState::Ready(response) => {
+                self.outbox.push(&response.into_message());
+                self.outbox.close();
+            }
+            // A stream without an event names no place to come back to.
+            ExchangeState::Cancelled if lines.is_empty() => {
+                return reply::events(BodyKind::Full(None));
+            }
+            ExchangeState::Waiting(_) | ExchangeState::Streaming | ExchangeState::Cancelled => {}
+        }
+        session_post::stream(site, session, self.outbox.clone(), lines)
+    }
+
+    fn poll_first(&self, context: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<()> {
+        let is_settled = match &mut *self.state() {
+            ExchangeState::Waiting(waker) => {
+                *waker = Some(context.waker().clone());
+                false
+            }
+            _ => true,
+        };
+        let has_lines = self.outbox.poll_lines(context, lines).is_ready();
+        if is_settled || has_lines {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+/// A connection that waits for its answer to begin.
+struct WaitingForAnswer<'a>(&'a SessionExchange);
+
+impl Drop for WaitingForAnswer<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        if matches!(*state, ExchangeState::Waiting(_)) {
+            *state = ExchangeState::Streaming;
+            drop(state);
+            // Nobody will ever read: what the call says must not make it wait for room.
+            self.0.outbox.close();
+        }
+    }
+}

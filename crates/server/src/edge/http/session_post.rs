@@ -1,0 +1,144 @@
+//! Messages of a session: requests, notifications, responses.
+
+use std::sync::Arc;
+
+use http::{HeaderValue, Response, StatusCode};
+use turnbuckle_protocol::{
+    ErrorObject,
+    envelope::{Message, Request},
+    http::header::SESSION_ID,
+};
+use turnbuckle_session::Era;
+use turnbuckle_transport::Outbox;
+
+use super::{
+    body::HttpBody, event_stream::Begin, protect, reply, service::Site, session::HttpSession,
+    session_exchange::SessionExchange, turn::Source,
+};
+use crate::{
+    Caller,
+    client::{Peer, Session},
+    edge::notification,
+    engine::{
+        Served, Wrote, admission, method,
+        sink::{self},
+    },
+};
+
+/// `initialize`: a session opens, if the handshake succeeds.
+pub(super) fn initialize(
+    site: &Arc<Site>,
+    caller: Caller,
+    request: &Request<'_>,
+) -> Response<HttpBody> {
+    let lifecycle = Arc::new(Session::new(site.shared.context.changes.hub()));
+    let limits = site.shared.settings.limits;
+    let peer = Arc::new(Peer::new(
+        caller.clone(),
+        Outbox::new(limits),
+        Some(Arc::clone(&lifecycle)),
+        site.closing.clone(),
+    ));
+    let mut response = sink::Response::default();
+    match admission::admit(&site.shared, &peer, Era::Legacy, request) {
+        Ok(incoming) => drop(method::serve(&site.shared, &incoming, &mut response)),
+        Err(inadmissible) => inadmissible.refuse(&request.id, &mut response),
+    }
+    if response.wrote != Wrote::Result {
+        return reply::whole(StatusCode::OK, response);
+    }
+    let opened = site
+        .sessions
+        .open(|id| HttpSession::new(id, caller, lifecycle, limits, site.closing.clone()));
+    match opened {
+        Ok(session) => {
+            let mut reply = reply::whole(StatusCode::OK, response);
+            let value = HeaderValue::from_str(&session.id).expect("an id is letters and digits");
+            reply.headers_mut().insert(SESSION_ID, value);
+            reply
+        }
+        Err(full) => {
+            let error = ErrorObject::internal(full.to_string());
+            reply::error(StatusCode::SERVICE_UNAVAILABLE, Some(&request.id), &error)
+        }
+    }
+}
+
+/// A notification or a response.
+pub(super) fn accept(
+    site: &Site,
+    session: &HttpSession,
+    message: &Message<'_>,
+) -> Response<HttpBody> {
+    match message {
+        Message::Notification(notification) => {
+            notification::take(&site.shared, &session.peer, &session.running, notification);
+        }
+        Message::Response(response) => session.peer.answer(response),
+        Message::Request(_) => {}
+    }
+    reply::empty(StatusCode::ACCEPTED)
+}
+
+/// A request. Errors of the protocol are results of HTTP: a legacy client would take a 404 for the
+/// end of its session.
+pub(super) async fn serve(
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
+    caller: Caller,
+    request: &Request<'_>,
+) -> Response<HttpBody> {
+    if let Err(error) = session.running.check(request) {
+        return reply::error(StatusCode::OK, Some(&request.id), &error);
+    }
+    if session.open_streams() >= site.settings.max_streams {
+        return too_many_streams(site);
+    }
+    let outbox = Outbox::new(site.shared.settings.limits);
+    let peer = session.peer_of(caller, outbox.clone());
+    let mut response = sink::Response::default();
+    let served = match admission::admit(&site.shared, &peer, Era::Legacy, request) {
+        Ok(incoming) => {
+            if let Some(refused) = protect::check_scopes(site, &incoming) {
+                return refused;
+            }
+            method::serve(&site.shared, &incoming, &mut response)
+        }
+        Err(inadmissible) => {
+            inadmissible.refuse(&request.id, &mut response);
+            Served::Done
+        }
+    };
+    let Some(running) = served.later(&peer) else {
+        if outbox.pending_bytes() == 0 {
+            return reply::whole(StatusCode::OK, response);
+        }
+        outbox.push(&response.into_message());
+        outbox.close();
+        return stream(site, session, outbox, Vec::new());
+    };
+    let id = request.id.clone().into_owned();
+    match SessionExchange::spawn(session, outbox, id, running) {
+        Ok(exchange) => exchange.answer(site, session).await,
+        Err(error) => reply::error(StatusCode::OK, Some(&request.id), &error),
+    }
+}
+
+/// A refusal for a client that holds too many streams open.
+pub(super) fn too_many_streams(site: &Site) -> Response<HttpBody> {
+    let max = site.settings.max_streams;
+    let message = format!("{max} streams of this session are open: close some first");
+    reply::refuse(StatusCode::TOO_MANY_REQUESTS, reply::NOT_HERE, &message)
+}
+
+/// The messages of an exchange as a stream that can be resumed; `lines` were taken already.
+pub(super) fn stream(
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
+    outbox: Outbox,
+    lines: Vec<u8>,
+) -> Response<HttpBody> {
+    let source = Arc::new(Source::new(outbox));
+    let stream = session.open_stream(source, &site.settings);
+    reply::events(stream.read(site, session, Begin::With(lines)))
+}

@@ -1,0 +1,99 @@
+//! Whose turn it is: one queue of messages, and the connections that wait for them.
+//!
+//! A message travels on one stream only, so of several connections that read the same queue the
+//! newest gets everything; when it goes, the next newest takes over.
+
+use std::task::{Context, Waker};
+
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_transport::Outbox;
+
+/// A queue, and who waits for it.
+pub(super) struct Source {
+    pub(super) outbox: Outbox,
+    row: Mutex<Row>,
+}
+
+/// The readers, the newest last.
+#[derive(Default)]
+struct Row {
+    next: u64,
+    readers: Vec<Reader>,
+}
+
+struct Reader {
+    number: u64,
+    waker: Option<Waker>,
+}
+
+impl Source {
+    pub(super) fn new(outbox: Outbox) -> Self {
+        Self {
+            outbox,
+            row: Mutex::default(),
+        }
+    }
+
+    /// Another reader, whose turn it is from now on.
+    pub(super) fn join(&self) -> u64 {
+        let mut row = self.row();
+        let number = row.next;
+        row.next += 1;
+        row.readers.push(Reader {
+            number,
+            waker: None,
+        });
+        number
+    }
+
+    /// Whether it is this reader's turn. Whoever is not yet in turn is woken when it is.
+    pub(super) fn is_turn(&self, number: u64, context: &Context<'_>) -> bool {
+        let mut row = self.row();
+        let is_turn = row.readers.last().is_some_and(|last| last.number == number);
+        let own = row.readers.iter_mut().find(|own| own.number == number);
+        if let Some(own) = own {
+            match &mut own.waker {
+                Some(waker) => waker.clone_from(context.waker()),
+                none => *none = Some(context.waker().clone()),
+            }
+        }
+        is_turn
+    }
+
+    /// A reader has gone, or has to: both it and whose turn it is now are woken.
+    pub(super) fn leave(&self, number: u64) {
+        let mut row = self.row();
+        let place = row.readers.iter().position(|own| own.number == number);
+        let gone = place.and_then(|place| row.readers.remove(place).waker);
+        let next = row.readers.last_mut().and_then(|last| last.waker.take());
+        drop(row);
+        gone.into_iter().chain(next).for_each(Waker::wake);
+    }
+
+    fn row(&self) -> MutexGuard<'_, Row> {
+        self.row.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_transport::Limits;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_reads_and_the_next_newest_takes_over() {
+        let source = Source::new(Outbox::new(Limits::default()));
+        let context = Context::from_waker(Waker::noop());
+        let turns = |readers: [u64; 3]| readers.map(|reader| source.is_turn(reader, &context));
+        let readers = [source.join(), source.join(), source.join()];
+        assert_eq!(turns(readers), [false, false, true]);
+        source.leave(readers[1]);
+        assert_eq!(turns(readers), [false, false, true]);
+        source.leave(readers[2]);
+        assert_eq!(turns(readers), [true, false, false]);
+        source.leave(readers[0]);
+        source.leave(readers[0]);
+        assert_eq!(turns(readers), [false, false, false]);
+    }
+}

@@ -1,0 +1,163 @@
+//! The requests that are being served on one connection or in one session.
+
+use std::{future::Future, pin::pin, sync::Arc, task::Poll};
+
+use futures_core::future::BoxFuture;
+use tokio::{runtime::Handle, task::JoinHandle};
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::{ErrorObject, Id, envelope::Request};
+use turnbuckle_session::{
+    InFlight,
+    in_flight::{Refused, Ticket},
+};
+use turnbuckle_transport::Outbox;
+
+use crate::{client::CancelFlag, engine::Response};
+
+/// The output of a future, or `None` if the flag is set first; the future is dropped then.
+pub(crate) async fn unless<T>(cancel: &CancelFlag, mut future: BoxFuture<'_, T>) -> Option<T> {
+    let mut cancelled = pin!(cancel.wait());
+    std::future::poll_fn(|context| {
+        if cancelled.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        future.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
+/// A request whose response comes later.
+pub(crate) struct Begun {
+    pub(crate) ticket: Ticket,
+    pub(crate) cancel: CancelFlag,
+    pub(crate) response: BoxFuture<'static, Response>,
+}
+
+/// The requests that are being served.
+#[derive(Clone)]
+pub(crate) struct RunningRequests(Arc<Mutex<RequestTable>>);
+
+struct RequestTable {
+    requests: InFlight<CancelFlag>,
+    is_closing: bool,
+    /// Closed when the last request is done, once nothing more can come.
+    outbox: Option<Outbox>,
+}
+
+impl RunningRequests {
+    pub(crate) fn new(outbox: Option<Outbox>) -> Self {
+        Self(Arc::new(Mutex::new(RequestTable {
+            requests: InFlight::new(),
+            is_closing: false,
+            outbox,
+        })))
+    }
+
+    fn table(&self) -> MutexGuard<'_, RequestTable> {
+        self.0.lock()
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        Owner(self.clone())
+    }
+
+    /// Refuses an id that is still being served, before the request does anything.
+    pub(crate) fn check(&self, request: &Request<'_>) -> Result<(), ErrorObject> {
+        let table = self.table();
+        if table.requests.is_empty() {
+            return Ok(());
+        }
+        match table.requests.check(&request.id.clone().into_owned()) {
+            // ping: the receiver MUST respond promptly, however much else it has to do.
+            Err(Refused::TooMany { .. }) if request.method == "ping" => Ok(()),
+            checked => {
+                checked.map_err(|refused| ErrorObject::new(refused.code(), refused.to_string()))
+            }
+        }
+    }
+
+    /// Enters a request whose response comes later.
+    pub(crate) fn begin(
+        &self,
+        id: Id,
+        response: BoxFuture<'static, Response>,
+    ) -> Result<Begun, ErrorObject> {
+        let cancel = CancelFlag::default();
+        let ticket = self
+            .table()
+            .requests
+            .begin(id, cancel.clone())
+            .map_err(|refused| ErrorObject::new(refused.code(), refused.to_string()))?;
+        Ok(Begun {
+            ticket,
+            cancel,
+            response,
+        })
+    }
+
+    /// Ends requests and sends what they gave, in one step: nothing goes out for those that were
+    /// cancelled, and whoever reads an answer finds its id free again. `send` must not wait.
+    pub(crate) fn answer(
+        &self,
+        done: Vec<(Ticket, Option<Response>)>,
+        send: impl FnOnce(Vec<Response>),
+    ) {
+        let mut table = self.table();
+        let answers = done.into_iter().filter_map(|(ticket, response)| {
+            table.requests.finish(&ticket)?;
+            response
+        });
+        send(answers.collect());
+        table.close_if_idle();
+    }
+
+    /// Lets a request go on as a task of the runtime, until it is done or cancelled. Its response
+    /// waits while the peer does not read; a peer that is gone needs none.
+    pub(crate) fn run(&self, runtime: &Handle, begun: Begun, outbox: Outbox) -> JoinHandle<()> {
+        let running = self.clone();
+        runtime.spawn(async move {
+            let response = unless(&begun.cancel, begun.response).await;
+            let _ = unless(&begun.cancel, Box::pin(outbox.ready())).await;
+            running.answer(vec![(begun.ticket, response)], |answers| {
+                for answer in answers {
+                    outbox.push(&answer.into_message());
+                }
+            });
+        })
+    }
+
+    pub(crate) fn cancel(&self, id: &Id) {
+        if let Some(cancel) = self.table().requests.cancel(id) {
+            cancel.set();
+        }
+    }
+
+    pub(crate) fn cancel_all(&self) {
+        for cancel in self.table().requests.drain() {
+            cancel.set();
+        }
+    }
+
+    pub(crate) fn close_when_idle(&self) {
+        let mut table = self.table();
+        table.is_closing = true;
+        table.close_if_idle();
+    }
+}
+
+/// Ends what is being served when it is dropped.
+pub(crate) struct Owner(RunningRequests);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.cancel_all();
+    }
+}
+
+impl RequestTable {
+    fn close_if_idle(&mut self) {
+        if self.is_closing && self.requests.is_empty() {
+            self.outbox.iter().for_each(Outbox::close);
+        }
+    }
+}

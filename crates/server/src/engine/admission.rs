@@ -1,0 +1,147 @@
+//! Admission: what is decided about a request before its method sees it.
+//!
+//! A transport knows the era of a request, from the request itself and from what it was sent on.
+//! All that follows is decided here, once: the revision to serve it at, and what it means to its
+//! caller.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{
+    IdRef, LoggingLevel, Revision,
+    envelope::{Raw, Request, RequestMeta},
+};
+use turnbuckle_session::{Era, Modern, ServerLifecycle, era};
+
+use super::{
+    answer,
+    incoming::{Denied, Incoming},
+    shared::Shared,
+    sink::Sink,
+    target,
+};
+use crate::{Fault, Reject, client::Peer};
+
+/// The words for levels, as an error names them.
+pub(super) const LEVELS: &str =
+    "debug, info, notice, warning, error, critical, alert and emergency";
+
+/// A request that its era does not take.
+pub(crate) struct Inadmissible {
+    revision: Revision,
+    reject: Reject,
+}
+
+impl Inadmissible {
+    fn modern(reject: Reject) -> Self {
+        let revision = Revision::LATEST;
+        Self { revision, reject }
+    }
+
+    /// Appends an error response.
+    pub(crate) fn refuse(self, id: &IdRef<'_>, out: &mut impl Sink) {
+        out.put(|out| answer::write_reject(self.revision, id, self.reject, out));
+    }
+}
+
+/// Admits a request of this era.
+///
+/// # Errors
+/// If it cannot be served at any revision. That its method or what it names is not there is told
+/// by the method.
+pub(crate) fn admit<'a>(
+    shared: &Shared,
+    peer: &'a Arc<Peer>,
+    era: Era,
+    request: &'a Request<'a>,
+) -> Result<Incoming<'a>, Inadmissible> {
+    let meta = request.params.meta();
+    if meta.is_none() && request.params.get("_meta").is_some() {
+        let reject = Reject::invalid_params("`params._meta` must be an object");
+        let revision = peer.session_revision().unwrap_or(Revision::LATEST);
+        return Err(Inadmissible { revision, reject });
+    }
+    let revision = match era {
+        Era::Modern => modern_revision(meta).map_err(Inadmissible::modern)?,
+        Era::Legacy => session_revision(peer, &request.method)?,
+    };
+    // The rules of who sees what are the author's, and may panic.
+    let found = Fault::caught(|| target::find(shared, peer.caller(), revision, request));
+    Ok(Incoming {
+        peer,
+        revision,
+        id: &request.id,
+        method: &request.method,
+        params: &request.params,
+        has_trace: meta.is_some_and(RequestMeta::has_trace),
+        target: found.unwrap_or_else(|fault| Err(Denied::Reject(fault.into_reject()))),
+    })
+}
+
+/// The era of a request on a connection that carries both.
+pub(crate) fn era_on_line(peer: &Peer, request: &Request<'_>) -> Era {
+    let method = &*request.method;
+    let meta = request.params.meta();
+    let version = meta.and_then(|meta| meta.protocol_version);
+    // Only modern clients say in a request what they can do: one that forgot its version is told
+    // so, and is not sent to `initialize`.
+    let is_modern_by_its_fields =
+        meta.is_some_and(|meta| meta.client_capabilities.is_some()) && method != "initialize";
+    match era::of(method, version.map(Raw::get)) {
+        Era::Legacy if is_modern_by_its_fields && peer.session_revision().is_none() => Era::Modern,
+        // A session has settled the era of what says nothing for itself.
+        Era::Modern if version.is_none() && peer.session_revision().is_some() => Era::Legacy,
+        era => era,
+    }
+}
+
+/// Whether a request names a modern revision, whatever the session.
+pub(crate) fn names_version(request: &Request<'_>) -> bool {
+    let meta = request.params.meta();
+    meta.is_some_and(|meta| meta.protocol_version.is_some())
+}
+
+fn modern_revision(meta: Option<&RequestMeta<'_>>) -> Result<Revision, Reject> {
+    let version = meta.and_then(RequestMeta::version);
+    if version.is_none() && meta.is_some_and(|meta| meta.protocol_version.is_some()) {
+        let problem = "`io.modelcontextprotocol/protocolVersion` must be a string";
+        return Err(Reject::invalid_params(problem));
+    }
+    check_log_level(meta.and_then(|meta| meta.log_level))?;
+    let capabilities = meta.and_then(|meta| meta.client_capabilities);
+    let capabilities = capabilities.filter(|raw| raw.is_object());
+    let checked = Modern::check(version.as_deref(), capabilities, Revision::NEWEST_FIRST);
+    checked.map(|modern| modern.revision).map_err(|rejection| {
+        let reject = Reject::new(rejection.code(), rejection.to_string());
+        match rejection.data() {
+            Some(data) => reject.with_data(data),
+            None => reject,
+        }
+    })
+}
+
+fn session_revision(peer: &Peer, method: &str) -> Result<Revision, Inadmissible> {
+    if method == "initialize" {
+        return Ok(Revision::LATEST_LEGACY);
+    }
+    let admitted = match peer.lifecycle() {
+        Some(session) => session.admit(method),
+        None => ServerLifecycle::<()>::new().admit(method),
+    };
+    admitted
+        .map(|revision| revision.unwrap_or(Revision::LATEST_LEGACY))
+        .map_err(|refusal| Inadmissible {
+            revision: Revision::LATEST_LEGACY,
+            reject: Reject::new(refusal.code(), refusal.to_string()),
+        })
+}
+
+/// logging: a request whose level is none of the words SHOULD be refused.
+fn check_log_level(level: Option<Raw<'_>>) -> Result<(), Reject> {
+    let is_level = |raw: Raw<'_>| raw.parse::<LoggingLevel>().is_ok();
+    if level.is_none_or(is_level) {
+        return Ok(());
+    }
+    Err(Reject::invalid_params(format!(
+        "`io.modelcontextprotocol/logLevel` must be one of {LEVELS}"
+    )))
+}

@@ -1,0 +1,243 @@
+//! Outcomes on their way out: what this revision may see of them, as bytes.
+
+use serde::Serialize;
+use turnbuckle_protocol::{
+    CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult, IdRef,
+    Implementation, Lower, Meta, ReadResourceResult, Revision, envelope, revision::ArgumentErrors,
+};
+use turnbuckle_session::round::Paused;
+
+use super::sink::Wrote;
+use crate::{Cached, ExtensionReply, Failure, Fault, Reject, catalog::caching::Caching};
+
+/// A result that a client gets.
+pub(crate) trait WireResult: Serialize + Lower + Sized {
+    fn meta_mut(&mut self) -> &mut Option<Meta>;
+
+    /// Appends the answer as JSON.
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        serde_json::to_writer(out, self)
+    }
+
+    /// What only a modern answer carries.
+    fn modernise(&mut self, _cache: &Caching) {}
+
+    /// A client that cannot be asked what is needed.
+    fn unaskable(reject: Reject, _revision: Revision) -> Result<Self, Reject> {
+        Err(reject)
+    }
+
+    /// Arguments that do not fit.
+    fn misfit(text: String, _revision: Revision) -> Result<Self, Reject> {
+        Err(Reject::invalid_params(text))
+    }
+}
+
+impl WireResult for CallToolResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        Self::write(self, out)
+    }
+
+    // mrtr: a modern client is told which capability is missing; of an older one, the model is.
+    fn unaskable(reject: Reject, revision: Revision) -> Result<Self, Reject> {
+        if revision.is_modern() {
+            return Err(reject);
+        }
+        Ok(Self::error(reject.as_error().message.as_str()))
+    }
+
+    // tools: from 2025-11-25 on a model reads what was wrong with its arguments; before, they were
+    // a protocol error.
+    fn misfit(text: String, revision: Revision) -> Result<Self, Reject> {
+        match revision.rules().argument_errors {
+            ArgumentErrors::Protocol => Err(Reject::invalid_params(text)),
+            ArgumentErrors::Result => Ok(Self {
+                content: vec![ContentBlock::text(text)],
+                is_error: Some(true),
+                ..Self::default()
+            }),
+        }
+    }
+}
+
+impl WireResult for GetPromptResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+}
+
+impl WireResult for CompleteResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+}
+
+impl WireResult for ReadResourceResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+
+    // caching: complete results of resources/read carry a hint.
+    fn modernise(&mut self, cache: &Caching) {
+        let hint = cache.of(Cached::Reads);
+        self.ttl_ms.get_or_insert(hint.ttl_ms);
+        self.cache_scope.get_or_insert(hint.scope);
+    }
+}
+
+impl WireResult for ExtensionReply {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        self.meta_mut()
+    }
+
+    fn modernise(&mut self, cache: &Caching) {
+        self.set_cache_unless_set(cache.of(Cached::Reads));
+    }
+}
+
+/// What a client gets of an outcome: an answer, or an error of the protocol.
+pub(crate) fn settle<T: WireResult>(
+    outcome: Result<T, Failure>,
+    revision: Revision,
+) -> Result<T, Reject> {
+    match outcome {
+        Ok(result) => Ok(result),
+        Err(Failure::Arguments(text)) => T::misfit(text, revision),
+        Err(Failure::Reject(reject)) => Err(reject),
+        Err(Failure::Unaskable(reject)) => T::unaskable(reject, revision),
+        Err(Failure::Fault(fault)) => Err(fault.into_reject()),
+    }
+}
+
+/// What every answer of a server says of itself: who gave it, and how long it may be kept.
+pub(crate) struct Responder {
+    pub(crate) info: Implementation,
+    pub(crate) cache: Caching,
+    /// Ends a modern result: its type and who answered.
+    pub(crate) complete_tail: Vec<u8>,
+    /// Ends a modern result that says what is missing.
+    paused_tail: Vec<u8>,
+}
+
+impl Responder {
+    pub(crate) fn new(info: Implementation, cache: Caching) -> Self {
+        Self {
+            complete_tail: tail("complete", &info),
+            paused_tail: tail("input_required", &info),
+            info,
+            cache,
+        }
+    }
+
+    /// Appends the response to a request.
+    pub(crate) fn write<T: WireResult>(
+        &self,
+        revision: Revision,
+        id: &IdRef<'_>,
+        outcome: Result<T, Failure>,
+        out: &mut Vec<u8>,
+    ) -> Wrote {
+        let written = settle(outcome, revision).and_then(|result| {
+            envelope::write_result(out, id, |out| self.write_body(revision, result, out))
+                .map_err(|error| Fault::new(error).into_reject())
+        });
+        match written {
+            Ok(()) => Wrote::Result,
+            Err(reject) => write_reject(revision, id, reject, out),
+        }
+    }
+
+    fn write_body<T: WireResult>(
+        &self,
+        revision: Revision,
+        mut result: T,
+        out: &mut Vec<u8>,
+    ) -> Result<(), serde_json::Error> {
+        if !revision.is_modern() {
+            result.lower(revision);
+            return result.write(out);
+        }
+        result.modernise(&self.cache);
+        if let Some(meta) = result.meta_mut() {
+            let own = std::mem::take(meta);
+            *meta = own.with_server_info(&self.info);
+            result.write(out)?;
+            splice(out, br#""resultType":"complete"}"#);
+        } else {
+            result.write(out)?;
+            splice(out, &self.complete_tail);
+        }
+        Ok(())
+    }
+
+    /// Appends a response that says what is missing.
+    pub(crate) fn write_paused(
+        &self,
+        revision: Revision,
+        id: &IdRef<'_>,
+        result: &Paused,
+        out: &mut Vec<u8>,
+    ) -> Wrote {
+        let written = envelope::write_result(out, id, |out| {
+            serde_json::to_writer(&mut *out, result)?;
+            splice(out, &self.paused_tail);
+            Ok::<(), serde_json::Error>(())
+        });
+        match written {
+            Ok(()) => Wrote::Result,
+            Err(error) => write_reject(revision, id, Fault::new(error).into_reject(), out),
+        }
+    }
+}
+
+/// What ends a modern result: its type and who answered.
+fn tail(result_type: &str, info: &Implementation) -> Vec<u8> {
+    let mut tail =
+        format!(r#""resultType":"{result_type}","_meta":{{"io.modelcontextprotocol/serverInfo":"#)
+            .into_bytes();
+    serde_json::to_writer(&mut tail, info).expect("an Implementation is plain JSON");
+    tail.extend_from_slice(b"}}");
+    tail
+}
+
+/// Appends a result that is an empty object.
+pub(crate) fn write_empty(id: &IdRef<'_>, out: &mut Vec<u8>) -> Wrote {
+    envelope::write_raw_result(out, id, b"{}");
+    Wrote::Result
+}
+
+/// Reopens the object that was just written and ends it with `tail`.
+pub(crate) fn splice(out: &mut Vec<u8>, tail: &[u8]) {
+    let closing = out.pop();
+    debug_assert_eq!(closing, Some(b'}'), "results are objects");
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    out.extend_from_slice(tail);
+}
+
+/// Appends an error response.
+pub(crate) fn write_reject(
+    revision: Revision,
+    id: &IdRef<'_>,
+    reject: Reject,
+    out: &mut Vec<u8>,
+) -> Wrote {
+    let mut error = reject.into_error();
+    error.lower(revision);
+    write_error(Ok(id), &error, out)
+}
+
+/// Appends an error response, also to a message whose id could not be read.
+pub(crate) fn write_error(
+    id: Result<&IdRef<'_>, envelope::UnreadableId>,
+    error: &ErrorObject,
+    out: &mut Vec<u8>,
+) -> Wrote {
+    envelope::write_error(out, id, error).expect("an error object is plain JSON");
+    Wrote::Error(error.code)
+}

@@ -1,0 +1,253 @@
+//! One exchange: a request being served, from its first poll to its one response.
+
+use std::{
+    future::Future,
+    panic::AssertUnwindSafe,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{IdRef, Revision};
+use turnbuckle_session::round::Paused;
+
+use super::{
+    answer::{Responder, WireResult},
+    sink::{Response, Sink, Wrote},
+    trace::Trace,
+};
+use crate::{
+    Call, Failure, Fault, Layer, Log, Next,
+    catalog::Callable,
+    client::{CancelFlag, CancelOnDrop},
+    handler::{
+        ask::{AskSlot, Asking},
+        is_forwarding, log,
+    },
+};
+
+/// What a call gives, when it does.
+pub(crate) type CallFuture<T> = BoxFuture<'static, Result<T, Failure>>;
+
+/// A call under way, and what tells it that it was cancelled.
+pub(crate) struct StartedCall<T> {
+    pub(crate) future: CallFuture<T>,
+    pub(crate) cancel: Option<CancelFlag>,
+    pub(crate) asking: AskSlot,
+}
+
+/// Starts a call: extractors at once, then layers and handler as one future. `layers` are those of
+/// the server.
+pub(crate) fn start<C: Callable>(
+    layers: &[Arc<dyn Layer>],
+    entry: &Arc<C>,
+    call: Call<'_>,
+) -> Result<StartedCall<C::Output>, Failure> {
+    let trace = Trace::of(&call);
+    let started = prepare(layers, entry, call)?;
+    Ok(match trace {
+        Some(trace) => started.map(|future| trace.wrap::<C>(future)),
+        None => started,
+    })
+}
+
+fn prepare<C: Callable>(
+    layers: &[Arc<dyn Layer>],
+    entry: &Arc<C>,
+    call: Call<'_>,
+) -> Result<StartedCall<C::Output>, Failure> {
+    if layers.is_empty() && entry.layers().is_empty() {
+        let mut future = guarded(|| (entry.handler())(&call))?;
+        if is_forwarding() {
+            future = log::scoped(Log::of(&call), future);
+        }
+        let asking = call.asks.begun.into_inner();
+        return Ok(StartedCall {
+            future: admitted(asking.as_ref(), future),
+            cancel: call.cancel.into_inner(),
+            asking: AskSlot::Now(asking),
+        });
+    }
+    let cancel = CancelFlag::default();
+    let slot = Arc::default();
+    let mut call = call.into_owned();
+    call.asks.slot = Some(Arc::clone(&slot));
+    let _ = call.cancel.set(cancel.clone());
+    let layers: Vec<Arc<dyn Layer>> = layers.iter().chain(entry.layers()).cloned().collect();
+    let log = is_forwarding().then(|| Log::of(&call));
+    let entry = Arc::clone(entry);
+    let endpoint = Box::new(move |call: Call<'static>| -> BoxFuture<'static, _> {
+        Box::pin(async move {
+            let future = (entry.handler())(&call)?;
+            Ok(C::wrap(admitted(call.asks.begun.get(), future).await?))
+        })
+    });
+    let mut future: BoxFuture<'static, _> = Box::pin(async move {
+        let reply = Next::new(layers, endpoint).run(call).await?;
+        C::unwrap(reply)
+            .ok_or_else(|| Failure::Fault(Fault::new("a layer gave a reply of another kind")))
+    });
+    if let Some(log) = log {
+        future = log::scoped(log, future);
+    }
+    Ok(StartedCall {
+        future,
+        cancel: Some(cancel),
+        asking: AskSlot::Later(slot),
+    })
+}
+
+/// The call, behind what has to be found out before it runs.
+fn admitted<T: 'static>(asking: Option<&Arc<Asking>>, future: CallFuture<T>) -> CallFuture<T> {
+    match asking.and_then(|asking| asking.admission()) {
+        None => future,
+        Some(admission) => Box::pin(async move {
+            admission.await?;
+            future.await
+        }),
+    }
+}
+
+/// Polls the call once, here and now. Most handlers are done by then: their response is written
+/// without a task, a wake-up or a copy. The others go on as a future of their own, which is
+/// returned.
+pub(crate) fn run<T: WireResult + Send + 'static>(
+    responder: &Arc<Responder>,
+    revision: Revision,
+    id: &IdRef<'_>,
+    started: Result<StartedCall<T>, Failure>,
+    out: &mut impl Sink,
+) -> Option<BoxFuture<'static, Response>> {
+    let StartedCall {
+        future,
+        cancel,
+        asking,
+    } = match started {
+        Ok(started) => started,
+        Err(failure) => {
+            out.put(|out| responder.write::<T>(revision, id, Err(failure), out));
+            return None;
+        }
+    };
+    let guard = CancelOnDrop::new(cancel);
+    let mut run = CallRun {
+        future: Unwinding(future),
+        asking,
+    };
+    let mut context = Context::from_waker(Waker::noop());
+    if let Poll::Ready(ending) = Pin::new(&mut run).poll(&mut context) {
+        guard.disarm();
+        out.put(|out| ending.write(responder, revision, id, out));
+        return None;
+    }
+    let responder = Arc::clone(responder);
+    let id = id.clone().into_static();
+    Some(Box::pin(async move {
+        let ending = run.await;
+        guard.disarm();
+        let mut response = Response::default();
+        response.put(|out| ending.write(&responder, revision, &id, out));
+        response
+    }))
+}
+
+/// One run of a handler, from its start to its end or to the asks that have no answer yet.
+pub(crate) struct CallRun<T> {
+    future: Unwinding<T>,
+    asking: AskSlot,
+}
+
+impl<T> CallRun<T> {
+    /// What the handler asks, if it can.
+    pub(crate) fn asking(&self) -> Option<&Arc<Asking>> {
+        self.asking.get()
+    }
+}
+
+impl<T: Send + 'static> StartedCall<T> {
+    /// The same call, whose future is wrapped into another.
+    pub(crate) fn map(self, wrap: impl FnOnce(CallFuture<T>) -> CallFuture<T>) -> Self {
+        Self {
+            future: wrap(self.future),
+            ..self
+        }
+    }
+
+    /// A call that failed before it began.
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Self {
+            future: Box::pin(std::future::ready(Err(failure))),
+            cancel: None,
+            asking: AskSlot::Now(None),
+        }
+    }
+
+    /// The run of the call, and what tells the call that it was cancelled.
+    pub(crate) fn into_run(self) -> (CallRun<T>, Option<CancelFlag>) {
+        let run = CallRun {
+            future: Unwinding(self.future),
+            asking: self.asking,
+        };
+        (run, self.cancel)
+    }
+}
+
+/// How a run ended.
+pub(crate) enum Ending<T> {
+    /// The handler is done.
+    Done(Result<T, Failure>),
+    /// The client has to be asked first. What was left of the handler goes with the run.
+    Paused(Paused),
+}
+
+impl<T> Future for CallRun<T> {
+    type Output = Ending<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending<T>> {
+        if let Poll::Ready(outcome) = Pin::new(&mut self.future).poll(context) {
+            let failure = self.asking.get().and_then(|asking| asking.failure());
+            return Poll::Ready(Ending::Done(failure.map_or(outcome, Err)));
+        }
+        let ending = self.asking.get().and_then(|asking| asking.ending(context));
+        match ending {
+            None => Poll::Pending,
+            Some(Ok(result)) => Poll::Ready(Ending::Paused(result)),
+            Some(Err(failure)) => Poll::Ready(Ending::Done(Err(failure))),
+        }
+    }
+}
+
+impl<T: WireResult> Ending<T> {
+    pub(crate) fn write(
+        self,
+        responder: &Responder,
+        revision: Revision,
+        id: &IdRef<'_>,
+        out: &mut Vec<u8>,
+    ) -> Wrote {
+        match self {
+            Self::Done(outcome) => responder.write(revision, id, outcome, out),
+            Self::Paused(result) => responder.write_paused(revision, id, &result, out),
+        }
+    }
+}
+
+/// A handler's future whose panics are faults of the call, not the end of the connection.
+struct Unwinding<T>(CallFuture<T>);
+
+impl<T> Future for Unwinding<T> {
+    type Output = Result<T, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let poll = AssertUnwindSafe(|| self.0.as_mut().poll(context));
+        std::panic::catch_unwind(poll).unwrap_or_else(|payload| {
+            Poll::Ready(Err(Failure::Fault(Fault::from_panic(&*payload))))
+        })
+    }
+}
+
+/// Runs extractors and the synchronous head of a handler, panics included.
+fn guarded<T>(start: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    Fault::caught(start).unwrap_or_else(|fault| Err(Failure::Fault(fault)))
+}

@@ -1,0 +1,226 @@
+//! One `subscriptions/listen`: acknowledged first, then told of changes until it ends.
+
+use std::{
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures_core::future::BoxFuture;
+use serde::Serialize;
+use turnbuckle_protocol::{
+    CancelledNotificationParams, Complete, Id, SubscriptionFilter, envelope,
+};
+use turnbuckle_transport::Outbox;
+
+use super::sink::{Response, Sink as _, Wrote};
+use crate::{
+    client::{CancelFlag, Peer},
+    subscription::{Hub, Listener, TooMany},
+};
+
+/// An open listen request. Dropping it ends the subscription without a word.
+pub(crate) struct Subscription {
+    listener: Listener,
+    id: Id,
+    /// The acknowledgement, until it is sent.
+    acknowledgement: Option<Vec<u8>>,
+    /// The tasks that it hears of.
+    tasks: Option<Box<dyn TaskNews>>,
+    /// Done when one side says that no more will come.
+    ended: BoxFuture<'static, ()>,
+    #[cfg(feature = "http")]
+    is_over: bool,
+}
+
+impl Subscription {
+    /// Hears of all that the filter names from now on. `ended` is set when it is to end.
+    pub(crate) fn new(
+        hub: &Arc<Hub>,
+        id: Id,
+        accepted: SubscriptionFilter,
+        ended: CancelFlag,
+    ) -> Result<Self, TooMany> {
+        let mut listener = Listener::new(hub, Some(&id));
+        listener.add_all(&accepted)?;
+        let acknowledged = Tagged::new(
+            Acknowledged {
+                notifications: accepted,
+            },
+            &id,
+        );
+        let mut acknowledgement = Vec::new();
+        let method = "notifications/subscriptions/acknowledged";
+        envelope::write_notification(&mut acknowledgement, method, &acknowledged)
+            .expect("an acknowledgement is plain JSON");
+        Ok(Self {
+            listener,
+            id,
+            acknowledgement: Some(acknowledgement),
+            tasks: None,
+            ended: Box::pin(async move { ended.wait().await }),
+            #[cfg(feature = "http")]
+            is_over: false,
+        })
+    }
+
+    /// Hears of tasks too.
+    pub(crate) fn with_tasks(mut self, tasks: Option<Box<dyn TaskNews>>) -> Self {
+        self.tasks = tasks;
+        self
+    }
+
+    /// Takes the messages that are due, for a stream that carries nothing else: the
+    /// acknowledgement first, the result last. `None` after that.
+    #[cfg(feature = "http")]
+    pub(crate) fn poll_messages(
+        &mut self,
+        context: &mut Context<'_>,
+        mut take: impl FnMut(&[u8]),
+    ) -> Poll<Option<()>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        let mut count = 0;
+        // subscriptions: the acknowledgement is the first message of the subscription.
+        if let Some(acknowledgement) = self.acknowledgement.take() {
+            take(&acknowledgement);
+            self.listener.release();
+            count += 1;
+        }
+        self.listener.take_news(context, |message| {
+            take(message);
+            count += 1;
+        });
+        if let Some(tasks) = &mut self.tasks {
+            tasks.poll(context, &mut |message| {
+                take(message);
+                count += 1;
+            });
+        }
+        if self.ended.as_mut().poll(context).is_ready() {
+            take(&goodbye(&self.id).into_message());
+            self.is_over = true;
+            count += 1;
+        }
+        if count > 0 {
+            Poll::Ready(Some(()))
+        } else {
+            Poll::Pending
+        }
+    }
+
+    /// Tells on a connection that carries other messages too, until the end.
+    pub(crate) fn on_lines(self, peer: &Arc<Peer>) -> BoxFuture<'static, Response> {
+        let peer = Arc::clone(peer);
+        self.listener.attach(peer.outbox());
+        Box::pin(async move {
+            let Self {
+                listener,
+                id,
+                acknowledgement,
+                tasks,
+                ended,
+                ..
+            } = self;
+            // A peer that is gone needs none.
+            let acknowledgement = acknowledgement.unwrap_or_default();
+            let _ = peer.outbox().send(&acknowledgement).await;
+            listener.release();
+            // Open until the client cancels or the connection ends, either of which drops this
+            // future, or until one of us says that no more will come.
+            match tasks {
+                None => ended.await,
+                Some(tasks) => tell_until(tasks, ended, peer.outbox()).await,
+            }
+            drop(listener);
+            // cancellation: a server that tears a subscription down MUST say so like this;
+            // subscriptions: and SHOULD answer the request.
+            let params = CancelledNotificationParams {
+                request_id: Some(id.clone()),
+                ..CancelledNotificationParams::default()
+            };
+            peer.notify("notifications/cancelled", &params).await;
+            goodbye(&id)
+        })
+    }
+}
+
+/// What a listen request hears of tasks.
+pub(crate) trait TaskNews: Send {
+    /// Takes what is new; whoever takes is woken when there is more.
+    fn poll(&mut self, context: &mut Context<'_>, take: &mut dyn FnMut(&[u8]));
+}
+
+/// Tells on a connection that carries other messages too, until the end.
+pub(crate) async fn tell_until(
+    mut tasks: Box<dyn TaskNews>,
+    mut ended: BoxFuture<'static, ()>,
+    outbox: &Outbox,
+) {
+    loop {
+        let mut news: Vec<Vec<u8>> = Vec::new();
+        let is_over = poll_fn(|context| {
+            if ended.as_mut().poll(context).is_ready() {
+                return Poll::Ready(true);
+            }
+            tasks.poll(context, &mut |message| news.push(message.to_vec()));
+            if news.is_empty() {
+                Poll::Pending
+            } else {
+                Poll::Ready(false)
+            }
+        });
+        if is_over.await {
+            return;
+        }
+        for message in &news {
+            // A peer that is gone needs none.
+            let _ = outbox.send(message).await;
+        }
+    }
+}
+
+/// subscriptions: a server that ends the stream says so with the empty result.
+fn goodbye(id: &Id) -> Response {
+    let result = Complete(Tagged::new((), id));
+    let mut response = Response::default();
+    response.put(|out| {
+        envelope::write_result(out, &id.as_ref(), |out| serde_json::to_writer(out, &result))
+            .expect("a SubscriptionsListenResult is plain JSON");
+        Wrote::Result
+    });
+    response
+}
+
+/// The first message of a subscription, apart from its `_meta`.
+#[derive(Serialize)]
+struct Acknowledged {
+    notifications: SubscriptionFilter,
+}
+
+/// Something that belongs to a listen request.
+#[derive(Serialize)]
+pub(crate) struct Tagged<'a, P> {
+    #[serde(flatten)]
+    params: P,
+    #[serde(rename = "_meta")]
+    meta: Tag<'a>,
+}
+
+/// Which listen request something belongs to. As a type of its own because `Meta` cannot hold ids
+/// beyond 64 bits.
+#[derive(Serialize)]
+struct Tag<'a> {
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    subscription: &'a Id,
+}
+
+impl<'a, P> Tagged<'a, P> {
+    pub(crate) fn new(params: P, subscription: &'a Id) -> Self {
+        Self {
+            params,
+            meta: Tag { subscription },
+        }
+    }
+}

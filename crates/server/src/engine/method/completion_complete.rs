@@ -1,0 +1,93 @@
+//! `completion/complete`: what an argument could be.
+
+use turnbuckle_protocol::{CompleteRequestParams, CompleteResult};
+
+use crate::{
+    Completing, Failure, Reject,
+    catalog::completion,
+    engine::{
+        Completable, Incoming, Served, Shared, Sink, StartedCall,
+        exchange::{self},
+    },
+    handler::ask::AskSlot,
+};
+
+pub(super) fn serve(
+    shared: &Shared,
+    incoming: &Incoming<'_>,
+    params: &CompleteRequestParams,
+    completable: &Completable,
+    out: &mut impl Sink,
+) -> Served {
+    let started = start(incoming, params, completable);
+    exchange::run(
+        &shared.responder,
+        incoming.revision,
+        incoming.id,
+        started,
+        out,
+    )
+    .into()
+}
+
+fn start(
+    incoming: &Incoming<'_>,
+    params: &CompleteRequestParams,
+    completable: &Completable,
+) -> Result<StartedCall<CompleteResult>, Failure> {
+    let name = &params.argument.name;
+    let completers = match completable {
+        Completable::Prompt(entry) => {
+            let arguments = entry.wire.arguments.iter().flatten();
+            check_argument(&entry.wire.name, name, arguments.map(|known| &*known.name))?;
+            &entry.completers
+        }
+        Completable::Template(entry) => {
+            check_argument(&entry.wire.uri_template, name, entry.template.variables())?;
+            &entry.completers
+        }
+    };
+    let context = params.context.as_ref();
+    let settled = context.and_then(|context| context.arguments.clone());
+    let completing = Completing {
+        partial: params.argument.value.clone(),
+        settled: settled.unwrap_or_default().into_iter().collect(),
+        caller: incoming.caller().clone(),
+    };
+    let candidates = completers.get(name, completing);
+    let future = Box::pin(async move {
+        // An argument that nobody completes has no candidates; that is no mistake of the client.
+        let values = match candidates {
+            Some(candidates) => candidates.await?,
+            None => Vec::new(),
+        };
+        Ok(CompleteResult {
+            completion: completion::limited(values),
+            meta: None,
+        })
+    });
+    Ok(StartedCall {
+        future,
+        cancel: None,
+        asking: AskSlot::Now(None),
+    })
+}
+
+/// completion: a reference or an argument that is not there is -32602.
+fn check_argument<'a>(
+    owner: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Result<(), Reject> {
+    let known: Vec<_> = known.collect();
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let known = match known.as_slice() {
+        [] => "it takes none".to_owned(),
+        known => format!("it takes `{}`", known.join("`, `")),
+    };
+    Err(Reject::invalid_params(format!(
+        "`{owner}` has no argument `{name}`: {known}"
+    )))
+}

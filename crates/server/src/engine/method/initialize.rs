@@ -1,0 +1,51 @@
+//! `initialize`: a legacy session opens.
+
+use turnbuckle_protocol::{InitializeRequestParams, InitializeResult, Lower, Revision, envelope};
+
+use super::subscriptions_listen;
+use crate::{
+    Introduction, Reject,
+    client::Opened,
+    engine::{Incoming, Shared, Sink, task},
+};
+
+pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    match open(shared, incoming) {
+        Ok(result) => out.put_with(|out| {
+            envelope::write_result(out, incoming.id, |out| serde_json::to_writer(out, &result))
+                .expect("an InitializeResult is plain JSON");
+        }),
+        Err(reject) => incoming.refuse(reject, out),
+    }
+}
+
+fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Reject> {
+    let params: InitializeRequestParams = incoming
+        .params
+        .parse()
+        .map_err(|error| Reject::invalid_params(format!("`initialize` cannot be read: {error}")))?;
+    let mut capabilities = shared.capabilities();
+    if shared.catalog().runs_tasks() {
+        capabilities.tasks = Some(task::capability(incoming.caller()));
+    }
+    let client = Introduction {
+        info: Some(params.client_info),
+        capabilities: params.capabilities,
+    };
+    let promised = subscriptions_listen::offered(&capabilities);
+    let Some(mut session) = incoming.peer.lifecycle() else {
+        return Err(Reject::invalid_request(
+            "there is no session here to initialize",
+        ));
+    };
+    let opened = Opened { client, promised };
+    let revision = session
+        .initialize(&params.protocol_version, Revision::NEWEST_FIRST, opened)
+        .map_err(|refusal| Reject::new(refusal.code(), refusal.to_string()))?;
+    drop(session);
+    let info = shared.responder.info.clone();
+    let mut result = InitializeResult::new(revision, capabilities, info);
+    result.instructions.clone_from(&shared.instructions);
+    result.lower(revision);
+    Ok(result)
+}

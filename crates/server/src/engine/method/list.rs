@@ -1,0 +1,154 @@
+//! `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`: the shelves of the
+//! catalog, page by page.
+//!
+//! The first page of a list that is the same for everybody is written once for each revision and
+//! then copied as bytes until the catalog changes.
+
+use bytes::Bytes;
+use turnbuckle_protocol::{CacheHint, CacheScope, Revision};
+
+use crate::{
+    Cached, Reject,
+    catalog::{Entry, Page, Shelf},
+    engine::{
+        Incoming, Responder, Shared, Sink,
+        answer::{self},
+        target::offered,
+    },
+};
+
+pub(super) fn tools(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    let catalog = shared.catalog();
+    let is_offered = catalog.tools.is_offered();
+    serve(
+        shared,
+        &catalog.tools,
+        is_offered,
+        Cached::Tools,
+        incoming,
+        out,
+    );
+}
+
+pub(super) fn prompts(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    let catalog = shared.catalog();
+    let is_offered = catalog.prompts.is_offered();
+    serve(
+        shared,
+        &catalog.prompts,
+        is_offered,
+        Cached::Prompts,
+        incoming,
+        out,
+    );
+}
+
+pub(super) fn resources(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    let catalog = shared.catalog();
+    let is_offered = catalog.offers_resources();
+    serve(
+        shared,
+        &catalog.resources,
+        is_offered,
+        Cached::Resources,
+        incoming,
+        out,
+    );
+}
+
+pub(super) fn templates(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    let catalog = shared.catalog();
+    let is_offered = catalog.offers_resources();
+    serve(
+        shared,
+        &catalog.templates,
+        is_offered,
+        Cached::Templates,
+        incoming,
+        out,
+    );
+}
+
+fn serve<E: Entry>(
+    shared: &Shared,
+    shelf: &Shelf<E>,
+    is_offered: bool,
+    list: Cached,
+    incoming: &Incoming<'_>,
+    out: &mut impl Sink,
+) {
+    let offered = offered(is_offered, incoming.method);
+    match offered.and_then(|()| body(shared, shelf, list, incoming)) {
+        Ok(body) => out.put_result(incoming.id, &body),
+        Err(reject) => incoming.refuse(reject, out),
+    }
+}
+
+/// The result, with the end of its message.
+fn body<E: Entry>(
+    shared: &Shared,
+    shelf: &Shelf<E>,
+    list: Cached,
+    incoming: &Incoming<'_>,
+) -> Result<Bytes, Reject> {
+    let revision = incoming.revision;
+    let cursor = incoming.cursor()?;
+    let written = &shelf.written[revision.index()];
+    let is_common = cursor.is_none() && !shelf.is_restricted();
+    if is_common && let Some(body) = written.get() {
+        return Ok(body.clone());
+    }
+    let page = shelf.page(
+        revision,
+        incoming.caller(),
+        |extension| incoming.declares(extension),
+        cursor.as_deref(),
+        shared.settings.page_size,
+    )?;
+    let mut hint = shared.responder.cache.of(list);
+    if shelf.is_restricted() {
+        // caching: what differs by caller is not for shared caches.
+        hint.scope = CacheScope::Private;
+    }
+    let mut body = write(&shared.responder, revision, member(list), &page, hint);
+    body.push(b'}');
+    let body = Bytes::from(body);
+    if is_common {
+        return Ok(written.get_or_init(|| body).clone());
+    }
+    Ok(body)
+}
+
+/// What the list is called in its result.
+fn member(list: Cached) -> &'static str {
+    match list {
+        Cached::Tools => "tools",
+        Cached::Prompts => "prompts",
+        Cached::Templates => "resourceTemplates",
+        Cached::Resources | Cached::Reads | Cached::Discovery => "resources",
+    }
+}
+
+fn write(
+    responder: &Responder,
+    revision: Revision,
+    member: &str,
+    page: &Page,
+    hint: CacheHint,
+) -> Vec<u8> {
+    let mut body = format!("{{\"{member}\":").into_bytes();
+    body.extend_from_slice(&page.items);
+    if let Some(next) = &page.next {
+        // Our own cursors are letters and digits: nothing to escape.
+        body.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
+    }
+    if revision.is_modern() {
+        let scope = serde_json::to_string(&hint.scope).expect("a scope is a word");
+        let hint = format!(",\"ttlMs\":{},\"cacheScope\":{scope}}}", hint.ttl_ms);
+        body.extend_from_slice(hint.as_bytes());
+        answer::splice(&mut body, &responder.complete_tail);
+    } else {
+        body.push(b'}');
+    }
+    body
+}

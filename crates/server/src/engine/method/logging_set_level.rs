@@ -1,0 +1,27 @@
+//! `logging/setLevel`: a session says how severe a log message must be. Until 2025-11-25; then each
+//! request says so for itself.
+
+use turnbuckle_protocol::SetLevelRequestParams;
+
+use crate::{
+    Reject,
+    engine::{Incoming, Shared, Sink, admission::LEVELS, target::offered},
+};
+
+pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    incoming.acknowledge(set(shared, incoming), out);
+}
+
+fn set(shared: &Shared, incoming: &Incoming<'_>) -> Result<(), Reject> {
+    offered(shared.context.logging.is_made(), incoming.method)?;
+    // logging: an invalid level is -32602.
+    let params: SetLevelRequestParams = incoming.params.parse().map_err(|error| {
+        Reject::invalid_params(format!("`params.level` must be one of {LEVELS}: {error}"))
+    })?;
+    if incoming.peer.set_log_level(params.level) {
+        return Ok(());
+    }
+    Err(Reject::invalid_request(
+        "there is no session here whose level could be set",
+    ))
+}

@@ -1,0 +1,18 @@
+//! The methods of the protocol, one file each, and the way to them.
+
+mod completion_complete;
+mod extension;
+mod initialize;
+mod list;
+mod logging_set_level;
+mod prompts_get;
+mod resources_read;
+mod resources_subscribe;
+mod route;
+mod server_discover;
+mod subscriptions_listen;
+mod tools_call;
+
+#[cfg(feature = "http")]
+pub(crate) use route::serve;
+pub(crate) use route::serve_on_line;

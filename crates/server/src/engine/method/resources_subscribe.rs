@@ -1,0 +1,44 @@
+//! `resources/subscribe` and `resources/unsubscribe`: a session hears when a resource changes.
+//!
+//! Until 2025-11-25; then `subscriptions/listen` took their place.
+
+use crate::{
+    Reject,
+    engine::{Incoming, Shared, Sink, target::offered},
+    subscription::{Listener, Subject},
+};
+
+pub(super) fn subscribe(incoming: &Incoming<'_>, uri: &str, out: &mut impl Sink) {
+    let changed = with_listener(incoming, |listener| {
+        listener
+            .add(Subject::Resource(uri.into()))
+            .map_err(|too_many| Reject::invalid_params(too_many.to_string()))
+    });
+    incoming.acknowledge(changed, out);
+}
+
+/// What was not subscribed to, or is no more, can be unsubscribed from all the same: afterwards it
+/// is as the client wishes.
+pub(super) fn unsubscribe(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    let is_offered = shared.catalog().offers_resources();
+    let uri = offered(is_offered, incoming.method).and_then(|()| incoming.text("uri"));
+    let changed = uri.and_then(|uri| {
+        with_listener(incoming, |listener| {
+            listener.remove_resource(&uri);
+            Ok(())
+        })
+    });
+    incoming.acknowledge(changed, out);
+}
+
+fn with_listener(
+    incoming: &Incoming<'_>,
+    change: impl FnOnce(&mut Listener) -> Result<(), Reject>,
+) -> Result<(), Reject> {
+    match incoming.peer.listener() {
+        Some(mut listener) => change(&mut listener),
+        None => Err(Reject::invalid_request(
+            "there is no session here to subscribe with",
+        )),
+    }
+}

@@ -1,0 +1,92 @@
+//! The way from an admitted request to its method.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::envelope::Request;
+
+use super::{
+    completion_complete, extension, initialize, list, logging_set_level, prompts_get,
+    resources_read, resources_subscribe, server_discover, subscriptions_listen, tools_call,
+};
+use crate::{
+    Fault, Reject,
+    client::Peer,
+    engine::{Incoming, Served, Shared, Sink, Target, admission, task},
+};
+
+/// Admits a request that came on a connection of lines, and serves it.
+pub(crate) fn serve_on_line(
+    shared: &Arc<Shared>,
+    peer: &Arc<Peer>,
+    request: &Request<'_>,
+    out: &mut impl Sink,
+) -> Served {
+    let era = admission::era_on_line(peer, request);
+    match admission::admit(shared, peer, era, request) {
+        Ok(incoming) => serve(shared, &incoming, out),
+        Err(inadmissible) => {
+            inadmissible.refuse(&request.id, out);
+            Served::Done
+        }
+    }
+}
+
+/// Serves one request: what is ready at once is appended to `out`.
+pub(crate) fn serve(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
+    // What the author wrote is guarded where it is called; this is for the rest of it, such as the
+    // rules of who sees what.
+    Fault::caught(|| route(shared, incoming, out)).unwrap_or_else(|fault| {
+        incoming.refuse(fault.into_reject(), out);
+        Served::Done
+    })
+}
+
+fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
+    match &incoming.target {
+        Ok(Target::Tool(tool, name)) => tools_call::serve(shared, incoming, tool, name, out),
+        Ok(Target::Prompt(prompt, name)) => prompts_get::serve(shared, incoming, prompt, name, out),
+        Ok(Target::Resource(_, uri)) if incoming.method == "resources/subscribe" => {
+            resources_subscribe::subscribe(incoming, uri, out);
+            Served::Done
+        }
+        Ok(Target::Resource(found, uri)) => {
+            resources_read::serve(shared, incoming, found, uri, out)
+        }
+        Ok(Target::Completion(params, completable)) => {
+            completion_complete::serve(shared, incoming, params, completable, out)
+        }
+        Ok(Target::Extension(method)) => extension::serve(shared, incoming, method, out),
+        Ok(Target::Nothing) => by_name(shared, incoming, out),
+        Err(denied) => {
+            incoming.refuse(denied.to_reject(), out);
+            Served::Done
+        }
+    }
+}
+
+/// Methods that name nothing in the catalog.
+fn by_name(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
+    let is_modern = incoming.revision.is_modern();
+    match incoming.method {
+        "tools/list" => list::tools(shared, incoming, out),
+        "prompts/list" => list::prompts(shared, incoming, out),
+        "resources/list" => list::resources(shared, incoming, out),
+        "resources/templates/list" => list::templates(shared, incoming, out),
+        "tasks/get" | "tasks/update" | "tasks/cancel" | "tasks/result" | "tasks/list" => {
+            let runner = shared.task_runner();
+            return task::serve(runner, &shared.responder, incoming, out).into();
+        }
+        "subscriptions/listen" if is_modern => {
+            return subscriptions_listen::serve(shared, incoming, out);
+        }
+        "server/discover" if is_modern => server_discover::serve(shared, incoming, out),
+        "resources/unsubscribe" if !is_modern => {
+            resources_subscribe::unsubscribe(shared, incoming, out);
+        }
+        "initialize" if !is_modern => initialize::serve(shared, incoming, out),
+        "logging/setLevel" if !is_modern => logging_set_level::serve(shared, incoming, out),
+        "ping" if !is_modern => incoming.answer_empty(out),
+        method => incoming.refuse(Reject::method_not_found(method), out),
+    }
+    Served::Done
+}

@@ -1,0 +1,29 @@
+//! `server/discover`: what we speak and can do.
+
+use turnbuckle_protocol::{
+    Cacheable as _, DiscoverResult, JsonObject, Revision, TASKS_EXTENSION, envelope,
+};
+
+use crate::{
+    Cached,
+    engine::{Incoming, Shared, Sink, answer},
+};
+
+pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
+    let mut capabilities = shared.capabilities();
+    if shared.catalog().runs_tasks() {
+        capabilities = capabilities.with_extension(TASKS_EXTENSION, JsonObject::new());
+    }
+    let mut result = DiscoverResult::new(Revision::NEWEST_FIRST, capabilities);
+    result.instructions.clone_from(&shared.instructions);
+    result.set_cache(shared.responder.cache.of(Cached::Discovery));
+    let write = |out: &mut Vec<u8>| {
+        envelope::write_result(out, incoming.id, |out| {
+            serde_json::to_writer(&mut *out, &result)?;
+            answer::splice(out, &shared.responder.complete_tail);
+            Ok::<(), serde_json::Error>(())
+        })
+        .expect("a DiscoverResult is plain JSON");
+    };
+    out.put_with(write);
+}

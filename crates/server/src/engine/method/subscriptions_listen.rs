@@ -1,0 +1,85 @@
+//! `subscriptions/listen`: a client hears of changes, for as long as the request is open.
+
+use std::collections::HashSet;
+
+use turnbuckle_protocol::{
+    ServerCapabilities, SubscriptionFilter, SubscriptionsListenRequestParams, TASKS_EXTENSION,
+};
+
+use crate::{
+    Reject,
+    engine::{Incoming, Served, Shared, Sink, Subscription, task},
+};
+
+pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
+    match open(shared, incoming) {
+        Ok(subscription) => Served::Listening(Box::new(subscription)),
+        Err(reject) => {
+            incoming.refuse(reject, out);
+            Served::Done
+        }
+    }
+}
+
+fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject> {
+    let params: SubscriptionsListenRequestParams = incoming
+        .params
+        .parse()
+        .map_err(|error| Reject::invalid_params(format!("the request cannot be read: {error}")))?;
+    let wants_tasks = !params.notifications.tasks().is_empty();
+    let runs_tasks = shared.catalog().runs_tasks();
+    // tasks: who asks to hear of tasks MUST declare the extension.
+    if wants_tasks && runs_tasks && !incoming.declares(TASKS_EXTENSION) {
+        return Err(task::undeclared());
+    }
+    let accepted = accepted(shared, incoming, &params.notifications);
+    let id = incoming.id.clone().into_owned();
+    let runner = shared.task_runner();
+    let tasks = accepted.task_ids.as_deref().zip(runner);
+    let tasks = tasks.map(|(tasks, runner)| runner.listen(incoming.caller(), id.clone(), tasks));
+    let hub = shared.context.changes.hub();
+    let subscription = Subscription::new(hub, id, accepted, incoming.peer.ended())
+        .map_err(|too_many| Reject::invalid_params(too_many.to_string()))?;
+    Ok(subscription.with_tasks(tasks))
+}
+
+/// The part of what is wanted that is there. subscriptions: what is not supported is omitted.
+fn accepted(
+    shared: &Shared,
+    incoming: &Incoming<'_>,
+    wanted: &SubscriptionFilter,
+) -> SubscriptionFilter {
+    let catalog = shared.catalog();
+    let caller = incoming.caller();
+    let offered = offered(&catalog.capabilities());
+    let granted = |is_wanted: bool, can: bool| (is_wanted && can).then_some(true);
+    let mut seen = HashSet::new();
+    let resources: Vec<String> = wanted
+        .resources()
+        .iter()
+        .filter(|uri| catalog.resource_at(uri, caller).is_some() && seen.insert(*uri))
+        .cloned()
+        .collect();
+    SubscriptionFilter {
+        tools_list_changed: granted(wanted.wants_tools(), offered.wants_tools()),
+        prompts_list_changed: granted(wanted.wants_prompts(), offered.wants_prompts()),
+        resources_list_changed: granted(wanted.wants_resources(), offered.wants_resources()),
+        resource_subscriptions: (!resources.is_empty()).then_some(resources),
+        task_ids: Some(task::listened(wanted.tasks()))
+            .filter(|tasks| catalog.runs_tasks() && !tasks.is_empty()),
+    }
+}
+
+/// All lists that can be told of.
+pub(super) fn offered(can: &ServerCapabilities) -> SubscriptionFilter {
+    SubscriptionFilter {
+        tools_list_changed: can.tools.as_ref().and_then(|tools| tools.list_changed),
+        prompts_list_changed: can
+            .prompts
+            .as_ref()
+            .and_then(|prompts| prompts.list_changed),
+        resources_list_changed: can.resources.as_ref().and_then(|all| all.list_changed),
+        resource_subscriptions: None,
+        task_ids: None,
+    }
+}

@@ -1,0 +1,81 @@
+//! `tools/call`: a tool runs.
+
+use std::{borrow::Cow, sync::Arc};
+
+use turnbuckle_protocol::{CallToolResult, envelope::Held};
+
+use crate::{
+    Failure, Fault,
+    catalog::ToolEntry,
+    engine::{
+        Incoming, Served, Shared, Sink, StartedCall,
+        exchange::{self},
+        task::TaskMode,
+    },
+    handler::TaskChannel,
+};
+
+pub(super) fn serve(
+    shared: &Arc<Shared>,
+    incoming: &Incoming<'_>,
+    tool: &Arc<ToolEntry>,
+    name: &str,
+    out: &mut impl Sink,
+) -> Served {
+    let mode = match tool.task {
+        // A modern call says nothing of tasks: what need not be looked for is not.
+        None if incoming.revision.is_modern() => Ok(TaskMode::Never),
+        _ => TaskMode::of(&shared.tasks.settings, incoming, tool, || {
+            shared.catalog().runs_tasks()
+        }),
+    };
+    let started = match mode {
+        Ok(TaskMode::Never) => start(shared, incoming, tool, name, None),
+        Ok(mode) => match shared.task_runner() {
+            Some(runner) => {
+                let start = |task| start(shared, incoming, tool, name, Some(task));
+                let launched = runner.launch(&shared.responder, incoming, mode, &start);
+                return launched.put(out).into();
+            }
+            None => Err(Fault::new("there is a task, and no tool that runs as one").into()),
+        },
+        Err(reject) => Err(reject.into()),
+    };
+    exchange::run(
+        &shared.responder,
+        incoming.revision,
+        incoming.id,
+        started,
+        out,
+    )
+    .into()
+}
+
+fn start(
+    shared: &Shared,
+    incoming: &Incoming<'_>,
+    tool: &Arc<ToolEntry>,
+    name: &str,
+    task: Option<Arc<TaskChannel>>,
+) -> Result<StartedCall<CallToolResult>, Failure> {
+    let input = incoming.arguments()?.map(Held::Borrowed);
+    let arguments = Some(Arc::clone(&tool.arguments));
+    let name = Cow::Borrowed(name);
+    let mut call = incoming.call(&shared.context, "tools/call", name, input, arguments);
+    call.task = task;
+    let started = exchange::start(&shared.layers, tool, call)?;
+    if tool.output.is_none() {
+        return Ok(started);
+    }
+    // The result is checked against an output schema that its type does not guarantee.
+    let tool = Arc::clone(tool);
+    Ok(started.map(|future| {
+        Box::pin(async move {
+            let result = future.await?;
+            if let Some(output) = &tool.output {
+                output.check(&result)?;
+            }
+            Ok(result)
+        })
+    }))
+}

@@ -1,0 +1,27 @@
+//! Requests served: admitted, led to their methods, run, and answered.
+
+pub(crate) mod admission;
+pub(crate) mod answer;
+pub(crate) mod exchange;
+pub(crate) mod incoming;
+pub(crate) mod listen;
+pub(crate) mod method;
+pub(crate) mod served;
+pub(crate) mod settings;
+pub(crate) mod shared;
+pub(crate) mod sink;
+mod target;
+pub(crate) mod task;
+mod trace;
+
+pub(crate) use answer::Responder;
+pub(crate) use exchange::StartedCall;
+#[cfg(feature = "http")]
+pub(crate) use incoming::Denied;
+pub(crate) use incoming::{Completable, Incoming, Target};
+pub(crate) use listen::{Subscription, TaskNews};
+pub(crate) use served::Served;
+pub(crate) use settings::Settings;
+pub(crate) use shared::Shared;
+pub(crate) use sink::{Response, Sink, Wrote};
+pub use task::TaskSettings;

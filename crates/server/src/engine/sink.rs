@@ -1,0 +1,119 @@
+//! Where whole messages are written: straight into the queue of a connection, or into a buffer.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use turnbuckle_protocol::{IdRef, envelope};
+use turnbuckle_transport::Outbox;
+
+/// What kind of response was written, for transports that say it twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrote {
+    /// A result.
+    Result,
+    /// An error with this code.
+    Error(i64),
+}
+
+/// Takes messages, one at a time.
+pub(crate) trait Sink {
+    /// Has one message appended. The writer must not wait, and must not send anything itself.
+    fn put(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Wrote);
+
+    /// Has a result appended by a writer that cannot fail.
+    fn put_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.put(|out| {
+            write(out);
+            Wrote::Result
+        });
+    }
+
+    /// Has a result appended that is JSON already, with the end of its message.
+    fn put_result(&mut self, id: &IdRef<'_>, result: &Bytes) {
+        self.put(|out| {
+            // One growth for the whole of a large result.
+            out.reserve(result.len() + ENVELOPE_BYTES);
+            envelope::write_result_head(out, id);
+            out.extend_from_slice(result);
+            Wrote::Result
+        });
+    }
+}
+
+/// Bytes of an envelope with an id of usual length.
+const ENVELOPE_BYTES: usize = 64;
+
+/// 512 bytes: most answers fit, and are written without growing step by step.
+const USUAL_BYTES: usize = 512;
+
+impl Sink for Outbox {
+    fn put(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Wrote) {
+        let written: Result<(), Infallible> = self.push_with(|queue| {
+            write(queue);
+            Ok(())
+        });
+        let Ok(()) = written;
+    }
+}
+
+/// One response on its own.
+#[derive(Debug)]
+pub(crate) struct Response {
+    head: Vec<u8>,
+    /// What follows the head, where it is shared with other responses.
+    tail: Option<Bytes>,
+    pub(crate) wrote: Wrote,
+}
+
+impl Response {
+    /// The message.
+    pub(crate) fn into_message(self) -> Vec<u8> {
+        let mut message = self.head;
+        message.extend_from_slice(&self.tail.unwrap_or_default());
+        message
+    }
+
+    /// The message in two pieces, of which the second is shared with other messages.
+    #[cfg(feature = "http")]
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Option<Bytes>) {
+        (self.head, self.tail)
+    }
+
+    /// Has the message appended.
+    pub(crate) fn put_into(self, out: &mut impl Sink) {
+        let wrote = self.wrote;
+        out.put(|out| {
+            out.extend_from_slice(&self.into_message());
+            wrote
+        });
+    }
+
+    /// Whether nothing was written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.is_empty()
+    }
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        Self {
+            head: Vec::new(),
+            tail: None,
+            wrote: Wrote::Result,
+        }
+    }
+}
+
+impl Sink for Response {
+    fn put(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Wrote) {
+        self.head.reserve(USUAL_BYTES);
+        self.wrote = write(&mut self.head);
+    }
+
+    fn put_result(&mut self, id: &IdRef<'_>, result: &Bytes) {
+        self.head.reserve(ENVELOPE_BYTES);
+        envelope::write_result_head(&mut self.head, id);
+        self.tail = Some(result.clone());
+        self.wrote = Wrote::Result;
+    }
+}

@@ -1,0 +1,126 @@
+//! What a request means: the entry of the catalog that it names, as its caller sees it.
+//!
+//! An entry that the caller may not see is not there: from here on nothing tells it from one that
+//! does not exist.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::{CompleteRequestParams, Reference, Revision, envelope::Request};
+
+use super::{
+    incoming::{Completable, Denied, Target, text},
+    shared::Shared,
+};
+use crate::{Caller, Reject};
+
+/// Finds what a request means.
+pub(super) fn find<'a>(
+    shared: &Shared,
+    caller: &Caller,
+    revision: Revision,
+    request: &'a Request<'a>,
+) -> Result<Target<'a>, Denied> {
+    match &*request.method {
+        "tools/call" => tool(shared, caller, request),
+        "prompts/get" => prompt(shared, caller, request),
+        "resources/read" => resource(shared, caller, request),
+        "resources/subscribe" if !revision.is_modern() => resource(shared, caller, request),
+        "completion/complete" => completion(shared, caller, request),
+        method => Ok(match shared.extensions.method(method) {
+            Some(entry) => Target::Extension(Arc::clone(entry)),
+            None => Target::Nothing,
+        }),
+    }
+}
+
+/// What the author left out of the server is not there: no tools, no `tools/…`.
+pub(super) fn offered(is_offered: bool, method: &str) -> Result<(), Reject> {
+    if is_offered {
+        Ok(())
+    } else {
+        Err(Reject::method_not_found(method))
+    }
+}
+
+fn tool<'a>(
+    shared: &Shared,
+    caller: &Caller,
+    request: &'a Request<'a>,
+) -> Result<Target<'a>, Denied> {
+    let catalog = shared.catalog();
+    offered(catalog.tools.is_offered(), &request.method)?;
+    let name = text(&request.params, "name")?;
+    let tool = catalog
+        .tools
+        .get(&name, caller)
+        .ok_or_else(|| Reject::invalid_params(format!("there is no tool `{name}`")))?;
+    let tool = Arc::clone(tool);
+    if !caller.has_scopes(&tool.scopes) {
+        return Err(Denied::Scopes(tool));
+    }
+    Ok(Target::Tool(tool, name))
+}
+
+fn prompt<'a>(
+    shared: &Shared,
+    caller: &Caller,
+    request: &'a Request<'a>,
+) -> Result<Target<'a>, Denied> {
+    let catalog = shared.catalog();
+    offered(catalog.prompts.is_offered(), &request.method)?;
+    let name = text(&request.params, "name")?;
+    let prompt = catalog
+        .prompts
+        .get(&name, caller)
+        .ok_or_else(|| no_prompt(&name))?;
+    Ok(Target::Prompt(Arc::clone(prompt), name))
+}
+
+fn resource<'a>(
+    shared: &Shared,
+    caller: &Caller,
+    request: &'a Request<'a>,
+) -> Result<Target<'a>, Denied> {
+    let catalog = shared.catalog();
+    offered(catalog.offers_resources(), &request.method)?;
+    let uri = text(&request.params, "uri")?;
+    let found = catalog
+        .resource_at(&uri, caller)
+        .ok_or_else(|| Reject::resource_not_found(&uri))?;
+    Ok(Target::Resource(Arc::new(found), uri))
+}
+
+fn completion<'a>(
+    shared: &Shared,
+    caller: &Caller,
+    request: &'a Request<'a>,
+) -> Result<Target<'a>, Denied> {
+    let catalog = shared.catalog();
+    offered(
+        catalog.capabilities().completions.is_some(),
+        &request.method,
+    )?;
+    let params: CompleteRequestParams = request
+        .params
+        .parse()
+        .map_err(|error| Reject::invalid_params(format!("the request cannot be read: {error}")))?;
+    let completable = match &params.reference {
+        Reference::Prompt(prompt) => {
+            let entry = catalog.prompts.get(&prompt.name, caller);
+            let entry = entry.ok_or_else(|| no_prompt(&prompt.name))?;
+            Completable::Prompt(Arc::clone(entry))
+        }
+        Reference::Resource(resource) => {
+            let entry = catalog.templates.get(&resource.uri, caller);
+            let entry = entry.ok_or_else(|| {
+                Reject::invalid_params(format!("there is no resource template `{}`", resource.uri))
+            })?;
+            Completable::Template(Arc::clone(entry))
+        }
+    };
+    Ok(Target::Completion(Box::new(params), completable))
+}
+
+fn no_prompt(name: &str) -> Reject {
+    Reject::invalid_params(format!("there is no prompt `{name}`"))
+}

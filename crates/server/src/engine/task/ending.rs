@@ -1,0 +1,55 @@
+//! How a call that ran as a task ends.
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{CallToolResult, ErrorObject, Revision};
+use turnbuckle_store::task::TaskEnd;
+
+use crate::{Failure, Fault, engine::answer};
+
+/// Characters of a tool's error that are shown beside the status of its task. The whole of it is
+/// in the result.
+const MAX_MESSAGE_CHARS: usize = 500;
+
+/// The end of a task whose call gave this.
+pub(super) fn of(outcome: Result<CallToolResult, Failure>, revision: Revision) -> TaskEnd {
+    match answer::settle(outcome, revision) {
+        Ok(result) => completed(&result)
+            .unwrap_or_else(|error| TaskEnd::Failed(Fault::new(error).into_reject().into_error())),
+        Err(reject) => TaskEnd::Failed(reject.into_error()),
+    }
+}
+
+fn completed(result: &CallToolResult) -> Result<TaskEnd, serde_json::Error> {
+    let mut text = Vec::new();
+    result.write(&mut text)?;
+    let result_text: Box<RawValue> = serde_json::from_slice(&text)?;
+    let is_error = result.is_error == Some(true);
+    let said = || result.content.iter().find_map(|block| block.as_text());
+    let message = is_error.then(said).flatten();
+    Ok(TaskEnd::Completed {
+        result: result_text,
+        is_error,
+        message: message.map(|text| text.chars().take(MAX_MESSAGE_CHARS).collect()),
+    })
+}
+
+/// The end of a task whose result nobody has room for.
+pub(super) fn too_large(bytes: usize) -> TaskEnd {
+    TaskEnd::Failed(ErrorObject::internal(format!(
+        "the result of {bytes} bytes is too large to be kept: ask for less at a time"
+    )))
+}
+
+/// The end of a task whose server ends.
+pub(super) fn shut_down() -> TaskEnd {
+    TaskEnd::Failed(ErrorObject::internal(
+        "the server was shut down before the work was done: call the tool again",
+    ))
+}
+
+/// The end of a task that cannot be written down.
+pub(super) fn lost() -> TaskEnd {
+    TaskEnd::Failed(ErrorObject::internal(
+        "the place where tasks are kept could not be reached: call the tool again",
+    ))
+}

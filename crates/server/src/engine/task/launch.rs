@@ -1,0 +1,298 @@
+//! A call becomes a task.
+
+use std::{
+    future::{Future as _, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use turnbuckle_protocol::{
+    CallToolResult, ClientCapabilities, ErrorObject, IdRef, JsonObject, Revision, TASKS_EXTENSION,
+    TaskMetadata, TaskSupport, envelope,
+    method::{Direction, available},
+};
+use turnbuckle_store::task::TaskRecord;
+use turnbuckle_transport::Outbox;
+
+use super::{
+    Answering, RunningTasks, TaskSettings, runner::StartCall, running_tasks::TaskSlot, wire,
+    work::Work,
+};
+use crate::{
+    Failure, Reject,
+    catalog::ToolEntry,
+    client::CancelOnDrop,
+    engine::{
+        Incoming, Responder, Response, Sink as _, StartedCall, Wrote,
+        answer::{self},
+        exchange::{CallRun, Ending},
+    },
+    handler::TaskChannel,
+};
+
+/// Whether a call becomes a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskMode {
+    /// It does not.
+    Never,
+    /// Where its handler says so.
+    WhenSaid,
+    /// If it is not done at once.
+    UnlessDone(Duration),
+    /// It does, whatever it gives.
+    AtOnce(Duration),
+}
+
+impl TaskMode {
+    /// What becomes of a call of this tool.
+    ///
+    /// # Errors
+    /// If the tool and the client do not agree on tasks.
+    pub(crate) fn of(
+        settings: &TaskSettings,
+        incoming: &Incoming<'_>,
+        tool: &ToolEntry,
+        runs_tasks: impl FnOnce() -> bool,
+    ) -> Result<Self, Reject> {
+        if incoming.revision.is_modern() {
+            return Self::modern(settings.ttl, incoming, tool);
+        }
+        let asked = incoming
+            .params
+            .get("task")
+            .filter(|_| speaks_of_tasks(incoming.revision));
+        let Some(asked) = asked else {
+            return match tool.task {
+                // tasks: servers MUST answer -32601 where a task is required and none is asked for.
+                Some(TaskSupport::Required) if speaks_of_tasks(incoming.revision) => Err(
+                    unsupported(tool, "runs only as a task: call it with `task`"),
+                ),
+                Some(TaskSupport::Required) => {
+                    let revision = incoming.revision;
+                    let problem = format!("runs only as a task, which {revision} does not have");
+                    Err(unsupported(tool, &problem))
+                }
+                _ => Ok(Self::Never),
+            };
+        };
+        let asked = asked
+            .parse::<TaskMetadata>()
+            .map_err(|error| Reject::invalid_params(format!("`params.task`: {error}")))?;
+        match tool.task {
+            Some(TaskSupport::Optional | TaskSupport::Required) => {
+                Ok(Self::AtOnce(settings.grant(asked.ttl)))
+            }
+            // tasks: who declares no capability MUST ignore the wish.
+            _ if !runs_tasks() => Ok(Self::Never),
+            _ => Err(unsupported(
+                tool,
+                "does not run as a task: call it without `task`",
+            )),
+        }
+    }
+
+    fn modern(ttl: Duration, incoming: &Incoming<'_>, tool: &ToolEntry) -> Result<Self, Reject> {
+        let declares_tasks = || incoming.declares(TASKS_EXTENSION);
+        match tool.task {
+            Some(TaskSupport::Optional | TaskSupport::Required)
+                if declares_tasks() && tool.begins_task =>
+            {
+                Ok(Self::WhenSaid)
+            }
+            Some(TaskSupport::Optional) if declares_tasks() => Ok(Self::UnlessDone(ttl)),
+            Some(TaskSupport::Required) if declares_tasks() => Ok(Self::AtOnce(ttl)),
+            Some(TaskSupport::Required) => Err(undeclared()),
+            _ => Ok(Self::Never),
+        }
+    }
+}
+
+fn unsupported(tool: &ToolEntry, problem: &str) -> Reject {
+    let error = ErrorObject::new(
+        turnbuckle_protocol::error::code::METHOD_NOT_FOUND,
+        format!("the tool `{}` {problem}", tool.wire.name),
+    );
+    Reject::of(error)
+}
+
+/// Whether calls of this revision may ask to become tasks.
+fn speaks_of_tasks(revision: Revision) -> bool {
+    available("tasks/result", revision, Direction::ToServer)
+}
+
+/// tasks: a client that does not declare the extension MUST get -32021.
+pub(crate) fn undeclared() -> Reject {
+    let required = ClientCapabilities::new().with_extension(TASKS_EXTENSION, JsonObject::new());
+    Reject::of(ErrorObject::missing_capability(
+        format!("this needs the client to declare the extension `{TASKS_EXTENSION}`"),
+        required,
+    ))
+}
+
+/// What a call needs to become a task.
+struct Launch {
+    responder: Arc<Responder>,
+    tasks: Arc<RunningTasks>,
+    slot: TaskSlot,
+    channel: Arc<TaskChannel>,
+    run: CallRun<CallToolResult>,
+    guard: CancelOnDrop,
+    revision: Revision,
+    standing: Option<Outbox>,
+}
+
+/// Runs a call that is or may become a task. `start` begins it with its channel.
+pub(super) fn launch(
+    tasks: Arc<RunningTasks>,
+    responder: &Arc<Responder>,
+    incoming: &Incoming<'_>,
+    mode: TaskMode,
+    start: StartCall<'_>,
+) -> Answering {
+    let mut response = Response::default();
+    let slot = match tasks.enter(incoming.caller()) {
+        Ok(slot) => slot,
+        Err(reject) => {
+            let (revision, id) = (incoming.revision, incoming.id);
+            response.put(|out| answer::write_reject(revision, id, reject, out));
+            return Answering::Now(response);
+        }
+    };
+    let channel = Arc::new(match mode {
+        TaskMode::WhenSaid | TaskMode::Never => TaskChannel::later(),
+        TaskMode::UnlessDone(_) | TaskMode::AtOnce(_) => TaskChannel::immediate(),
+    });
+    let running = match begun(incoming.revision, start(Arc::clone(&channel))) {
+        Ok(running) => running,
+        Err(failure) => {
+            let outcome = Err::<CallToolResult, _>(failure);
+            let (revision, id) = (incoming.revision, incoming.id);
+            response.put(|out| responder.write(revision, id, outcome, out));
+            return Answering::Now(response);
+        }
+    };
+    let (run, cancel) = running.into_run();
+    let mut launch = Launch {
+        responder: Arc::clone(responder),
+        tasks,
+        slot,
+        channel,
+        run,
+        guard: CancelOnDrop::new(cancel),
+        revision: incoming.revision,
+        standing: incoming.peer.standing(),
+    };
+    if let TaskMode::UnlessDone(_) = mode
+        && let Some(ending) = launch.poll_once()
+    {
+        launch.guard.disarm();
+        response.put(|out| ending.write(&launch.responder, launch.revision, incoming.id, out));
+        return Answering::Now(response);
+    }
+    let id = incoming.id.clone().into_static();
+    Answering::Later(Box::pin(async move {
+        match mode {
+            TaskMode::UnlessDone(ttl) | TaskMode::AtOnce(ttl) => {
+                launch.begin(ttl, &id, &mut response).await;
+            }
+            TaskMode::WhenSaid | TaskMode::Never => launch.wait(&id, &mut response).await,
+        }
+        response
+    }))
+}
+
+/// A session gets a task for what it was promised one, also if the arguments do not fit; everybody
+/// else hears of mistakes at once, and so does a session of those that are no result.
+fn begun(
+    revision: Revision,
+    started: Result<StartedCall<CallToolResult>, Failure>,
+) -> Result<StartedCall<CallToolResult>, Failure> {
+    match started {
+        Err(failure) if !revision.is_modern() && !matches!(failure, Failure::Reject(_)) => {
+            Ok(StartedCall::failed(failure))
+        }
+        started => started,
+    }
+}
+
+impl Launch {
+    /// What the call gives, if it is done without waiting.
+    fn poll_once(&mut self) -> Option<Ending<CallToolResult>> {
+        let mut context = Context::from_waker(Waker::noop());
+        match Pin::new(&mut self.run).poll(&mut context) {
+            Poll::Ready(ending) => Some(ending),
+            Poll::Pending => None,
+        }
+    }
+
+    /// Runs the call until it ends, asks, or says that it goes to the background.
+    async fn wait(mut self, id: &IdRef<'_>, response: &mut Response) {
+        let ending = {
+            let (run, channel) = (&mut self.run, &self.channel);
+            let mut stirred = pin!(channel.stirred());
+            poll_fn(|context| {
+                if let Poll::Ready(ending) = Pin::new(&mut *run).poll(context) {
+                    return Poll::Ready(Some(ending));
+                }
+                while stirred.as_mut().poll(context).is_ready() {
+                    stirred.set(channel.stirred());
+                }
+                if channel.is_wished() {
+                    return Poll::Ready(None);
+                }
+                Poll::Pending
+            })
+            .await
+        };
+        match ending {
+            None => {
+                let ttl = self.tasks.settings.ttl;
+                self.begin(ttl, id, response).await;
+            }
+            Some(ending) => {
+                self.guard.disarm();
+                response.put(|out| ending.write(&self.responder, self.revision, id, out));
+            }
+        }
+    }
+
+    /// Begins the task, and answers the call with it.
+    async fn begin(mut self, ttl: Duration, id: &IdRef<'_>, response: &mut Response) {
+        // tasks: a server MUST NOT answer with a task until it is durably created.
+        let record = match self.slot.begin(ttl).await {
+            Ok(record) => record,
+            Err(reject) => {
+                response.put(|out| answer::write_reject(self.revision, id, reject, out));
+                return;
+            }
+        };
+        response.put(|out| {
+            envelope::write_result(out, id, |out| {
+                wire::created(&self.responder, self.revision, &record, out)
+            })
+            .expect("a task is plain JSON");
+            Wrote::Result
+        });
+        self.go(record);
+    }
+
+    /// Lets the work go on by itself. The tasks ends it, or its own time.
+    fn go(self, record: Arc<TaskRecord>) {
+        self.channel.begin(&record.task.task_id);
+        if let Some(asking) = self.run.asking() {
+            asking.on_task(&self.channel);
+        }
+        let work = Work {
+            tasks: self.tasks,
+            slot: self.slot,
+            channel: self.channel,
+            run: self.run,
+            guard: self.guard,
+            revision: self.revision,
+            standing: self.standing,
+        };
+        tokio::spawn(work.run(record));
+    }
+}

@@ -1,0 +1,40 @@
+//! Tasks: calls that go on after they were answered.
+//!
+//! A tool that may run as a task is the same function as one that may not. Where the client can
+//! wait, the call is answered with the task's id at once; the work goes on here, and its questions,
+//! its words on how far it is and its result are kept in a [store](turnbuckle_store::task::Tasks)
+//! for the client to come and look. Where the client knows nothing of tasks, the call runs as any
+//! other.
+//!
+//! A call becomes a task in `launch`; `work` runs it; `running_tasks` knows all that run, and
+//! `runner` is how the rest of the server reaches them. What each revision sees of a task is in `wire`.
+
+mod deliver;
+mod ending;
+mod launch;
+mod method;
+mod news;
+mod runner;
+mod running_tasks;
+mod settings;
+mod tasks_cancel;
+mod tasks_get;
+mod tasks_list;
+mod tasks_result;
+mod tasks_update;
+mod tool;
+mod wire;
+mod work;
+
+use deliver::unknown;
+pub(crate) use launch::{TaskMode, undeclared};
+pub(crate) use method::serve;
+pub(crate) use news::listened;
+use runner::Answering;
+pub(crate) use runner::{TaskHost, TaskRunner};
+#[cfg(feature = "http")]
+pub(crate) use running_tasks::Anybody;
+pub(crate) use running_tasks::capability;
+use running_tasks::{RunningTasks, is_identified};
+pub use settings::TaskSettings;
+use wire::{detailed, legacy, legacy_page};

@@ -1,0 +1,125 @@
+//! Changes of tasks, for a `subscriptions/listen` that names them.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+    time::SystemTime,
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{Id, envelope};
+use turnbuckle_store::task::{TaskKey, TaskRecord};
+
+use super::{RunningTasks, running_tasks, wire};
+use crate::{
+    Caller,
+    engine::{TaskNews, listen::Tagged},
+};
+
+/// Tasks that one listen may name. More than a person or a model has an eye on.
+const MAX_TASKS: usize = 100;
+
+/// Bytes of an id that is one of ours, with room to spare: what is longer names nothing, and need
+/// not be remembered.
+const MAX_ID_BYTES: usize = 128;
+
+/// The tasks of a wish that are listened to. The existence of none is given away by it.
+pub(crate) fn listened(wish: &[String]) -> Vec<String> {
+    let mut listened: Vec<String> = Vec::new();
+    for id in wish.iter().filter(|id| id.len() <= MAX_ID_BYTES) {
+        if listened.len() < MAX_TASKS && !listened.contains(id) {
+            listened.push(id.clone());
+        }
+    }
+    listened
+}
+
+/// The tasks that a listen request hears of.
+pub(super) struct Watching {
+    tasks: Arc<RunningTasks>,
+    subscription: Id,
+    watched: Vec<Watch>,
+}
+
+struct Watch {
+    key: TaskKey,
+    next: BoxFuture<'static, Option<Arc<TaskRecord>>>,
+}
+
+impl Watching {
+    /// Hears of these tasks, first of how they stand. Whoever names the task of somebody else, or
+    /// none, hears nothing and is not told why.
+    pub(super) fn new(
+        tasks: Arc<RunningTasks>,
+        caller: &Caller,
+        subscription: Id,
+        ids: &[String],
+    ) -> Self {
+        let owner = running_tasks::owner(caller);
+        let watch = |id: &String| {
+            let key = TaskKey::new(&owner, id);
+            Watch {
+                next: next(&tasks, &key, 0),
+                key,
+            }
+        };
+        let watched = ids.iter().map(watch).collect();
+        Self {
+            tasks,
+            subscription,
+            watched,
+        }
+    }
+}
+
+impl TaskNews for Watching {
+    fn poll(&mut self, context: &mut Context<'_>, take: &mut dyn FnMut(&[u8])) {
+        let Self {
+            tasks,
+            subscription,
+            watched,
+        } = self;
+        watched.retain_mut(|watch| {
+            while let Poll::Ready(found) = watch.next.as_mut().poll(context) {
+                let Some(record) = found else { return false };
+                if let Some(message) = message(&record, subscription) {
+                    take(&message);
+                }
+                if record.is_over() {
+                    return false;
+                }
+                watch.next = next(tasks, &watch.key, record.version);
+            }
+            true
+        });
+    }
+}
+
+/// The task when it has a version above this; `None` if it is not there.
+fn next(
+    tasks: &Arc<RunningTasks>,
+    key: &TaskKey,
+    seen: u64,
+) -> BoxFuture<'static, Option<Arc<TaskRecord>>> {
+    let (tasks, key) = (Arc::clone(tasks), key.clone());
+    Box::pin(async move {
+        if let Err(error) = tasks.store.changed(&key, seen).await {
+            tracing::error!(%error, "a task cannot be watched");
+            return None;
+        }
+        let found = tasks.store.get(&key, SystemTime::now()).await;
+        found.unwrap_or_else(|error| {
+            tracing::error!(%error, "a task cannot be looked at");
+            None
+        })
+    })
+}
+
+fn message(record: &TaskRecord, subscription: &Id) -> Option<Vec<u8>> {
+    let mut task = wire::detailed(record);
+    task.meta = None;
+    let params = Tagged::new(task, subscription);
+    let mut message = Vec::new();
+    envelope::write_notification(&mut message, "notifications/tasks", &params).ok()?;
+    Some(message)
+}

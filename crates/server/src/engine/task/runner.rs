@@ -1,0 +1,120 @@
+//! The door to tasks: all that the rest of the server wants of them goes through it.
+//!
+//! What is behind it is a quarter of a small server. Only a tool that may run as a task mentions
+//! how the door is opened, so a program without such a tool is linked without what it leads to.
+
+use std::sync::{Arc, OnceLock};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{CallToolResult, Id};
+use turnbuckle_store::task::Tasks;
+
+use super::{TaskMode, TaskSettings};
+use crate::{
+    Caller, Failure, Reject,
+    client::CancelFlag,
+    engine::{Incoming, Responder, Response, Sink, StartedCall, TaskNews},
+    handler::TaskChannel,
+};
+
+/// Where tasks run, as the rest of the server sees it.
+pub(crate) trait TaskRunner: Send + Sync {
+    /// Runs a call that is or may become a task. `start` begins it with its channel.
+    fn launch(
+        self: Arc<Self>,
+        responder: &Arc<Responder>,
+        incoming: &Incoming<'_>,
+        mode: TaskMode,
+        start: StartCall<'_>,
+    ) -> Answering;
+
+    /// Serves a method of tasks.
+    fn serve(
+        self: Arc<Self>,
+        responder: &Arc<Responder>,
+        incoming: &Incoming<'_>,
+    ) -> Result<Answering, Reject>;
+
+    /// Hears of tasks of a caller, for a subscription.
+    fn listen(
+        self: Arc<Self>,
+        caller: &Caller,
+        subscription: Id,
+        tasks: &[String],
+    ) -> Box<dyn TaskNews>;
+
+    /// Ends all tasks, and says so where they are kept.
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// Begins a call with its channel.
+pub(crate) type StartCall<'a> =
+    &'a dyn Fn(Arc<TaskChannel>) -> Result<StartedCall<CallToolResult>, Failure>;
+
+/// Makes a runner, with a store if the author gave one. The flag says that the server ends.
+type OpenRunner = fn(Option<Arc<dyn Tasks>>, TaskSettings, CancelFlag) -> Arc<dyn TaskRunner>;
+
+/// How a runner is made. Set by the first tool that may run as a task.
+static OPEN: OnceLock<OpenRunner> = OnceLock::new();
+
+/// Links what runs tasks into the program.
+pub(super) fn link(open: OpenRunner) {
+    let _ = OPEN.set(open);
+}
+
+/// When an answer comes.
+pub(crate) enum Answering {
+    Now(Response),
+    Later(BoxFuture<'static, Response>),
+}
+
+impl Answering {
+    /// Appends an answer that is there, and returns one that comes later.
+    pub(crate) fn put(self, out: &mut impl Sink) -> Option<BoxFuture<'static, Response>> {
+        match self {
+            Self::Later(response) => Some(response),
+            Self::Now(response) => {
+                response.put_into(out);
+                None
+            }
+        }
+    }
+}
+
+/// How the tasks of a server run, and where, once there is a tool that may.
+#[derive(Default)]
+pub(crate) struct TaskHost {
+    pub(crate) settings: TaskSettings,
+    store: Option<Arc<dyn Tasks>>,
+    runner: OnceLock<Arc<dyn TaskRunner>>,
+    /// The server ends.
+    closing: CancelFlag,
+}
+
+impl TaskHost {
+    pub(crate) fn new(store: Option<Arc<dyn Tasks>>, settings: TaskSettings) -> Self {
+        Self {
+            settings,
+            store,
+            ..Self::default()
+        }
+    }
+
+    /// What runs tasks, made for the first call that needs it.
+    pub(crate) fn runner(&self) -> Option<Arc<dyn TaskRunner>> {
+        let open = OPEN.get()?;
+        let runner = self.runner.get_or_init(|| {
+            let (store, settings) = (self.store.clone(), self.settings.clone());
+            open(store, settings, self.closing.clone())
+        });
+        Some(Arc::clone(runner))
+    }
+
+    /// Ends all tasks, and lets none begin any more.
+    pub(crate) async fn close(&self) {
+        self.closing.set();
+        if let Some(runner) = self.runner.get() {
+            Arc::clone(runner).close().await;
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Where tasks run: the store that keeps them, the slots that there are, and their end.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    pin::pin,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use futures_core::future::BoxFuture;
+use tokio::sync::Notify;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::{Id, JsonObject, ServerTasksCapability, error::code};
+use turnbuckle_store::task::{
+    Changed, MemoryTasks, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
+};
+
+use super::{
+    Answering, TaskMode, TaskRunner, TaskSettings, launch::launch, method, news::Watching,
+    runner::StartCall,
+};
+use crate::{
+    Caller, Fault, Reject,
+    client::CancelFlag,
+    engine::{Incoming, Responder, TaskNews},
+};
+
+/// Random bytes of a task's id, which is all that a stranger would have to guess where callers are
+/// not told apart.
+const ID_BYTES: usize = 16;
+
+/// Tasks in one answer to `tasks/list`. They are small without their results.
+const PAGE_SIZE: usize = 100;
+
+/// How long the end of the server waits for its tasks to write down that they ended.
+const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Marks the caller of a door through which anybody may come.
+pub(crate) struct Anybody;
+
+/// Where tasks run.
+pub(crate) struct RunningTasks {
+    pub(crate) store: Arc<dyn Tasks>,
+    pub(crate) settings: TaskSettings,
+    table: Mutex<TaskTable>,
+    /// The server ends.
+    pub(crate) closing: CancelFlag,
+    idle: Notify,
+    /// Questions that somebody is asking a client right now.
+    asked: Mutex<BTreeSet<(String, String)>>,
+    pub(crate) handed_back: Notify,
+}
+
+#[derive(Default)]
+struct TaskTable {
+    slots: usize,
+    owners: HashMap<String, usize>,
+    running: HashMap<String, CancelFlag>,
+}
+
+impl RunningTasks {
+    /// Opens a tasks, with tasks in memory unless there is a store for them.
+    pub(crate) fn open(
+        store: Option<Arc<dyn Tasks>>,
+        settings: TaskSettings,
+        closing: CancelFlag,
+    ) -> Arc<dyn TaskRunner> {
+        let store = store.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
+        Arc::new(Self::new(store, settings, closing))
+    }
+
+    fn new(store: Arc<dyn Tasks>, settings: TaskSettings, closing: CancelFlag) -> Self {
+        Self {
+            store,
+            settings,
+            table: Mutex::default(),
+            closing,
+            idle: Notify::new(),
+            asked: Mutex::default(),
+            handed_back: Notify::new(),
+        }
+    }
+
+    /// A slot for a task of this caller.
+    pub(super) fn enter(self: &Arc<Self>, caller: &Caller) -> Result<TaskSlot, Reject> {
+        let refuse = |message: String| Reject::new(code::INTERNAL_ERROR, message);
+        if self.closing.is_set() {
+            return Err(refuse("the server is shutting down".into()));
+        }
+        let owner = owner(caller);
+        let mut table = self.table();
+        let own = table.owners.get(&owner).copied().unwrap_or(0);
+        let (max, own_max) = (
+            self.settings.max_running,
+            self.settings.max_running_per_caller,
+        );
+        if own >= own_max {
+            let message = format!("{own_max} tasks of yours are running: wait until one ends");
+            return Err(refuse(message));
+        }
+        if table.slots >= max {
+            let message = format!("{max} tasks are running here: try again when some have ended");
+            return Err(refuse(message));
+        }
+        table.slots += 1;
+        table.owners.insert(owner.clone(), own + 1);
+        Ok(TaskSlot {
+            tasks: Arc::clone(self),
+            owner,
+            id: None,
+            cancel: CancelFlag::default(),
+        })
+    }
+
+    /// The task of a caller, if it is there.
+    pub(crate) async fn find(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<Option<Arc<TaskRecord>>, Reject> {
+        let key = TaskKey::new(owner(caller), id);
+        self.store
+            .get(&key, SystemTime::now())
+            .await
+            .map_err(failed)
+    }
+
+    /// Lets something happen to the task of a caller. One that was cancelled stops at once.
+    pub(crate) async fn change(
+        &self,
+        caller: &Caller,
+        id: &str,
+        change: TaskChange,
+    ) -> Result<Changed, Reject> {
+        let is_end = matches!(change, TaskChange::End(_));
+        let key = TaskKey::new(owner(caller), id);
+        let changed = self.store.change(&key, change, SystemTime::now()).await;
+        let changed = changed.map_err(failed)?;
+        if is_end && let Changed::Now(_) = &changed {
+            // If it runs on another machine, that one hears of it from the store.
+            let cancel = self.table().running.get(id).cloned();
+            cancel.iter().for_each(CancelFlag::set);
+        }
+        Ok(changed)
+    }
+
+    /// A page of the tasks of a caller.
+    pub(crate) async fn list(
+        &self,
+        caller: &Caller,
+        after: Option<&str>,
+        now: SystemTime,
+    ) -> Result<TaskPage, Reject> {
+        let listed = self.store.list(&owner(caller), after, PAGE_SIZE, now).await;
+        listed.map_err(failed)
+    }
+
+    /// Takes on a question of a task for as long as the guard lives; `None` if somebody has it.
+    pub(super) fn take_on(self: &Arc<Self>, id: &str, key: &str) -> Option<TakenOn> {
+        let taken = (id.to_owned(), key.to_owned());
+        let is_free = self.asked().insert(taken.clone());
+        is_free.then(|| TakenOn {
+            tasks: Arc::clone(self),
+            taken,
+        })
+    }
+
+    /// Waits until all tasks have ended, which they do when the server ends.
+    async fn wait_for_all(&self) {
+        let all_ended = async {
+            loop {
+                let mut idle = pin!(self.idle.notified());
+                idle.as_mut().enable();
+                if self.table().slots == 0 {
+                    return;
+                }
+                idle.await;
+            }
+        };
+        if tokio::time::timeout(SHUTDOWN_PATIENCE, all_ended)
+            .await
+            .is_err()
+        {
+            let left = self.table().slots;
+            tracing::error!(left, "tasks could not write down in time that they ended");
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, TaskTable> {
+        self.table.lock()
+    }
+
+    fn asked(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
+        self.asked.lock()
+    }
+}
+
+impl TaskRunner for RunningTasks {
+    fn launch(
+        self: Arc<Self>,
+        responder: &Arc<Responder>,
+        incoming: &Incoming<'_>,
+        mode: TaskMode,
+        start: StartCall<'_>,
+    ) -> Answering {
+        launch(self, responder, incoming, mode, start)
+    }
+
+    fn serve(
+        self: Arc<Self>,
+        responder: &Arc<Responder>,
+        incoming: &Incoming<'_>,
+    ) -> Result<Answering, Reject> {
+        method::route(self, responder, incoming)
+    }
+
+    fn listen(
+        self: Arc<Self>,
+        caller: &Caller,
+        subscription: Id,
+        tasks: &[String],
+    ) -> Box<dyn TaskNews> {
+        Box::new(Watching::new(self, caller, subscription, tasks))
+    }
+
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        self.closing.set();
+        Box::pin(async move { self.wait_for_all().await })
+    }
+}
+
+/// Whether a caller is told apart from others, so that its tasks can be listed.
+pub(crate) fn is_identified(caller: &Caller) -> bool {
+    caller.id().is_some() || caller.get::<Anybody>().is_none()
+}
+
+/// What a session is told of tasks.
+pub(crate) fn capability(caller: &Caller) -> ServerTasksCapability {
+    let yes = || Some(JsonObject::new());
+    let mut capability = ServerTasksCapability {
+        list: yes().filter(|_| is_identified(caller)),
+        cancel: yes(),
+        ..ServerTasksCapability::default()
+    };
+    let requests = capability.requests.get_or_insert_default();
+    requests.tools.get_or_insert_default().call = yes();
+    capability
+}
+
+/// Whose tasks a caller's are.
+pub(super) fn owner(caller: &Caller) -> String {
+    match caller.id() {
+        Some(id) => format!("caller:{id}"),
+        None => "local".to_owned(),
+    }
+}
+
+/// What the client sees of a store that does not do what it should.
+pub(super) fn failed(error: TasksError) -> Reject {
+    match error {
+        TasksError::OwnerFull { .. } | TasksError::Full => {
+            Reject::new(code::INTERNAL_ERROR, error.to_string())
+        }
+        TasksError::BadCursor => Reject::invalid_params(error.to_string()),
+        error => Fault::new(error).into_reject(),
+    }
+}
+
+/// A slot for one task, taken for as long as it lives.
+pub(super) struct TaskSlot {
+    tasks: Arc<RunningTasks>,
+    owner: String,
+    id: Option<String>,
+    /// The task was cancelled.
+    pub(super) cancel: CancelFlag,
+}
+
+impl TaskSlot {
+    /// Begins the task: from now on everybody who shares the store finds it.
+    pub(super) async fn begin(&mut self, ttl: Duration) -> Result<Arc<TaskRecord>, Reject> {
+        let mut id = [0; ID_BYTES];
+        getrandom::fill(&mut id).map_err(|error| {
+            Fault::new(format!("there is no randomness: {error}")).into_reject()
+        })?;
+        let id = BASE64_URL_SAFE_NO_PAD.encode(id);
+        let new = NewTask {
+            key: TaskKey::new(&self.owner, &id),
+            ttl: Some(ttl),
+            poll_interval: Some(self.tasks.settings.poll_interval),
+        };
+        let created = self.tasks.store.create(new, SystemTime::now()).await;
+        let record = created.map_err(failed)?;
+        let mut table = self.tasks.table();
+        table.running.insert(id.clone(), self.cancel.clone());
+        drop(table);
+        self.id = Some(id);
+        tracing::debug!(
+            task = record.task.task_id,
+            owner = self.owner,
+            "a task begins"
+        );
+        Ok(record)
+    }
+}
+
+impl Drop for TaskSlot {
+    fn drop(&mut self) {
+        let mut table = self.tasks.table();
+        table.slots -= 1;
+        if let Some(own) = table.owners.get_mut(&self.owner) {
+            *own -= 1;
+            if *own == 0 {
+                table.owners.remove(&self.owner);
+            }
+        }
+        if let Some(id) = &self.id {
+            table.running.remove(id);
+        }
+        let is_idle = table.slots == 0;
+        drop(table);
+        if is_idle {
+            self.tasks.idle.notify_waiters();
+        }
+    }
+}
+
+/// A question that somebody is asking.
+pub(super) struct TakenOn {
+    tasks: Arc<RunningTasks>,
+    taken: (String, String),
+}
+
+impl Drop for TakenOn {
+    fn drop(&mut self) {
+        self.tasks.asked().remove(&self.taken);
+        self.tasks.handed_back.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tasks(settings: TaskSettings) -> Arc<RunningTasks> {
+        let store = Arc::new(MemoryTasks::default());
+        Arc::new(RunningTasks::new(store, settings, CancelFlag::default()))
+    }
+
+    #[test]
+    fn places_are_counted_and_given_back() {
+        let settings = TaskSettings::default()
+            .max_running(3)
+            .max_running_per_caller(2);
+        let tasks = tasks(settings);
+        let (ada, bob) = (Caller::new("ada"), Caller::new("bob"));
+        let first = tasks.enter(&ada).unwrap();
+        let _second = tasks.enter(&ada).unwrap();
+        let refused = tasks.enter(&ada).err().unwrap();
+        assert!(refused.as_error().message.contains("2 tasks of yours"));
+        let _third = tasks.enter(&bob).unwrap();
+        let refused = tasks.enter(&bob).err().unwrap();
+        assert!(refused.as_error().message.contains("3 tasks are running"));
+        drop(first);
+        assert!(tasks.enter(&ada).is_ok());
+    }
+
+    #[test]
+    fn one_asks_and_others_take_over() {
+        let tasks = tasks(TaskSettings::default());
+        let first = tasks.take_on("t1", "seat").unwrap();
+        assert!(tasks.take_on("t1", "seat").is_none());
+        assert!(tasks.take_on("t2", "seat").is_some());
+        drop(first);
+        assert!(tasks.take_on("t1", "seat").is_some());
+    }
+
+    #[test]
+    fn nobody_is_taken_for_whoever_started_the_process() {
+        assert_ne!(owner(&Caller::new("local")), owner(&Caller::local()));
+    }
+}

@@ -1,0 +1,126 @@
+//! The settings of tasks, with their defaults and the reasons for them.
+
+use std::time::Duration;
+
+/// How long a task runs and is kept, from its beginning. Time for nearly all work that somebody
+/// waits for, and to come back for the result; short enough that forgotten results do not pile up.
+const TTL: Duration = Duration::from_hours(1);
+
+/// The longest time that a client may ask for.
+const MAX_TTL: Duration = Duration::from_hours(24);
+
+/// The shortest time that a client gets, whatever it asks for: enough to look once.
+pub(crate) const MIN_TTL: Duration = Duration::from_secs(1);
+
+/// How long clients are asked to wait between two looks. A person does not notice a second.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Tasks that run at once, of all callers.
+const MAX_RUNNING: usize = 1000;
+
+/// Tasks of one caller that run at once. One caller must not take all slots.
+const MAX_RUNNING_PER_CALLER: usize = 100;
+
+/// How tasks run and are kept.
+///
+/// ```
+/// use std::time::Duration;
+/// use turnbuckle_server::TaskSettings;
+///
+/// let settings = TaskSettings::default().ttl(Duration::from_hours(8)).max_running(50);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TaskSettings {
+    /// How long a task runs and is kept, from its beginning, unless its client asks for another
+    /// time. Work that is not done by then is stopped.
+    pub ttl: Duration,
+    /// The longest time that a client may ask for.
+    pub max_ttl: Duration,
+    /// How long clients are asked to wait between two looks.
+    pub poll_interval: Duration,
+    /// Tasks that run at once, of all callers, on this process.
+    pub max_running: usize,
+    /// Tasks of one caller that run at once, on this process.
+    pub max_running_per_caller: usize,
+    /// Whether sessions of 2025-11-25 are asked by tasks of their own, where they have them.
+    pub asks_by_tasks: bool,
+}
+
+impl Default for TaskSettings {
+    fn default() -> Self {
+        Self {
+            ttl: TTL,
+            max_ttl: MAX_TTL,
+            poll_interval: POLL_INTERVAL,
+            max_running: MAX_RUNNING,
+            max_running_per_caller: MAX_RUNNING_PER_CALLER,
+            asks_by_tasks: false,
+        }
+    }
+}
+
+impl TaskSettings {
+    /// How long a task runs and is kept, from its beginning; an hour unless set. Clients may not
+    /// ask for less than a second, nor for more than the greater of this and a day.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl.max(MIN_TTL);
+        self.max_ttl = self.max_ttl.max(self.ttl);
+        self
+    }
+
+    /// The longest time that a client may ask for.
+    pub fn max_ttl(mut self, ttl: Duration) -> Self {
+        self.max_ttl = ttl.max(MIN_TTL);
+        self.ttl = self.ttl.min(self.max_ttl);
+        self
+    }
+
+    /// How long clients are asked to wait between two looks; a second unless set.
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.poll_interval = interval.max(Duration::from_millis(1));
+        self
+    }
+
+    /// Tasks that run at once, of all callers; a thousand unless set.
+    pub fn max_running(mut self, tasks: usize) -> Self {
+        self.max_running = tasks;
+        self
+    }
+
+    /// Tasks of one caller that run at once; a hundred unless set.
+    pub fn max_running_per_caller(mut self, tasks: usize) -> Self {
+        self.max_running_per_caller = tasks;
+        self
+    }
+
+    /// Asks clients by tasks of theirs, in sessions of 2025-11-25 with clients that can. A question
+    /// is then answered at once with a promise, and no request hangs while a person thinks. Off
+    /// unless set, because it takes a request more.
+    pub fn asks_by_tasks(mut self) -> Self {
+        self.asks_by_tasks = true;
+        self
+    }
+
+    /// The time that a task gets.
+    pub(crate) fn grant(&self, asked: Option<u64>) -> Duration {
+        match asked {
+            None => self.ttl,
+            Some(millis) => Duration::from_millis(millis).clamp(MIN_TTL, self.max_ttl),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_gets_the_time_it_asks_for_within_reason() {
+        let settings = TaskSettings::default().max_ttl(Duration::from_mins(2));
+        assert_eq!(settings.grant(None), Duration::from_mins(2));
+        assert_eq!(settings.grant(Some(0)), MIN_TTL);
+        assert_eq!(settings.grant(Some(90_000)), Duration::from_secs(90));
+        assert_eq!(settings.grant(Some(u64::MAX)), Duration::from_mins(2));
+    }
+}

@@ -1,0 +1,49 @@
+//! `tasks/cancel`: a task is given up, and its work stops.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use turnbuckle_protocol::{Complete, EmptyResult, LegacyTask, Revision};
+use turnbuckle_store::task::{Changed, TaskChange, TaskEnd};
+
+use super::{Answering, RunningTasks, method};
+use crate::{Reject, engine::Incoming};
+
+pub(super) fn serve(
+    tasks: Arc<RunningTasks>,
+    incoming: &Incoming<'_>,
+) -> Result<Answering, Reject> {
+    let task = method::named(incoming)?;
+    let peer = Arc::clone(incoming.peer);
+    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
+    let answer = Box::pin(async move {
+        let end = TaskChange::End(TaskEnd::Cancelled {
+            reason: Some("cancelled on request".into()),
+        });
+        // tasks: in 2025-11-25 the task MUST be cancelled before this is answered.
+        let changed = tasks.change(peer.caller(), &task, end).await;
+        let seen = changed.and_then(|changed| seen(revision, &task, &changed));
+        method::respond(revision, &id, seen)
+    });
+    Ok(method::soon(answer))
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SeenCancel {
+    Legacy(LegacyTask),
+    Modern(Complete<EmptyResult>),
+}
+
+fn seen(revision: Revision, task: &str, changed: &Changed) -> Result<SeenCancel, Reject> {
+    match changed {
+        Changed::Unknown => Err(super::unknown(task)),
+        // The extension: whoever cancels need not know whether the task ended in the meantime.
+        Changed::Now(_) | Changed::Over(_) if revision.is_modern() => {
+            Ok(SeenCancel::Modern(method::done()))
+        }
+        Changed::Now(record) => Ok(SeenCancel::Legacy(super::legacy(record))),
+        // tasks: in 2025-11-25 a terminal task MUST NOT be cancelled.
+        Changed::Over(_) => Err(Reject::invalid_params("the task has ended already")),
+    }
+}

@@ -1,0 +1,77 @@
+//! The trace that a call belongs to: a span for those who want spans, and the context for whatever
+//! the handler sends.
+
+use futures_core::future::BoxFuture;
+use tracing::{Instrument as _, Span};
+use turnbuckle_protocol::{TraceContext, error::code};
+use turnbuckle_telemetry::{
+    Operation, Side, Target, are_spans_wanted, carry, record_error, record_tool_error,
+};
+
+use crate::{Call, Failure, catalog::Callable};
+
+/// The trace of a call that has one.
+pub(crate) struct Trace {
+    remote: Option<TraceContext>,
+    span: Option<Span>,
+}
+
+impl Trace {
+    /// `None` for a call that names no trace while nobody wants spans: the usual case, which must
+    /// cost nothing.
+    pub(crate) fn of(call: &Call<'_>) -> Option<Self> {
+        let is_wanted = are_spans_wanted();
+        if !call.origin.has_trace && !is_wanted {
+            return None;
+        }
+        let remote = TraceContext::of_request(&call.request_meta());
+        let span = is_wanted.then(|| span_of(call, remote.as_ref()));
+        Some(Self { remote, span })
+    }
+
+    /// Lets the call run as part of its trace.
+    pub(crate) fn wrap<C: Callable>(
+        self,
+        future: BoxFuture<'static, Result<C::Output, Failure>>,
+    ) -> BoxFuture<'static, Result<C::Output, Failure>> {
+        let future = match self.span {
+            Some(span) => Box::pin(observed::<C>(span, future)),
+            None => future,
+        };
+        match self.remote {
+            Some(remote) => Box::pin(carry(remote, future)),
+            None => future,
+        }
+    }
+}
+
+fn span_of(call: &Call<'_>, remote: Option<&TraceContext>) -> Span {
+    let method = call.asks.rounds.method();
+    let id = call.origin.id.clone().into_owned().to_string();
+    let operation = Operation {
+        side: Side::Server,
+        method,
+        target: Target::of(method, call.name()),
+        revision: call.origin.revision,
+        session: call.origin.peer.session_id(),
+        request: Some(&id),
+    };
+    operation.span(remote)
+}
+
+async fn observed<C: Callable>(
+    span: Span,
+    future: BoxFuture<'static, Result<C::Output, Failure>>,
+) -> Result<C::Output, Failure> {
+    let outcome = future.instrument(span.clone()).await;
+    match &outcome {
+        Ok(output) if C::is_failed(output) => record_tool_error(&span),
+        Ok(_) => {}
+        Err(Failure::Arguments(_)) => record_tool_error(&span),
+        Err(Failure::Reject(reject) | Failure::Unaskable(reject)) => {
+            record_error(&span, reject.code(), &reject.as_error().message);
+        }
+        Err(Failure::Fault(_)) => record_error(&span, code::INTERNAL_ERROR, "internal error"),
+    }
+    outcome
+}

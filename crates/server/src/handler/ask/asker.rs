@@ -1,0 +1,180 @@
+//! Asking, as a handler does it.
+
+use std::{future::Future, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
+    ElicitResult, InputRequest, InputResponse, RequestParams, Root,
+};
+use turnbuckle_session::round::{AskError, JournalError, Posed};
+
+use super::{Answer, Asking, Filled, Form, Question, Visit};
+use crate::AskFailed;
+
+/// Asks the client.
+///
+/// Each ask has a key, chosen by you and different for each question of one call: an answer is
+/// known by it in the next round.
+#[derive(Clone)]
+pub struct Asker(pub(crate) Arc<Asking>);
+
+impl Asker {
+    /// Has the user fill in a form: a type with `#[derive(Form)]`, or `()` for a form without
+    /// fields, which can only be agreed to. A user who declines is no error, but an [`Answer`].
+    ///
+    /// The key is yours to choose, and different for each question of one call: the answer is known
+    /// by it when the handler runs again.
+    pub fn form<T: Form>(&self, key: &str, message: impl Into<String>) -> Question<'_, Answer<T>> {
+        let form = Posed::Form {
+            message: message.into(),
+            schema: T::shared(),
+        };
+        Question::new(&self.0, key, form, |key, response| {
+            let result = elicited(key, response)?;
+            Ok(match result.action {
+                ElicitAction::Decline => Answer::Declined,
+                ElicitAction::Cancel => Answer::Cancelled,
+                ElicitAction::Accept => {
+                    let read = T::read(&mut Filled::from(result));
+                    Answer::Accepted(read.map_err(|source| AskFailed::Misfit {
+                        key: key.to_owned(),
+                        source,
+                    })?)
+                }
+            })
+        })
+    }
+
+    /// Has the user fill in a form that was made at run time.
+    pub fn form_of(&self, key: &str, form: ElicitRequestFormParams) -> Question<'_, ElicitResult> {
+        Question::new(&self.0, key, form.into(), elicited)
+    }
+
+    /// Has the user visit a URL, for what must not pass through the client: a login, a payment.
+    /// Accepted means that the user agreed, not that they are done there.
+    pub fn url(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Question<'_, Answer<()>> {
+        self.visit(key, Visit::new(message, url))
+    }
+
+    /// Has the user visit a URL under a name of your choice, or before the call begins.
+    pub fn visit(&self, key: &str, visit: Visit) -> Question<'_, Answer<()>> {
+        let course = visit.course;
+        let visit = visit.into_params(key);
+        Question::new(&self.0, key, visit.into(), |key, response| {
+            Ok(match elicited(key, response)?.action {
+                ElicitAction::Accept => Answer::Accepted(()),
+                ElicitAction::Decline => Answer::Declined,
+                ElicitAction::Cancel => Answer::Cancelled,
+            })
+        })
+        .taking(course)
+    }
+
+    /// Has the client's model complete messages.
+    pub fn sample(
+        &self,
+        key: &str,
+        request: CreateMessageRequestParams,
+    ) -> Question<'_, CreateMessageResult> {
+        Question::new(
+            &self.0,
+            key,
+            request.into(),
+            |key, response| match response {
+                InputResponse::CreateMessage(result) => Ok(*result),
+                other => Err(unexpected(key, &other)),
+            },
+        )
+    }
+
+    /// Asks for the user's roots: the folders and files that the client works with.
+    pub fn roots(&self, key: &str) -> Question<'_, Vec<Root>> {
+        let request = InputRequest::ListRoots(RequestParams::default());
+        Question::new(
+            &self.0,
+            key,
+            request.into(),
+            |key, response| match response {
+                InputResponse::ListRoots(result) => Ok(result.roots),
+                other => Err(unexpected(key, &other)),
+            },
+        )
+    }
+
+    /// Runs an effect once in a call, however often the handler is run again: a charge, an order,
+    /// anything slow. Its value is kept between rounds, so it must be serialisable; its error is
+    /// not, so that the next round tries again.
+    ///
+    /// # Errors
+    /// Those of the effect, and [`AskFailed`] if the value cannot be kept.
+    pub async fn memo<T, E>(
+        &self,
+        key: &str,
+        effect: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<AskFailed>,
+    {
+        let known = self
+            .0
+            .state()
+            .round
+            .journal()
+            .memo(key)
+            .map(|raw| serde_json::from_str(raw.get()));
+        if let Some(known) = known {
+            return known.map_err(|source| unreadable(key, source).into());
+        }
+        let running = self.0.begin_memo();
+        let value = effect.await;
+        let kept = value.and_then(|value| self.keep(key, &value).map_err(Into::into));
+        drop(running);
+        kept
+    }
+
+    /// Keeps a value, and gives it as later rounds will see it.
+    fn keep<T: Serialize + DeserializeOwned>(&self, key: &str, value: &T) -> Result<T, AskFailed> {
+        let mut state = self.0.state();
+        let kept = state
+            .round
+            .journal_mut()
+            .record_memo(key, value)
+            .map_err(in_journal)?;
+        serde_json::from_str(kept.get()).map_err(|source| unreadable(key, source))
+    }
+}
+
+fn in_journal(error: JournalError) -> AskFailed {
+    AskFailed::Wrong(AskError::from(error))
+}
+
+fn unreadable(key: &str, source: serde_json::Error) -> AskFailed {
+    AskFailed::Unreadable {
+        key: key.to_owned(),
+        source,
+    }
+}
+
+fn elicited(key: &str, response: InputResponse) -> Result<ElicitResult, AskFailed> {
+    match response {
+        InputResponse::Elicit(result) => Ok(result),
+        other => Err(unexpected(key, &other)),
+    }
+}
+
+/// The round checks answers against their questions, so this says that it did not.
+fn unexpected(key: &str, response: &InputResponse) -> AskFailed {
+    let message = format!("it was answered with something else: {response:?}");
+    AskFailed::Refused {
+        key: key.to_owned(),
+        code: -32603,
+        message,
+    }
+}

@@ -1,0 +1,312 @@
+//! The asks of one call: what is known, what is open, and how the client is reached.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    task::{Context, Waker},
+};
+
+use futures_core::future::BoxFuture;
+use serde_json::value::RawValue;
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::{InputResponse, Revision};
+use turnbuckle_session::round::{
+    AskError, Asked, Declared, Fingerprint, Impossible, Paused, Posed, Round,
+};
+
+use super::{AskContext, request_state::Return, rounds::Rounds};
+use crate::{
+    Caller, Failure, Fault, Reject,
+    client::{Peer, ask_by_task},
+    failure::AskFailed,
+    handler::TaskChannel,
+};
+
+/// The asks of one call.
+pub(crate) struct Asking {
+    state: Mutex<AskState>,
+    pub(super) way: Way,
+    /// Where questions are written down once the call is a task.
+    pub(super) task: OnceLock<Arc<TaskChannel>>,
+    /// Whether a session is asked by tasks of its own, where it has them.
+    asks_by_tasks: bool,
+}
+
+/// What is known of the asks of one call.
+pub(super) struct AskState {
+    pub(super) round: Round,
+    /// How many wait for the answer to each open question.
+    waiting: BTreeMap<String, usize>,
+    /// Visits that are to be made before the call.
+    pub(super) visits: Vec<String>,
+    /// How many effects run that must not be dropped.
+    memos: usize,
+    /// What the call ends with, whatever its handler makes of it.
+    ended: Option<Failure>,
+    /// Who drives the call, and has to look again when a question is asked from another task.
+    driver: Option<Waker>,
+    /// What has to be found out before the handler runs.
+    admission: Option<BoxFuture<'static, Result<(), Failure>>>,
+}
+
+impl AskState {
+    fn new(
+        round: Round,
+        admission: Option<BoxFuture<'static, Result<(), Failure>>>,
+    ) -> Mutex<Self> {
+        Mutex::new(Self {
+            round,
+            waiting: BTreeMap::new(),
+            visits: Vec::new(),
+            memos: 0,
+            ended: None,
+            driver: None,
+            admission,
+        })
+    }
+
+    pub(super) fn wake_driver(&mut self) {
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+}
+
+/// How a question stands.
+pub(super) enum QuestionStatus {
+    /// It is answered.
+    Answered(InputResponse),
+    /// It cannot be put to this client.
+    Impossible(Impossible),
+    /// It was answered with something else.
+    Wrong(AskFailed),
+    /// It has to be sent, and asked again when this is done.
+    Send(BoxFuture<'static, Result<(), AskFailed>>),
+    /// It is answered in another round.
+    Open,
+    /// The call is over.
+    Ended,
+}
+
+/// How the client is reached.
+pub(super) enum Way {
+    /// By a reply that says what is missing, and a retry that brings it.
+    Rounds(Return),
+    /// By requests in the session.
+    Requests(Arc<Peer>),
+}
+
+impl Asking {
+    /// The asks of a call in a session, which are requests to its client.
+    pub(crate) fn in_session(peer: &Arc<Peer>, revision: Revision, asks_by_tasks: bool) -> Self {
+        let capabilities = peer.client().unwrap_or_default().capabilities;
+        Self {
+            state: AskState::new(Round::new(revision, capabilities), None),
+            way: Way::Requests(Arc::clone(peer)),
+            task: OnceLock::new(),
+            asks_by_tasks,
+        }
+    }
+
+    /// The asks of a call that is run again with each round of answers.
+    pub(crate) fn in_rounds(
+        context: &Arc<AskContext>,
+        caller: &Caller,
+        revision: Revision,
+        capabilities: Declared,
+        rounds: &Rounds<'_>,
+    ) -> Result<Self, Failure> {
+        let (method, request, responses, state) = rounds.take();
+        // mrtr: nothing but these three MUST be answered with a question.
+        if !matches!(method, "tools/call" | "prompts/get" | "resources/read") {
+            let fault = Fault::new(format!("nothing can be asked in the middle of `{method}`"));
+            return Err(Failure::Fault(fault));
+        }
+        let back = Return {
+            context: Arc::clone(context),
+            caller: caller.id().map(str::to_owned),
+            request,
+        };
+        // Where a state counts once, so does an answer: one without its state may be to a question
+        // that was never put. It is asked again.
+        let counts_once = context.settings.spent.is_some();
+        let is_taken = state.is_some() || !counts_once;
+        let mut admission = None;
+        let mut round = match state {
+            None => Round::new(revision, capabilities),
+            Some(state) => {
+                let opened = back.open(&state)?;
+                admission = back.admission(&opened);
+                Round::resume(revision, capabilities, opened.journal)
+            }
+        };
+        let responses = responses.as_deref().map(read_responses).transpose()?;
+        if let Some(responses) = responses.filter(|_| is_taken) {
+            let merged = round.merge(responses);
+            merged.map_err(|bad| Failure::Reject(Reject::of(bad.to_error())))?;
+        }
+        Ok(Self {
+            state: AskState::new(round, admission),
+            way: Way::Rounds(back),
+            task: OnceLock::new(),
+            asks_by_tasks: false,
+        })
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, AskState> {
+        self.state.lock()
+    }
+
+    /// Asks, or looks how a question stands that was asked before. One that is new and open is
+    /// counted, until somebody [leaves](Self::leave) it.
+    pub(super) fn ask(
+        self: &Arc<Self>,
+        key: &str,
+        question: &Posed,
+        fingerprint: Fingerprint,
+        is_new: bool,
+    ) -> QuestionStatus {
+        let mut state = self.state();
+        if state.ended.is_some() {
+            return QuestionStatus::Ended;
+        }
+        match state.round.ask_as(key, question, fingerprint) {
+            Ok(Asked::Answered(response)) => QuestionStatus::Answered(response),
+            Ok(Asked::Impossible(impossible)) => QuestionStatus::Impossible(impossible),
+            Ok(Asked::Open) => {
+                if is_new {
+                    *state.waiting.entry(key.to_owned()).or_default() += 1;
+                }
+                let asking = Arc::clone(self);
+                match (&self.way, self.task.get()) {
+                    (_, Some(task)) => {
+                        state.wake_driver();
+                        let (task, key) = (Arc::clone(task), key.to_owned());
+                        QuestionStatus::Send(Box::pin(async move {
+                            task.answer(&key, || asking.is_answered(&key)).await
+                        }))
+                    }
+                    (Way::Rounds(_), None) => {
+                        state.wake_driver();
+                        QuestionStatus::Open
+                    }
+                    (Way::Requests(peer), None) => QuestionStatus::Send(Box::pin(
+                        asking.send(Arc::clone(peer), key.to_owned()),
+                    )),
+                }
+            }
+            Err(error) => self.wrong(&mut state, error),
+        }
+    }
+
+    /// What is wrong with a question ends the call: no handler can overlook it. So does what is
+    /// wrong with an answer, where the client brought it with the request.
+    fn wrong(&self, state: &mut AskState, error: AskError) -> QuestionStatus {
+        state.ended = Some(match (error, &self.way) {
+            (AskError::BadAnswer(bad), Way::Requests(_)) => {
+                return QuestionStatus::Wrong(AskFailed::Wrong(bad.into()));
+            }
+            // mrtr: servers answer a malformed response with a JSON-RPC error.
+            (AskError::BadAnswer(bad), Way::Rounds(_)) => {
+                Failure::Reject(Reject::of(bad.to_error()))
+            }
+            (error, _) => Failure::Fault(Fault::new(error)),
+        });
+        state.wake_driver();
+        QuestionStatus::Ended
+    }
+
+    /// One less waits for an answer. A question that nobody waits for is not asked.
+    pub(super) fn leave(&self, key: &str) {
+        let mut state = self.state();
+        let Some(waiting) = state.waiting.get_mut(key) else {
+            return;
+        };
+        *waiting -= 1;
+        if *waiting == 0 {
+            state.waiting.remove(key);
+            state.round.withdraw(key);
+        }
+    }
+
+    async fn send(self: Arc<Self>, peer: Arc<Peer>, key: String) -> Result<(), AskFailed> {
+        let Some(question) = self.state().round.open().get(&key) else {
+            return Ok(());
+        };
+        let answered = if self.asks_by_tasks {
+            ask_by_task::request(&peer, &question).await
+        } else {
+            peer.request(&question).await
+        };
+        match answered {
+            Some(Ok(result)) => {
+                let merged = self.state().round.merge([(&key, result)]);
+                merged.map_err(|bad| AskFailed::Wrong(bad.into()))
+            }
+            Some(Err(error)) => Err(AskFailed::Refused {
+                key,
+                code: error.code,
+                message: error.message,
+            }),
+            None => Err(AskFailed::Gone { key }),
+        }
+    }
+
+    /// Something that must not be dropped has begun.
+    pub(super) fn begin_memo(self: &Arc<Self>) -> MemoRunning {
+        self.state().memos += 1;
+        MemoRunning(Arc::clone(self))
+    }
+
+    /// What the call ends with, if its handler waits for nothing but answers or went wrong.
+    /// Otherwise the driver is woken when that changes.
+    pub(crate) fn ending(&self, context: &Context<'_>) -> Option<Result<Paused, Failure>> {
+        let mut state = self.state();
+        if let Some(failure) = state.ended.take() {
+            return Some(Err(failure));
+        }
+        if state.memos == 0
+            && !state.visits.is_empty()
+            && let Some(failure) = self.visits_first(&state)
+        {
+            return Some(Err(failure));
+        }
+        if let (Way::Rounds(back), None) = (&self.way, self.task.get())
+            && state.memos == 0
+            && let Some(pause) = state.round.pause()
+        {
+            drop(state);
+            return Some(back.seal(pause).map_err(Failure::Fault));
+        }
+        state.driver = Some(context.waker().clone());
+        None
+    }
+
+    /// What has to be found out before the handler runs, to be asked once.
+    pub(crate) fn admission(&self) -> Option<BoxFuture<'static, Result<(), Failure>>> {
+        self.state().admission.take()
+    }
+
+    /// What the call ends with although its handler came to an end.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.state().ended.take()
+    }
+}
+
+/// The answers that a request brings, unread.
+fn read_responses(text: &str) -> Result<BTreeMap<Cow<'_, str>, &RawValue>, Reject> {
+    serde_json::from_str(text)
+        .map_err(|_| Reject::invalid_params("`params.inputResponses` must be an object"))
+}
+
+/// Keeps the handler from being dropped for as long as it lives.
+pub(super) struct MemoRunning(Arc<Asking>);
+
+impl Drop for MemoRunning {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.memos -= 1;
+        state.wake_driver();
+    }
+}

@@ -1,0 +1,171 @@
+//! Forms: a Rust type, the fields that a client shows for it, and the way back.
+
+use std::{any::type_name, borrow::Cow, collections::BTreeMap};
+
+use turnbuckle_protocol::{ElicitResult, ElicitSchema, ElicitValue, PrimitiveSchema};
+use turnbuckle_session::round::FormSchema;
+
+use super::FormField;
+use crate::Misfit;
+
+/// What a user can be asked to fill in: a flat set of text, numbers, booleans and choices.
+///
+/// `#[derive(Form)]` of the `turnbuckle` crate writes it for a struct, and refuses what no client
+/// could show. By hand it is two functions:
+///
+/// ```
+/// use turnbuckle_protocol::ElicitSchema;
+/// use turnbuckle_server::{Filled, Form, FormField, Misfit};
+///
+/// struct Seat {
+///     row: u8,
+/// }
+///
+/// impl Form for Seat {
+///     fn schema() -> ElicitSchema {
+///         ElicitSchema::new().with_required("row", u8::schema())
+///     }
+///
+///     fn read(filled: &mut Filled) -> Result<Self, Misfit> {
+///         Ok(Self { row: filled.take("row")? })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a form",
+    label = "not a form",
+    note = "write `#[derive(Form)]` on a struct whose fields are text, numbers, booleans or choices; \
+            a form that is made at run time goes to `form_of`"
+)]
+pub trait Form: Sized {
+    /// The fields, in the order they are shown.
+    fn schema() -> ElicitSchema;
+
+    /// The same fields, from one place for all who ask. `#[derive(Form)]` keeps such a place.
+    fn shared() -> Cow<'static, FormSchema> {
+        Cow::Owned(FormSchema::new(Self::schema()))
+    }
+
+    /// The value, of what was filled in. All of it fits the schema by then.
+    ///
+    /// # Errors
+    /// Where the type allows less than its schema says.
+    fn read(filled: &mut Filled) -> Result<Self, Misfit>;
+}
+
+/// A form without fields: the user can only agree, or not.
+impl Form for () {
+    fn schema() -> ElicitSchema {
+        ElicitSchema::new()
+    }
+
+    fn read(_filled: &mut Filled) -> Result<Self, Misfit> {
+        Ok(())
+    }
+}
+
+/// What a user filled in: a value for each field that is not empty.
+#[derive(Debug, Default)]
+pub struct Filled(BTreeMap<String, ElicitValue>);
+
+impl Filled {
+    /// Takes a field out; one that may be left empty is `None` then.
+    ///
+    /// # Errors
+    /// If the field is empty and must not be, or does not fit its type.
+    pub fn take<T: FormField>(&mut self, name: &str) -> Result<T, Misfit> {
+        match self.0.remove(name) {
+            Some(value) => read(name, value),
+            None => T::EMPTY.map_or_else(|| Err(Misfit::missing(name)), |empty| Ok(empty())),
+        }
+    }
+
+    /// Takes a field out, or another value where it was left empty.
+    ///
+    /// # Errors
+    /// If the field does not fit its type.
+    pub fn take_or<T: FormField>(
+        &mut self,
+        name: &str,
+        empty: impl FnOnce() -> T,
+    ) -> Result<T, Misfit> {
+        match self.0.remove(name) {
+            Some(value) => read(name, value),
+            None => Ok(empty()),
+        }
+    }
+
+    /// Takes a field out, or what the form showed there at first. An `Option` stays empty: there
+    /// the user has taken it away.
+    ///
+    /// # Errors
+    /// If the field does not fit its type, or nothing was shown.
+    pub fn take_or_preset<T: FormField>(
+        &mut self,
+        name: &str,
+        form: &ElicitSchema,
+    ) -> Result<T, Misfit> {
+        if T::EMPTY.is_none() && !self.0.contains_key(name) {
+            let preset = form.properties.get(name).and_then(preset);
+            return preset.map_or_else(|| Err(Misfit::missing(name)), |value| read(name, value));
+        }
+        self.take(name)
+    }
+}
+
+impl From<ElicitResult> for Filled {
+    fn from(result: ElicitResult) -> Self {
+        Self(result.content.into_iter().flatten().collect())
+    }
+}
+
+fn read<T: FormField>(name: &str, value: ElicitValue) -> Result<T, Misfit> {
+    T::read(value).ok_or_else(|| Misfit::new(name, format!("does not fit `{}`", type_name::<T>())))
+}
+
+/// What stands in a field at first.
+fn preset(field: &PrimitiveSchema) -> Option<ElicitValue> {
+    match field {
+        PrimitiveSchema::String(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::Number(field) => field.default.clone().map(ElicitValue::Number),
+        PrimitiveSchema::Boolean(field) => field.default.map(ElicitValue::Boolean),
+        PrimitiveSchema::SingleSelect(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::TitledSingleSelect(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::LegacyTitled(field) => field.default.clone().map(ElicitValue::Text),
+        PrimitiveSchema::MultiSelect(field) => field.default.clone().map(ElicitValue::Choices),
+        PrimitiveSchema::TitledMultiSelect(field) => {
+            field.default.clone().map(ElicitValue::Choices)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handler::ask::form_limit::Preset as _;
+
+    fn form() -> ElicitSchema {
+        let mut row = u8::schema();
+        row.preset(3);
+        ElicitSchema::new().with("row", row)
+    }
+
+    #[test]
+    fn a_field_left_empty_is_what_the_form_showed_at_first() {
+        let row: u8 = Filled::default().take_or_preset("row", &form()).unwrap();
+        assert_eq!(row, 3);
+        let taken_away: Option<u8> = Filled::default().take_or_preset("row", &form()).unwrap();
+        assert_eq!(taken_away, None);
+        let other: u8 = Filled::default().take_or("row", || 9).unwrap();
+        assert_eq!(other, 9);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let mut filled = Filled([("row".to_owned(), ElicitValue::Number(300.into()))].into());
+        let misfit = filled.take::<u8>("row").unwrap_err();
+        assert_eq!(misfit.to_string(), "field `row` does not fit `u8`");
+        let missing = filled.take::<u8>("row").unwrap_err();
+        assert_eq!(missing.to_string(), "field `row` is missing");
+    }
+}

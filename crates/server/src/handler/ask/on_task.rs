@@ -1,0 +1,34 @@
+//! Asks of a call that is a task: written down on it, and answered there.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::InputRequests;
+use turnbuckle_session::round::BadAnswer;
+
+use super::Asking;
+use crate::handler::TaskChannel;
+
+impl Asking {
+    /// From now on questions are written down here.
+    pub(crate) fn on_task(&self, task: &Arc<TaskChannel>) {
+        let _ = self.task.set(Arc::clone(task));
+    }
+
+    /// The open questions, unless they are those with these keys.
+    pub(crate) fn open_unless(&self, known: &[String]) -> Option<InputRequests> {
+        let state = self.state();
+        let open = state.round.open();
+        let is_known = open.len() == known.len() && open.keys().eq(known);
+        (!is_known).then(|| open.to_requests())
+    }
+
+    /// Takes the answer to a question.
+    pub(crate) fn take_answer(&self, key: &str, answer: &RawValue) -> Result<(), BadAnswer> {
+        self.state().round.merge([(key, answer)])
+    }
+
+    pub(super) fn is_answered(&self, key: &str) -> bool {
+        self.state().round.journal().answer(key).is_some()
+    }
+}

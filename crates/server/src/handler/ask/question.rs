@@ -1,0 +1,182 @@
+//! One question, from asking to its answer.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::InputResponse;
+use turnbuckle_session::round::{Fingerprint, Impossible, Posed};
+
+use super::{Asking, asking::QuestionStatus, visit::Course};
+use crate::failure::AskFailed;
+
+/// A question to the client. Await it for the answer, and join several to ask them at once.
+///
+/// Not every client can be asked everything: before 2025-06-18 there are no forms, before
+/// 2025-11-25 no URLs, and a client may lack what it takes. Say with [`or`](Self::or) what holds
+/// then; else the caller is told what is missing.
+///
+/// # Cancel safety
+/// Dropping it takes the question back.
+#[must_use = "a question is asked when it is awaited"]
+pub struct Question<'a, T> {
+    asking: &'a Arc<Asking>,
+    key: String,
+    /// The question and what it is known by.
+    posed: Posed,
+    fingerprint: Fingerprint,
+    read: fn(&str, InputResponse) -> Result<T, AskFailed>,
+    otherwise: Otherwise<'a, T>,
+    course: Course,
+    stage: QuestionStage,
+}
+
+/// What holds where the client cannot be asked.
+enum Otherwise<'a, T> {
+    Nothing,
+    Value(T),
+    Made(Box<dyn FnOnce(&Impossible) -> T + Send + 'a>),
+}
+
+enum QuestionStage {
+    Unasked,
+    /// It stands among the open questions, and its answer comes in a later round.
+    Open,
+    /// It is on its way to the client and back.
+    Sent(BoxFuture<'static, Result<(), AskFailed>>),
+    Done,
+}
+
+/// Nothing in it is pinned.
+impl<T> Unpin for Question<'_, T> {}
+
+impl<'a, T> Question<'a, T> {
+    pub(super) fn new(
+        asking: &'a Arc<Asking>,
+        key: &str,
+        question: Posed,
+        read: fn(&str, InputResponse) -> Result<T, AskFailed>,
+    ) -> Self {
+        Self {
+            asking,
+            key: key.to_owned(),
+            fingerprint: question.fingerprint(),
+            posed: question,
+            read,
+            otherwise: Otherwise::Nothing,
+            course: Course::Waits,
+            stage: QuestionStage::Unasked,
+        }
+    }
+
+    pub(super) fn taking(mut self, course: Course) -> Self {
+        self.course = course;
+        self
+    }
+
+    /// Goes on with this value where the client cannot be asked.
+    ///
+    /// ```
+    /// # use turnbuckle_server::{Ask, ToolError};
+    /// async fn folders(Ask(ask): Ask) -> Result<String, ToolError> {
+    ///     let roots = ask.roots("roots").or(Vec::new()).await?;
+    ///     Ok(format!("{} folders", roots.len()))
+    /// }
+    /// ```
+    pub fn or(self, value: T) -> Self {
+        self.otherwise(Otherwise::Value(value))
+    }
+
+    /// Goes on with the value that this makes, where the client cannot be asked.
+    pub fn or_else(self, make: impl FnOnce(&Impossible) -> T + Send + 'a) -> Self {
+        self.otherwise(Otherwise::Made(Box::new(make)))
+    }
+
+    fn otherwise(mut self, otherwise: Otherwise<'a, T>) -> Self {
+        self.otherwise = otherwise;
+        self
+    }
+
+    fn impossible(&mut self, impossible: Impossible) -> Result<T, AskFailed> {
+        match std::mem::replace(&mut self.otherwise, Otherwise::Nothing) {
+            Otherwise::Nothing => Err(AskFailed::Impossible(impossible)),
+            Otherwise::Value(value) => Ok(value),
+            Otherwise::Made(make) => Ok(make(&impossible)),
+        }
+    }
+
+    /// Asks, and waits: in a session until the client has answered, in rounds for ever, because
+    /// a round with an open question is dropped.
+    fn poll_answer(&mut self, context: &mut Context<'_>) -> Poll<Result<T, AskFailed>> {
+        loop {
+            if let QuestionStage::Sent(sent) = &mut self.stage {
+                ready!(sent.as_mut().poll(context))?;
+                self.asking.leave(&self.key);
+                self.stage = QuestionStage::Unasked;
+            }
+            let is_new = matches!(self.stage, QuestionStage::Unasked);
+            match self
+                .asking
+                .ask(&self.key, &self.posed, self.fingerprint, is_new)
+            {
+                QuestionStatus::Answered(response) => {
+                    return Poll::Ready((self.read)(&self.key, response));
+                }
+                QuestionStatus::Impossible(impossible) => {
+                    return Poll::Ready(self.impossible(impossible));
+                }
+                QuestionStatus::Wrong(failed) => return Poll::Ready(Err(failed)),
+                QuestionStatus::Ended => return Poll::Pending,
+                QuestionStatus::Open => {
+                    self.stage = QuestionStage::Open;
+                    return Poll::Pending;
+                }
+                QuestionStatus::Send(sent) => {
+                    self.stage = QuestionStage::Sent(sent);
+                    if self.course == Course::Ends && self.asking.end_for_visit(&self.key) {
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T> Future for Question<'_, T> {
+    type Output = Result<T, AskFailed>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = ready!(self.poll_answer(context));
+        self.end();
+        Poll::Ready(answer)
+    }
+}
+
+impl<T> Question<'_, T> {
+    /// Nobody waits for it any more.
+    fn end(&mut self) {
+        match std::mem::replace(&mut self.stage, QuestionStage::Done) {
+            QuestionStage::Open | QuestionStage::Sent(_) => self.asking.leave(&self.key),
+            QuestionStage::Unasked | QuestionStage::Done => {}
+        }
+    }
+}
+
+impl<T> Drop for Question<'_, T> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<T> fmt::Debug for Question<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Question")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}

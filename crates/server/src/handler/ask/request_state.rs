@@ -1,0 +1,147 @@
+//! `requestState`: what a call knows between two rounds, on its way through the client.
+
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_session::round::{
+    BadState, Binding, Opened, Pause, Paused, RequestDigest,
+    seal::{CLOCK_SKEW_SECONDS, NONCE_BYTES},
+};
+use turnbuckle_store::Spend;
+
+use super::AskContext;
+use crate::{Failure, Fault, Reject};
+
+/// What the retry must be: the same request of the same caller.
+pub(super) struct Return {
+    pub(super) context: Arc<AskContext>,
+    pub(super) caller: Option<String>,
+    pub(super) request: RequestDigest,
+}
+
+impl Return {
+    fn binding(&self) -> Binding<'_> {
+        let binding = Binding::new(self.request);
+        match &self.caller {
+            Some(caller) => binding.with_caller(caller),
+            None => binding,
+        }
+    }
+
+    /// Opens what the client brought back.
+    pub(super) fn open(&self, state: &str) -> Result<Opened, Failure> {
+        let opened = if state.len() > self.context.settings.max_state_bytes {
+            Err(BadState::TooLarge(state.len()))
+        } else {
+            self.context.keys().open(state, &self.binding(), now())
+        };
+        opened.map_err(|bad| refused(&bad))
+    }
+
+    /// The reply that says what is missing.
+    pub(super) fn seal(&self, pause: Pause) -> Result<Paused, Fault> {
+        let mut nonce = [0; NONCE_BYTES];
+        getrandom::fill(&mut nonce)
+            .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
+        let settings = &self.context.settings;
+        let expires = now().saturating_add(settings.answer_within.as_secs());
+        let result = pause.seal(&self.context.keys(), &self.binding(), expires, nonce);
+        let bytes = result.request_state.len();
+        if bytes > settings.max_state_bytes {
+            return Err(Fault::new(TooLarge {
+                bytes,
+                limit: settings.max_state_bytes,
+            }));
+        }
+        Ok(result)
+    }
+
+    /// What has to be found out before a retry with this state is served, if states count once.
+    pub(super) fn admission(
+        &self,
+        state: &Opened,
+    ) -> Option<BoxFuture<'static, Result<(), Failure>>> {
+        let spent = Arc::clone(self.context.settings.spent.as_ref()?);
+        let (id, expires) = (state.id, state.expires);
+        Some(Box::pin(async move {
+            // As long as clocks may differ, the state is still taken, so it is remembered.
+            let until = expires.saturating_add(CLOCK_SKEW_SECONDS);
+            match spent.spend(id.as_bytes(), until, now()).await {
+                Ok(Spend::Now) => Ok(()),
+                Ok(_) => Err(refused(&BadState::Spent)),
+                Err(error) => Err(Failure::Fault(Fault::new(error))),
+            }
+        }))
+    }
+}
+
+/// The log may know what was wrong with a state; the client may not.
+fn refused(bad: &BadState) -> Failure {
+    tracing::warn!(%bad, "a requestState was refused");
+    Failure::Reject(Reject::of(bad.to_error()))
+}
+
+/// A call that knows more than its client may be given to carry.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "what the call must remember takes {bytes} bytes of `requestState`, more than the {limit} allowed: \
+     keep a name in the memo and the thing itself elsewhere, or raise `Server::max_state`"
+)]
+struct TooLarge {
+    bytes: usize,
+    limit: usize,
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use turnbuckle_protocol::{ClientCapabilities, InputRequest, RequestParams, Revision};
+    use turnbuckle_session::round::{KeyRing, Round};
+
+    use super::*;
+    use crate::handler::ask::AskSettings;
+
+    fn pause() -> Pause {
+        let client = ClientCapabilities::new().with_roots();
+        let mut round = Round::new(Revision::LATEST, client);
+        let roots = InputRequest::ListRoots(RequestParams::default());
+        round.ask("roots", &roots).unwrap();
+        round.pause().unwrap()
+    }
+
+    fn back(settings: AskSettings) -> Return {
+        let keys = KeyRing::from_secret(&[7; 32]).unwrap();
+        Return {
+            context: Arc::new(AskContext::new(settings, keys)),
+            caller: None,
+            request: RequestDigest::named("tools/call", "book"),
+        }
+    }
+
+    #[test]
+    fn a_state_opens_for_as_long_as_was_set_and_no_longer() {
+        let back = back(AskSettings {
+            answer_within: Duration::from_mins(2),
+            ..AskSettings::default()
+        });
+        let before = now();
+        let state = back.seal(pause()).unwrap().request_state;
+        let open = |now| back.context.keys().open(&state, &back.binding(), now);
+        assert!(back.open(&state).is_ok());
+        assert!(open(before + 120).is_ok());
+        // A little may have passed since, and clocks may differ.
+        let late = now() + 120 + CLOCK_SKEW_SECONDS + 1;
+        assert!(matches!(open(late), Err(BadState::Expired { .. })));
+    }
+}

@@ -1,0 +1,60 @@
+//! What becomes of a call between its rounds: how long it may take, how much it may hold, and
+//! whether it may go on twice.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_base::lock::RwLock;
+use turnbuckle_session::round::{KeyRing, seal::MAX_STATE_BYTES};
+use turnbuckle_store::SpentStates;
+
+/// How long a client may take before its retry is refused. A person may go and look something up;
+/// a box that is stolen from a log should not open tomorrow.
+const ANSWER_WITHIN: Duration = Duration::from_hours(1);
+
+#[derive(Clone)]
+pub(crate) struct AskSettings {
+    pub(crate) answer_within: Duration,
+    /// Of the text, as it stands in the message.
+    pub(crate) max_state_bytes: usize,
+    /// Where states are spent, if each counts once.
+    pub(crate) spent: Option<Arc<dyn SpentStates>>,
+    /// Whether a session is asked by tasks of its own, where it has them.
+    pub(crate) asks_by_tasks: bool,
+}
+
+/// What the asks of all calls share.
+pub(crate) struct AskContext {
+    pub(crate) settings: AskSettings,
+    /// Seals what a handler knows between rounds.
+    keys: RwLock<Arc<KeyRing>>,
+}
+
+impl AskContext {
+    pub(crate) fn new(settings: AskSettings, keys: KeyRing) -> Self {
+        Self {
+            settings,
+            keys: RwLock::new(Arc::new(keys)),
+        }
+    }
+
+    /// The keys as they are now.
+    pub(crate) fn keys(&self) -> Arc<KeyRing> {
+        Arc::clone(&self.keys.read())
+    }
+
+    /// Seals and opens with these from now on.
+    pub(crate) fn set_keys(&self, keys: KeyRing) {
+        *self.keys.write() = Arc::new(keys);
+    }
+}
+
+impl Default for AskSettings {
+    fn default() -> Self {
+        Self {
+            answer_within: ANSWER_WITHIN,
+            max_state_bytes: MAX_STATE_BYTES,
+            spent: None,
+            asks_by_tasks: false,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A visit to a URL, as a handler asks for it.
+
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use turnbuckle_protocol::ElicitRequestUrlParams;
+
+use super::{
+    Asking,
+    asking::{AskState, Way},
+};
+use crate::{Failure, Reject};
+
+/// A URL for a person to visit, for what must not pass through the client: a login, a payment.
+///
+/// ```
+/// use turnbuckle_server::{Ask, ToolError, Visit};
+///
+/// async fn files(Ask(ask): Ask) -> Result<String, ToolError> {
+///     # let (is_linked, state) = (true, "5f3a…");
+///     if !is_linked {
+///         let url = format!("https://files.example/link?state={state}");
+///         let visit = Visit::new("Link your files", url).id(state).first();
+///         ask.visit("link", visit).await?.accepted()?;
+///     }
+///     Ok("linked".into())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Visit {
+    message: String,
+    url: String,
+    id: Option<String>,
+    pub(super) course: Course,
+}
+
+/// What becomes of the call meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    /// It waits for the person to agree.
+    Waits,
+    /// It ends, where there is an error that says so.
+    Ends,
+}
+
+impl Visit {
+    /// A visit, with what the person reads before it.
+    pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            url: url.into(),
+            id: None,
+            course: Course::Waits,
+        }
+    }
+
+    /// Names the visit, so that its end can be told with
+    /// [`Changes::visited`](crate::Changes::visited). The name is seen by the client, and must be
+    /// one that no other visit has and that nobody can guess. Unless set it is random.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Ends the call until the person has been there, in sessions of 2025-11-25: the client is told
+    /// by an error which visit is wanted first, and calls again after it. The handler runs from
+    /// its start then, and finds out by itself whether the visit was made. Elsewhere the call
+    /// waits, as it does without this.
+    pub fn first(mut self) -> Self {
+        self.course = Course::Ends;
+        self
+    }
+
+    /// The question, in the words of all revisions.
+    pub(super) fn into_params(self, key: &str) -> ElicitRequestUrlParams {
+        // 2025-11-25 wants an id of its own for each visit; the other revisions have none.
+        let id = self.id.or_else(random_id).unwrap_or_else(|| key.to_owned());
+        ElicitRequestUrlParams::new(self.message, self.url).with_elicitation_id(id)
+    }
+}
+
+impl Asking {
+    /// Ends the call with an error that asks for this visit, where there is such an error.
+    pub(super) fn end_for_visit(&self, key: &str) -> bool {
+        let mut state = self.state();
+        let key = [key.to_owned()];
+        let is_session = matches!(self.way, Way::Requests(_)) && self.task.get().is_none();
+        if !is_session || state.round.visit_first(&key).is_none() {
+            return false;
+        }
+        state.visits.extend(key);
+        state.wake_driver();
+        true
+    }
+
+    /// The error that asks for visits before the call; the client will be told of their end.
+    pub(super) fn visits_first(&self, state: &AskState) -> Option<Failure> {
+        let Way::Requests(peer) = &self.way else {
+            return None;
+        };
+        let error = state.round.visit_first(&state.visits)?;
+        let visits = error.url_elicitation_data();
+        for visit in visits.iter().flat_map(|data| &data.elicitations) {
+            peer.expect_visit(visit);
+        }
+        Some(Failure::Reject(Reject::of(error)))
+    }
+}
+
+/// A name that no other visit has, if there is randomness to make one of.
+fn random_id() -> Option<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
+}

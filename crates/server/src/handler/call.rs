@@ -1,0 +1,157 @@
+//! One call of a tool, a prompt or a resource, as handlers, extractors and layers see it.
+
+use std::{
+    any::{Any, TypeId},
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    ClientCapabilities, IdRef, Revision,
+    envelope::{Held, Raw, RequestMeta},
+};
+
+use super::{arguments::Arguments, ask::CallAsks, context::CallContext, task_channel::TaskChannel};
+use crate::client::{CancelFlag, Peer, caller::Caller};
+
+/// A call: what is called, with what, by whom.
+///
+/// Extractors read it. Layers own it (`Call<'static>`) and may add values of their own with
+/// [`Call::insert`], for extractors further in to find.
+pub struct Call<'a> {
+    pub(crate) context: Arc<CallContext>,
+    pub(crate) origin: Origin<'a>,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) input: Option<Held<'a>>,
+    pub(crate) arguments: Option<Arc<Arguments>>,
+    pub(crate) cancel: OnceLock<CancelFlag>,
+    pub(crate) asks: CallAsks<'a>,
+    pub(crate) extensions: Vec<(TypeId, Box<dyn Any + Send + Sync>)>,
+    /// Of a call that is or may become a task.
+    pub(crate) task: Option<Arc<TaskChannel>>,
+}
+
+/// The request that a call comes from.
+pub(crate) struct Origin<'a> {
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) revision: Revision,
+    pub(crate) id: IdRef<'a>,
+    /// Whether the request says anything about a trace.
+    pub(crate) has_trace: bool,
+    pub(crate) meta: Option<Held<'a>>,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(
+        context: &Arc<CallContext>,
+        origin: Origin<'a>,
+        asks: CallAsks<'a>,
+        name: Cow<'a, str>,
+        input: Option<Held<'a>>,
+        arguments: Option<Arc<Arguments>>,
+    ) -> Self {
+        Self {
+            context: Arc::clone(context),
+            origin,
+            name,
+            input,
+            arguments,
+            cancel: OnceLock::new(),
+            asks,
+            extensions: Vec::new(),
+            task: None,
+        }
+    }
+}
+
+impl Call<'_> {
+    /// The name of the tool or prompt, or the URI of the resource.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The arguments as they came: a JSON object, unparsed.
+    pub fn raw_arguments(&self) -> Option<&RawValue> {
+        self.input.as_ref().map(|input| input.raw().value())
+    }
+
+    /// The whole `_meta` of the request, unparsed.
+    pub fn raw_meta(&self) -> Option<&RawValue> {
+        self.origin.meta.as_ref().map(|meta| meta.raw().value())
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &Caller {
+        self.origin.peer.caller()
+    }
+
+    /// The revision that this exchange speaks. Handlers have no need of it; logs may.
+    pub fn revision(&self) -> Revision {
+        self.origin.revision
+    }
+
+    /// Puts a value beside the call, for extractors further in.
+    pub fn insert<T: Any + Send + Sync>(&mut self, value: T) {
+        self.extensions.retain(|(id, _)| *id != TypeId::of::<T>());
+        self.extensions.push((TypeId::of::<T>(), Box::new(value)));
+    }
+
+    /// A value that a layer put beside the call.
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        let (_, value) = self
+            .extensions
+            .iter()
+            .find(|(id, _)| *id == TypeId::of::<T>())?;
+        value.downcast_ref()
+    }
+
+    /// What the client declared of an extension, with this request or in the handshake.
+    pub(crate) fn client_extension(&self, id: &str) -> Option<serde_json::Value> {
+        let find = |client: &ClientCapabilities| client.extension(id).cloned();
+        if !self.origin.revision.is_modern() {
+            return find(&self.origin.peer.client()?.capabilities);
+        }
+        let raw = self.request_meta().client_capabilities?;
+        find(&serde_json::from_str(raw.get()).ok()?)
+    }
+
+    /// The arguments as they came, where their text is enough.
+    pub(crate) fn input(&self) -> Option<Raw<'_>> {
+        self.input.as_ref().map(Held::raw)
+    }
+
+    pub(crate) fn request_meta(&self) -> RequestMeta<'_> {
+        self.origin
+            .meta
+            .as_ref()
+            .and_then(|meta| RequestMeta::from_raw(meta.raw()))
+            .unwrap_or_default()
+    }
+
+    /// What tells the call that it was cancelled.
+    pub(crate) fn cancel_flag(&self) -> CancelFlag {
+        self.cancel.get_or_init(CancelFlag::default).clone()
+    }
+
+    /// The same call, borrowed from nothing.
+    pub(crate) fn into_owned(self) -> Call<'static> {
+        Call {
+            context: self.context,
+            origin: Origin {
+                peer: self.origin.peer,
+                revision: self.origin.revision,
+                id: self.origin.id.into_static(),
+                has_trace: self.origin.has_trace,
+                meta: self.origin.meta.map(Held::into_owned),
+            },
+            name: Cow::Owned(self.name.into_owned()),
+            input: self.input.map(Held::into_owned),
+            arguments: self.arguments,
+            cancel: self.cancel,
+            asks: self.asks.into_owned(),
+            extensions: self.extensions,
+            task: self.task,
+        }
+    }
+}

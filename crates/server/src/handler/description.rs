@@ -1,0 +1,33 @@
+//! What a handler says of itself when it is registered.
+
+use std::any::TypeId;
+
+use super::{arguments::Arguments, output_check::OutputCheck};
+
+/// What extractors and outputs say of themselves when a handler is registered.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of a handler, whatever the others say"
+)]
+#[derive(Default)]
+pub struct Description {
+    pub(crate) arguments: Option<Arguments>,
+    pub(crate) output: Option<OutputCheck>,
+    /// Whether the output schema was written by hand, so that the type says nothing of it.
+    pub(crate) is_output_declared: bool,
+    /// Whether the handler takes the params of an extension's method.
+    pub(crate) takes_params: bool,
+    /// Whether the handler says itself when it becomes a task.
+    pub(crate) begins_task: bool,
+    pub(crate) states: Vec<(TypeId, &'static str)>,
+    pub(crate) problems: Vec<String>,
+    /// Whether the handler sends log messages.
+    pub(crate) logs: bool,
+}
+
+impl Description {
+    /// Says that the handler cannot be registered, and why. Setting up the server fails with it.
+    pub fn problem(&mut self, problem: impl Into<String>) {
+        self.problems.push(problem.into());
+    }
+}

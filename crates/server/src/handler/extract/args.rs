@@ -1,0 +1,65 @@
+//! The arguments of a call.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, value::RawValue};
+
+use super::Extract;
+use crate::{
+    Call, Failure, Fault,
+    handler::{Arguments, Description, arguments::Patterns},
+};
+
+/// The arguments, as a type of yours.
+///
+/// The tool's input schema is the schema of `T`: doc comments become descriptions, `Option`
+/// fields may be left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Args<T>(pub T);
+
+impl<T: DeserializeOwned + JsonSchema + Send> Extract for Args<T> {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        read(call).map(Self)
+    }
+
+    fn describe(description: &mut Description) {
+        describe::<T>(description, |schema| {
+            Arguments::derived::<T>(schema, Patterns::SOME)
+        });
+    }
+}
+
+/// The arguments of a call, as a type.
+pub(super) fn read<T: DeserializeOwned>(call: &Call<'_>) -> Result<T, Failure> {
+    let arguments = call.arguments.as_deref().ok_or_else(|| {
+        Failure::Fault(Fault::new("the handler was registered without arguments"))
+    })?;
+    arguments.read(call.input())
+}
+
+/// Says what the arguments are. `derived` makes them of their schema.
+pub(super) fn describe<T: JsonSchema>(
+    description: &mut Description,
+    derived: impl FnOnce(Map<String, Value>) -> Arguments,
+) {
+    if description.arguments.is_some() {
+        description.problem("a handler takes its arguments once: two `Args` parameters");
+    }
+    match turnbuckle_schema::arguments_schema::<T>() {
+        Ok(schema) => description.arguments = Some(derived(schema)),
+        Err(error) => description.problem(error.to_string()),
+    }
+}
+
+/// The arguments as they came: a JSON object, unparsed and unchecked.
+///
+/// For handlers that pass them on. Give the tool its schema with
+/// [`Tool::input_schema`](crate::Tool::input_schema).
+#[derive(Clone, Debug)]
+pub struct RawArgs(pub Option<Box<RawValue>>);
+
+impl Extract for RawArgs {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        Ok(Self(call.raw_arguments().map(ToOwned::to_owned)))
+    }
+}

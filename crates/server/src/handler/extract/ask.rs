@@ -1,0 +1,56 @@
+//! Asking the client, from inside a handler.
+
+use std::sync::Arc;
+
+use turnbuckle_protocol::ClientCapabilities;
+use turnbuckle_session::round::Declared;
+
+use super::Extract;
+use crate::{Asker, Call, Failure, handler::ask::Asking};
+
+/// The extractor: `Ask(ask): Ask`.
+#[derive(Clone)]
+pub struct Ask(pub Asker);
+
+/// The asks of a call, begun by the extractor that needs them first.
+fn asks_of(call: &Call<'_>) -> Result<Arc<Asking>, Failure> {
+    if let Some(asking) = call.asks.begun.get() {
+        return Ok(Arc::clone(asking));
+    }
+    let (origin, context) = (&call.origin, &call.context.asks);
+    let asking = if origin.revision.is_modern() {
+        let capabilities = match call.request_meta().client_capabilities {
+            Some(capabilities) => Declared::Text(capabilities.into()),
+            None => Declared::from(ClientCapabilities::default()),
+        };
+        let (caller, revision) = (call.caller(), origin.revision);
+        Asking::in_rounds(context, caller, revision, capabilities, &call.asks.rounds)?
+    } else {
+        Asking::in_session(
+            &origin.peer,
+            origin.revision,
+            context.settings.asks_by_tasks,
+        )
+    };
+    if let Some(task) = call.task.as_ref().filter(|task| task.takes_questions()) {
+        asking.on_task(task);
+    }
+    Ok(call.asks.begin(asking))
+}
+
+impl Extract for Ask {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        asks_of(call).map(|asking| Self(Asker(asking)))
+    }
+
+    /// Nothing where nobody can be asked. A `requestState` that is refused is no reason to go on
+    /// without it.
+    fn extract_if_there(call: &Call<'_>) -> Result<Option<Self>, Failure> {
+        match Self::extract(call) {
+            Ok(ask) => Ok(Some(ask)),
+            // mrtr: servers MUST reject state that fails verification.
+            Err(Failure::Reject(reject)) => Err(Failure::Reject(reject)),
+            Err(_) => Ok(None),
+        }
+    }
+}

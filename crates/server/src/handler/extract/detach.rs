@@ -1,0 +1,50 @@
+//! Letting the client of a long call hang up.
+
+use std::sync::Arc;
+
+use super::Extract;
+use crate::{Call, Failure, client::Peer};
+
+/// Lets the client of a long call hang up and come back for the answer.
+///
+/// In 2025-11-25 over HTTP a server may close the connection of a call that still runs; the client
+/// waits a while and then asks for the rest. That frees the connection, and whatever a proxy holds
+/// for it. Everywhere else this does nothing, so a handler need not ask where it runs.
+///
+/// ```
+/// # use turnbuckle_server::Detach;
+/// # async fn press() {}
+/// async fn print(detach: Detach) -> &'static str {
+///     detach.now().await;
+///     press().await; // takes an hour
+///     "printed"
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Detach(Option<Arc<Peer>>);
+
+impl Detach {
+    /// Whether this client can come back.
+    pub fn is_possible(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Closes the connection, behind what was sent so far. The call goes on, and what it sends is
+    /// kept for the client.
+    pub async fn now(&self) {
+        if let Some(peer) = &self.0 {
+            peer.detach().await;
+        }
+    }
+}
+
+impl Extract for Detach {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let peer = call
+            .origin
+            .peer
+            .is_detachable()
+            .then(|| Arc::clone(&call.origin.peer));
+        Ok(Self(peer))
+    }
+}

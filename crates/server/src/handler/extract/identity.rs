@@ -1,0 +1,37 @@
+//! What the request says of the client, and which resource it names.
+
+use super::Extract;
+use crate::{Call, Failure, Introduction};
+
+impl Extract for Introduction {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        if let Some(client) = call
+            .origin
+            .peer
+            .client()
+            .filter(|_| !call.origin.revision.is_modern())
+        {
+            return Ok(client);
+        }
+        let meta = call.request_meta();
+        Ok(Self {
+            info: meta
+                .client_info
+                .and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            capabilities: meta
+                .client_capabilities
+                .and_then(|raw| serde_json::from_str(raw.get()).ok())
+                .unwrap_or_default(),
+        })
+    }
+}
+
+/// The URI that is being read.
+#[derive(Clone, Debug)]
+pub struct Uri(pub String);
+
+impl Extract for Uri {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        Ok(Self(call.name().to_owned()))
+    }
+}

@@ -1,0 +1,39 @@
+//! Notifications of extensions, from a server to the client of a call.
+
+use std::{fmt, sync::Arc};
+
+use turnbuckle_protocol::method::Notification;
+
+use super::Extract;
+use crate::{Call, Failure, client::Peer};
+
+/// Sends notifications of an extension to the client, on the stream of this call.
+///
+/// Progress, log messages and changes have extractors of their own, which know when a client wants
+/// them; this is for what only an extension defines. Ask [`Declared`](crate::Declared) first
+/// whether the client knows it.
+#[derive(Clone)]
+pub struct Notify(Arc<Peer>);
+
+impl Notify {
+    /// Sends a notification; waits while the client does not read. Once the call is answered, or
+    /// its client gone, nobody hears it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready sends nothing.
+    pub async fn send<N: Notification>(&self, params: &N::Params) {
+        self.0.notify(N::NAME, params).await;
+    }
+}
+
+impl Extract for Notify {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        Ok(Self(Arc::clone(&call.origin.peer)))
+    }
+}
+
+impl fmt::Debug for Notify {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notify").finish_non_exhaustive()
+    }
+}

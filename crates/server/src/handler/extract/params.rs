@@ -1,0 +1,27 @@
+//! The params of a method of an extension.
+
+use serde::de::DeserializeOwned;
+use turnbuckle_protocol::envelope::Raw;
+
+use super::Extract;
+use crate::{Call, Failure, Reject, handler::Description};
+
+/// The params of a method of an extension, as a type of yours.
+///
+/// For the functions behind [`ExtensionMethod`](crate::ExtensionMethod); tools and prompts take
+/// [`Args`](crate::Args).
+#[derive(Clone, Copy, Debug)]
+pub struct Params<T>(pub T);
+
+impl<T: DeserializeOwned + Send> Extract for Params<T> {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let raw = call.input().map_or("{}", Raw::get);
+        serde_json::from_str(raw).map(Self).map_err(|error| {
+            Reject::invalid_params(format!("`params` cannot be read: {error}")).into()
+        })
+    }
+
+    fn describe(description: &mut Description) {
+        description.takes_params = true;
+    }
+}

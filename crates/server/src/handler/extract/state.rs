@@ -1,0 +1,35 @@
+//! What the server was given with `.state(…)`.
+
+use std::any::TypeId;
+
+use super::Extract;
+use crate::{Call, Failure, Fault, handler::Description};
+
+/// A value that the server was given with [`Server::state`](crate::Server::state), cloned.
+///
+/// Wrap what is not cheap to clone in an `Arc`. A handler that wants a state nobody gave is found
+/// when the server is set up, not when it is called.
+#[derive(Clone, Copy, Debug)]
+pub struct State<S>(pub S);
+
+impl<S: Clone + Send + Sync + 'static> Extract for State<S> {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        call.context
+            .states
+            .get::<S>()
+            .cloned()
+            .map(Self)
+            .ok_or_else(|| {
+                Failure::Fault(Fault::new(format!(
+                    "no state of type `{}` was given",
+                    std::any::type_name::<S>()
+                )))
+            })
+    }
+
+    fn describe(description: &mut Description) {
+        description
+            .states
+            .push((TypeId::of::<S>(), std::any::type_name::<S>()));
+    }
+}

@@ -1,0 +1,17 @@
+//! The trace that a call belongs to.
+
+use turnbuckle_protocol::TraceContext;
+
+use super::Extract;
+use crate::{Call, Failure, Reject};
+
+impl Extract for TraceContext {
+    /// Take an `Option` of it: most requests belong to no trace.
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let context = Self::of_request(&call.request_meta());
+        context.ok_or_else(|| {
+            Reject::invalid_params("the request belongs to no trace: send `traceparent` in `_meta`")
+                .into()
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! Plain async functions as handlers.
+//!
+//! A handler is any `async fn` whose parameters are extractors and whose output says how it
+//! becomes a result. The compiler finds both; nothing is registered by name.
+
+use std::future::Future;
+
+use futures_core::future::BoxFuture;
+
+use super::description::Description;
+use crate::{Call, Extract, Failure, IntoOutcome};
+
+/// What a handler is once its types are forgotten: called with the call, it extracts at once and
+/// gives a future that borrows nothing from the message.
+pub(crate) type Erased<T> =
+    Box<dyn Fn(&Call<'_>) -> Result<BoxFuture<'static, Result<T, Failure>>, Failure> + Send + Sync>;
+
+/// An async function of extractors that gives a `T`: a tool's result, a prompt, a resource.
+///
+/// Implemented for functions and closures of up to twelve extractors; you never implement it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handler",
+    label = "not an async function of extractors whose output can be sent",
+    note = "each parameter must implement `Extract` (such as `Args<T>`, `State<S>`, `Progress`), \
+            the output must be text, content, `Json<T>`, or a `Result` of these, and the future \
+            must be `Send`",
+    note = "plain parameters such as `city: String` need `#[tool]`, `#[prompt]` or `#[resource]`"
+)]
+pub trait Handler<X, T>: Send + Sync + 'static {
+    /// Collects what the extractors and the output say of themselves.
+    fn describe(description: &mut Description);
+
+    /// Extracts, and gives the running call.
+    fn start(&self, call: &Call<'_>) -> Result<BoxFuture<'static, Result<T, Failure>>, Failure>;
+}
+
+pub(crate) fn erase<X, T: 'static, H: Handler<X, T>>(handler: H) -> (Erased<T>, Description) {
+    let mut description = Description::default();
+    H::describe(&mut description);
+    (Box::new(move |call| handler.start(call)), description)
+}
+
+macro_rules! functions {
+    ($($extractor:ident)*) => {
+        impl<F, Fut, R, T, $($extractor,)*> Handler<(fn($($extractor,)*) -> R,), T> for F
+        where
+            F: Fn($($extractor,)*) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output = R> + Send + 'static,
+            R: IntoOutcome<T>,
+            T: 'static,
+            $($extractor: Extract,)*
+        {
+            fn describe(description: &mut Description) {
+                $($extractor::describe(description);)*
+                R::describe(description);
+            }
+
+            #[allow(unused_variables, reason = "a handler without extractors does not look")]
+            fn start(
+                &self,
+                call: &Call<'_>,
+            ) -> Result<BoxFuture<'static, Result<T, Failure>>, Failure> {
+                let running = self($($extractor::extract(call)?,)*);
+                Ok(Box::pin(async move { running.await.into_outcome() }))
+            }
+        }
+    };
+}
+
+functions!();
+functions!(E1);
+functions!(E1 E2);
+functions!(E1 E2 E3);
+functions!(E1 E2 E3 E4);
+functions!(E1 E2 E3 E4 E5);
+functions!(E1 E2 E3 E4 E5 E6);
+functions!(E1 E2 E3 E4 E5 E6 E7);
+functions!(E1 E2 E3 E4 E5 E6 E7 E8);
+functions!(E1 E2 E3 E4 E5 E6 E7 E8 E9);
+functions!(E1 E2 E3 E4 E5 E6 E7 E8 E9 E10);
+functions!(E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11);
+functions!(E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12);

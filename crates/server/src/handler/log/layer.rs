@@ -1,0 +1,143 @@
+//! `tracing` events of handlers as log messages.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use tracing::{
+    Event, Level, Subscriber,
+    field::{Field, Visit},
+};
+use tracing_subscriber::{Layer, layer::Context};
+use turnbuckle_protocol::LoggingLevel;
+
+use super::scope;
+use crate::handler::log_offer;
+
+/// Sends what handlers say with `tracing` to the client that called them, if it asked for log
+/// messages: a layer for `tracing_subscriber`.
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt as _;
+/// use turnbuckle_server::ClientLog;
+///
+/// // `module_path!()` in `main.rs` is the name of the program: its own events, and no others.
+/// let subscriber = tracing_subscriber::registry().with(ClientLog::of(module_path!()));
+/// # let _ = subscriber;
+/// ```
+///
+/// Only events of the targets that you name are sent. What libraries log may tell a stranger more
+/// than you wish, so name yours. An event becomes an object of its fields with the text in
+/// `message`; its target is the logger. Events of a task that a handler spawned have no call to
+/// belong to: see [`Log::scope`](crate::Log::scope).
+///
+/// Once it is installed, every server of the process declares `logging`. A filter on the whole
+/// subscriber also holds here; filter single layers if clients may see more than your own log.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is sent until the layer is part of the subscriber"]
+pub struct ClientLog {
+    targets: Vec<String>,
+}
+
+impl ClientLog {
+    /// Sends the events of this target and of those inside it: `app` is also `app::db`.
+    pub fn of(target: impl Into<String>) -> Self {
+        Self {
+            targets: vec![target.into()],
+        }
+    }
+
+    /// Sends those of another target too.
+    pub fn and(mut self, target: impl Into<String>) -> Self {
+        self.targets.push(target.into());
+        self
+    }
+
+    fn is_ours(&self, target: &str) -> bool {
+        self.targets.iter().any(|ours| {
+            target
+                .strip_prefix(ours.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        })
+    }
+}
+
+impl<S: Subscriber> Layer<S> for ClientLog {
+    fn on_layer(&mut self, _: &mut S) {
+        log_offer::start_forwarding();
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let metadata = event.metadata();
+        if !self.is_ours(metadata.target()) {
+            return;
+        }
+        let level = level_of(*metadata.level());
+        let Some(log) = scope::current().filter(|log| log.is_wanted(level)) else {
+            return;
+        };
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        log.say_as(Some(metadata.target()), level, fields.0);
+    }
+}
+
+fn level_of(level: Level) -> LoggingLevel {
+    match level {
+        Level::ERROR => LoggingLevel::Error,
+        Level::WARN => LoggingLevel::Warning,
+        Level::INFO => LoggingLevel::Info,
+        _ => LoggingLevel::Debug,
+    }
+}
+
+/// The fields of an event as JSON.
+#[derive(Default)]
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: impl Into<Value>) {
+        self.0.insert(field.name().to_owned(), value.into());
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.put(field, format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.put(field, value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_holds_those_inside_it_and_no_other() {
+        let layer = ClientLog::of("app").and("lib::db");
+        for ours in ["app", "app::x", "lib::db", "lib::db::pool"] {
+            assert!(layer.is_ours(ours), "{ours}");
+        }
+        for other in ["application", "lib", "lib::dbx", "", "turnbuckle_server"] {
+            assert!(!layer.is_ours(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Log messages for clients that asked for them.
+//!
+//! A session asks with `logging/setLevel`; since 2026-07-28 each request asks for itself, in its
+//! `_meta`. Nobody is sent a message that was not asked for, so before a session has set a level
+//! it gets none.
+//!
+//! A handler says things with [`Log`]. With the feature `tracing-layer`, `ClientLog` sends what
+//! handlers say with `tracing`.
+
+#[cfg(feature = "tracing-layer")]
+mod layer;
+mod scope;
+mod sender;
+
+#[cfg(feature = "tracing-layer")]
+pub use layer::ClientLog;
+pub(crate) use scope::scoped;
+pub use sender::Log;

@@ -1,0 +1,268 @@
+//! What a handler says to the client's log.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use serde::Serialize;
+use serde_json::json;
+use turnbuckle_protocol::{LoggingLevel, Meta, envelope};
+use turnbuckle_transport::NotNow;
+
+use crate::{
+    Call, Extract, Failure,
+    client::{CancelFlag, Peer},
+    handler::{Description, TaskChannel},
+};
+
+/// Bytes of one log message. A log is for reading; what is larger belongs in a resource.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// Who speaks when messages were lost.
+const OWN_LOGGER: &str = "turnbuckle";
+
+/// Sends log messages to a client that asked for them; costs nothing where none did.
+///
+/// What is said may be any JSON. It is sent if it is at least as severe as the client wants: a
+/// session says so with `logging/setLevel`, a request of 2026-07-28 in its `_meta`. Before that, and after the
+/// call has ended, nothing is sent.
+///
+/// Sending never waits. While the client does not read, and for messages beyond 64 KiB, what is
+/// said is dropped, and the client is told how much when it reads again.
+///
+/// ```
+/// use turnbuckle_server::Log;
+///
+/// async fn import(log: Log) -> &'static str {
+///     log.info("reading the file");
+///     log.named("database").warning(serde_json::json!({ "slow": "INSERT", "ms": 812 }));
+///     "done"
+/// }
+/// ```
+///
+/// Do not log secrets: the client's user, and perhaps a model, will read them.
+#[derive(Clone)]
+pub struct Log {
+    sender: Option<Arc<Sender>>,
+    logger: Option<Arc<str>>,
+}
+
+struct Sender {
+    peer: Arc<Peer>,
+    call: CancelFlag,
+    wanted: WantedLevel,
+    /// Of a call that is or may become a task.
+    channel: Option<Arc<TaskChannel>>,
+    lost: AtomicU64,
+}
+
+/// Who says how severe a message must be.
+enum WantedLevel {
+    /// The request did, for itself.
+    From(LoggingLevel),
+    /// The session may at any time.
+    BySession,
+}
+
+#[derive(Serialize)]
+struct Message<'a, D> {
+    level: LoggingLevel,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logger: Option<&'a str>,
+    data: D,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta>,
+}
+
+impl Log {
+    /// The log of a call, for layers. Their server says [`Server::logging`](crate::Server::logging).
+    pub fn of(call: &Call<'_>) -> Self {
+        Self {
+            sender: Sender::of(call).map(Arc::new),
+            logger: None,
+        }
+    }
+
+    /// The same log under the name of a part of the server.
+    pub fn named(&self, logger: impl Into<Arc<str>>) -> Self {
+        Self {
+            sender: self.sender.clone(),
+            logger: Some(logger.into()),
+        }
+    }
+
+    /// Whether a message of this severity would be sent. Ask before you compute something for it.
+    pub fn is_wanted(&self, level: LoggingLevel) -> bool {
+        self.sender
+            .as_ref()
+            .is_some_and(|sender| sender.wants(level))
+    }
+
+    /// Says something of any severity.
+    pub fn say(&self, level: LoggingLevel, data: impl Serialize) {
+        self.say_as(self.logger.as_deref(), level, data);
+    }
+
+    pub(super) fn say_as(&self, logger: Option<&str>, level: LoggingLevel, data: impl Serialize) {
+        let wanted = self.sender.as_ref().filter(|sender| sender.wants(level));
+        if let Some(sender) = wanted {
+            sender.send(&Message {
+                level,
+                logger,
+                data,
+                meta: sender.meta(),
+            });
+        }
+    }
+
+    /// For finding faults.
+    pub fn debug(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Debug, data);
+    }
+
+    /// What is going on.
+    pub fn info(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Info, data);
+    }
+
+    /// Normal, but worth seeing.
+    pub fn notice(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Notice, data);
+    }
+
+    /// Something may be wrong.
+    pub fn warning(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Warning, data);
+    }
+
+    /// Something failed.
+    pub fn error(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Error, data);
+    }
+
+    /// Something important failed.
+    pub fn critical(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Critical, data);
+    }
+
+    /// Somebody must act at once.
+    pub fn alert(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Alert, data);
+    }
+
+    /// Nothing works.
+    pub fn emergency(&self, data: impl Serialize) {
+        self.say(LoggingLevel::Emergency, data);
+    }
+
+    /// Whether anything could be sent, now or later.
+    pub(super) fn is_open(&self) -> bool {
+        self.sender.is_some()
+    }
+}
+
+impl Sender {
+    fn of(call: &Call<'_>) -> Option<Self> {
+        // logging: servers that send log messages MUST declare it.
+        if !call.context.logging.is_made() {
+            return None;
+        }
+        let wanted = if call.origin.revision.is_modern() {
+            // The request was refused already if this cannot be read.
+            let level = call.request_meta().log_level?;
+            WantedLevel::From(serde_json::from_str(level.get()).ok()?)
+        } else {
+            WantedLevel::BySession
+        };
+        Some(Self {
+            peer: Arc::clone(&call.origin.peer),
+            call: call.cancel_flag(),
+            wanted,
+            channel: call.task.clone(),
+            lost: AtomicU64::new(0),
+        })
+    }
+
+    fn wants(&self, level: LoggingLevel) -> bool {
+        let mildest = match self.wanted {
+            WantedLevel::From(mildest) => Some(mildest),
+            WantedLevel::BySession => self.peer.log_level(),
+        };
+        // logging: messages of a request come before its response.
+        mildest.is_some_and(|mildest| level >= mildest) && self.call.is_open() && !self.is_mute()
+    }
+
+    /// The task that the call has become, if it has.
+    fn task(&self) -> Option<&TaskChannel> {
+        let channel = self.channel.as_deref();
+        channel.filter(|channel| channel.takes_questions())
+    }
+
+    /// The extension: there MUST be no log messages for tasks.
+    fn is_mute(&self) -> bool {
+        matches!(self.wanted, WantedLevel::From(_)) && self.task().is_some()
+    }
+
+    /// tasks: all notifications of a task MUST name it.
+    fn meta(&self) -> Option<Meta> {
+        let task = self.task()?.task()?;
+        Some(Meta::new().with_related_task(task))
+    }
+
+    fn send<D: Serialize>(&self, message: &Message<'_, D>) {
+        let mut line = Vec::new();
+        let method = "notifications/message";
+        if let Err(error) = envelope::write_notification(&mut line, method, message) {
+            tracing::error!(%error, "a log message is no JSON");
+            return;
+        }
+        if line.len() > MAX_BYTES {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.report_loss();
+        if self.put(&line) == Err(NotNow::Full) {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says how many messages were lost, if there are any and there is room to say so.
+    fn report_loss(&self) {
+        let lost = self.lost.swap(0, Ordering::Relaxed);
+        if lost == 0 {
+            return;
+        }
+        let message = Message {
+            level: LoggingLevel::Warning,
+            logger: Some(OWN_LOGGER),
+            data: json!({ "message": "log messages were dropped", "dropped": lost }),
+            meta: self.meta(),
+        };
+        let mut line = Vec::new();
+        let written = envelope::write_notification(&mut line, "notifications/message", &message);
+        let is_told = written.is_ok()
+            && self.wants(LoggingLevel::Warning)
+            && self.put(&line) != Err(NotNow::Full);
+        if !is_told {
+            self.lost.fetch_add(lost, Ordering::Relaxed);
+        }
+    }
+
+    fn put(&self, line: &[u8]) -> Result<(), NotNow> {
+        // The request that began a task has had its response.
+        let standing = self.task().and_then(|_| self.peer.standing());
+        let outbox = standing.as_ref().unwrap_or(self.peer.outbox());
+        outbox.try_send_with(|out| out.extend_from_slice(line))
+    }
+}
+
+impl Extract for Log {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        Ok(Self::of(call))
+    }
+
+    fn describe(description: &mut Description) {
+        description.logs = true;
+    }
+}

@@ -1,0 +1,42 @@
+//! What the author of a server writes against: handlers, what they take, what they give.
+
+pub(crate) mod arguments;
+pub(crate) mod ask;
+pub(crate) mod call;
+pub(crate) mod context;
+pub(crate) mod description;
+pub(crate) mod extract;
+pub(crate) mod function;
+pub(crate) mod layer;
+pub(crate) mod log;
+pub(crate) mod log_offer;
+pub(crate) mod outcome;
+pub(crate) mod output_check;
+pub(crate) mod states;
+pub(crate) mod task_channel;
+
+pub(crate) use arguments::Arguments;
+pub use arguments::{Leniency, Patterns};
+pub use ask::{
+    Answer, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form, FormField,
+    FormSchema, NumberField, Question, TextField, Visit, YesNoField, form_limit,
+    pass::{BadPass, Passes},
+};
+pub use call::Call;
+pub(crate) use context::CallContext;
+pub use description::Description;
+pub use extract::{
+    AnyPatterns, Args, Ask, Background, Cancelled, Declared, Detach, Extract, MetaOf, Named,
+    NamedArgs, Notify, Params, Plain, PlainPatterns, Progress, RawArgs, State, Step, TypeOf, Uri,
+};
+pub(crate) use function::Erased;
+pub use function::Handler;
+pub use layer::{Layer, Next, Reply};
+#[cfg(feature = "tracing-layer")]
+pub use log::ClientLog;
+pub use log::Log;
+pub(crate) use log_offer::{LogOffer, is_forwarding};
+pub use outcome::{Answered, Audio, ExtensionReply, Image, IntoOutcome, Json};
+pub(crate) use output_check::OutputCheck;
+pub(crate) use states::{StateMap, StateTypes};
+pub(crate) use task_channel::TaskChannel;

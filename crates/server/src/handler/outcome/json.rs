@@ -1,0 +1,53 @@
+//! Structured results.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use turnbuckle_protocol::{
+    CallToolResult, ReadResourceResult, ResourceContents, TextResourceContents,
+};
+
+use super::IntoOutcome;
+use crate::{
+    Failure, Fault,
+    handler::{Description, OutputCheck},
+};
+
+/// A value with a schema.
+///
+/// As a tool's result it is `structuredContent`, described by an output schema and repeated as
+/// text for clients that know no structure. As a resource it is JSON text.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> Json<T> {
+    fn to_text(&self) -> Result<String, Failure> {
+        serde_json::to_string(&self.0).map_err(|error| unwritable(&error))
+    }
+}
+
+fn unwritable(error: &serde_json::Error) -> Failure {
+    let problem = format!("the result cannot be written as JSON: {error}");
+    Failure::Fault(Fault::new(problem))
+}
+
+impl<T: Serialize + JsonSchema> IntoOutcome<CallToolResult> for Json<T> {
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        CallToolResult::structured(&self.0).map_err(|error| unwritable(&error))
+    }
+
+    fn describe(description: &mut Description) {
+        let schema = turnbuckle_schema::output_schema::<T>();
+        description.output = Some(OutputCheck::new(schema));
+    }
+}
+
+impl<T: Serialize> IntoOutcome<ReadResourceResult> for Json<T> {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        let contents = TextResourceContents {
+            text: self.to_text()?,
+            mime_type: Some("application/json".into()),
+            ..TextResourceContents::default()
+        };
+        ResourceContents::Text(contents).into_outcome()
+    }
+}

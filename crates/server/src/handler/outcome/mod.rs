@@ -1,0 +1,42 @@
+//! What handlers return, and how it becomes a result.
+
+mod contents;
+mod extension_reply;
+mod json;
+mod media;
+mod prompt_reply;
+mod tool_result;
+
+pub(crate) use extension_reply::CacheMark;
+pub use extension_reply::{Answered, ExtensionReply};
+pub use json::Json;
+pub use media::{Audio, Image};
+
+use super::description::Description;
+use crate::Failure;
+
+/// Something that a handler may return: it becomes a `T`, the result of a tool, a prompt or
+/// a resource.
+///
+/// | returned | as a tool's result | as a prompt | as a resource |
+/// |---|---|---|---|
+/// | `String`, `&'static str` | text | one user message | text |
+/// | numbers, `bool` | text | | |
+/// | `()` | no content | | |
+/// | [`Image`], [`Audio`], `ContentBlock`, `ResourceLink`, `EmbeddedResource` | that content | one user message | |
+/// | `Vec<u8>` | | | a blob |
+/// | [`Json<T>`] | structured content with its schema, and the same as text | | JSON text |
+/// | `Vec` of blocks, messages, contents | all of them | all of them | all of them |
+/// | `Result<T, E>` | `E` becomes a [`ToolError`](crate::ToolError) | `E` becomes a [`Failure`] | the same |
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned from a handler that gives a `{T}`",
+    label = "does not implement `IntoOutcome<{T}>`",
+    note = "return text, content, `Json<T>` with `T: Serialize + JsonSchema`, or a `Result` of these"
+)]
+pub trait IntoOutcome<T> {
+    /// Makes the result.
+    fn into_outcome(self) -> Result<T, Failure>;
+
+    /// Says what the handler gives, when it is registered.
+    fn describe(_description: &mut Description) {}
+}

@@ -1,0 +1,85 @@
+//! What becomes the result of a tool.
+
+use turnbuckle_protocol::{CallToolResult, ContentBlock, EmbeddedResource, ResourceLink};
+
+use super::{Audio, Image, IntoOutcome};
+use crate::{Failure, ToolError, handler::Description};
+
+fn of(content: Vec<ContentBlock>) -> CallToolResult {
+    CallToolResult {
+        content,
+        ..CallToolResult::default()
+    }
+}
+
+impl IntoOutcome<CallToolResult> for CallToolResult {
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        Ok(self)
+    }
+}
+
+impl IntoOutcome<CallToolResult> for () {
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        Ok(CallToolResult::default())
+    }
+}
+
+impl IntoOutcome<CallToolResult> for String {
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        Ok(of(vec![ContentBlock::text(self)]))
+    }
+}
+
+impl<B: Into<ContentBlock>> IntoOutcome<CallToolResult> for Vec<B> {
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        Ok(of(self.into_iter().map(Into::into).collect()))
+    }
+}
+
+impl<const N: usize, B: Into<ContentBlock>> IntoOutcome<CallToolResult> for [B; N] {
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        Ok(of(self.into_iter().map(Into::into).collect()))
+    }
+}
+
+macro_rules! as_text {
+    ($($kind:ty),*) => {
+        $(impl IntoOutcome<CallToolResult> for $kind {
+            fn into_outcome(self) -> Result<CallToolResult, Failure> {
+                Ok(of(vec![ContentBlock::text(self.to_string())]))
+            }
+        })*
+    };
+}
+
+as_text!(&'static str, bool, char, i8, i16, i32, i64, i128, isize);
+as_text!(u8, u16, u32, u64, u128, usize, f32, f64);
+
+macro_rules! as_block {
+    ($($kind:ty),*) => {
+        $(impl IntoOutcome<CallToolResult> for $kind {
+            fn into_outcome(self) -> Result<CallToolResult, Failure> {
+                Ok(of(vec![self.into()]))
+            }
+        })*
+    };
+}
+
+as_block!(ContentBlock, Image, Audio, ResourceLink, EmbeddedResource);
+
+impl<T, E> IntoOutcome<CallToolResult> for Result<T, E>
+where
+    T: IntoOutcome<CallToolResult>,
+    E: Into<ToolError>,
+{
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        match self {
+            Ok(value) => value.into_outcome(),
+            Err(error) => error.into().into_result(),
+        }
+    }
+
+    fn describe(description: &mut Description) {
+        T::describe(description);
+    }
+}

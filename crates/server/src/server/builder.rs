@@ -1,0 +1,412 @@
+//! The server as it is written: what it serves, and how.
+
+use std::{sync::Arc, time::Duration};
+
+use turnbuckle_protocol::{CacheScope, Icon, Implementation};
+use turnbuckle_session::round::{
+    Key, KeyRing,
+    seal::{MAX_KEYS, MAX_STATE_BYTES, WeakSecret},
+};
+use turnbuckle_store::{Fanout, LocalFanout, SpentStates, task::Tasks};
+use turnbuckle_transport::Limits;
+
+use crate::{
+    Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
+    Layer, Leniency, LiveServer, RootsChanged, ServeError, SetupError, TaskSettings, Transport,
+    catalog::{
+        Snapshot,
+        caching::{self, Caching},
+        extension::Registry,
+        setup,
+    },
+    client::roots::OnRootsChanged,
+    engine::{Responder, Settings, Shared, task::TaskHost},
+    handler::{
+        CallContext, LogOffer, StateMap, StateTypes,
+        ask::{AskContext, AskSettings},
+    },
+};
+
+/// A server being written: give it tools, prompts and resources, then serve it.
+///
+/// One server speaks every revision on every transport; there is nothing to choose.
+///
+/// ```no_run
+/// use turnbuckle_server::{Args, Server, Stdio, Tool};
+/// # async fn greet() -> &'static str { "hello" }
+/// # async fn run() -> Result<(), turnbuckle_server::ServeError> {
+/// Server::new("greeter", "1.0.0").tool(Tool::new("greet", greet)).serve(Stdio).await
+/// # }
+/// ```
+#[must_use = "a server does nothing until it is served"]
+pub struct Server {
+    info: Implementation,
+    instructions: Option<String>,
+    settings: Settings,
+    cache: Caching,
+    leniency: Leniency,
+    asks: AskSettings,
+    logging: LogOffer,
+    layers: Vec<Arc<dyn Layer>>,
+    states: StateMap,
+    handlers: HandlerSet,
+    extensions: Vec<Extension>,
+    keys: Option<Result<KeyRing, WeakSecret>>,
+    fanout: Arc<dyn Fanout>,
+    on_roots_changed: Option<OnRootsChanged>,
+    tasks: Option<Arc<dyn Tasks>>,
+    task_settings: TaskSettings,
+}
+
+impl Server {
+    /// A server with this name and version. `turnbuckle::server!()` takes both from your crate.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            instructions: None,
+            settings: Settings::default(),
+            cache: Caching::default(),
+            leniency: Leniency::Lenient,
+            asks: AskSettings::default(),
+            logging: LogOffer::default(),
+            layers: Vec::new(),
+            states: StateMap::default(),
+            handlers: HandlerSet::default(),
+            extensions: Vec::new(),
+            keys: None,
+            fanout: Arc::new(LocalFanout::default()),
+            on_roots_changed: None,
+            tasks: None,
+            task_settings: TaskSettings::default(),
+        }
+    }
+
+    /// A title for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.info.title = Some(title.into());
+        self
+    }
+
+    /// Says what the server is, for people who choose among servers.
+    pub fn about(mut self, description: impl Into<String>) -> Self {
+        self.info.description = Some(description.into());
+        self
+    }
+
+    /// Where people read more.
+    pub fn website(mut self, url: impl Into<String>) -> Self {
+        self.info.website_url = Some(url.into());
+        self
+    }
+
+    /// Adds an icon.
+    pub fn icon(mut self, icon: impl Into<Icon>) -> Self {
+        self.info.icons.get_or_insert_default().push(icon.into());
+        self
+    }
+
+    /// Tells models how to use the server as a whole.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Gives handlers a state: they take it with `State<S>`. One of each type.
+    pub fn state<S: Clone + Send + Sync + 'static>(mut self, state: S) -> Self {
+        self.states.insert(state);
+        self
+    }
+
+    /// Adds a tool: a function with `#[tool]`, or a [`Tool`](crate::Tool).
+    pub fn tool<X>(mut self, tool: impl IntoTool<X>) -> Self {
+        self.handlers.tools.push(tool.into_tool());
+        self
+    }
+
+    /// Adds a prompt: a function with `#[prompt]`, or a [`Prompt`](crate::Prompt).
+    pub fn prompt<X>(mut self, prompt: impl IntoPrompt<X>) -> Self {
+        self.handlers.prompts.push(prompt.into_prompt());
+        self
+    }
+
+    /// Adds a resource or a template: a function with `#[resource]`, or a [`Resource`](crate::Resource).
+    pub fn resource<X>(mut self, resource: impl IntoResource<X>) -> Self {
+        self.handlers.resources.push(resource.into_resource());
+        self
+    }
+
+    /// Adds every tool, prompt and resource among the methods of a state type with `#[handlers]`.
+    pub fn handlers<H: Handlers>(mut self, state: H) -> Self {
+        Arc::new(state).register(&mut self.handlers);
+        self
+    }
+
+    /// Adds an extension, with all that belongs to it.
+    pub fn extension(mut self, extension: impl Into<Extension>) -> Self {
+        self.extensions.push(extension.into());
+        self
+    }
+
+    /// Puts a layer around all calls. The first one added is the outermost.
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        self.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Takes arguments only in their own types: no coercion. A tool may say otherwise.
+    pub fn strict(mut self) -> Self {
+        self.leniency = Leniency::Strict;
+        self
+    }
+
+    /// How many entries of a list go into one answer; 1000 unless set.
+    pub fn page_size(mut self, entries: usize) -> Self {
+        self.settings.page_size = entries.max(1);
+        self
+    }
+
+    /// How long clients of 2026-07-28 may keep what they are given, and whether caches may share
+    /// it: everything that says nothing of its own. Unless set, they ask each time.
+    ///
+    /// What only some callers may see is private, whatever is set here. Nothing is fresh for more
+    /// than a year.
+    pub fn cache(mut self, fresh_for: Duration, scope: CacheScope) -> Self {
+        self.cache.set_all(caching::hint(fresh_for, scope));
+        self
+    }
+
+    /// The same for one kind of answer. A [resource](crate::Resource::cache) and a
+    /// [read](turnbuckle_protocol::ReadResourceResult) may say their own.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use turnbuckle_protocol::CacheScope;
+    /// use turnbuckle_server::{Cached, Server};
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let server = Server::new("s", "1.0.0").cache_of(Cached::Tools, minute, CacheScope::Public);
+    /// ```
+    pub fn cache_of(mut self, what: Cached, fresh_for: Duration, scope: CacheScope) -> Self {
+        self.cache.set(what, caching::hint(fresh_for, scope));
+        self
+    }
+
+    /// Seals what a handler knows between rounds with keys made of this secret, of at least 16
+    /// random bytes. Unless set, keys are random: a retry that lands on another process, or on this
+    /// one after a restart, is refused. Give all replicas the same.
+    pub fn secret(self, secret: &[u8]) -> Self {
+        self.secrets([secret])
+    }
+
+    /// Like [`secret`](Self::secret), with a secret that is being changed: the first seals, all
+    /// of them open. To lose no call, give every replica the new one at the end, then to every
+    /// replica in front, and leave the old one out when the last state it sealed has expired. Those
+    /// after the eighth are passed over.
+    ///
+    /// ```
+    /// # let (new, old) = ([1; 32], [2; 32]);
+    /// let server = turnbuckle_server::Server::new("booking", "1.0.0").secrets([new, old]);
+    /// # server.build().unwrap();
+    /// ```
+    pub fn secrets(mut self, secrets: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        self.keys = key_ring(secrets).transpose();
+        self
+    }
+
+    /// How long a client may take to answer what it was asked; an hour unless set. A retry that
+    /// comes later is refused, and the client starts over.
+    pub fn answer_within(mut self, limit: Duration) -> Self {
+        self.asks.answer_within = limit;
+        self
+    }
+
+    /// How long a `requestState` may be, in bytes; 1.4 MB unless set. A call that must remember
+    /// more fails, and its log entry says what to do.
+    pub fn max_state(mut self, bytes: usize) -> Self {
+        self.asks.max_state_bytes = bytes.min(MAX_STATE_BYTES);
+        self
+    }
+
+    /// Takes each `requestState` once. Without this a client may send a retry again while its state
+    /// lasts, as it must when an answer was lost on the way; with it, such a call starts over. Answers
+    /// that come without a state, which others take for the questions of their keys, are asked for
+    /// again.
+    ///
+    /// ```
+    /// use turnbuckle_store::MemorySpent;
+    ///
+    /// let server = turnbuckle_server::Server::new("payments", "1.0.0")
+    ///     .single_use(MemorySpent::default());
+    /// # server.build().unwrap();
+    /// ```
+    pub fn single_use(mut self, spent: impl SpentStates) -> Self {
+        self.asks.spent = Some(Arc::new(spent));
+        self
+    }
+
+    /// Carries changes to other replicas and hears of theirs. Unless set, changes stay within the
+    /// process. Servers that are given clones of one
+    /// [`LocalFanout`](turnbuckle_store::LocalFanout) hear of each other.
+    pub fn fanout(mut self, fanout: impl Fanout) -> Self {
+        self.fanout = Arc::new(fanout);
+        self
+    }
+
+    /// Keeps tasks here. Unless set, they are in memory and end with the process: replicas whose
+    /// clients may come back to another one need a store that all of them share.
+    pub fn task_store(mut self, store: impl Tasks) -> Self {
+        self.tasks = Some(Arc::new(store));
+        self
+    }
+
+    /// How tasks run and are kept.
+    pub fn tasks(mut self, settings: TaskSettings) -> Self {
+        self.task_settings = settings;
+        self
+    }
+
+    /// Calls back when a client says that its roots have changed, to ask for them anew. Clients
+    /// until 2025-11-25 do; later ones are asked within a call, with
+    /// [`Asker::roots`](crate::Asker::roots), which asks each time.
+    ///
+    /// One callback runs for a session at a time; changes meanwhile are one. It is dropped when
+    /// the session ends.
+    ///
+    /// ```
+    /// use turnbuckle_server::{RootsChanged, Server};
+    ///
+    /// let server = Server::new("s", "1.0.0").on_roots_changed(async |client: RootsChanged| {
+    ///     match client.roots().await {
+    ///         Ok(roots) => println!("{} roots", roots.len()),
+    ///         Err(error) => eprintln!("{error}"),
+    ///     }
+    /// });
+    /// ```
+    pub fn on_roots_changed<F>(
+        mut self,
+        hook: impl Fn(RootsChanged) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.on_roots_changed = Some(Arc::new(move |client| Box::pin(hook(client))));
+        self
+    }
+
+    /// Declares that layers send log messages, with [`Log::of`](crate::Log::of). Of handlers that
+    /// take a [`Log`](crate::Log) the server knows by itself.
+    pub fn logging(self) -> Self {
+        self.logging.make();
+        self
+    }
+
+    /// How much a connection may hold, and how long it waits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// Checks everything and makes it ready to be served, on one transport or on several.
+    ///
+    /// # Errors
+    /// The first thing that cannot be served as it was written.
+    pub fn build(self) -> Result<LiveServer, SetupError> {
+        let keys = match self.keys {
+            Some(keys) => keys?,
+            None => random_keys()?,
+        };
+        let mut states = self.states;
+        let types = states.types();
+        let mut handlers = self.handlers;
+        let extensions = Registry::of(self.extensions, &mut handlers, &types)?;
+        let snapshot = snapshot(handlers, self.leniency, &types)?;
+        let changes = Changes::new(self.fanout);
+        let logging = Arc::new(self.logging);
+        let catalog = Catalog::new(
+            snapshot,
+            self.leniency,
+            types,
+            Arc::clone(&logging),
+            changes.clone(),
+        );
+        // Handlers find it where they find the states.
+        states.insert(catalog.clone());
+        let asks = AskSettings {
+            asks_by_tasks: self.task_settings.asks_by_tasks,
+            ..self.asks
+        };
+        Ok(LiveServer::new(Shared {
+            responder: Arc::new(Responder::new(self.info, self.cache)),
+            instructions: self.instructions,
+            settings: self.settings,
+            layers: self.layers,
+            context: Arc::new(CallContext {
+                states,
+                changes,
+                asks: Arc::new(AskContext::new(asks, keys)),
+                logging,
+            }),
+            catalog,
+            extensions,
+            on_roots_changed: self.on_roots_changed,
+            tasks: TaskHost::new(self.tasks, self.task_settings),
+        }))
+    }
+
+    /// Serves until the transport ends, and then [shuts down](LiveServer::shutdown).
+    ///
+    /// # Errors
+    /// If the server cannot be set up, or the transport breaks.
+    pub async fn serve(self, transport: impl Transport) -> Result<(), ServeError> {
+        let server = self.build()?;
+        let served = server.serve(transport).await;
+        server.shutdown().await;
+        served
+    }
+}
+
+/// The catalog at the start.
+fn snapshot(
+    handlers: HandlerSet,
+    leniency: Leniency,
+    states: &StateTypes,
+) -> Result<Snapshot, SetupError> {
+    let HandlerSet {
+        tools,
+        prompts,
+        resources,
+    } = handlers;
+    let mut catalog = Snapshot::default();
+    for tool in tools {
+        catalog.insert(setup::tool(tool, leniency, states)?)?;
+    }
+    for prompt in prompts {
+        catalog.insert(setup::prompt(prompt, states)?)?;
+    }
+    for resource in resources {
+        catalog.insert(setup::resource(resource, states)?)?;
+    }
+    Ok(catalog)
+}
+
+/// The keys made of these secrets, the first of which seals.
+pub(crate) fn key_ring(
+    secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
+) -> Result<Option<KeyRing>, WeakSecret> {
+    let keys = secrets.into_iter().take(MAX_KEYS);
+    let keys: Vec<Key> = keys
+        .map(|secret| Key::from_secret(secret.as_ref()))
+        .collect::<Result<_, _>>()?;
+    let mut keys = keys.into_iter();
+    Ok(keys.next().map(|current| {
+        keys.rev()
+            .fold(KeyRing::new(current), KeyRing::with_older_key)
+    }))
+}
+
+/// Keys that nobody else has.
+fn random_keys() -> Result<KeyRing, SetupError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| SetupError::NoRandomness(error.to_string()))?;
+    Ok(KeyRing::new(Key::new(bytes)))
+}

@@ -1,0 +1,195 @@
+//! Listening: an address, and the server behind it.
+
+#[cfg(unix)]
+use std::path::PathBuf;
+use std::{future::Future, net::SocketAddr, sync::Arc};
+
+use futures_core::future::BoxFuture;
+
+use turnbuckle_transport::http::{Listener, Settings, serve};
+
+use crate::{HttpService, HttpSettings, LiveServer, Protect, ServeError, Transport};
+
+/// The path of the endpoint unless another is set.
+const ENDPOINT: &str = "/mcp";
+
+/// Where to listen for HTTP, and how.
+///
+/// ```no_run
+/// use turnbuckle_server::{Http, Server};
+/// # async fn run() -> Result<(), turnbuckle_server::ServeError> {
+/// Server::new("greeter", "1.0.0").serve(Http::bind("127.0.0.1:8080")).await
+/// # }
+/// ```
+///
+/// The endpoint is at `/mcp`; clients of 2024-11-05 use `/sse`. `/healthz` says that the process
+/// is there, `/mcp/server-card` who it is.
+#[must_use = "nothing listens until the server is served"]
+pub struct Http {
+    listen_at: ListenAt,
+    endpoint: String,
+    settings: HttpSettings,
+    connections: Settings,
+    #[cfg(feature = "tls")]
+    tls: Option<turnbuckle_transport::http::Tls>,
+    until: BoxFuture<'static, ()>,
+    announce: Option<Box<dyn FnOnce(Option<SocketAddr>) + Send>>,
+    guard: Option<Arc<dyn Protect>>,
+}
+
+enum ListenAt {
+    Tcp(String),
+    #[cfg(unix)]
+    Unix(PathBuf),
+    Listener(Listener),
+}
+
+impl Http {
+    /// Listens at an address such as `127.0.0.1:8080`. Port 0 takes any free one.
+    ///
+    /// Unless you mean the whole network to reach the server, bind loopback.
+    pub fn bind(address: impl Into<String>) -> Self {
+        Self::at(ListenAt::Tcp(address.into()))
+    }
+
+    /// Listens at a unix socket, for whatever host its clients name.
+    #[cfg(unix)]
+    pub fn unix(path: impl Into<PathBuf>) -> Self {
+        Self::at(ListenAt::Unix(path.into()))
+    }
+
+    /// Listens where somebody else has bound already.
+    pub fn listener(listener: Listener) -> Self {
+        Self::at(ListenAt::Listener(listener))
+    }
+
+    fn at(listen_at: ListenAt) -> Self {
+        Self {
+            listen_at,
+            endpoint: ENDPOINT.into(),
+            settings: HttpSettings::default(),
+            connections: Settings::default(),
+            #[cfg(feature = "tls")]
+            tls: None,
+            until: Box::pin(std::future::pending()),
+            announce: None,
+            guard: None,
+        }
+    }
+
+    /// Sets the path of the endpoint; `/mcp` unless set.
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        let path = path.into();
+        let path = path.trim_matches('/');
+        self.endpoint = if path.is_empty() {
+            String::new()
+        } else {
+            format!("/{path}")
+        };
+        self
+    }
+
+    /// Sets whose requests are let in, and how long things last.
+    pub fn settings(mut self, settings: HttpSettings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Accepts requests for this host, besides loopback and the address itself.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.settings = self.settings.allow_host(host);
+        self
+    }
+
+    /// Accepts requests from pages of this origin.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.settings = self.settings.allow_origin(origin);
+        self
+    }
+
+    /// Lets in only whom the guard knows; see [`HttpService::protect`].
+    pub fn protect(mut self, guard: impl Protect) -> Self {
+        self.guard = Some(Arc::new(guard));
+        self
+    }
+
+    /// Sets how many connections there may be, and how patient we are with them.
+    pub fn connections(mut self, connections: Settings) -> Self {
+        self.connections = connections;
+        self
+    }
+
+    /// Speaks TLS.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: turnbuckle_transport::http::Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// Stops when this future is done: no new connections, what runs is finished within the grace
+    /// time of [`Http::connections`], and open streams are told.
+    pub fn until(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.until = Box::pin(stop);
+        self
+    }
+
+    /// Calls back with the address once it is bound; `None` for a unix socket.
+    pub fn announce(mut self, announce: impl FnOnce(Option<SocketAddr>) + Send + 'static) -> Self {
+        self.announce = Some(Box::new(announce));
+        self
+    }
+}
+
+impl Transport for Http {
+    async fn serve(self, server: LiveServer) -> Result<(), ServeError> {
+        let listener = match self.listen_at {
+            ListenAt::Tcp(address) => Listener::bind(address).await?,
+            #[cfg(unix)]
+            ListenAt::Unix(path) => Listener::bind_unix(path).await?,
+            ListenAt::Listener(listener) => listener,
+        };
+        #[cfg(feature = "tls")]
+        let listener = match self.tls {
+            Some(tls) => listener.with_tls(tls),
+            None => listener,
+        };
+        let address = listener.local_address();
+        let settings = with_own_address(self.settings, address);
+        let service = HttpService::new(server.shared(), settings, Some(self.endpoint));
+        let service = match self.guard {
+            Some(guard) => service.protect(guard),
+            None => service,
+        };
+        if let Some(announce) = self.announce {
+            announce(address);
+        }
+        let closing = service.clone();
+        let stop = async move {
+            self.until.await;
+            closing.wind_up();
+        };
+        Ok(serve(listener, service, self.connections, stop).await?)
+    }
+}
+
+/// A name can be made to point anywhere; an address that we were told to bind is ours.
+fn with_own_address(settings: HttpSettings, address: Option<SocketAddr>) -> HttpSettings {
+    match address {
+        Some(address) if !address.ip().is_unspecified() => {
+            let host = match address {
+                SocketAddr::V4(address) => address.ip().to_string(),
+                SocketAddr::V6(address) => format!("[{}]", address.ip()),
+            };
+            let origins =
+                ["http", "https"].map(|scheme| format!("{scheme}://{host}:{}", address.port()));
+            let settings = settings.allow_host(host);
+            origins
+                .into_iter()
+                .fold(settings, HttpSettings::allow_origin)
+        }
+        Some(_) => settings,
+        // Whoever may open a unix socket was let in by the file system; its clients name no host
+        // that means anything.
+        None => settings.allow_any_host(),
+    }
+}

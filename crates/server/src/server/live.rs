@@ -1,0 +1,133 @@
+//! The server as it runs.
+
+use std::sync::Arc;
+
+use turnbuckle_session::round::seal::WeakSecret;
+use turnbuckle_transport::{Duplex, Limits, Outbox};
+
+use super::builder::key_ring;
+use crate::{
+    Caller, Catalog, Changes, ServeError, Streams, Transport, edge::connection::Connection,
+    engine::Shared,
+};
+#[cfg(feature = "http")]
+use crate::{HttpService, HttpSettings};
+
+/// A server that is set up: clone it, serve it on several transports, change it while it runs.
+#[derive(Clone)]
+pub struct LiveServer(Arc<Shared>);
+
+impl LiveServer {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// Serves until the transport ends.
+    ///
+    /// # Errors
+    /// If the transport breaks.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the connection and every call that runs on it.
+    pub async fn serve(&self, transport: impl Transport) -> Result<(), ServeError> {
+        transport.serve(self.clone()).await
+    }
+
+    /// Ends the tasks that run: each is marked as failed, with the reason, where tasks are kept, so
+    /// that clients which come back to another process know. No new ones begin after that.
+    ///
+    /// Connections are not touched. Call it when they have ended and before the process does;
+    /// [`Server::serve`](crate::Server::serve) does so by itself. It takes ten seconds at most.
+    pub async fn shutdown(&self) {
+        self.0.tasks.close().await;
+    }
+
+    /// An in-process connection: the end for a client. Must be called inside a runtime.
+    ///
+    /// The task that serves it ends when the returned end is dropped.
+    pub fn connect(&self) -> Duplex {
+        self.connect_as(Caller::local())
+    }
+
+    /// An in-process connection for a caller of your choice.
+    pub fn connect_as(&self, caller: Caller) -> Duplex {
+        let (near, far) = turnbuckle_transport::duplex();
+        let server = self.clone();
+        tokio::spawn(async move {
+            let streams = Streams::new(far.reader, far.writer).caller(caller);
+            if let Err(error) = streams.serve(server).await {
+                tracing::debug!(%error, "an in-process connection ended");
+            }
+        });
+        near
+    }
+
+    /// The server as a tower service that speaks HTTP, with loopback alone let in: nest it in
+    /// an axum router, or run it under hyper.
+    #[cfg(feature = "http")]
+    pub fn http(&self) -> HttpService {
+        self.http_with(HttpSettings::default())
+    }
+
+    /// The server as a tower service that speaks HTTP, with settings of your own.
+    #[cfg(feature = "http")]
+    pub fn http_with(&self, settings: HttpSettings) -> HttpService {
+        HttpService::new(self.shared(), settings, None)
+    }
+
+    /// Changes the [secrets](crate::Server::secrets) while the server runs: the first seals from now
+    /// on, and all of them open.
+    ///
+    /// No call is lost if the new secret comes second on every replica first, then first on every
+    /// replica, and the old one goes when the last `requestState` made with it has
+    /// [expired](crate::Server::answer_within). One that became known is left out at once: calls that
+    /// were asked with it start over.
+    ///
+    /// ```
+    /// # let (new, old) = ([1; 32], [2; 32]);
+    /// let server = turnbuckle_server::Server::new("booking", "1.0.0").secret(&old).build()?;
+    /// server.secrets([old, new])?;
+    /// server.secrets([new, old])?;
+    /// server.secrets([new])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no secret, or one is too short; nothing is changed then.
+    pub fn secrets(
+        &self,
+        secrets: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<(), WeakSecret> {
+        let keys = key_ring(secrets)?.ok_or(WeakSecret(0))?;
+        self.0.context.asks.set_keys(keys);
+        Ok(())
+    }
+
+    /// The catalog, to add and remove while the server runs.
+    pub fn catalog(&self) -> Catalog {
+        self.0.catalog.clone()
+    }
+
+    /// Says to whoever listens that something changed.
+    pub fn changes(&self) -> Changes {
+        self.0.context.changes.clone()
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.0)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.0.settings.limits
+    }
+
+    /// A connection for a transport of lines. Must be called inside a runtime.
+    pub(crate) fn accept(&self, caller: Caller) -> (Connection, Outbox) {
+        let outbox = Outbox::new(self.limits());
+        (
+            Connection::new(Arc::clone(&self.0), caller, outbox.clone()),
+            outbox,
+        )
+    }
+}

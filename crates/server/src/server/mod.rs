@@ -1,0 +1,13 @@
+//! The server as it is written, as it runs, and where it is served.
+
+mod builder;
+#[cfg(feature = "http")]
+mod http;
+mod live;
+mod transport;
+
+pub use builder::Server;
+#[cfg(feature = "http")]
+pub use http::Http;
+pub use live::LiveServer;
+pub use transport::{ServeError, Stdio, Streams, Transport};

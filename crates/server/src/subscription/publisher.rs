@@ -1,0 +1,35 @@
+//! Where changes are handed in, and where those of all replicas arrive.
+
+use std::sync::Arc;
+
+use turnbuckle_store::{Change, Fanout, Joined};
+
+use super::hub::Hub;
+
+/// The hub of this process and the fan-out that it hears.
+pub(super) struct Publisher {
+    hub: Arc<Hub>,
+    fanout: Arc<dyn Fanout>,
+    _joined: Joined,
+}
+
+impl Publisher {
+    pub(super) fn new(fanout: Arc<dyn Fanout>) -> Self {
+        let hub = Arc::new(Hub::default());
+        let ear = Arc::clone(&hub);
+        let joined = fanout.join(Box::new(move |change| ear.hear(change)));
+        Self {
+            hub,
+            fanout,
+            _joined: joined,
+        }
+    }
+
+    pub(super) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    pub(super) fn publish(&self, change: Change) {
+        self.fanout.publish(change);
+    }
+}
