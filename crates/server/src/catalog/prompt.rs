@@ -8,10 +8,7 @@ use turnbuckle_protocol::{self as protocol, GetPromptResult, Icon};
 use super::{completion::Completers, tool::Visible};
 use crate::{
     Caller, Completer, Handler, Layer,
-    handler::{
-        Description, Erased,
-        function::{self},
-    },
+    handler::{Description, Erased, function},
 };
 
 /// A prompt: a handler that gives messages, and what is said of it.

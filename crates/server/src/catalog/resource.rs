@@ -8,10 +8,7 @@ use turnbuckle_protocol::{Annotations, CacheHint, CacheScope, Icon, Meta, ReadRe
 use super::{caching, completion::Completers, tool::Visible};
 use crate::{
     Caller, Completer, Handler, Layer,
-    handler::{
-        Description, Erased,
-        function::{self},
-    },
+    handler::{Description, Erased, function},
 };
 
 /// A resource: a URI or an RFC 6570 template, a handler that reads it, and what is said of it.

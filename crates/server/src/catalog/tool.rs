@@ -7,10 +7,7 @@ use turnbuckle_protocol::{self as protocol, CallToolResult, Icon, ToolAnnotation
 
 use crate::{
     Caller, Handler, Layer, Leniency,
-    handler::{
-        Arguments, Description, Erased, OutputCheck,
-        function::{self},
-    },
+    handler::{Arguments, Description, Erased, OutputCheck, function},
 };
 
 /// A tool: a handler, and what is said of it.

@@ -119,21 +119,12 @@ pub(crate) fn run<T: WireResult + Send + 'static>(
     started: Result<StartedCall<T>, Failure>,
     out: &mut impl Sink,
 ) -> Option<BoxFuture<'static, Response>> {
-    let StartedCall {
-        future,
-        cancel,
-        asking,
-    } = match started {
-        Ok(started) => started,
+    let (mut run, guard) = match started {
+        Ok(started) => started.into_run(),
         Err(failure) => {
             out.put(|out| responder.write::<T>(revision, id, Err(failure), out));
             return None;
         }
-    };
-    let guard = CancelOnDrop::new(cancel);
-    let mut run = CallRun {
-        future: Unwinding(future),
-        asking,
     };
     let mut context = Context::from_waker(Waker::noop());
     if let Poll::Ready(ending) = Pin::new(&mut run).poll(&mut context) {
@@ -183,13 +174,13 @@ impl<T: Send + 'static> StartedCall<T> {
         }
     }
 
-    /// The run of the call, and what tells the call that it was cancelled.
-    pub(crate) fn into_run(self) -> (CallRun<T>, Option<CancelFlag>) {
+    /// The run of the call, and what cancels the call if the run is dropped before its end.
+    pub(crate) fn into_run(self) -> (CallRun<T>, CancelOnDrop) {
         let run = CallRun {
             future: Unwinding(self.future),
             asking: self.asking,
         };
-        (run, self.cancel)
+        (run, CancelOnDrop::new(self.cancel))
     }
 }
 

@@ -23,13 +23,13 @@ pub(crate) struct TaskChannel {
     /// The task, once it has begun.
     task: OnceLock<RelatedTask>,
     /// The call wants to become a task.
-    is_wished: AtomicBool,
+    wants_to_begin: AtomicBool,
     /// What the call said last about how far it is, until it is written down.
     words: Mutex<Option<String>>,
     /// Questions that the client answered with an error.
     refused: Mutex<BTreeMap<String, ErrorObject>>,
     /// There is something for the driver to do.
-    stirred: Notify,
+    changed: Notify,
     /// There is something for the call to know.
     news: Notify,
 }
@@ -65,27 +65,27 @@ impl TaskChannel {
     }
 
     /// Asks that the call become a task, and waits until it is one.
-    pub(crate) async fn wish(&self) {
+    pub(crate) async fn ask_to_begin(&self) {
         loop {
             let mut news = pin!(self.news.notified());
             news.as_mut().enable();
             if self.takes_questions() {
                 return;
             }
-            self.is_wished.store(true, Ordering::Release);
-            self.stirred.notify_one();
+            self.wants_to_begin.store(true, Ordering::Release);
+            self.changed.notify_one();
             news.await;
         }
     }
 
-    pub(crate) fn is_wished(&self) -> bool {
-        self.is_wished.load(Ordering::Acquire)
+    pub(crate) fn wants_to_begin(&self) -> bool {
+        self.wants_to_begin.load(Ordering::Acquire)
     }
 
     /// Says how far the work is.
     pub(crate) fn say(&self, words: String) {
         *self.words.lock() = Some(words);
-        self.stirred.notify_one();
+        self.changed.notify_one();
     }
 
     pub(crate) fn take_words(&self) -> Option<String> {
@@ -93,8 +93,8 @@ impl TaskChannel {
     }
 
     /// Waits until the driver has something to do.
-    pub(crate) async fn stirred(&self) {
-        self.stirred.notified().await;
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     /// The client answered a question with an error.

@@ -10,8 +10,7 @@ use crate::{
     Call, Failure, Handler, Layer, Reject, Reply,
     catalog::Callable,
     handler::{
-        Description, Erased,
-        function::{self},
+        Description, Erased, function,
         outcome::{Answered, CacheMark, ExtensionReply},
     },
 };

@@ -1,20 +1,18 @@
 //! A stream of a session: messages on their way to a client, over one connection after another.
 
 use std::{
-    future::Future as _,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
-use tokio::time::Sleep;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_transport::http::sse;
 
 use super::{
     body::BodyKind,
+    keep_alive::KeepAlive,
     replay::{self, Replay, Then},
     service::Site,
     session::HttpSession,
@@ -117,7 +115,7 @@ impl EventStream {
             reader,
             start,
             then,
-            quiet: Box::pin(tokio::time::sleep(settings.keep_alive)),
+            keep_alive: KeepAlive::new(settings.keep_alive),
         }))
     }
 
@@ -143,25 +141,17 @@ pub(super) struct EventBody {
     /// What goes out first: the priming event, or what the client missed.
     start: Vec<u8>,
     then: Then,
-    quiet: Pin<Box<Sleep>>,
+    keep_alive: KeepAlive,
 }
 
 impl EventBody {
     pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = std::mem::take(&mut self.start);
         let is_over = self.then == Then::Detach || self.poll_events(context, &mut events);
-        if events.is_empty() {
-            if is_over {
-                return Poll::Ready(None);
-            }
-            if self.quiet.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
-            }
-            events.extend_from_slice(sse::KEEP_ALIVE);
+        if events.is_empty() && is_over {
+            return Poll::Ready(None);
         }
-        let until = tokio::time::Instant::now() + self.site.settings.keep_alive;
-        self.quiet.as_mut().reset(until);
-        Poll::Ready(Some(events.into()))
+        self.keep_alive.poll_piece(context, events)
     }
 
     /// Takes what is queued, if it is this connection's turn. True when the stream is at its end,

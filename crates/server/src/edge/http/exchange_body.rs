@@ -5,18 +5,19 @@
 
 use std::{
     future::{Future as _, poll_fn},
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
-use tokio::time::Sleep;
 use turnbuckle_transport::{Outbox, http::sse};
 
-use super::{body::BodyKind, service::Site};
+use super::{
+    body::BodyKind,
+    keep_alive::{KeepAlive, append_lines},
+    service::Site,
+};
 use crate::engine::Response;
 
 pub(super) struct ExchangeBody {
@@ -24,8 +25,7 @@ pub(super) struct ExchangeBody {
     running: Option<BoxFuture<'static, Response>>,
     /// Lines that were taken from the outbox before this became a stream.
     lines: Vec<u8>,
-    keep_alive: Duration,
-    quiet: Pin<Box<Sleep>>,
+    keep_alive: KeepAlive,
 }
 
 /// How an exchange begins to be answered.
@@ -81,13 +81,11 @@ pub(super) fn kind(
     lines: Vec<u8>,
     site: &Arc<Site>,
 ) -> BodyKind {
-    let keep_alive = site.settings.keep_alive;
     BodyKind::Exchange(Box::new(ExchangeBody {
         outbox,
         running: Some(running),
         lines,
-        keep_alive,
-        quiet: Box::pin(tokio::time::sleep(keep_alive)),
+        keep_alive: KeepAlive::new(site.settings.keep_alive),
     }))
 }
 
@@ -99,34 +97,12 @@ impl ExchangeBody {
         let response = running.as_mut().poll(context);
         let _ = self.outbox.poll_lines(context, &mut self.lines);
         let mut events = Vec::new();
-        for line in self
-            .lines
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
-            sse::Frame::of(line).append_to(&mut events);
-        }
+        append_lines(&self.lines, &mut events);
         self.lines.clear();
         if let Poll::Ready(response) = response {
             sse::Frame::of(&response.into_message()).append_to(&mut events);
             self.running = None;
         }
-        if events.is_empty() {
-            if self.quiet.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
-            }
-            events.extend_from_slice(sse::KEEP_ALIVE);
-        }
-        self.rest();
-        if self.running.is_some() {
-            // The timer was moved: it must know whom to wake.
-            let _ = self.quiet.as_mut().poll(context);
-        }
-        Poll::Ready(Some(events.into()))
-    }
-
-    fn rest(&mut self) {
-        let until = tokio::time::Instant::now() + self.keep_alive;
-        self.quiet.as_mut().reset(until);
+        self.keep_alive.poll_piece(context, events)
     }
 }

@@ -4,22 +4,19 @@
 //! the connection does.
 
 use std::{
-    future::Future as _,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
 use http::{Response, StatusCode, request::Parts};
 use http_body::Body;
-use tokio::time::Sleep;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_transport::{Outbox, Receive as _, http::sse};
 
 use super::{
     body::{BodyKind, HttpBody},
+    keep_alive::{KeepAlive, append_lines},
     media, post, read, reply,
     service::Site,
 };
@@ -88,13 +85,11 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     sse::Frame::of(place.as_bytes())
         .with_event("endpoint")
         .append_to(&mut start);
-    let keep_alive = site.settings.keep_alive;
     reply::events(BodyKind::Sse(Box::new(SseBody {
         site: Arc::clone(site),
         session,
         start,
-        keep_alive,
-        quiet: Box::pin(tokio::time::sleep(keep_alive)),
+        keep_alive: KeepAlive::new(site.settings.keep_alive),
     })))
 }
 
@@ -103,8 +98,8 @@ pub(super) async fn receive<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Resp
 where
     B: Body<Data = Bytes> + Send + 'static,
 {
-    if let Err(response) = media::check_content(&parts.headers) {
-        return response;
+    if let Some(refused) = media::check_content(&parts.headers) {
+        return refused;
     }
     let query = parts.uri.query().unwrap_or_default();
     let id = query
@@ -139,8 +134,7 @@ pub(super) struct SseBody {
     site: Arc<Site>,
     session: Arc<SseSession>,
     start: Vec<u8>,
-    keep_alive: Duration,
-    quiet: Pin<Box<Sleep>>,
+    keep_alive: KeepAlive,
 }
 
 impl SseBody {
@@ -148,25 +142,12 @@ impl SseBody {
         let mut events = std::mem::take(&mut self.start);
         if events.is_empty() {
             let mut lines = Vec::new();
-            match self.session.outbox.poll_lines(context, &mut lines) {
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Ready(Some(())) => {
-                    for line in lines
-                        .split(|byte| *byte == b'\n')
-                        .filter(|line| !line.is_empty())
-                    {
-                        sse::Frame::of(line).append_to(&mut events);
-                    }
-                }
-                Poll::Pending if self.quiet.as_mut().poll(context).is_pending() => {
-                    return Poll::Pending;
-                }
-                Poll::Pending => events.extend_from_slice(sse::KEEP_ALIVE),
+            if self.session.outbox.poll_lines(context, &mut lines) == Poll::Ready(None) {
+                return Poll::Ready(None);
             }
+            append_lines(&lines, &mut events);
         }
-        let until = tokio::time::Instant::now() + self.keep_alive;
-        self.quiet.as_mut().reset(until);
-        Poll::Ready(Some(events.into()))
+        self.keep_alive.poll_piece(context, events)
     }
 }
 

@@ -4,33 +4,26 @@
 //! connection, which then takes what is due.
 
 use std::{
-    future::Future as _,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
-use tokio::time::Sleep;
 use turnbuckle_transport::http::sse;
 
-use super::{body::BodyKind, service::Site};
+use super::{body::BodyKind, keep_alive::KeepAlive, service::Site};
 use crate::engine::Subscription;
 
 pub(super) struct ListenBody {
     subscription: Subscription,
-    keep_alive: Duration,
-    quiet: Pin<Box<Sleep>>,
+    keep_alive: KeepAlive,
 }
 
 /// The answer to a listen request.
 pub(super) fn kind(subscription: Subscription, site: &Arc<Site>) -> BodyKind {
-    let keep_alive = site.settings.keep_alive;
     BodyKind::Listen(Box::new(ListenBody {
         subscription,
-        keep_alive,
-        quiet: Box::pin(tokio::time::sleep(keep_alive)),
+        keep_alive: KeepAlive::new(site.settings.keep_alive),
     }))
 }
 
@@ -39,16 +32,8 @@ impl ListenBody {
         let mut events = Vec::new();
         let take = |message: &[u8]| sse::Frame::of(message).append_to(&mut events);
         match self.subscription.poll_messages(context, take) {
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Ready(Some(())) => {}
-            Poll::Pending if self.quiet.as_mut().poll(context).is_pending() => {
-                return Poll::Pending;
-            }
-            Poll::Pending => events.extend_from_slice(sse::KEEP_ALIVE),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Ready(Some(())) | Poll::Pending => self.keep_alive.poll_piece(context, events),
         }
-        let until = tokio::time::Instant::now() + self.keep_alive;
-        self.quiet.as_mut().reset(until);
-        // Whoever is given bytes comes back for more, and finds the timer then.
-        Poll::Ready(Some(events.into()))
     }
 }

@@ -7,34 +7,28 @@ use super::{body::HttpBody, reply};
 /// What nearly every client sends.
 const USUAL_ACCEPT: &[u8] = b"application/json, text/event-stream";
 
-/// Whether the body is JSON and the answer may be JSON or a stream.
-#[expect(
-    clippy::result_large_err,
-    reason = "a refusal is rare, and goes out at once"
-)]
-pub(super) fn check(headers: &HeaderMap) -> Result<(), Response<HttpBody>> {
-    check_content(headers)?;
+/// A refusal unless the body is JSON and the answer may be JSON or a stream.
+pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
+    if let Some(refused) = check_content(headers) {
+        return Some(refused);
+    }
     let is_usual = headers
         .get(header::ACCEPT)
         .is_some_and(|value| value.as_bytes() == USUAL_ACCEPT);
     // streamable-http: the client MUST list both; which one it gets is the server's choice.
     if is_usual || (accepts(headers, b"application/json") && accepts(headers, b"text/event-stream"))
     {
-        return Ok(());
+        return None;
     }
-    Err(reply::refuse(
+    Some(reply::refuse(
         StatusCode::NOT_ACCEPTABLE,
         reply::NOT_HERE,
         "the request must accept both `application/json` and `text/event-stream`",
     ))
 }
 
-/// Whether the body is plain JSON.
-#[expect(
-    clippy::result_large_err,
-    reason = "a refusal is rare, and goes out at once"
-)]
-pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Response<HttpBody>> {
+/// A refusal unless the body is plain JSON.
+pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     let encoding = headers.get(header::CONTENT_ENCODING);
     if encoding.is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity")) {
         let mut response = reply::refuse(
@@ -46,15 +40,15 @@ pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Response<HttpBody
             header::ACCEPT_ENCODING,
             HeaderValue::from_static("identity"),
         );
-        return Err(response);
+        return Some(response);
     }
     let is_json = headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|value| kind_of(value.as_bytes()).eq_ignore_ascii_case(b"application/json"));
     if is_json {
-        return Ok(());
+        return None;
     }
-    Err(reply::refuse(
+    Some(reply::refuse(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         reply::NOT_HERE,
         "the body must be `Content-Type: application/json`",

@@ -20,6 +20,7 @@ mod door;
 mod event_stream;
 mod exchange_body;
 mod http_sse;
+mod keep_alive;
 mod listen_body;
 mod media;
 mod mirror;

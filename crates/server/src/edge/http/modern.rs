@@ -23,10 +23,7 @@ use super::{
 };
 use crate::{
     client::Peer,
-    engine::{
-        Served, Wrote, admission, method,
-        sink::{self},
-    },
+    engine::{Served, Wrote, admission, method, sink},
 };
 
 pub(super) async fn serve(

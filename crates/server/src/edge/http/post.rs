@@ -33,8 +33,8 @@ pub(super) async fn serve<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Respon
 where
     B: Body<Data = Bytes> + Send + 'static,
 {
-    if let Err(response) = media::check(&parts.headers) {
-        return response;
+    if let Some(refused) = media::check(&parts.headers) {
+        return refused;
     }
     let limit = site.shared.settings.limits.max_message_bytes;
     let body = match read::whole(body, limit, site.settings.body_patience).await {

@@ -54,15 +54,7 @@ impl HttpService {
         settings: HttpSettings,
         endpoint: Option<String>,
     ) -> Self {
-        Self(Arc::new(Site {
-            shared,
-            sessions: Sessions::new(&settings),
-            settings,
-            endpoint,
-            closing: CancelFlag::default(),
-            guard: None,
-            local: Caller::local().with(Anybody),
-        }))
+        Self(Arc::new(Site::new(shared, settings, endpoint, None)))
     }
 
     /// Lets in only whom the guard knows. Sessions that were opened before are not part of what
@@ -73,15 +65,13 @@ impl HttpService {
     pub fn protect(self, guard: impl Protect) -> Self {
         let hosts = guard.hosts().into_iter();
         let settings = hosts.fold(self.0.settings.clone(), HttpSettings::allow_host);
-        Self(Arc::new(Site {
-            shared: Arc::clone(&self.0.shared),
-            sessions: Sessions::new(&settings),
+        let (shared, endpoint) = (Arc::clone(&self.0.shared), self.0.endpoint.clone());
+        Self(Arc::new(Site::new(
+            shared,
             settings,
-            endpoint: self.0.endpoint.clone(),
-            closing: CancelFlag::default(),
-            guard: Some(Arc::new(guard)),
-            local: Caller::local().with(Anybody),
-        }))
+            endpoint,
+            Some(Arc::new(guard)),
+        )))
     }
 
     /// Ends what would stay open for ever, so that connections can close: subscriptions are told
@@ -115,6 +105,23 @@ where
 }
 
 impl Site {
+    fn new(
+        shared: Arc<Shared>,
+        settings: HttpSettings,
+        endpoint: Option<String>,
+        guard: Option<Arc<dyn Protect>>,
+    ) -> Self {
+        Self {
+            shared,
+            sessions: Sessions::new(&settings),
+            settings,
+            endpoint,
+            closing: CancelFlag::default(),
+            guard,
+            local: Caller::local().with(Anybody),
+        }
+    }
+
     async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<HttpBody>
     where
         B: Body<Data = Bytes> + Send + 'static,

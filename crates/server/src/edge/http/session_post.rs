@@ -19,10 +19,7 @@ use crate::{
     Caller,
     client::{Peer, Session},
     edge::notification,
-    engine::{
-        Served, Wrote, admission, method,
-        sink::{self},
-    },
+    engine::{Served, Wrote, admission, method, sink},
 };
 
 /// `initialize`: a session opens, if the handshake succeeds.

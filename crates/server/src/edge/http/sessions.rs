@@ -76,12 +76,7 @@ impl Sessions {
         &self,
         make: impl FnOnce(Box<str>) -> HttpSession,
     ) -> Result<Arc<HttpSession>, NoSession> {
-        let id = new_id()?;
-        let mut table = self.table();
-        self.admit(&mut table)?;
-        let session = Arc::new(make(id.clone()));
-        table.streamable.insert(id, Arc::clone(&session));
-        Ok(session)
+        self.insert(make, |table| &mut table.streamable)
     }
 
     /// Opens a session of HTTP+SSE, which lasts as long as its stream.
@@ -89,11 +84,19 @@ impl Sessions {
         &self,
         make: impl FnOnce(Box<str>) -> SseSession,
     ) -> Result<Arc<SseSession>, NoSession> {
+        self.insert(make, |table| &mut table.sse)
+    }
+
+    fn insert<S>(
+        &self,
+        make: impl FnOnce(Box<str>) -> S,
+        sessions: fn(&mut SessionTable) -> &mut HashMap<Box<str>, Arc<S>>,
+    ) -> Result<Arc<S>, NoSession> {
         let id = new_id()?;
         let mut table = self.table();
         self.admit(&mut table)?;
         let session = Arc::new(make(id.clone()));
-        table.sse.insert(id, Arc::clone(&session));
+        sessions(&mut table).insert(id, Arc::clone(&session));
         Ok(session)
     }
 

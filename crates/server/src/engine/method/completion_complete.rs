@@ -5,32 +5,11 @@ use turnbuckle_protocol::{CompleteRequestParams, CompleteResult};
 use crate::{
     Completing, Failure, Reject,
     catalog::completion,
-    engine::{
-        Completable, Incoming, Served, Shared, Sink, StartedCall,
-        exchange::{self},
-    },
+    engine::{Completable, Incoming, StartedCall},
     handler::ask::AskSlot,
 };
 
-pub(super) fn serve(
-    shared: &Shared,
-    incoming: &Incoming<'_>,
-    params: &CompleteRequestParams,
-    completable: &Completable,
-    out: &mut impl Sink,
-) -> Served {
-    let started = start(incoming, params, completable);
-    exchange::run(
-        &shared.responder,
-        incoming.revision,
-        incoming.id,
-        started,
-        out,
-    )
-    .into()
-}
-
-fn start(
+pub(super) fn start(
     incoming: &Incoming<'_>,
     params: &CompleteRequestParams,
     completable: &Completable,

@@ -7,30 +7,10 @@ use turnbuckle_protocol::envelope::Held;
 use crate::{
     ExtensionReply, Failure,
     catalog::extension::MethodEntry,
-    engine::{
-        Incoming, Served, Shared, Sink, StartedCall,
-        exchange::{self},
-    },
+    engine::{Incoming, Shared, StartedCall, exchange},
 };
 
-pub(super) fn serve(
-    shared: &Shared,
-    incoming: &Incoming<'_>,
-    method: &Arc<MethodEntry>,
-    out: &mut impl Sink,
-) -> Served {
-    let started = start(shared, incoming, method);
-    exchange::run(
-        &shared.responder,
-        incoming.revision,
-        incoming.id,
-        started,
-        out,
-    )
-    .into()
-}
-
-fn start(
+pub(super) fn start(
     shared: &Shared,
     incoming: &Incoming<'_>,
     method: &Arc<MethodEntry>,

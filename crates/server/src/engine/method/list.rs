@@ -9,76 +9,26 @@ use turnbuckle_protocol::{CacheHint, CacheScope, Revision};
 
 use crate::{
     Cached, Reject,
-    catalog::{Entry, Page, Shelf},
-    engine::{
-        Incoming, Responder, Shared, Sink,
-        answer::{self},
-        target::offered,
-    },
+    catalog::{Entry, Page, Shelf, Snapshot},
+    engine::{Incoming, Responder, Shared, Sink, answer, target::offered},
 };
 
-pub(super) fn tools(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
-    let catalog = shared.catalog();
-    let is_offered = catalog.tools.is_offered();
-    serve(
-        shared,
-        &catalog.tools,
-        is_offered,
-        Cached::Tools,
-        incoming,
-        out,
-    );
-}
-
-pub(super) fn prompts(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
-    let catalog = shared.catalog();
-    let is_offered = catalog.prompts.is_offered();
-    serve(
-        shared,
-        &catalog.prompts,
-        is_offered,
-        Cached::Prompts,
-        incoming,
-        out,
-    );
-}
-
-pub(super) fn resources(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
-    let catalog = shared.catalog();
-    let is_offered = catalog.offers_resources();
-    serve(
-        shared,
-        &catalog.resources,
-        is_offered,
-        Cached::Resources,
-        incoming,
-        out,
-    );
-}
-
-pub(super) fn templates(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
-    let catalog = shared.catalog();
-    let is_offered = catalog.offers_resources();
-    serve(
-        shared,
-        &catalog.templates,
-        is_offered,
-        Cached::Templates,
-        incoming,
-        out,
-    );
-}
-
-fn serve<E: Entry>(
+/// Answers with a page of one shelf of the catalog.
+pub(super) fn serve<E: Entry>(
     shared: &Shared,
-    shelf: &Shelf<E>,
-    is_offered: bool,
-    list: Cached,
     incoming: &Incoming<'_>,
+    list: Cached,
+    shelf: fn(&Snapshot) -> &Shelf<E>,
     out: &mut impl Sink,
 ) {
+    let catalog = shared.catalog();
+    let is_offered = match list {
+        Cached::Tools => catalog.tools.is_offered(),
+        Cached::Prompts => catalog.prompts.is_offered(),
+        _ => catalog.offers_resources(),
+    };
     let offered = offered(is_offered, incoming.method);
-    match offered.and_then(|()| body(shared, shelf, list, incoming)) {
+    match offered.and_then(|()| body(shared, shelf(&catalog), list, incoming)) {
         Ok(body) => out.put_result(incoming.id, &body),
         Err(reject) => incoming.refuse(reject, out),
     }

@@ -7,31 +7,10 @@ use turnbuckle_protocol::{GetPromptResult, envelope::Held};
 use crate::{
     Failure,
     catalog::PromptEntry,
-    engine::{
-        Incoming, Served, Shared, Sink, StartedCall,
-        exchange::{self},
-    },
+    engine::{Incoming, Shared, StartedCall, exchange},
 };
 
-pub(super) fn serve(
-    shared: &Shared,
-    incoming: &Incoming<'_>,
-    prompt: &Arc<PromptEntry>,
-    name: &str,
-    out: &mut impl Sink,
-) -> Served {
-    let started = start(shared, incoming, prompt, name);
-    exchange::run(
-        &shared.responder,
-        incoming.revision,
-        incoming.id,
-        started,
-        out,
-    )
-    .into()
-}
-
-fn start(
+pub(super) fn start(
     shared: &Shared,
     incoming: &Incoming<'_>,
     prompt: &Arc<PromptEntry>,

@@ -10,31 +10,10 @@ use turnbuckle_protocol::{
 use crate::{
     Cached, Failure, Fault,
     catalog::{Found, Reading},
-    engine::{
-        Incoming, Served, Shared, Sink, StartedCall,
-        exchange::{self},
-    },
+    engine::{Incoming, Shared, StartedCall, exchange},
 };
 
-pub(super) fn serve(
-    shared: &Shared,
-    incoming: &Incoming<'_>,
-    found: &Arc<Found>,
-    uri: &str,
-    out: &mut impl Sink,
-) -> Served {
-    let started = start(shared, incoming, found, uri);
-    exchange::run(
-        &shared.responder,
-        incoming.revision,
-        incoming.id,
-        started,
-        out,
-    )
-    .into()
-}
-
-fn start(
+pub(super) fn start(
     shared: &Shared,
     incoming: &Incoming<'_>,
     found: &Arc<Found>,

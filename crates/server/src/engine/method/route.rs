@@ -9,9 +9,12 @@ use super::{
     resources_read, resources_subscribe, server_discover, subscriptions_listen, tools_call,
 };
 use crate::{
-    Fault, Reject,
+    Cached, Failure, Fault, Reject,
     client::Peer,
-    engine::{Incoming, Served, Shared, Sink, Target, admission, task},
+    engine::{
+        Incoming, Served, Shared, Sink, StartedCall, Target, admission, answer::WireResult,
+        exchange, task,
+    },
 };
 
 /// Admits a request that came on a connection of lines, and serves it.
@@ -44,18 +47,28 @@ pub(crate) fn serve(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut imp
 fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
     match &incoming.target {
         Ok(Target::Tool(tool, name)) => tools_call::serve(shared, incoming, tool, name, out),
-        Ok(Target::Prompt(prompt, name)) => prompts_get::serve(shared, incoming, prompt, name, out),
+        Ok(Target::Prompt(prompt, name)) => {
+            let started = prompts_get::start(shared, incoming, prompt, name);
+            run(shared, incoming, started, out)
+        }
         Ok(Target::Resource(_, uri)) if incoming.method == "resources/subscribe" => {
             resources_subscribe::subscribe(incoming, uri, out);
             Served::Done
         }
         Ok(Target::Resource(found, uri)) => {
-            resources_read::serve(shared, incoming, found, uri, out)
+            let started = resources_read::start(shared, incoming, found, uri);
+            run(shared, incoming, started, out)
         }
         Ok(Target::Completion(params, completable)) => {
-            completion_complete::serve(shared, incoming, params, completable, out)
+            let started = completion_complete::start(incoming, params, completable);
+            run(shared, incoming, started, out)
         }
-        Ok(Target::Extension(method)) => extension::serve(shared, incoming, method, out),
+        Ok(Target::Extension(method)) => run(
+            shared,
+            incoming,
+            extension::start(shared, incoming, method),
+            out,
+        ),
         Ok(Target::Nothing) => by_name(shared, incoming, out),
         Err(denied) => {
             incoming.refuse(denied.to_reject(), out);
@@ -64,14 +77,43 @@ fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> 
     }
 }
 
+/// Runs a call that has started.
+pub(super) fn run<T: WireResult + Send + 'static>(
+    shared: &Shared,
+    incoming: &Incoming<'_>,
+    started: Result<StartedCall<T>, Failure>,
+    out: &mut impl Sink,
+) -> Served {
+    exchange::run(
+        &shared.responder,
+        incoming.revision,
+        incoming.id,
+        started,
+        out,
+    )
+    .into()
+}
+
 /// Methods that name nothing in the catalog.
 fn by_name(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
     let is_modern = incoming.revision.is_modern();
     match incoming.method {
-        "tools/list" => list::tools(shared, incoming, out),
-        "prompts/list" => list::prompts(shared, incoming, out),
-        "resources/list" => list::resources(shared, incoming, out),
-        "resources/templates/list" => list::templates(shared, incoming, out),
+        "tools/list" => list::serve(shared, incoming, Cached::Tools, |all| &all.tools, out),
+        "prompts/list" => list::serve(shared, incoming, Cached::Prompts, |all| &all.prompts, out),
+        "resources/list" => list::serve(
+            shared,
+            incoming,
+            Cached::Resources,
+            |all| &all.resources,
+            out,
+        ),
+        "resources/templates/list" => list::serve(
+            shared,
+            incoming,
+            Cached::Templates,
+            |all| &all.templates,
+            out,
+        ),
         "tasks/get" | "tasks/update" | "tasks/cancel" | "tasks/result" | "tasks/list" => {
             let runner = shared.task_runner();
             return task::serve(runner, &shared.responder, incoming, out).into();

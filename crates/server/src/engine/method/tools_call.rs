@@ -4,14 +4,11 @@ use std::{borrow::Cow, sync::Arc};
 
 use turnbuckle_protocol::{CallToolResult, envelope::Held};
 
+use super::route;
 use crate::{
     Failure, Fault,
     catalog::ToolEntry,
-    engine::{
-        Incoming, Served, Shared, Sink, StartedCall,
-        exchange::{self},
-        task::TaskMode,
-    },
+    engine::{Incoming, Served, Shared, Sink, StartedCall, exchange, task::TaskMode},
     handler::TaskChannel,
 };
 
@@ -41,14 +38,7 @@ pub(super) fn serve(
         },
         Err(reject) => Err(reject.into()),
     };
-    exchange::run(
-        &shared.responder,
-        incoming.revision,
-        incoming.id,
-        started,
-        out,
-    )
-    .into()
+    route::run(shared, incoming, started, out)
 }
 
 fn start(

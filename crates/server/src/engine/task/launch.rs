@@ -13,22 +13,12 @@ use turnbuckle_protocol::{
     TaskMetadata, TaskSupport, envelope,
     method::{Direction, available},
 };
-use turnbuckle_store::task::TaskRecord;
-use turnbuckle_transport::Outbox;
 
-use super::{
-    Answering, RunningTasks, TaskSettings, runner::StartCall, running_tasks::TaskSlot, wire,
-    work::Work,
-};
+use super::{Answering, RunningTasks, TaskSettings, runner::StartCall, wire, work::Work};
 use crate::{
     Failure, Reject,
     catalog::ToolEntry,
-    client::CancelOnDrop,
-    engine::{
-        Incoming, Responder, Response, Sink as _, StartedCall, Wrote,
-        answer::{self},
-        exchange::{CallRun, Ending},
-    },
+    engine::{Incoming, Responder, Response, Sink as _, StartedCall, answer, exchange::Ending},
     handler::TaskChannel,
 };
 
@@ -131,16 +121,10 @@ pub(crate) fn undeclared() -> Reject {
     ))
 }
 
-/// What a call needs to become a task.
+/// A call that may become a task.
 struct Launch {
     responder: Arc<Responder>,
-    tasks: Arc<RunningTasks>,
-    slot: TaskSlot,
-    channel: Arc<TaskChannel>,
-    run: CallRun<CallToolResult>,
-    guard: CancelOnDrop,
-    revision: Revision,
-    standing: Option<Outbox>,
+    work: Work,
 }
 
 /// Runs a call that is or may become a task. `start` begins it with its channel.
@@ -173,22 +157,23 @@ pub(super) fn launch(
             return Answering::Now(response);
         }
     };
-    let (run, cancel) = running.into_run();
+    let (run, guard) = running.into_run();
     let mut launch = Launch {
         responder: Arc::clone(responder),
-        tasks,
-        slot,
-        channel,
-        run,
-        guard: CancelOnDrop::new(cancel),
-        revision: incoming.revision,
-        standing: incoming.peer.standing(),
+        work: Work {
+            tasks,
+            slot,
+            channel,
+            run,
+            guard,
+            revision: incoming.revision,
+            standing: incoming.peer.standing(),
+        },
     };
     if let TaskMode::UnlessDone(_) = mode
         && let Some(ending) = launch.poll_once()
     {
-        launch.guard.disarm();
-        response.put(|out| ending.write(&launch.responder, launch.revision, incoming.id, out));
+        launch.end(ending, incoming.id, &mut response);
         return Answering::Now(response);
     }
     let id = incoming.id.clone().into_static();
@@ -221,7 +206,7 @@ impl Launch {
     /// What the call gives, if it is done without waiting.
     fn poll_once(&mut self) -> Option<Ending<CallToolResult>> {
         let mut context = Context::from_waker(Waker::noop());
-        match Pin::new(&mut self.run).poll(&mut context) {
+        match Pin::new(&mut self.work.run).poll(&mut context) {
             Poll::Ready(ending) => Some(ending),
             Poll::Pending => None,
         }
@@ -230,16 +215,16 @@ impl Launch {
     /// Runs the call until it ends, asks, or says that it goes to the background.
     async fn wait(mut self, id: &IdRef<'_>, response: &mut Response) {
         let ending = {
-            let (run, channel) = (&mut self.run, &self.channel);
-            let mut stirred = pin!(channel.stirred());
+            let (run, channel) = (&mut self.work.run, &self.work.channel);
+            let mut stirred = pin!(channel.changed());
             poll_fn(|context| {
                 if let Poll::Ready(ending) = Pin::new(&mut *run).poll(context) {
                     return Poll::Ready(Some(ending));
                 }
                 while stirred.as_mut().poll(context).is_ready() {
-                    stirred.set(channel.stirred());
+                    stirred.set(channel.changed());
                 }
-                if channel.is_wished() {
+                if channel.wants_to_begin() {
                     return Poll::Ready(None);
                 }
                 Poll::Pending
@@ -248,51 +233,42 @@ impl Launch {
         };
         match ending {
             None => {
-                let ttl = self.tasks.settings.ttl;
+                let ttl = self.work.tasks.settings.ttl;
                 self.begin(ttl, id, response).await;
             }
-            Some(ending) => {
-                self.guard.disarm();
-                response.put(|out| ending.write(&self.responder, self.revision, id, out));
-            }
+            Some(ending) => self.end(ending, id, response),
         }
+    }
+
+    /// Answers the call, which did not become a task.
+    fn end(self, ending: Ending<CallToolResult>, id: &IdRef<'_>, response: &mut Response) {
+        let revision = self.work.revision;
+        self.work.guard.disarm();
+        response.put(|out| ending.write(&self.responder, revision, id, out));
     }
 
     /// Begins the task, and answers the call with it.
     async fn begin(mut self, ttl: Duration, id: &IdRef<'_>, response: &mut Response) {
         // tasks: a server MUST NOT answer with a task until it is durably created.
-        let record = match self.slot.begin(ttl).await {
+        let revision = self.work.revision;
+        let record = match self.work.slot.begin(ttl).await {
             Ok(record) => record,
             Err(reject) => {
-                response.put(|out| answer::write_reject(self.revision, id, reject, out));
+                response.put(|out| answer::write_reject(revision, id, reject, out));
                 return;
             }
         };
-        response.put(|out| {
+        response.put_with(|out| {
             envelope::write_result(out, id, |out| {
-                wire::created(&self.responder, self.revision, &record, out)
+                wire::created(&self.responder, revision, &record, out)
             })
             .expect("a task is plain JSON");
-            Wrote::Result
         });
-        self.go(record);
-    }
-
-    /// Lets the work go on by itself. The tasks ends it, or its own time.
-    fn go(self, record: Arc<TaskRecord>) {
-        self.channel.begin(&record.task.task_id);
-        if let Some(asking) = self.run.asking() {
-            asking.on_task(&self.channel);
+        self.work.channel.begin(&record.task.task_id);
+        if let Some(asking) = self.work.run.asking() {
+            asking.on_task(&self.work.channel);
         }
-        let work = Work {
-            tasks: self.tasks,
-            slot: self.slot,
-            channel: self.channel,
-            run: self.run,
-            guard: self.guard,
-            revision: self.revision,
-            standing: self.standing,
-        };
-        tokio::spawn(work.run(record));
+        // It ends when its work is done, when its time is over, or when the server closes.
+        tokio::spawn(self.work.run(record));
     }
 }

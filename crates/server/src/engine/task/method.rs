@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll, Waker},
 };
@@ -20,10 +19,7 @@ use super::{
 };
 use crate::{
     Fault, Reject,
-    engine::{
-        Incoming, Responder, Response, Sink, Wrote,
-        answer::{self},
-    },
+    engine::{Incoming, Responder, Response, Sink, Wrote, answer},
 };
 
 /// Leads a request about tasks to where they run, if there are any here.
@@ -83,17 +79,23 @@ pub(super) fn named(incoming: &Incoming<'_>) -> Result<String, Reject> {
     incoming.text("taskId").map(Cow::into_owned)
 }
 
-/// Answers with what comes of a future. Most stores have it at once: then nothing waits.
-pub(super) fn soon(mut answer: BoxFuture<'static, Response>) -> Answering {
+/// Answers with the result of a future. Most stores have it at once: then nothing waits.
+pub(super) fn answer<T: Serialize>(
+    incoming: &Incoming<'_>,
+    result: impl Future<Output = Result<T, Reject>> + Send + 'static,
+) -> Answering {
+    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
+    let mut answer: BoxFuture<'static, Response> =
+        Box::pin(async move { respond(revision, &id, result.await) });
     let mut context = Context::from_waker(Waker::noop());
-    match Pin::new(&mut answer).poll(&mut context) {
+    match answer.as_mut().poll(&mut context) {
         Poll::Pending => Answering::Later(answer),
         Poll::Ready(response) => Answering::Now(response),
     }
 }
 
 /// A response with this result.
-pub(super) fn respond<T: Serialize>(
+fn respond<T: Serialize>(
     revision: Revision,
     id: &IdRef<'_>,
     result: Result<T, Reject>,

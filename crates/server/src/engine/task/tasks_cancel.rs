@@ -14,18 +14,15 @@ pub(super) fn serve(
     incoming: &Incoming<'_>,
 ) -> Result<Answering, Reject> {
     let task = method::named(incoming)?;
-    let peer = Arc::clone(incoming.peer);
-    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
-    let answer = Box::pin(async move {
+    let (peer, revision) = (Arc::clone(incoming.peer), incoming.revision);
+    Ok(method::answer(incoming, async move {
         let end = TaskChange::End(TaskEnd::Cancelled {
             reason: Some("cancelled on request".into()),
         });
         // tasks: in 2025-11-25 the task MUST be cancelled before this is answered.
-        let changed = tasks.change(peer.caller(), &task, end).await;
-        let seen = changed.and_then(|changed| seen(revision, &task, &changed));
-        method::respond(revision, &id, seen)
-    });
-    Ok(method::soon(answer))
+        let changed = tasks.change(peer.caller(), &task, end).await?;
+        seen(revision, &task, &changed)
+    }))
 }
 
 #[derive(Serialize)]

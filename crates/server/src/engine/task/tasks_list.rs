@@ -15,13 +15,9 @@ pub(super) fn serve(
     }
     let cursor = incoming.cursor()?.map(Cow::into_owned);
     let peer = Arc::clone(incoming.peer);
-    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
-    let answer = Box::pin(async move {
-        let page = tasks
-            .list(peer.caller(), cursor.as_deref(), SystemTime::now())
-            .await;
-        let page = page.map(|page| super::legacy_page(&page));
-        method::respond(revision, &id, page)
-    });
-    Ok(method::soon(answer))
+    Ok(method::answer(incoming, async move {
+        let (caller, now) = (peer.caller(), SystemTime::now());
+        let page = tasks.list(caller, cursor.as_deref(), now).await?;
+        Ok(super::legacy_page(&page))
+    }))
 }

@@ -15,21 +15,16 @@ pub(super) fn serve(
     let task = method::named(incoming)?;
     let responses = responses(incoming)?;
     let peer = Arc::clone(incoming.peer);
-    let (revision, id) = (incoming.revision, incoming.id.clone().into_static());
-    let answer = Box::pin(async move {
-        let updated = async {
-            let found = tasks.find(peer.caller(), &task).await?;
-            let record = found.ok_or_else(|| super::unknown(&task))?;
-            let change = TaskChange::Answer(fitting(&record, responses)?);
-            match tasks.change(peer.caller(), &task, change).await? {
-                Changed::Unknown => Err(super::unknown(&task)),
-                // The extension: answers that come too late are passed over.
-                Changed::Now(_) | Changed::Over(_) => Ok(method::done()),
-            }
-        };
-        method::respond(revision, &id, updated.await)
-    });
-    Ok(method::soon(answer))
+    Ok(method::answer(incoming, async move {
+        let found = tasks.find(peer.caller(), &task).await?;
+        let record = found.ok_or_else(|| super::unknown(&task))?;
+        let change = TaskChange::Answer(fitting(&record, responses)?);
+        match tasks.change(peer.caller(), &task, change).await? {
+            Changed::Unknown => Err(super::unknown(&task)),
+            // The extension: answers that come too late are passed over.
+            Changed::Now(_) | Changed::Over(_) => Ok(method::done()),
+        }
+    }))
 }
 
 fn responses(incoming: &Incoming<'_>) -> Result<Answers, Reject> {

@@ -123,7 +123,7 @@ impl Work {
         } = self;
         let mut cancelled = pin!(slot.cancel.wait());
         let mut closing = pin!(tasks.closing.wait());
-        let mut stirred = pin!(channel.stirred());
+        let mut stirred = pin!(channel.changed());
         let mut changed = pin!(tasks.store.changed(&known.key, known.record.version));
         let mut expired = pin!(expired(&known.record));
         poll_fn(|context| {
@@ -152,7 +152,7 @@ impl Work {
             if is_stirred {
                 // A wish of a task that has begun, or words that were taken already.
                 context.waker().wake_by_ref();
-                stirred.set(channel.stirred());
+                stirred.set(channel.changed());
             }
             // A store that cannot be watched is looked at when there is something to write.
             match changed.as_mut().poll(context) {

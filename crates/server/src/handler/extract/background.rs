@@ -40,7 +40,7 @@ impl Background {
     /// future is dropped.
     pub async fn begin(&self) {
         if let Some(channel) = &self.0 {
-            channel.wish().await;
+            channel.ask_to_begin().await;
         }
     }
 

@@ -1,0 +1,54 @@
+//! Comments on a quiet stream, so that nobody on the way takes the connection for dead.
+
+use std::{
+    future::Future as _,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::time::{Instant, Sleep, sleep};
+use turnbuckle_transport::http::sse;
+
+/// The time until a stream has been quiet for too long.
+pub(super) struct KeepAlive {
+    pause: Duration,
+    quiet: Pin<Box<Sleep>>,
+}
+
+impl KeepAlive {
+    pub(super) fn new(pause: Duration) -> Self {
+        Self {
+            pause,
+            quiet: Box::pin(sleep(pause)),
+        }
+    }
+
+    /// The events as the next piece of the stream, or a comment if there are none and it has been
+    /// quiet for too long. Its timer starts anew with each piece.
+    pub(super) fn poll_piece(
+        &mut self,
+        context: &mut Context<'_>,
+        mut events: Vec<u8>,
+    ) -> Poll<Option<Bytes>> {
+        if events.is_empty() {
+            if self.quiet.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            events.extend_from_slice(sse::KEEP_ALIVE);
+        }
+        self.quiet.as_mut().reset(Instant::now() + self.pause);
+        // The timer was moved: it must know whom to wake.
+        let _ = self.quiet.as_mut().poll(context);
+        Poll::Ready(Some(events.into()))
+    }
+}
+
+/// Appends each line as an event.
+pub(super) fn append_lines(lines: &[u8], events: &mut Vec<u8>) {
+    let lines = lines.split(|byte| *byte == b'\n');
+    for line in lines.filter(|line| !line.is_empty()) {
+        sse::Frame::of(line).append_to(events);
+    }
+}
