@@ -18,7 +18,7 @@ pub(crate) struct Shelf<E> {
     by_key: HashMap<Box<str>, usize>,
     next: u64,
     is_restricted: bool,
-    /// The first page as the whole result, by revision. Filled by whoever asks first.
+    /// The first page as the whole result, by revision. Written for the first client that asks.
     pub(crate) written: [OnceLock<Bytes>; Revision::ALL.len()],
 }
 

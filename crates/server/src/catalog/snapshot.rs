@@ -90,7 +90,7 @@ impl Snapshot {
         if self.offers_resources() {
             let resources = capabilities.resources.get_or_insert_default();
             resources.list_changed = Some(true);
-            // Any of them may change, and whoever changes it can say so.
+            // Any of them may change, and `Changes` says so.
             resources.subscribe = Some(true);
         }
         if self.completes {

@@ -160,7 +160,7 @@ impl Tool {
 
     /// Lists the tool only to clients that declare the extension with this id, in the handshake or
     /// with the request. It is for tools that mean something to those alone, such as what a page
-    /// of an app calls; whoever knows its name may call it all the same.
+    /// of an app calls; a client that knows its name may call it all the same.
     pub fn listed_with(mut self, extension: &'static str) -> Self {
         self.listed_with = Some(extension);
         self

@@ -9,7 +9,7 @@ use std::{
 
 /// The identity behind a request.
 ///
-/// On stdio and in memory it is [`Caller::local`]: whoever started the process. What is visible or
+/// On stdio and in memory it is [`Caller::local`]: the user who started the process. What is visible or
 /// allowed may depend on it; it never comes from what a client says of itself.
 #[derive(Clone, Default)]
 pub struct Caller {
@@ -19,7 +19,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whoever started the process.
+    /// The user who started the process.
     pub fn local() -> Self {
         Self::default()
     }
@@ -33,7 +33,7 @@ impl Caller {
         }
     }
 
-    /// Says what the caller may do, in the words of whoever gave it its token.
+    /// Says what the caller may do, in the words of the issuer of its token.
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
@@ -58,7 +58,7 @@ impl Caller {
         &self.scopes
     }
 
-    /// Whether the caller has this scope. Whoever started the process has every one.
+    /// Whether the caller has this scope. [`Caller::local`] has every one.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.id.is_none() || self.scopes.iter().any(|granted| granted == scope)
     }

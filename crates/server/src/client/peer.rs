@@ -58,7 +58,7 @@ impl Peer {
         }
     }
 
-    /// The client can hang up and come back: whoever empties the outbox knows [`DETACH`].
+    /// The client can hang up and come back: the reader of the outbox knows [`DETACH`].
     #[cfg(feature = "http")]
     pub(crate) fn detachable(mut self) -> Self {
         self.detaching = Detaching::Possible;

@@ -1,4 +1,4 @@
-//! Requests that we sent to a legacy client, and whoever waits for their answers.
+//! Requests that we sent to a legacy client, and who waits for their answers.
 
 use std::{sync::Arc, time::Instant};
 

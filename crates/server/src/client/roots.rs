@@ -1,4 +1,4 @@
-//! Roots of a session that have changed: the client says so, and whoever wants to know asks again.
+//! Roots of a session that have changed: the client says so, and the server's callback asks again.
 //!
 //! Until 2025-11-25. Later clients are asked for their roots when a call needs them, and say
 //! nothing in between.

@@ -96,7 +96,7 @@ impl RunningRequests {
     }
 
     /// Ends requests and sends what they gave, in one step: nothing goes out for those that were
-    /// cancelled, and whoever reads an answer finds its id free again. `send` must not wait.
+    /// cancelled, and a client that reads an answer finds its id free again. `send` must not wait.
     pub(crate) fn answer(
         &self,
         done: Vec<(Ticket, Option<Response>)>,

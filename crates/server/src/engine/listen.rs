@@ -148,7 +148,7 @@ impl Subscription {
 
 /// What a listen request hears of tasks.
 pub(crate) trait TaskNews: Send {
-    /// Takes what is new; whoever takes is woken when there is more.
+    /// Takes what is new. The waker is woken when there is more.
     fn poll(&mut self, context: &mut Context<'_>, take: &mut dyn FnMut(&[u8]));
 }
 

@@ -1,4 +1,4 @@
-//! What a running call and whoever runs it tell each other about its task.
+//! What a running call and its driver tell each other about its task.
 
 use std::{
     collections::BTreeMap,

@@ -108,7 +108,7 @@ impl LiveServer {
         self.0.catalog.clone()
     }
 
-    /// Says to whoever listens that something changed.
+    /// Tells all listeners that something changed.
     pub fn changes(&self) -> Changes {
         self.0.context.changes.clone()
     }

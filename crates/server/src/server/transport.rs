@@ -35,8 +35,8 @@ pub trait Transport {
 
 /// The standard streams of this process.
 ///
-/// While it serves, they belong to the protocol: a stray `println!` goes to stderr, and whoever
-/// reads stdin finds it empty.
+/// While it serves, they belong to the protocol: a stray `println!` goes to stderr, and code
+/// that reads stdin finds it empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
 

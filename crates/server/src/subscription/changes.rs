@@ -8,7 +8,7 @@ use super::{Hub, publisher::Publisher};
 
 /// Says that something changed.
 ///
-/// Whoever listens is told: sessions that called `resources/subscribe`, and open
+/// Listeners are told: sessions that called `resources/subscribe`, and open
 /// `subscriptions/listen` requests, on this process and on all that share its
 /// [fan-out](crate::Server::fanout). Saying so never waits, and may be done from any thread. A
 /// listener that is slow is told once of many changes, and nobody is told who did not ask.

@@ -24,7 +24,7 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Tells whoever listens on this machine.
+    /// Tells all listeners on this machine.
     pub(crate) fn hear(&self, change: &Change) {
         let subject = match change {
             Change::Tools => Subject::Tools,

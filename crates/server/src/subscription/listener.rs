@@ -131,7 +131,7 @@ impl Listener {
         self.slot.forget(&topic);
     }
 
-    /// Has it told by lines in an outbox, by whoever publishes: nothing runs for it. Must be
+    /// Has it told by lines in an outbox, by the publisher: nothing runs for it. Must be
     /// called inside a runtime, for the time when there is no room.
     pub(crate) fn attach(&self, outbox: &Outbox) {
         let _ = self.slot.lines.set(Lines {
@@ -145,8 +145,8 @@ impl Listener {
         self.slot.release();
     }
 
-    /// Takes the notifications that are due, one at a time, for a stream of one's own; whoever
-    /// takes is woken when there are more.
+    /// Takes the notifications that are due, one at a time, for a stream of one's own. The
+    /// waker is woken when there are more.
     #[cfg(feature = "http")]
     pub(crate) fn take_news(&self, context: &std::task::Context<'_>, mut take: impl FnMut(&[u8])) {
         let mut state = self.slot.state();

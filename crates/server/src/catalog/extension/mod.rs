@@ -1,6 +1,6 @@
 //! Extensions: capabilities, methods and notifications beyond the core, as packages.
 //!
-//! An [`Extension`] is made by whoever knows it, often a crate of its own, and given to
+//! An [`Extension`] often comes from a crate of its own and is given to
 //! [`Server::extension`](crate::Server::extension). Nothing of it is there before that. Its
 //! methods are plain async functions of extractors, like tools; their types are those of
 //! [`Method`](turnbuckle_protocol::method::Method).

@@ -43,7 +43,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
     response
 }
 
-/// A public document of whoever guards the server.
+/// A public document of the server's guard.
 pub(super) fn document(parts: &Parts, document: &[u8]) -> Response<HttpBody> {
     if parts.method != Method::GET && parts.method != Method::HEAD {
         return reply::not_allowed("GET", "the document is read by GET");

@@ -106,8 +106,7 @@ fn check_parameters(
         .map_err(|fault| fault.to_string().into())
 }
 
-/// A header of ours that is there more than once: whoever reads the other one would see another
-/// request.
+/// A duplicate `Mcp-*` header. An intermediary that reads the other value would see another request.
 pub(super) fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
     // Counted by the map itself, so this costs nothing where nothing is repeated.
     if headers.len() == headers.keys_len() {

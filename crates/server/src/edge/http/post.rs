@@ -41,7 +41,7 @@ where
         Ok(body) => body,
         Err(error) => return unread(&error),
     };
-    // Told apart before it is parsed: whoever may not send a batch shall not have us read it.
+    // Told apart before it is parsed, so that a batch that is not allowed is not read.
     if body.trim_ascii_start().first() == Some(&b'[') {
         if let Some(refused) = check_repeated(parts, None) {
             return refused;

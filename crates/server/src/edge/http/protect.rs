@@ -148,7 +148,7 @@ impl Refusal {
     }
 }
 
-/// Asks the guard about a request. Who calls is put beside it for whoever serves it; the headers
+/// Asks the guard about a request. The caller is put into its extensions; the headers
 /// returned belong on the answer.
 pub(super) async fn admit(
     guard: &dyn Protect,

@@ -202,7 +202,7 @@ impl Site {
         reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, &message)
     }
 
-    /// Who calls: whom a layer in front found, or whoever started the process.
+    /// The caller that a layer in front found, or the local one.
     pub(super) fn caller(&self, parts: &Parts) -> Caller {
         let found = parts.extensions.get::<Caller>();
         found.unwrap_or(&self.local).clone()

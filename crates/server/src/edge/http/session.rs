@@ -133,7 +133,7 @@ impl HttpSession {
         Arc::ptr_eq(&stream.source, &self.standing)
     }
 
-    /// Whether more may come on a stream, whoever reads it.
+    /// Whether more may come on a stream, read or not.
     fn is_running(&self, stream: &EventStream) -> bool {
         !self.is_standing(stream) && !stream.source.outbox.is_closed()
     }

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_taken_for_whoever_started_the_process() {
+    fn a_caller_by_the_name_of_local_is_not_the_local_caller() {
         assert_ne!(owner(&Caller::new("local")), owner(&Caller::local()));
     }
 }

@@ -1,4 +1,4 @@
-//! Progress of a call, reported to whoever asked for it.
+//! Progress of a call, reported to a client that asked for it.
 
 use std::{future::IntoFuture, sync::Arc};
 
@@ -40,7 +40,7 @@ struct Recipient {
 }
 
 impl Progress {
-    /// Whether somebody wants to hear of progress: a caller that asked for it, or whoever looks at
+    /// Whether somebody wants to hear of progress: a caller that asked for it, or a client that looks at
     /// the task that the call is.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
