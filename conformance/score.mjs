@@ -3,10 +3,11 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { begin, hasEnded, reservePort, stop } from '../scripts/child.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const suite = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
@@ -16,6 +17,12 @@ const only = process.argv[2] ?? '';
 
 // Milliseconds for one scenario. The slowest needs four seconds on an idle machine.
 const PATIENCE = '60000';
+// Milliseconds for one run of the suite. The longest leg needs two minutes on a busy machine.
+const LONGEST = 900_000;
+// How often a callback server is started at another port, should somebody take the one that was free.
+const ATTEMPTS = 5;
+// What our programs say when they listen.
+const LISTENING = /listening at (http:\/\/\S+)/;
 // The suite itself leaves this one to be written: it skips every check.
 const EMPTY = new Set(['tasks-status-notifications']);
 // What is about HTTP itself, its headers, statuses, streams and sessions, says nothing of stdio.
@@ -49,12 +56,16 @@ const legs = (url, stdio) => [
 ];
 
 function run(program, args, env = {}, heard = () => {}) {
-  return new Promise((done) => {
-    const child = spawn(program, args, { cwd: work, env: { ...process.env, ...env } });
+  return new Promise((done, failed) => {
+    const child = spawn(program, args, { cwd: work, env: { ...process.env, ...env }, timeout: LONGEST, killSignal: 'SIGKILL' });
     let output = '';
     child.stdout.on('data', (part) => heard((output += part)));
     child.stderr.on('data', (part) => (output += part));
-    child.on('close', (code) => done({ code, output }));
+    child.on('error', failed);
+    child.on('close', (code, signal) => {
+      if (signal) output += `\nended by ${signal}; it may take ${LONGEST / 1000} s`;
+      done({ code, output });
+    });
   });
 }
 
@@ -90,10 +101,16 @@ function report(leg, passed, wanted, checks, seconds, said) {
   for (const line of said) console.log(`       ${line}`);
 }
 
-async function suiteLeg([leg, wanted, args, passedOver = new Set()], heard) {
+/// `port` finds a port, for a leg whose last argument is one.
+async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, port } = {}) {
   const folder = join(work, leg.replace(/\W+/g, '-'));
   const begun = Date.now();
-  const { output } = await run(process.execPath, [suite, ...args, '-o', folder], {}, heard);
+  let output;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const last = port ? [`${await port()}`] : [];
+    ({ output } = await run(process.execPath, [suite, ...args, ...last, '-o', folder], {}, heard));
+    if (!port || !output.includes('EADDRINUSE')) break;
+  }
   const all = scenarios(folder).filter(({ name }) => !passedOver.has(name));
   const said = all.flatMap(faults);
   const bad = new Set(said.map((line) => line.split(':')[0]));
@@ -126,9 +143,8 @@ async function strictLeg(revision, wanted) {
 
 /// The authorization server for tests and demos. The suite prints a URL for a person to open.
 async function authorizationLeg(leg) {
-  const [at, back] = [await freePort(), await freePort()];
-  const issuer = `http://127.0.0.1:${at}`;
-  const theirs = spawn(join(programs, 'examples/authorization_server'), [`127.0.0.1:${at}`], { stdio: 'ignore' });
+  const theirs = await begin(join(programs, 'examples/authorization_server'), ['127.0.0.1:0'], LISTENING);
+  const issuer = theirs.found[1];
   let opened = false;
   const open = (output) => {
     const url = output.match(/^http:\S+\/authorize\?\S+$/m)?.[0];
@@ -137,47 +153,39 @@ async function authorizationLeg(leg) {
     fetch(url).catch((error) => console.error(`${leg}: ${error}`));
   };
   try {
-    await listening(`${issuer}/.well-known/oauth-authorization-server`);
-    await suiteLeg([leg, 2, ['authorization', '--url', issuer, '--client-id', 'app', '-p', `${back}`]], open);
+    const args = ['authorization', '--url', issuer, '--client-id', 'app', '-p'];
+    await suiteLeg([leg, 2, args], { heard: open, port: reservePort });
   } finally {
-    theirs.kill();
+    await stop(theirs.child);
   }
 }
 
-function freePort() {
-  return new Promise((done) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => done(port));
-    });
+/// Rejects when a program that the whole run needs has ended.
+const ending = (name, child) =>
+  new Promise((_, reject) => {
+    const say = () => reject(new Error(`${name} ended before the suite did (${child.signalCode ?? child.exitCode})`));
+    if (hasEnded(child)) say();
+    else child.once('exit', say);
   });
-}
 
-async function listening(url) {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const answer = await fetch(url).catch(() => null);
-    if (answer?.ok) return;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`nothing answers at ${url}`);
-}
-
-const [port, relayed] = [await freePort(), await freePort()];
-const program = join(programs, 'conformance-server');
-const ours = spawn(program, ['--port', `${port}`], { stdio: 'inherit' });
-const relay = spawn(process.execPath, [join(here, 'stdio.mjs'), `${relayed}`, program, '--stdio'], { stdio: 'inherit' });
-const at = (port, path) => `http://127.0.0.1:${port}/${path}`;
-try {
-  await listening(at(port, 'healthz'));
-  await listening(at(relayed, 'healthz'));
-  for (const leg of legs(at(port, 'mcp'), at(relayed, 'mcp'))) if (leg[0].includes(only)) await suiteLeg(leg);
+async function all(url, stdio) {
+  for (const leg of legs(url, stdio)) if (leg[0].includes(only)) await suiteLeg(leg);
   if ('client alone at 2025-11-25'.includes(only)) await strictLeg('2025-11-25', 18);
   if ('client alone at 2026-07-28'.includes(only)) await strictLeg('2026-07-28', 32);
   if ('authorization server'.includes(only)) await authorizationLeg('authorization server');
-  if (ours.exitCode !== null) throw new Error('our server ended before the suite did');
+}
+
+const program = join(programs, 'conformance-server');
+// What our server logs is shown.
+const stdio = ['ignore', 'pipe', 'inherit'];
+const ours = await begin(program, ['--port', '0'], LISTENING, { stdio });
+const relay = await begin(process.execPath, [join(here, 'stdio.mjs'), program, '--stdio'], LISTENING, { stdio });
+try {
+  const ended = [ending('our server', ours.child), ending('the relay to stdio', relay.child)];
+  await Promise.race([all(ours.found[1], relay.found[1]), ...ended]);
 } finally {
-  ours.kill();
-  relay.kill();
+  await stop(ours.child);
+  await stop(relay.child);
   rmSync(work, { recursive: true, force: true });
 }
 if (!ran) {

@@ -1,18 +1,21 @@
 // A server that speaks stdio, reached by HTTP: what the suite needs to hold it to the scenarios that
 // are not about HTTP itself.
 //
-//   node stdio.mjs PORT COMMAND [ARGUMENT…]
+//   node stdio.mjs COMMAND [ARGUMENT…]
+//
+// It listens at a port that the system chooses, and prints its URL.
 //
 // A session has a process of its own; modern requests share one. Ids and progress tokens are made
 // unique on the way in and restored on the way out, for the suite gives each of its clients the same.
-// Nothing is checked, added or answered here: every message is the server's.
+// Nothing is checked, added or answered here: every message is the server's. Requests to a process
+// that has ended are answered with 502.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
-const [port, command, ...args] = process.argv.slice(2);
+const [command, ...args] = process.argv.slice(2);
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const isRequest = (message) => 'method' in message && 'id' in message;
@@ -22,6 +25,10 @@ class Server {
   constructor() {
     this.child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'inherit'] });
     this.calls = new Map();
+    this.child.on('error', (error) => this.ended(error.message));
+    this.child.on('close', (code, signal) => this.ended(signal ?? `exit code ${code}`));
+    // What is written to a process that has ended is answered by `ended`.
+    this.child.stdin.on('error', () => {});
     this.standing = undefined;
     this.last = 0;
     createInterface({ input: this.child.stdout }).on('line', (line) => this.heard(JSON.parse(line)));
@@ -31,16 +38,22 @@ class Server {
     this.child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Sends a request; `say` gets everything that belongs to it, the answer last. */
-  call(message, say) {
+  /** Sends a request; `say` gets everything that belongs to it, the answer last, or `fail` how the process ended. */
+  call(message, say, fail) {
     const id = (this.last += 1);
     const { _meta: meta, ...params } = message.params ?? {};
     const token = meta?.progressToken;
-    const call = { id: message.id, token, say, method: message.method };
+    const call = { id: message.id, token, say, fail, method: message.method };
     this.calls.set(id, call);
     const own = meta && { ...meta, ...(token !== undefined && { progressToken: `p${id}` }) };
     this.send({ ...message, id, ...(message.params && { params: { ...params, ...(own && { _meta: own }) } }) });
     return id;
+  }
+
+  ended(how) {
+    this.isOver = true;
+    for (const call of this.calls.values()) call.fail(how);
+    this.calls.clear();
   }
 
   /** The client hung up: over stdio that has to be said. */
@@ -86,13 +99,17 @@ function asked(server, message, response, headers) {
     if (!isLast || say) (say ??= stream(response, 200, headers))(said);
     if (isLast && !say) response.writeHead(200, { 'content-type': 'application/json', ...headers });
     if (isLast) response.end(say ? undefined : JSON.stringify(said));
+  }, (how) => {
+    console.error(`the server over stdio ended (${how}) before it answered \`${message.method}\``);
+    if (say) response.destroy();
+    else response.writeHead(502).end();
   });
   response.on('close', () => server.forget(id));
 }
 
 function post(message, session, response) {
   if (message.params?._meta?.[VERSION] !== undefined) {
-    modern ??= new Server();
+    if (!modern || modern.isOver) modern = new Server();
     if (isRequest(message)) return asked(modern, message, response);
     modern.send(message);
     return response.writeHead(202).end();
@@ -103,16 +120,15 @@ function post(message, session, response) {
     return asked(sessions.get(id), message, response, { 'mcp-session-id': id });
   }
   const server = sessions.get(session);
-  if (!server) return response.writeHead(404).end();
+  if (!server || server.isOver) return response.writeHead(404).end();
   if (isRequest(message)) return asked(server, message, response);
   server.send(message);
   response.writeHead(202).end();
 }
 
-createServer(async (request, response) => {
+const relay = createServer(async (request, response) => {
   const session = request.headers['mcp-session-id'];
   const server = sessions.get(session);
-  if (request.url === '/healthz') return response.end();
   if (request.method === 'GET' && server) {
     const say = stream(response, 200);
     response.flushHeaders();
@@ -128,4 +144,5 @@ createServer(async (request, response) => {
   let body = '';
   for await (const part of request) body += part;
   post(JSON.parse(body), session, response);
-}).listen(Number(port), '127.0.0.1');
+});
+relay.listen(0, '127.0.0.1', () => console.log(`listening at http://127.0.0.1:${relay.address().port}/mcp`));

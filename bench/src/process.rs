@@ -3,7 +3,9 @@
 use std::{
     collections::HashMap,
     fs,
-    net::{SocketAddr, TcpListener},
+    hash::{BuildHasher as _, RandomState},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::RangeInclusive,
     process::Stdio,
     time::Duration,
 };
@@ -25,6 +27,12 @@ const GENERATOR_CORE: &str = "1";
 /// How long a server may take until it listens. Python under load needs several seconds, and
 /// valgrind makes everything fifty times slower.
 const STARTING: Duration = Duration::from_mins(1);
+
+/// Attempts to find a free port, and to start a server at it.
+const ATTEMPTS: usize = 20;
+
+/// The lowest port that a server is started at. Many services are configured below it.
+const LOWEST_PORT: u16 = 10_000;
 
 /// How long a server may take to end after it was told to. It may wait for its streams.
 const ENDING: Duration = Duration::from_secs(30);
@@ -61,8 +69,19 @@ impl Running {
     }
 
     /// Starts a server of HTTP, `{PORT}` in its command being filled in, and waits until it listens.
+    /// A server that finds its port taken is started again at another.
     pub(crate) async fn http(command: &[String]) -> Result<(Self, SocketAddr)> {
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        for _ in 1..ATTEMPTS {
+            let address = reserve()?;
+            match Self::http_at(command, address).await {
+                Err(_) if TcpListener::bind(address).is_err() => {}
+                outcome => return outcome,
+            }
+        }
+        Self::http_at(command, reserve()?).await
+    }
+
+    async fn http_at(command: &[String], address: SocketAddr) -> Result<(Self, SocketAddr)> {
         let port = address.port().to_string();
         let command: Vec<_> = command
             .iter()
@@ -78,6 +97,10 @@ impl Running {
                 return Err(format!("{command:?} did not listen within {STARTING:?}").into());
             }
             sleep(Duration::from_millis(20)).await;
+        }
+        // Whoever accepted the connection has to be the server.
+        if let Some(status) = running.child.try_wait()? {
+            return Err(format!("{command:?} ended with {status}").into());
         }
         Ok((running, address))
     }
@@ -116,6 +139,35 @@ impl Running {
             self.child.kill().await?;
         }
         Ok(())
+    }
+}
+
+/// An address that nobody listens at, for a server that takes its port as an argument. Its port is
+/// not one of those that the system gives to outgoing connections.
+fn reserve() -> Result<SocketAddr> {
+    let outgoing = outgoing_ports();
+    let ports: Vec<u16> = (LOWEST_PORT..=u16::MAX)
+        .filter(|port| !outgoing.contains(port))
+        .collect();
+    for attempt in 0..ATTEMPTS {
+        let random = RandomState::new().hash_one(attempt);
+        let index = usize::try_from(random % ports.len().max(1) as u64)?;
+        let Some(port) = ports.get(index) else { break };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
+        if TcpListener::bind(address).is_ok() {
+            return Ok(address);
+        }
+    }
+    Err(format!("no free port outside of {outgoing:?}, where outgoing connections are").into())
+}
+
+/// The ports that the system gives to outgoing connections; those of IANA where it does not say.
+fn outgoing_ports() -> RangeInclusive<u16> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let mut ports = text.split_whitespace().map_while(|word| word.parse().ok());
+    match (ports.next(), ports.next()) {
+        (Some(first), Some(last)) => first..=last,
+        _ => 49_152..=u16::MAX,
     }
 }
 

@@ -3,13 +3,12 @@
 //
 //   node browser.mjs CHROMIUM TURNBUCKLE
 
-import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { createInterface } from "node:readline";
 
 import { chromium } from "playwright-core";
 
+import { begin, stop } from "../../scripts/child.mjs";
 import { check, holds, same } from "../typescript/report.mjs";
 
 const [executablePath, turnbuckle] = process.argv.slice(2);
@@ -53,26 +52,14 @@ async function servePage() {
   return server.address().port;
 }
 
-/** Starts the demo server, and waits until it says where it listens. */
-async function serveDemo(...options) {
-  const child = spawn(turnbuckle, ["serve", "--listen", "127.0.0.1:0", ...options], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  process.on("exit", () => child.kill());
-  for await (const line of createInterface({ input: child.stderr })) {
-    const url = /http:\/\/\S+\/mcp\b/.exec(line)?.[0];
-    if (url) {
-      child.stderr.resume();
-      return url;
-    }
-  }
-  throw new Error("the demo server ended");
-}
+/** Starts the demo server, and waits until it listens. */
+const serveDemo = (...options) =>
+  begin(turnbuckle, ["serve", "--listen", "127.0.0.1:0", ...options], /http:\/\/\S+\/mcp\b/);
 
 const port = await servePage();
 const app = `http://app.example:${port}`;
-const open = await serveDemo("--cors", "--allow-origin", app);
-const silent = await serveDemo();
+const demos = [await serveDemo("--cors", "--allow-origin", app), await serveDemo()];
+const [open, silent] = demos.map(({ found }) => found[0]);
 const browser = await chromium.launch({ executablePath, args: FLAGS, headless: true });
 
 /** What the page shows when it is opened at this origin. */
@@ -141,5 +128,6 @@ await check("a name that was made to point here is refused", async () => {
 });
 
 await browser.close();
+for (const { child } of demos) await stop(child);
 console.log("done");
 process.exit();

@@ -1,26 +1,19 @@
-// @modelcontextprotocol/server-everything over HTTP. It takes a port, and does not say when it is ready.
+// @modelcontextprotocol/server-everything over HTTP, at a port that the system chooses. The server takes a port,
+// does not say which one it got, and listens on every interface.
 //
-//   node everything.mjs PACKAGE http|sse
+//   node everything.mjs PACKAGE|FOLDER http|sse
 
-import { createServer, connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { Server } from "node:net";
 
 const [package_, kind] = process.argv.slice(2);
+const [file, path] = kind === "sse" ? ["sse", "/sse"] : ["streamableHttp", "/mcp"];
 
-const probe = createServer();
-await new Promise((resolve) => probe.listen(0, resolve));
-const { port } = probe.address();
-await new Promise((resolve) => probe.close(resolve));
+const { listen } = Server.prototype;
+Server.prototype.listen = function (_port, announce) {
+  this.once("listening", () => console.log(`listening at http://127.0.0.1:${this.address().port}${path}`));
+  return listen.call(this, 0, "127.0.0.1", announce);
+};
 
-const isOpen = () =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => resolve(true));
-    socket.on("error", () => resolve(false));
-    socket.on("connect", () => socket.end());
-  });
-
-process.env.PORT = port;
-const file = kind === "sse" ? "sse" : "streamableHttp";
-await import(new URL(`node_modules/${package_}/dist/transports/${file}.js`, import.meta.url));
-while (!(await isOpen())) await sleep(20);
-console.log(`listening at http://127.0.0.1:${port}/${kind === "sse" ? "sse" : "mcp"}`);
+// A folder is an absolute path.
+const modules = new URL("node_modules/", import.meta.url);
+await import(new URL(`${package_}/dist/transports/${file}.js`, modules));

@@ -1,7 +1,7 @@
 //! The server that the official conformance suite is run against: one process for every revision.
 //!
 //! ```text
-//! conformance-server --port 8001     # http://127.0.0.1:8001/mcp, and HTTP+SSE at /sse
+//! conformance-server --port 8001     # http://127.0.0.1:8001/mcp, and HTTP+SSE at /sse; 0 for any port
 //! conformance-server --stdio
 //! ```
 //!
@@ -77,9 +77,12 @@ async fn main() -> ExitCode {
     let ended: Result<(), ServeError> = match arguments[..] {
         ["--stdio"] => server().serve(Stdio).await,
         ["--port", port] => {
-            server()
-                .serve(Http::bind(format!("127.0.0.1:{port}")))
-                .await
+            let http = Http::bind(format!("127.0.0.1:{port}")).announce(|address| {
+                if let Some(address) = address {
+                    println!("listening at http://{address}/mcp");
+                }
+            });
+            server().serve(http).await
         }
         _ => {
             eprintln!("usage: conformance-server --port N | --stdio");

@@ -4,9 +4,10 @@ import { resolve } from "node:path";
 
 import { chromium } from "playwright-core";
 
+import { stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
-import { inspect, look, stop } from "./inspector.mjs";
+import { inspect, look } from "./inspector.mjs";
 
 const program = resolve(process.argv[3], "app");
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });

@@ -4,9 +4,10 @@ import { readFile } from "node:fs/promises";
 
 import { chromium } from "playwright-core";
 
+import { begin, stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
-import { begin, inspect, look, stop, turnbuckle } from "./inspector.mjs";
+import { inspect, look, turnbuckle } from "./inspector.mjs";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const served = await begin(turnbuckle, ["serve", "--listen", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)\s/);

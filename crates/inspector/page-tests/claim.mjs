@@ -2,13 +2,27 @@
 
 import assert from "node:assert/strict";
 
+import { within } from "../../../scripts/child.mjs";
+
+/** The longest that one claim may take, in milliseconds. The slowest needs 20 s on a busy machine. */
+const LONGEST = 180_000;
+/** The longest that all claims of a file may take, in milliseconds. The slowest file needs 3 minutes. */
+const LONGEST_FILE = 1_200_000;
+
 let failed = 0;
+let last = "the first claim";
+setTimeout(() => {
+  console.log(`FAIL  the claims of this file took more than ${LONGEST_FILE / 60_000} minutes; the last was: ${last}`);
+  process.exit(1);
+}, LONGEST_FILE).unref();
+
 export async function claim(words, show) {
   // ONLY=words runs the claims that hold those words.
   if (process.env.ONLY && !words.includes(process.env.ONLY)) return;
+  last = words;
   const since = performance.now();
   try {
-    const note = await show(assert);
+    const note = await within(LONGEST, () => "this claim to be shown", show(assert));
     console.log(`ok    ${words}${note ? `: ${note}` : ""}  (${Math.round(performance.now() - since)} ms)`);
   } catch (error) {
     failed += 1;

@@ -1,20 +1,25 @@
 // The page with a server of somebody else behind it, over stdio and over HTTP: node everything.test.mjs TURNBUCKLE
 
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { chromium } from "playwright-core";
 
+import { begin, stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
-import { begin, inspect, look, stop } from "./inspector.mjs";
+import { inspect, look } from "./inspector.mjs";
 
-const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json").replace("package.json", "dist/index.js");
+const folder = dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json"));
+const program = join(folder, "dist/index.js");
+const starter = fileURLToPath(new URL("../../../interop/typescript/everything.mjs", import.meta.url));
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
-const port = 20_000 + (process.pid % 20_000);
-const http = await begin(process.execPath, [program, "streamableHttp"], /listening|port/i, { env: { ...process.env, PORT: String(port) } });
+const http = await begin(process.execPath, [starter, folder, "http"], /listening at (\S+)/);
+const address = http.found[1];
 const TARGETS = {
   stdio: { words: ["--", process.execPath, program, "stdio"], name: "node" },
-  HTTP: { words: [`http://127.0.0.1:${port}/mcp`], name: `http://127.0.0.1:${port}/mcp` },
+  HTTP: { words: [address], name: address },
 };
 const run = async (page) => {
   await page.locator("tb-panel .callform h1").waitFor();

@@ -7,9 +7,10 @@ import { join, resolve } from "node:path";
 
 import { chromium } from "playwright-core";
 
+import { begin, stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
-import { begin, inspect, look, stop, turnbuckle } from "./inspector.mjs";
+import { inspect, look, turnbuckle } from "./inspector.mjs";
 
 const home = await mkdtemp(join(tmpdir(), "turnbuckle-page-"));
 const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, XDG_STATE_HOME: home, XDG_CACHE_HOME: home };

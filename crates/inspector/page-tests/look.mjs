@@ -1,22 +1,15 @@
 // Takes pictures of the page as the binary serves it: node look.mjs TURNBUCKLE FOLDER [WIDTH,THEME] [NAME…]
-import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
-import { createInterface } from "node:readline";
 
 import { chromium } from "playwright-core";
 
+import { stop } from "../../../scripts/child.mjs";
 import { FLAGS, openPage } from "./browser.mjs";
+import { inspect, turnbuckle } from "./inspector.mjs";
 
-const [, , turnbuckle, folder = "/tmp/look", sizes = "", ...only] = process.argv;
+const [, , , folder = "/tmp/look", sizes = "", ...only] = process.argv;
 await mkdir(folder, { recursive: true });
-const child = spawn(turnbuckle, ["inspect", "--no-open", "--port", "0", "--", turnbuckle, "serve", "--stdio"], { stdio: ["ignore", "pipe", "ignore"] });
-process.on("exit", () => child.kill());
-let found;
-for await (const line of createInterface({ input: child.stdout })) {
-  found = /(http:\/\/\S+)#token=(\S+)/.exec(line);
-  if (found) break;
-}
-const [, url, token] = found;
+const { child, url, token } = await inspect(["--", turnbuckle, "serve", "--stdio"]);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 const args = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
 const run = (wait) => async (page) => {
@@ -62,11 +55,11 @@ for (const [width, theme] of SIZES) {
     await page.waitForTimeout(250);
     await page.screenshot({ path: `${folder}/${name}-${width}-${theme}.png` });
     if (page.errors.length) console.log(`${name} ${width} ${theme}: ${page.errors}`);
-    const stop = page.getByRole("button", { name: "Cancel" }).last();
-    if (await stop.isVisible()) await stop.click();
+    const cancel = page.getByRole("button", { name: "Cancel" }).last();
+    if (await cancel.isVisible()) await cancel.click();
     await page.context().close();
   }
 }
 await browser.close();
-child.kill();
+await stop(child);
 process.exit(0);

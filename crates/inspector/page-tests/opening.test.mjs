@@ -2,9 +2,10 @@
 
 import { chromium } from "playwright-core";
 
+import { stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
-import { inspect, stop, turnbuckle } from "./inspector.mjs";
+import { inspect, turnbuckle } from "./inspector.mjs";
 import { held, middle, most } from "./measure.mjs";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });

@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 
 import { chromium } from "playwright-core";
 
+import { stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
-import { inspect, look, stop, turnbuckle } from "./inspector.mjs";
+import { inspect, look, turnbuckle } from "./inspector.mjs";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 // By its name, as in the command lines that the picture shows.

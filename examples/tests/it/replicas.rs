@@ -52,7 +52,7 @@ impl Replica {
 
 async fn redis(folder: &Path) -> (Child, String) {
     let socket = folder.join("redis.sock");
-    let child = Command::new("redis-server")
+    let mut child = Command::new("redis-server")
         .args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"])
         .arg(folder)
         .arg("--unixsocket")
@@ -60,9 +60,11 @@ async fn redis(folder: &Path) -> (Child, String) {
         .stdout(Stdio::null())
         .kill_on_drop(true)
         .spawn()
-        .expect("`redis-server` is there: `apt-get install redis-server`");
+        .expect("`redis-server` is installed; `./scripts/test redis` installs it");
     let listening = tokio::time::timeout(PATIENCE, async {
         while tokio::net::UnixStream::connect(&socket).await.is_err() {
+            let ended = child.try_wait().expect("it can be waited for");
+            assert!(ended.is_none(), "redis-server ended: {ended:?}");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     });

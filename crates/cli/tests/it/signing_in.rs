@@ -27,6 +27,10 @@ impl Guarded {
         BufReader::new(process.stdout.take().expect("stdout is piped"))
             .read_line(&mut port)
             .expect("it says where it is");
+        assert!(
+            !port.is_empty(),
+            "the server ended before it said where it is"
+        );
         let url = format!("http://127.0.0.1:{}/mcp", port.trim());
         Self { process, url }
     }

@@ -208,9 +208,10 @@ async fn refused_credentials_say_nothing_about_the_era() {
 
 #[tokio::test]
 async fn what_cannot_be_reached_is_told_at_once() {
-    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", free.local_addr().unwrap());
-    drop(free);
+    // Bound, so that nobody else gets the port, but not listening.
+    let silent = tokio::net::TcpSocket::new_v4().unwrap();
+    silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}/mcp", silent.local_addr().unwrap());
     let error = plain().connect(url.as_str()).await.unwrap_err();
     assert!(
         matches!(error, ConnectError::Unreachable { .. }),

@@ -194,9 +194,10 @@ mod tests {
     #[tokio::test]
     async fn an_address_that_does_not_answer_is_told_though_another_does() {
         let open = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        // Bound, so that nobody else gets the port, but not listening.
+        let closed = tokio::net::TcpSocket::new_v4().unwrap();
+        closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let addresses = vec![closed.local_addr().unwrap(), open.local_addr().unwrap()];
-        drop(closed);
         let report = Report::test();
         let place = ("localhost".to_owned(), addresses[1].port());
         let patience = Patience::of(Duration::from_mins(1));

@@ -35,16 +35,18 @@ impl Engine {
 
     fn run(folder: &Path) -> Child {
         let socket = folder.join("redis.sock");
-        let child = Command::new("redis-server")
+        let mut child = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"])
             .arg(folder)
             .arg("--unixsocket")
             .arg(&socket)
             .stdout(Stdio::null())
             .spawn()
-            .expect("`redis-server` is there: `apt-get install redis-server`");
+            .expect("`redis-server` is installed; `./scripts/test redis` installs it");
         let begun = Instant::now();
         while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "redis-server ended: {ended:?}");
             assert!(begun.elapsed() < PATIENCE, "redis-server does not listen");
             std::thread::sleep(Duration::from_millis(5));
         }

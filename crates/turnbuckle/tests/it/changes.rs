@@ -188,22 +188,15 @@ mod over_http {
     async fn changes_are_told_over_http() {
         for revision in Revision::ALL.iter().copied().skip(1) {
             let server = server().build().unwrap();
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-            drop(listener);
-            let address = url
-                .trim_start_matches("http://")
-                .trim_end_matches("/mcp")
-                .to_owned();
+            let (announce, announced) = tokio::sync::oneshot::channel();
+            let http = Http::bind("127.0.0.1:0").announce(|address| {
+                let _ = announce.send(address.expect("it is no unix socket"));
+            });
             let served = server.clone();
-            let serving = tokio::spawn(async move { served.serve(Http::bind(address)).await });
+            let serving = tokio::spawn(async move { served.serve(http).await });
+            let url = format!("http://{}/mcp", announced.await.unwrap());
             let client = Client::new("host", "1").only(revision);
-            let connection = loop {
-                match client.connect(url.as_str()).await {
-                    Ok(connection) => break connection,
-                    Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
-                }
-            };
+            let connection = client.connect(url.as_str()).await.unwrap();
             let wish = Listen::new().tools().resource("note://1");
             let mut changes = connection.listen(wish).await.unwrap();
             connection

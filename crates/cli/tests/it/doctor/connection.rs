@@ -1,11 +1,17 @@
 //! No way to a server: names, ports, proxies, TLS.
 
+use tokio::net::TcpSocket;
+
 use super::*;
 
-/// A port at which nothing listens.
-fn closed_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-    listener.local_addr().expect("it has one").port()
+/// A port at which nothing listens, and nobody else can for as long as the socket is kept.
+fn closed_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().expect("there are sockets");
+    socket
+        .bind("127.0.0.1:0".parse().expect("it is an address"))
+        .expect("there is a port");
+    let port = socket.local_addr().expect("it has one").port();
+    (socket, port)
 }
 
 #[test]
@@ -17,14 +23,16 @@ fn a_name_without_an_address() {
 
 #[test]
 fn a_port_at_which_nothing_listens() {
-    let url = format!("http://127.0.0.1:{}/mcp", closed_port());
+    let (_socket, port) = closed_port();
+    let url = format!("http://127.0.0.1:{port}/mcp");
     let diagnosis = doctor(&[&url]);
     diagnosis.errors_are(3, &["connect.tcp"]);
 }
 
 #[test]
 fn a_proxy_that_is_not_there() {
-    let proxy = format!("http://me:sesame-open-up@127.0.0.1:{}", closed_port());
+    let (_socket, port) = closed_port();
+    let proxy = format!("http://me:sesame-open-up@127.0.0.1:{port}");
     let diagnosis = doctor(&["--proxy", &proxy, "https://example.invalid/mcp"]);
     diagnosis.errors_are(3, &["connect.proxy"]);
     assert!(!diagnosis.report.to_string().contains("sesame"));

@@ -1,0 +1,200 @@
+// Child processes of the tests: started, waited for until they accept connections, and ended. Every wait has a
+// bound, and a child that ends before it is ready is an error that quotes its last lines.
+
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** @typedef {import("node:child_process").ChildProcess} ChildProcess */
+/** @typedef {import("node:child_process").SpawnOptions} SpawnOptions */
+
+/** How long a program may take to accept connections, in milliseconds. A busy machine needs several seconds. */
+const STARTING = 60_000;
+/** How long a program may take to end after SIGTERM, in milliseconds, before it is killed. */
+const ENDING = 10_000;
+/** How long the system may take to remove a process after SIGKILL, in milliseconds. */
+const KILLING = 5_000;
+/** Milliseconds between two attempts to connect. */
+const PAUSE = 20;
+/** How many of a program's last lines an error quotes. */
+const QUOTED = 20;
+/** Attempts to find a free port. */
+const ATTEMPTS = 100;
+/** The ports for outgoing connections by IANA, for systems that do not tell which they use. */
+const EPHEMERAL = [49_152, 65_535];
+/** The lowest port that is reserved here. Many services are configured below it. */
+const LOWEST = 10_000;
+
+/** @type {Set<ChildProcess>} */
+const children = new Set();
+process.on("exit", () => children.forEach((child) => child.kill()));
+for (const [signal, code] of /** @type {[NodeJS.Signals, number][]} */ ([["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]])) {
+  process.once(signal, () => process.exit(code));
+}
+
+/**
+ * Whether a child has ended, or was never started.
+ *
+ * @param {ChildProcess} child
+ */
+export const hasEnded = (child) => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+
+/**
+ * Starts a program, waits for a line that matches `pattern`, and then until the address in the match, a URL or
+ * `host:port`, accepts a connection.
+ *
+ * @param {string} program
+ * @param {string[]} words its arguments
+ * @param {RegExp} pattern
+ * @param {SpawnOptions & { patience?: number }} options `patience` bounds the wait, in milliseconds
+ * @returns {Promise<{ child: ChildProcess, found: RegExpExecArray }>}
+ */
+export async function begin(program, words, pattern, { patience = STARTING, ...options } = {}) {
+  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  children.add(child);
+  /** @type {string[]} */
+  const last = [];
+  const said = () => (last.length ? `its last lines:\n${last.join("\n")}` : "it said nothing");
+  const ready = new Promise((resolve, reject) => {
+    for (const input of [child.stdout, child.stderr]) {
+      if (!input) continue;
+      createInterface({ input }).on("line", (line) => {
+        last.push(line);
+        if (last.length > QUOTED) last.shift();
+        const found = pattern.exec(line);
+        if (found) accepts(found[0], child).then(() => resolve(found), reject);
+      });
+    }
+    child.once("error", (error) => reject(new Error(`\`${program}\` could not be started: ${error.message}`)));
+    // All of its output was read before `close`.
+    child.once("close", (code, signal) => {
+      children.delete(child);
+      reject(new Error(`\`${program}\` ended early (${signal ?? `exit code ${code}`}); ${said()}`));
+    });
+  });
+  try {
+    const found = await within(patience, () => `\`${program}\` to listen (${pattern}); ${said()}`, ready);
+    return { child, found };
+  } catch (error) {
+    await stop(child);
+    throw error;
+  }
+}
+
+/**
+ * Ends a child, and waits until it has ended. A child that has ended before is not waited for.
+ *
+ * @param {ChildProcess} child
+ * @param {number} patience how long SIGTERM may take, in milliseconds
+ */
+export async function stop(child, patience = ENDING) {
+  if (hasEnded(child)) return;
+  const over = new Promise((resolve) => child.once("exit", resolve));
+  child.kill();
+  const isOver = await within(patience, () => "", over).then(() => true, () => false);
+  if (isOver) return;
+  child.kill("SIGKILL");
+  await within(KILLING, () => `process ${child.pid} (${child.spawnfile}) to end after SIGKILL`, over);
+}
+
+/**
+ * A promise with a bound.
+ *
+ * @template T
+ * @param {number} ms
+ * @param {() => string} what what is waited for
+ * @param {Promise<T>} promise
+ * @returns {Promise<T>}
+ */
+export async function within(ms, what, promise) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  /** @type {Promise<never>} */
+  const overdue = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${ms / 1000} s for ${what()}`)), ms);
+  });
+  try {
+    return await Promise.race([promise, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A port for a program that cannot choose one: free now, and never given to outgoing connections. */
+export async function reservePort() {
+  const [first, last] = ephemeral();
+  const below = Math.max(0, first - LOWEST);
+  const above = 65_535 - last;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const index = Math.floor(Math.random() * (below + above));
+    const port = index < below ? LOWEST + index : last + 1 + index - below;
+    if (port <= 65_535 && (await isFree(port))) return port;
+  }
+  throw new Error(`no free port outside of ${first} to ${last}, where outgoing connections are`);
+}
+
+/** The first and the last port that the system gives to outgoing connections. */
+function ephemeral() {
+  try {
+    return readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").trim().split(/\s+/).map(Number);
+  } catch {
+    return EPHEMERAL;
+  }
+}
+
+/**
+ * Whether a program could listen at this port.
+ *
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
+function isFree(port) {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}
+
+/**
+ * The address in a text: `http://127.0.0.1:80/mcp`, `127.0.0.1:80`.
+ *
+ * @param {string} text
+ */
+function addressIn(text) {
+  const [, host, port] = /([\w.-]+):(\d+)/.exec(text) ?? [];
+  if (!port) throw new Error(`no address in \`${text}\``);
+  return { host, port: Number(port) };
+}
+
+/**
+ * Waits until the address in a text accepts a connection, for as long as the child runs.
+ *
+ * @param {string} text
+ * @param {ChildProcess} child
+ */
+async function accepts(text, child) {
+  const address = addressIn(text);
+  while (!(await connects(address))) {
+    if (hasEnded(child)) return;
+    await sleep(PAUSE);
+  }
+}
+
+/**
+ * @param {{ host: string, port: number }} address
+ * @returns {Promise<boolean>}
+ */
+function connects({ host, port }) {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const finish = (/** @type {boolean} */ isOpen) => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket.once("connect", () => finish(true));
+    socket.once("error", () => finish(false));
+  });
+}

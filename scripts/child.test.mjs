@@ -1,0 +1,80 @@
+// What `child.mjs` promises: node --test scripts/child.test.mjs
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { test } from "node:test";
+
+import { begin, hasEnded, reservePort, stop } from "./child.mjs";
+
+const AT = /listening at \S+/;
+/** A program in JavaScript. */
+const node = (/** @type {string} */ source) => /** @type {[string, string[]]} */ ([process.execPath, ["-e", source]]);
+const server = (/** @type {string} */ more = "") =>
+  node(`const server = require("net").createServer().listen(0, "127.0.0.1", () =>
+    console.log("listening at http://127.0.0.1:" + server.address().port + "/")); ${more}`);
+
+test("a program is ready when its address accepts connections", async () => {
+  const { child, found } = await begin(...server(), AT);
+  assert.match(found[0], /127\.0\.0\.1:\d+/);
+  await stop(child);
+  assert.ok(hasEnded(child));
+});
+
+test("words about an address are not readiness", async () => {
+  const port = await reservePort();
+  const claims = `console.log("listening at 127.0.0.1:${port}")`;
+  const late = `${claims}; setTimeout(() => require("net").createServer().listen(${port}, "127.0.0.1"), 300)`;
+  const since = performance.now();
+  const { child } = await begin(...node(late), AT);
+  assert.ok(performance.now() - since >= 300);
+  await stop(child);
+  await assert.rejects(begin(...node(`${claims}; setTimeout(() => {}, 60000)`), AT, { patience: 500 }), /waited 0.5 s/);
+});
+
+test("a port that is taken ends the wait, with what the program said", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => taken.once("listening", resolve));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (taken.address());
+  const source = `require("net").createServer().listen(${port}, "127.0.0.1", () => console.log("listening at x"))`;
+  await assert.rejects(begin(...node(source), AT), /ended early \(exit code 1\)[^]*EADDRINUSE/);
+  taken.close();
+});
+
+test("a program that ends before it is ready is an error", async () => {
+  await assert.rejects(begin(...node(`console.log("no luck"); process.exit(3)`), AT), /exit code 3[^]*no luck/);
+  await assert.rejects(begin("/no/such/program", [], AT), /could not be started/);
+});
+
+test("a program that says nothing is not waited for without end", async () => {
+  const silent = begin(...node("setTimeout(() => {}, 60000)"), AT, { patience: 300 });
+  await assert.rejects(silent, /waited 0.3 s for .* to listen[^]*it said nothing/);
+});
+
+test("ending a program that was killed or has ended returns at once", async () => {
+  const { child } = await begin(...server(), AT);
+  process.kill(/** @type {number} */ (child.pid), "SIGKILL");
+  await new Promise((resolve) => child.once("exit", resolve));
+  const since = performance.now();
+  await stop(child);
+  await stop(child);
+  assert.ok(performance.now() - since < 100);
+});
+
+test("a program that ignores SIGTERM is killed", async () => {
+  const { child } = await begin(...server(`process.on("SIGTERM", () => {})`), AT);
+  await stop(child, 300);
+  assert.equal(child.signalCode, "SIGKILL");
+});
+
+test("a reserved port is free, and not one for outgoing connections", async () => {
+  const outgoing = await readFile("/proc/sys/net/ipv4/ip_local_port_range", "utf8").catch(() => "49152 65535");
+  const [first, last] = outgoing.trim().split(/\s+/).map(Number);
+  for (let turn = 0; turn < 20; turn += 1) {
+    const port = await reservePort();
+    assert.ok(port >= 10_000 && port <= 65_535 && (port < first || port > last), `${port}`);
+    const listener = createServer().listen(port, "127.0.0.1");
+    await new Promise((resolve) => listener.once("listening", resolve));
+    listener.close();
+  }
+});
