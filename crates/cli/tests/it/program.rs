@@ -163,6 +163,6 @@ pub(crate) fn needs(program: &str) {
         .is_ok_and(|status| status.success());
     assert!(
         is_there,
-        "`{program}` is not installed, and this test cannot run without it: install it, or leave the test out by name"
+        "`{program}` is not installed, and this test needs it: `./scripts/test shells` and `./scripts/test keyring` install it"
     );
 }
