@@ -1,22 +1,22 @@
 // Runs the suite leg by leg and holds each leg to what it must reach: every scenario, without a
 // failure or a warning, with at least one check of its own that succeeded.
 
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
-import { begin, hasEnded, reservePort, stop } from '../scripts/child.mjs';
+import { begin, hasEnded, reservePort, stop } from "../scripts/child.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const suite = join(here, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const programs = resolve(process.env.CARGO_TARGET_DIR ?? join(here, '../target'), 'debug');
-const work = mkdtempSync(join(tmpdir(), 'conformance-'));
-const only = process.argv[2] ?? '';
+const suite = join(here, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const programs = resolve(process.env.CARGO_TARGET_DIR ?? join(here, "../target"), "debug");
+const work = mkdtempSync(join(tmpdir(), "conformance-"));
+const only = process.argv[2] ?? "";
 
 // Milliseconds for one scenario. The slowest needs four seconds on an idle machine.
-const PATIENCE = '60000';
+const PATIENCE = "60000";
 // Milliseconds for one run of the suite. The longest leg needs two minutes on a busy machine.
 const LONGEST = 900_000;
 // How often a callback server is started at another port, should somebody take the one that was free.
@@ -24,45 +24,55 @@ const ATTEMPTS = 5;
 // What our programs say when they listen.
 const LISTENING = /listening at (http:\/\/\S+)/;
 // The suite itself leaves this one to be written: it skips every check.
-const EMPTY = new Set(['tasks-status-notifications']);
+const EMPTY = new Set(["tasks-status-notifications"]);
 // What is about HTTP itself, its headers, statuses, streams and sessions, says nothing of stdio.
 const OF_HTTP = new Set([
-  'server-stateless',
-  'server-session-lifecycle',
-  'server-sse-polling',
-  'server-sse-multiple-streams',
-  'dns-rebinding-protection',
-  'http-header-validation',
-  'http-custom-header-server-validation',
-  'tasks-request-headers',
+  "server-stateless",
+  "server-session-lifecycle",
+  "server-sse-polling",
+  "server-sse-multiple-streams",
+  "dns-rebinding-protection",
+  "http-header-validation",
+  "http-custom-header-server-validation",
+  "tasks-request-headers",
 ]);
 // The name of a folder of results ends in the time of its run.
 const TIMESTAMP = /-\d{4}-\d\d-\d\dT[\d-]+Z$/;
 
-const client = ['client', '--command', join(programs, 'conformance-client'), '--timeout', PATIENCE];
-const server = (url) => ['server', '--url', url, '--timeout', PATIENCE];
+const client = ["client", "--command", join(programs, "conformance-client"), "--timeout", PATIENCE];
+const server = (url) => ["server", "--url", url, "--timeout", PATIENCE];
 
 /// Every leg with the number of its scenarios, and those that are passed over.
 const legs = (url, stdio) => [
-  ['server at 2025-11-25', 33, [...server(url), '--requirements', '2025-11-25']],
-  ['server at 2026-07-28', 50, [...server(url), '--requirements', '2026-07-28']],
-  ['server at 2025-06-18', 27, [...server(url), '--suite', 'all', '--spec-version', '2025-06-18']],
-  ['server, every scenario', 65, [...server(url), '--suite', 'all']],
-  ['server over stdio at 2025-06-18', 26, [...server(stdio), '--suite', 'all', '--spec-version', '2025-06-18'], OF_HTTP],
-  ['server over stdio, every scenario', 57, [...server(stdio), '--suite', 'all'], OF_HTTP],
-  ['client at 2025-11-25', 25, [...client, '--requirements', '2025-11-25']],
-  ['client at 2026-07-28', 39, [...client, '--requirements', '2026-07-28']],
-  ['client, every scenario', 48, [...client, '--suite', 'all']],
+  ["server at 2025-11-25", 33, [...server(url), "--requirements", "2025-11-25"]],
+  ["server at 2026-07-28", 50, [...server(url), "--requirements", "2026-07-28"]],
+  ["server at 2025-06-18", 27, [...server(url), "--suite", "all", "--spec-version", "2025-06-18"]],
+  ["server, every scenario", 65, [...server(url), "--suite", "all"]],
+  [
+    "server over stdio at 2025-06-18",
+    26,
+    [...server(stdio), "--suite", "all", "--spec-version", "2025-06-18"],
+    OF_HTTP,
+  ],
+  ["server over stdio, every scenario", 57, [...server(stdio), "--suite", "all"], OF_HTTP],
+  ["client at 2025-11-25", 25, [...client, "--requirements", "2025-11-25"]],
+  ["client at 2026-07-28", 39, [...client, "--requirements", "2026-07-28"]],
+  ["client, every scenario", 48, [...client, "--suite", "all"]],
 ];
 
 function run(program, args, env = {}, heard = () => {}) {
   return new Promise((done, failed) => {
-    const child = spawn(program, args, { cwd: work, env: { ...process.env, ...env }, timeout: LONGEST, killSignal: 'SIGKILL' });
-    let output = '';
-    child.stdout.on('data', (part) => heard((output += part)));
-    child.stderr.on('data', (part) => (output += part));
-    child.on('error', failed);
-    child.on('close', (code, signal) => {
+    const child = spawn(program, args, {
+      cwd: work,
+      env: { ...process.env, ...env },
+      timeout: LONGEST,
+      killSignal: "SIGKILL",
+    });
+    let output = "";
+    child.stdout.on("data", (part) => heard((output += part)));
+    child.stderr.on("data", (part) => (output += part));
+    child.on("error", failed);
+    child.on("close", (code, signal) => {
       if (signal) output += `\nended by ${signal}; it may take ${LONGEST / 1000} s`;
       done({ code, output });
     });
@@ -70,24 +80,24 @@ function run(program, args, env = {}, heard = () => {}) {
 }
 
 /// The checks of each scenario that left results in a folder.
-function scenarios(folder, prefix = '') {
+function scenarios(folder, prefix = "") {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    const checks = join(path, 'checks.json');
+    const checks = join(path, "checks.json");
     if (!entry.isDirectory()) return [];
     if (!existsSync(checks)) return scenarios(path, `${prefix}${entry.name}/`);
-    const name = prefix + entry.name.replace(TIMESTAMP, '').replace(/^server-(?!initialize|stateless|session|sse)/, '');
-    return [{ name, checks: JSON.parse(readFileSync(checks, 'utf8')) }];
+    const name = prefix + entry.name.replace(TIMESTAMP, "").replace(/^server-(?!initialize|stateless|session|sse)/, "");
+    return [{ name, checks: JSON.parse(readFileSync(checks, "utf8")) }];
   });
 }
 
 /// What is wrong with a scenario; nothing if it passed.
 function faults({ name, checks }) {
-  const bad = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+  const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
   const said = bad.map((check) => `${name}: ${check.status} ${check.id}: ${check.errorMessage ?? check.description}`);
-  const proved = checks.some(({ status, id }) => status === 'SUCCESS' && id !== 'wire-schema-valid');
-  if (!said.length && !proved && !EMPTY.has(name.replace(/^server-/, ''))) said.push(`${name}: nothing was proved`);
+  const proved = checks.some(({ status, id }) => status === "SUCCESS" && id !== "wire-schema-valid");
+  if (!said.length && !proved && !EMPTY.has(name.replace(/^server-/, ""))) said.push(`${name}: nothing was proved`);
   return said;
 }
 
@@ -97,25 +107,25 @@ function report(leg, passed, wanted, checks, seconds, said) {
   ran += 1;
   const isGood = passed === wanted && !said.length;
   if (!isGood) failed += 1;
-  console.log(`${isGood ? 'ok  ' : 'FAIL'} ${leg}: ${passed}/${wanted} scenarios, ${checks} checks, ${seconds} s`);
+  console.log(`${isGood ? "ok  " : "FAIL"} ${leg}: ${passed}/${wanted} scenarios, ${checks} checks, ${seconds} s`);
   for (const line of said) console.log(`       ${line}`);
 }
 
 /// `port` finds a port, for a leg whose last argument is one.
 async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, port } = {}) {
-  const folder = join(work, leg.replace(/\W+/g, '-'));
+  const folder = join(work, leg.replace(/\W+/g, "-"));
   const begun = Date.now();
   let output;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const last = port ? [`${await port()}`] : [];
-    ({ output } = await run(process.execPath, [suite, ...args, ...last, '-o', folder], {}, heard));
-    if (!port || !output.includes('EADDRINUSE')) break;
+    ({ output } = await run(process.execPath, [suite, ...args, ...last, "-o", folder], {}, heard));
+    if (!port || !output.includes("EADDRINUSE")) break;
   }
   const all = scenarios(folder).filter(({ name }) => !passedOver.has(name));
   const said = all.flatMap(faults);
-  const bad = new Set(said.map((line) => line.split(':')[0]));
+  const bad = new Set(said.map((line) => line.split(":")[0]));
   if (!all.length) said.push(output.slice(-2000));
-  const checks = all.reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === 'SUCCESS').length, 0);
+  const checks = all.reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === "SUCCESS").length, 0);
   report(leg, all.length - bad.size, wanted, checks, Math.round((Date.now() - begun) / 1000), said);
 }
 
@@ -124,17 +134,17 @@ async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, po
 async function strictLeg(revision, wanted) {
   const leg = `client alone at ${revision}`;
   const begun = Date.now();
-  const { output } = await run(process.execPath, [suite, 'list', '--requirements', revision]);
-  const section = output.split(/^Client scenarios.*$/m)[1]?.split(/^Run and reported/m)[0] ?? '';
+  const { output } = await run(process.execPath, [suite, "list", "--requirements", revision]);
+  const section = output.split(/^Client scenarios.*$/m)[1]?.split(/^Run and reported/m)[0] ?? "";
   const names = [...section.matchAll(/^ {2}- (\S+)/gm)].map((match) => match[1]);
   const said = [];
   let passed = 0;
   const next = async () => {
-    for (let name; (name = names.pop()); ) {
-      const args = [...client, '--scenario', name, '--spec-version', revision, '-o', join(work, 'alone')];
+    for (let name; (name = names.pop());) {
+      const args = [...client, "--scenario", name, "--spec-version", revision, "-o", join(work, "alone")];
       const { code, output } = await run(process.execPath, [suite, ...args]);
       if (code === 0) passed += 1;
-      else said.push(`${name}: ${output.trim().split('\n').slice(-12).join('\n         ')}`);
+      else said.push(`${name}: ${output.trim().split("\n").slice(-12).join("\n         ")}`);
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, next));
@@ -143,17 +153,17 @@ async function strictLeg(revision, wanted) {
 
 /// The authorization server for tests and demos. The suite prints a URL for a person to open.
 async function authorizationLeg(leg) {
-  const theirs = await begin(join(programs, 'examples/authorization_server'), ['127.0.0.1:0'], LISTENING);
+  const theirs = await begin(join(programs, "examples/authorization_server"), ["127.0.0.1:0"], LISTENING);
   const issuer = theirs.found[1];
   let opened = false;
   const open = (output) => {
     const url = output.match(/^http:\S+\/authorize\?\S+$/m)?.[0];
-    if (!url || opened || !output.includes('Callback server started')) return;
+    if (!url || opened || !output.includes("Callback server started")) return;
     opened = true;
     fetch(url).catch((error) => console.error(`${leg}: ${error}`));
   };
   try {
-    const args = ['authorization', '--url', issuer, '--client-id', 'app', '-p'];
+    const args = ["authorization", "--url", issuer, "--client-id", "app", "-p"];
     await suiteLeg([leg, 2, args], { heard: open, port: reservePort });
   } finally {
     await stop(theirs.child);
@@ -165,23 +175,23 @@ const ending = (name, child) =>
   new Promise((_, reject) => {
     const say = () => reject(new Error(`${name} ended before the suite did (${child.signalCode ?? child.exitCode})`));
     if (hasEnded(child)) say();
-    else child.once('exit', say);
+    else child.once("exit", say);
   });
 
 async function all(url, stdio) {
   for (const leg of legs(url, stdio)) if (leg[0].includes(only)) await suiteLeg(leg);
-  if ('client alone at 2025-11-25'.includes(only)) await strictLeg('2025-11-25', 18);
-  if ('client alone at 2026-07-28'.includes(only)) await strictLeg('2026-07-28', 32);
-  if ('authorization server'.includes(only)) await authorizationLeg('authorization server');
+  if ("client alone at 2025-11-25".includes(only)) await strictLeg("2025-11-25", 18);
+  if ("client alone at 2026-07-28".includes(only)) await strictLeg("2026-07-28", 32);
+  if ("authorization server".includes(only)) await authorizationLeg("authorization server");
 }
 
-const program = join(programs, 'conformance-server');
+const program = join(programs, "conformance-server");
 // What our server logs is shown.
-const stdio = ['ignore', 'pipe', 'inherit'];
-const ours = await begin(program, ['--port', '0'], LISTENING, { stdio });
-const relay = await begin(process.execPath, [join(here, 'stdio.mjs'), program, '--stdio'], LISTENING, { stdio });
+const stdio = ["ignore", "pipe", "inherit"];
+const ours = await begin(program, ["--port", "0"], LISTENING, { stdio });
+const relay = await begin(process.execPath, [join(here, "stdio.mjs"), program, "--stdio"], LISTENING, { stdio });
 try {
-  const ended = [ending('our server', ours.child), ending('the relay to stdio', relay.child)];
+  const ended = [ending("our server", ours.child), ending("the relay to stdio", relay.child)];
   await Promise.race([all(ours.found[1], relay.found[1]), ...ended]);
 } finally {
   await stop(ours.child);
@@ -192,5 +202,5 @@ if (!ran) {
   console.error(`error: no leg has \`${only}\` in its name: the legs are in conformance/README.md`);
   process.exit(2);
 }
-console.log(failed ? `${failed} legs failed` : 'every scenario passed');
+console.log(failed ? `${failed} legs failed` : "every scenario passed");
 process.exit(failed ? 1 : 0);

@@ -10,28 +10,28 @@
 // Nothing is checked, added or answered here: every message is the server's. Requests to a process
 // that has ended are answered with 502.
 
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import { createInterface } from 'node:readline';
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import { createInterface } from "node:readline";
 
 const [command, ...args] = process.argv.slice(2);
-const VERSION = 'io.modelcontextprotocol/protocolVersion';
-const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
-const isRequest = (message) => 'method' in message && 'id' in message;
+const VERSION = "io.modelcontextprotocol/protocolVersion";
+const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
+const isRequest = (message) => "method" in message && "id" in message;
 
 /** One process, and who waits for what it says. */
 class Server {
   constructor() {
-    this.child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.child = spawn(command, [...args], { stdio: ["pipe", "pipe", "inherit"] });
     this.calls = new Map();
-    this.child.on('error', (error) => this.ended(error.message));
-    this.child.on('close', (code, signal) => this.ended(signal ?? `exit code ${code}`));
+    this.child.on("error", (error) => this.ended(error.message));
+    this.child.on("close", (code, signal) => this.ended(signal ?? `exit code ${code}`));
     // What is written to a process that has ended is answered by `ended`.
-    this.child.stdin.on('error', () => {});
+    this.child.stdin.on("error", () => {});
     this.standing = undefined;
     this.last = 0;
-    createInterface({ input: this.child.stdout }).on('line', (line) => this.heard(JSON.parse(line)));
+    createInterface({ input: this.child.stdout }).on("line", (line) => this.heard(JSON.parse(line)));
   }
 
   send(message) {
@@ -59,11 +59,11 @@ class Server {
   /** The client hung up: over stdio that has to be said. */
   forget(id) {
     if (!this.calls.delete(id)) return;
-    this.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+    this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
   }
 
   heard(message) {
-    if (!('method' in message)) {
+    if (!("method" in message)) {
       const call = this.calls.get(message.id);
       this.calls.delete(message.id);
       const meta = message.result?._meta;
@@ -76,7 +76,7 @@ class Server {
     const reported = this.calls.get(Number(String(params?.progressToken).slice(1)));
     if (reported) params.progressToken = reported.token;
     // Nothing else says what it belongs to: the newest call, if there is one.
-    const running = [...this.calls.values()].filter(({ method }) => method !== 'subscriptions/listen');
+    const running = [...this.calls.values()].filter(({ method }) => method !== "subscriptions/listen");
     const owner = listen ?? reported ?? running.at(-1);
     const isChange = /\/(list_changed|updated)$/.test(message.method);
     if (owner && (listen || !isChange)) owner.say(message, false);
@@ -88,23 +88,27 @@ const sessions = new Map();
 let modern;
 
 function stream(response, status, headers = {}) {
-  response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
+  response.writeHead(status, { "content-type": "text/event-stream", ...headers });
   return (message) => response.write(`data: ${JSON.stringify(message)}\n\n`);
 }
 
 /** Answers with JSON, or with a stream if something comes before the answer. */
 function asked(server, message, response, headers) {
   let say;
-  const id = server.call(message, (said, isLast) => {
-    if (!isLast || say) (say ??= stream(response, 200, headers))(said);
-    if (isLast && !say) response.writeHead(200, { 'content-type': 'application/json', ...headers });
-    if (isLast) response.end(say ? undefined : JSON.stringify(said));
-  }, (how) => {
-    console.error(`the server over stdio ended (${how}) before it answered \`${message.method}\``);
-    if (say) response.destroy();
-    else response.writeHead(502).end();
-  });
-  response.on('close', () => server.forget(id));
+  const id = server.call(
+    message,
+    (said, isLast) => {
+      if (!isLast || say) (say ??= stream(response, 200, headers))(said);
+      if (isLast && !say) response.writeHead(200, { "content-type": "application/json", ...headers });
+      if (isLast) response.end(say ? undefined : JSON.stringify(said));
+    },
+    (how) => {
+      console.error(`the server over stdio ended (${how}) before it answered \`${message.method}\``);
+      if (say) response.destroy();
+      else response.writeHead(502).end();
+    },
+  );
+  response.on("close", () => server.forget(id));
 }
 
 function post(message, session, response) {
@@ -114,10 +118,10 @@ function post(message, session, response) {
     modern.send(message);
     return response.writeHead(202).end();
   }
-  if (message.method === 'initialize') {
+  if (message.method === "initialize") {
     const id = randomUUID();
     sessions.set(id, new Server());
-    return asked(sessions.get(id), message, response, { 'mcp-session-id': id });
+    return asked(sessions.get(id), message, response, { "mcp-session-id": id });
   }
   const server = sessions.get(session);
   if (!server || server.isOver) return response.writeHead(404).end();
@@ -127,22 +131,22 @@ function post(message, session, response) {
 }
 
 const relay = createServer(async (request, response) => {
-  const session = request.headers['mcp-session-id'];
+  const session = request.headers["mcp-session-id"];
   const server = sessions.get(session);
-  if (request.method === 'GET' && server) {
+  if (request.method === "GET" && server) {
     const say = stream(response, 200);
     response.flushHeaders();
     server.standing = say;
     return;
   }
-  if (request.method === 'DELETE' && server) {
+  if (request.method === "DELETE" && server) {
     server.child.stdin.end();
     sessions.delete(session);
     return response.writeHead(204).end();
   }
-  if (request.method !== 'POST') return response.writeHead(405).end();
-  let body = '';
+  if (request.method !== "POST") return response.writeHead(405).end();
+  let body = "";
   for await (const part of request) body += part;
   post(JSON.parse(body), session, response);
 });
-relay.listen(0, '127.0.0.1', () => console.log(`listening at http://127.0.0.1:${relay.address().port}/mcp`));
+relay.listen(0, "127.0.0.1", () => console.log(`listening at http://127.0.0.1:${relay.address().port}/mcp`));

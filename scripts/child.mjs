@@ -30,7 +30,11 @@ const LOWEST = 10_000;
 /** @type {Set<ChildProcess>} */
 const children = new Set();
 process.on("exit", () => children.forEach((child) => child.kill()));
-for (const [signal, code] of /** @type {[NodeJS.Signals, number][]} */ ([["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]])) {
+for (const [signal, code] of /** @type {[NodeJS.Signals, number][]} */ ([
+  ["SIGHUP", 129],
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+])) {
   process.once(signal, () => process.exit(code));
 }
 
@@ -93,7 +97,10 @@ export async function stop(child, patience = ENDING) {
   if (hasEnded(child)) return;
   const over = new Promise((resolve) => child.once("exit", resolve));
   child.kill();
-  const isOver = await within(patience, () => "", over).then(() => true, () => false);
+  const isOver = await within(patience, () => "", over).then(
+    () => true,
+    () => false,
+  );
   if (isOver) return;
   child.kill("SIGKILL");
   await within(KILLING, () => `process ${child.pid} (${child.spawnfile}) to end after SIGKILL`, over);

@@ -23,7 +23,7 @@ const FLAGS = [
   "--disable-sync",
   "--no-proxy-server",
   // Two names that are not ours, and nothing else leaves the machine.
-  '--host-resolver-rules=MAP app.example 127.0.0.1, MAP evil.example 127.0.0.1',
+  "--host-resolver-rules=MAP app.example 127.0.0.1, MAP evil.example 127.0.0.1",
 ];
 
 const EXPECTED = {
@@ -103,18 +103,12 @@ await check("a page of a foreign origin learns nothing", async () => {
   same(await shown(`http://evil.example:${port}`, open), REFUSED, "what the page shows");
 });
 await check("a page of a foreign origin is refused before it asks", async () => {
-  const { outcome, seen } = await statuses(
-    `http://evil.example:${port}`,
-    post(open, "cors", "application/json"),
-  );
+  const { outcome, seen } = await statuses(`http://evil.example:${port}`, post(open, "cors", "application/json"));
   same(outcome, "TypeError", "what the page learns");
   holds(seen.includes(403) && !seen.includes(200), `the statuses are ${seen}`);
 });
 await check("a page of a foreign origin is refused when it does not ask", async () => {
-  const { seen } = await statuses(
-    `http://evil.example:${port}`,
-    post(open, "no-cors", "text/plain"),
-  );
+  const { seen } = await statuses(`http://evil.example:${port}`, post(open, "no-cors", "text/plain"));
   same(seen, [403], "the statuses");
 });
 await check("a name that was made to point here is refused", async () => {

@@ -76,8 +76,16 @@ let handle;
 server.listen(0, "127.0.0.1", () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const provider = new Provider(issuer, configuration);
-  for (const name of ["server_error", "grant.error", "authorization.error", "introspection.error", "registration_create.error"]) {
-    provider.on(name, (_, error) => console.error(name, error.error ?? "", error.error_description ?? error.stack ?? error));
+  for (const name of [
+    "server_error",
+    "grant.error",
+    "authorization.error",
+    "introspection.error",
+    "registration_create.error",
+  ]) {
+    provider.on(name, (_, error) =>
+      console.error(name, error.error ?? "", error.error_description ?? error.stack ?? error),
+    );
   }
   handle = provider.callback();
   console.log(`listening at ${issuer}/`);

@@ -114,7 +114,11 @@ export async function demo(peer, client) {
       name: "review",
       arguments: { language: "rust", code: "fn main() {}" },
     });
-    same(messages.map((message) => message.role), ["user", "assistant", "user"], "the roles");
+    same(
+      messages.map((message) => message.role),
+      ["user", "assistant", "user"],
+      "the roles",
+    );
     same(messages[2].content.text, "fn main() {}");
   });
   await check("prompts/get with a picture", async () => {
@@ -152,7 +156,14 @@ export async function demo(peer, client) {
     const onprogress = (report) => seen.push([report.progress, report.total]);
     same(text(await peer.call("count", { to: 3, pause: 200 }, { onprogress })), "counted to 3");
     // A report that arrives together with the result may be lost inside the SDK.
-    same(seen.slice(0, 2), [[1, 3], [2, 3]], "the reports");
+    same(
+      seen.slice(0, 2),
+      [
+        [1, 3],
+        [2, 3],
+      ],
+      "the reports",
+    );
   });
   await check("cancellation", async () => {
     const abort = new AbortController();
@@ -175,7 +186,11 @@ export async function demo(peer, client) {
   await check("many calls at once", async () => {
     const calls = Array.from({ length: 50 }, (_, index) => peer.call("add", { a: index, b: 1 }));
     const sums = (await Promise.all(calls)).map((result) => JSON.parse(text(result)).sum);
-    same(sums, Array.from({ length: 50 }, (_, index) => index + 1), "the sums");
+    same(
+      sums,
+      Array.from({ length: 50 }, (_, index) => index + 1),
+      "the sums",
+    );
   });
   await check("a large message", async () => {
     const long = "ö".repeat(1_000_000);
@@ -191,7 +206,10 @@ export async function demo(peer, client) {
     await peer.call("grow", { name });
     await changed;
     const { tools } = await client.listTools();
-    holds(tools.some((tool) => tool.name === name), "the new tool is not listed");
+    holds(
+      tools.some((tool) => tool.name === name),
+      "the new tool is not listed",
+    );
     holds(text(await peer.call(name, {})).includes(name), "the new tool does not answer");
     await peer.call("shrink", { name });
     const after = (await client.listTools()).tools.map((tool) => tool.name);
@@ -204,7 +222,11 @@ export async function demo(peer, client) {
     const said = text(await peer.call("log", { text: "careful" }, {}, meta));
     same(said, "said 4 times", "what the tool says");
     await until(() => heard.length === 4, "the messages did not come");
-    same(heard.map(({ level }) => level), ["error", "critical", "alert", "emergency"], "the levels");
+    same(
+      heard.map(({ level }) => level),
+      ["error", "critical", "alert", "emergency"],
+      "the levels",
+    );
     same([heard[0].logger, heard[0].data], ["demo", "careful"], "the message");
   });
   await check("resources/subscribe", async () => {

@@ -45,9 +45,7 @@ export const SAMPLE = {
 
 export const RESOURCES = [{ uri: "peer://readme", name: "readme", mimeType: "text/plain" }];
 export const TEMPLATES = [{ uriTemplate: "peer://greeting/{name}", name: "greeting" }];
-export const PROMPTS = [
-  { name: "greet", description: "Greets.", arguments: [{ name: "name", required: true }] },
-];
+export const PROMPTS = [{ name: "greet", description: "Greets.", arguments: [{ name: "name", required: true }] }];
 
 export const LOGGED = { level: "warning", logger: "peer", data: "careful" };
 export const TOUCHED = { uri: "peer://readme" };

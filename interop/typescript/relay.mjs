@@ -9,7 +9,10 @@ export async function relay(url) {
   let reads = 0;
   const server = createServer((near) => {
     const far = connect(Number(port), hostname);
-    for (const [one, other] of [[near, far], [far, near]]) {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ]) {
       sockets.add(one);
       one.on("error", () => other.destroy());
       one.on("close", () => {

@@ -13,7 +13,9 @@ export async function check(name, body) {
     await Promise.race([body(), overdue]);
     console.log(`ok\t${name}`);
   } catch (error) {
-    const reason = String(error?.message ?? error).replaceAll(/\s+/g, " ").slice(0, 500);
+    const reason = String(error?.message ?? error)
+      .replaceAll(/\s+/g, " ")
+      .slice(0, 500);
     console.log(`FAIL\t${name}\t${reason}`);
   } finally {
     clearTimeout(timer);

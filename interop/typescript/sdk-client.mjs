@@ -91,11 +91,9 @@ const peer = {
   revision,
   tasks: client.experimental && tasksOf(client.experimental),
   notFound: -32002,
-  call: (name, args, options) =>
-    client.callTool({ name, arguments: args }, types.CallToolResultSchema, options),
+  call: (name, args, options) => client.callTool({ name, arguments: args }, types.CallToolResultSchema, options),
   strays: () => strays,
-  onToolsChanged: (listener) =>
-    client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
+  onToolsChanged: (listener) => client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
   onUpdated: async (uri, listener) => {
     const handler = ({ params }) => listener(params.uri);
     client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, handler);

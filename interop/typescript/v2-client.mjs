@@ -10,8 +10,7 @@ import { relay } from "./relay.mjs";
 import { check, same } from "./report.mjs";
 
 const [package_, mode, place, ...args] = process.argv.slice(2);
-const { Client, LATEST_PROTOCOL_VERSION, SSEClientTransport, StreamableHTTPClientTransport } =
-  await import(package_);
+const { Client, LATEST_PROTOCOL_VERSION, SSEClientTransport, StreamableHTTPClientTransport } = await import(package_);
 const { StdioClientTransport } = await import(`${package_}/stdio`);
 
 const kind = transportOf(place);

@@ -18,15 +18,11 @@ function asking(context, key, request, use) {
 
 const ASKING = {
   ask: (context) =>
-    asking(context, "name", inputRequired.elicit(FORM), ({ action, content }) =>
-      said(`${action}: ${content?.name}`),
-    ),
+    asking(context, "name", inputRequired.elicit(FORM), ({ action, content }) => said(`${action}: ${content?.name}`)),
   sample: (context) =>
     asking(context, "model", inputRequired.createMessage(SAMPLE), ({ content }) => said([content].flat()[0].text)),
   places: (context) =>
-    asking(context, "roots", inputRequired.listRoots(), ({ roots }) =>
-      said(roots.map((root) => root.uri).join(" ")),
-    ),
+    asking(context, "roots", inputRequired.listRoots(), ({ roots }) => said(roots.map((root) => root.uri).join(" "))),
 };
 
 // Modern streams cannot be resumed.

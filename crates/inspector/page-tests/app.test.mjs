@@ -14,7 +14,10 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, ar
 const inspector = await inspect(["--", program]);
 for (const width of [1280, 360]) {
   await claim(`an app shows the result of its call, and is shut off from the page, at ${width} px`, async (assert) => {
-    const page = await look(browser, inspector, { width, hash: `#/app/tools/sky?look=app&args=${encodeURIComponent('{"city":"Oslo"}')}` });
+    const page = await look(browser, inspector, {
+      width,
+      hash: `#/app/tools/sky?look=app&args=${encodeURIComponent('{"city":"Oslo"}')}`,
+    });
     await page.locator(".callform h1").waitFor();
     await page.keyboard.press("Control+Enter");
     await page.frameLocator("iframe").getByText("☁ Oslo").waitFor();
@@ -35,18 +38,37 @@ for (const width of [1280, 360]) {
       } catch (error) {
         found.storage = error.name;
       }
-      found.api = await fetch(api).then((answer) => answer.status, (error) => error.name);
+      found.api = await fetch(api).then(
+        (answer) => answer.status,
+        (error) => error.name,
+      );
       return found;
     }, `${inspector.url}api/state`);
     assert.deepEqual(tried, { origin: "null", parent: "SecurityError", storage: "SecurityError", api: "TypeError" });
     // It may call its server's tools, through the page.
-    const again = await frame.evaluate(() => new Promise((answered) => {
-      addEventListener("message", ({ data }) => data.id === "again" && answered(data.result.content[0].text));
-      parent.postMessage({ jsonrpc: "2.0", id: "again", method: "tools/call", params: { name: "look_again", arguments: { city: "Oslo" } } }, "*");
-    }));
+    const again = await frame.evaluate(
+      () =>
+        new Promise((answered) => {
+          addEventListener("message", ({ data }) => data.id === "again" && answered(data.result.content[0].text));
+          parent.postMessage(
+            {
+              jsonrpc: "2.0",
+              id: "again",
+              method: "tools/call",
+              params: { name: "look_again", arguments: { city: "Oslo" } },
+            },
+            "*",
+          );
+        }),
+    );
     assert.equal(again, "☀ Oslo");
     await page.locator(".said").getByText("tools/call look_again").waitFor();
-    await frame.evaluate(() => parent.postMessage({ jsonrpc: "2.0", id: 9, method: "ui/open-link", params: { url: "https://example.com/more" } }, "*"));
+    await frame.evaluate(() =>
+      parent.postMessage(
+        { jsonrpc: "2.0", id: 9, method: "ui/open-link", params: { url: "https://example.com/more" } },
+        "*",
+      ),
+    );
     await page.locator(".appasks").getByText("example.com").waitFor();
     assert.equal(page.context().pages().length, 1);
     if (process.env.LOOK) await page.screenshot({ path: `${process.env.LOOK}/app-${width}.png` });

@@ -12,11 +12,40 @@ async function violations(page) {
   // As an instrument, not as a script of the page: its policy allows none but its own.
   await page.evaluate(AXE);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  return found.violations.map((one) => `${one.impact} ${one.id}: ${one.nodes.map((node) => `${node.target} ${node.failureSummary}`).slice(0, 3).join(" | ")}`);
+  return found.violations.map(
+    (one) =>
+      `${one.impact} ${one.id}: ${one.nodes
+        .map((node) => `${node.target} ${node.failureSummary}`)
+        .slice(0, 3)
+        .join(" | ")}`,
+  );
 }
 
-const PLACES = ["#/lab/tools", "#/lab/tools/tricky", "#/lab/tools/deploy!", "#/lab/tools/prose!", "#/lab/tools/refused!", "#/lab/tools/large!", "#/lab/tools/summarize!", "#/lab/prompts/review", "#/lab/resources", "#/lab/tasks", "#/lab/logs", "#/lab/server", "#/dead/tools", "#/lab/tools?wire=1&seq=9", "#/lab/tools/tricky?view=json"];
-for (const [width, theme] of [[1280, "light"], [1280, "dark"], [360, "light"], [360, "dark"], [640, "light"], [1920, "dark"]]) {
+const PLACES = [
+  "#/lab/tools",
+  "#/lab/tools/tricky",
+  "#/lab/tools/deploy!",
+  "#/lab/tools/prose!",
+  "#/lab/tools/refused!",
+  "#/lab/tools/large!",
+  "#/lab/tools/summarize!",
+  "#/lab/prompts/review",
+  "#/lab/resources",
+  "#/lab/tasks",
+  "#/lab/logs",
+  "#/lab/server",
+  "#/dead/tools",
+  "#/lab/tools?wire=1&seq=9",
+  "#/lab/tools/tricky?view=json",
+];
+for (const [width, theme] of [
+  [1280, "light"],
+  [1280, "dark"],
+  [360, "light"],
+  [360, "dark"],
+  [640, "light"],
+  [1920, "dark"],
+]) {
   await claim(`no place has a barrier at ${width} px, ${theme}`, async (assert) => {
     const found = [];
     for (const place of PLACES) {

@@ -13,10 +13,20 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, ar
 const served = await begin(turnbuckle, ["serve", "--listen", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)\s/);
 const address = served.found[1];
 const TARGETS = {
-  "stdio, newest revision": { words: ["--", turnbuckle, "serve", "--stdio"], sentence: "2026-07-28 · modern · stdio", isModern: true },
+  "stdio, newest revision": {
+    words: ["--", turnbuckle, "serve", "--stdio"],
+    sentence: "2026-07-28 · modern · stdio",
+    isModern: true,
+  },
   "HTTP, newest revision": { words: [address], sentence: "2026-07-28 · modern · Streamable HTTP", isModern: true },
-  "HTTP, 2025-11-25": { words: [address, "--revision", "2025-11-25"], sentence: "2025-11-25 · legacy · Streamable HTTP" },
-  "HTTP, 2025-06-18": { words: [address, "--revision", "2025-06-18"], sentence: "2025-06-18 · legacy · Streamable HTTP" },
+  "HTTP, 2025-11-25": {
+    words: [address, "--revision", "2025-11-25"],
+    sentence: "2025-11-25 · legacy · Streamable HTTP",
+  },
+  "HTTP, 2025-06-18": {
+    words: [address, "--revision", "2025-06-18"],
+    sentence: "2025-06-18 · legacy · Streamable HTTP",
+  },
 };
 /** The key that calls; a person sees the form before pressing it. */
 const run = async (page) => {
@@ -29,7 +39,11 @@ const status = (page, word) => page.locator(`tb-run .pill.${word}`).first().wait
 /** What is claimed of a page at a place, with an inspector that is there already. */
 function on(inspector, width, path, act, options) {
   return async (assert) => {
-    const page = await look(browser, inspector, { width, hash: path ? `#/${encodeURIComponent(inspector.name)}/${path}` : "", ...options });
+    const page = await look(browser, inspector, {
+      width,
+      hash: path ? `#/${encodeURIComponent(inspector.name)}/${path}` : "",
+      ...options,
+    });
     try {
       await page.locator(".state.open").waitFor();
       const note = await act(page, assert);
@@ -48,7 +62,9 @@ async function tabs(page) {
   for (const tab of ["Prompts", "Resources", "Tasks", "Logs", "Server", "Tools"]) {
     await page.locator(`nav a[data-tab="${tab.toLowerCase()}"]`).click();
     await page.waitForFunction((name) => location.hash.includes(`/${name}`), tab.toLowerCase());
-    await page.locator({ Prompts: "tb-offers", Resources: "tb-offers", Tools: "tb-offers" }[tab] ?? `tb-${tab.toLowerCase()}`).waitFor();
+    await page
+      .locator({ Prompts: "tb-offers", Resources: "tb-offers", Tools: "tb-offers" }[tab] ?? `tb-${tab.toLowerCase()}`)
+      .waitFor();
   }
 }
 
@@ -57,146 +73,208 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
   inspector.name = words[0] === "--" ? "turnbuckle" : address;
   for (const width of what.includes("06-18") ? [1280] : [1280, 360]) {
     const here = `${what}, at ${width} px`;
-    await claim(`it opens connected, and every tab opens: ${here}`, on(inspector, width, "", async (page, assert) => {
-      await page.locator("tb-offers [role=option]").first().waitFor();
-      if (width > 900) assert.ok((await page.locator(".state").innerText()).startsWith(sentence));
-      await tabs(page);
-    }));
-    await claim(`a call: form, result, wire, command line: ${here}`, on(inspector, width, "tools", async (page, assert) => {
-      await page.locator("tb-offers .filter").fill("add");
-      await page.getByRole("option", { name: /^add/ }).click();
-      await page.getByLabel("a *").fill("9007199254740993");
-      await page.getByLabel("b *").fill("1");
-      await run(page);
-      await status(page, "done");
-      await page.locator(".value.number", { hasText: "9007199254740994" }).first().waitFor();
-      await page.getByText("fits the output schema").waitFor();
-      const line = await page.locator(".command").textContent();
-      assert.match(line, words[0] === "--" ? /^turnbuckle call add a=9007199254740993 b=1 -- / : /^turnbuckle call (--revision \S+ )?http:\S+ add a=9007199254740993 b=1$/);
-    }));
-    await claim(`a form is asked and answered: ${here}`, on(inspector, width, "tools/greet", async (page) => {
-      await run(page);
-      await page.locator("tb-ask").waitFor();
-      await page.getByRole("button", { name: "Submit" }).click();
-      await page.locator("tb-ask").getByText("is required").waitFor();
-      await page.locator('tb-ask [data-path="/name"] textarea').fill("Ada");
-      await page.getByRole("button", { name: "Submit" }).click();
-      await status(page, "done");
-      await page.locator(".result").getByText(/Ada/).first().waitFor();
-    }));
-    if (isModern || what.includes("11-25")) {
-      await claim(`an address is asked for, shown large, and opened by nobody: ${here}`, on(inspector, width, "tools/visit", async (page, assert) => {
+    await claim(
+      `it opens connected, and every tab opens: ${here}`,
+      on(inspector, width, "", async (page, assert) => {
+        await page.locator("tb-offers [role=option]").first().waitFor();
+        if (width > 900) assert.ok((await page.locator(".state").innerText()).startsWith(sentence));
+        await tabs(page);
+      }),
+    );
+    await claim(
+      `a call: form, result, wire, command line: ${here}`,
+      on(inspector, width, "tools", async (page, assert) => {
+        await page.locator("tb-offers .filter").fill("add");
+        await page.getByRole("option", { name: /^add/ }).click();
+        await page.getByLabel("a *").fill("9007199254740993");
+        await page.getByLabel("b *").fill("1");
         await run(page);
-        await page.locator(".host", { hasText: "example.com" }).waitFor();
-        assert.equal(page.context().pages().length, 1);
-        await page.getByRole("button", { name: "Decline" }).click();
         await status(page, "done");
-      }));
-    }
-    await claim(`a model's reply is asked for and given by hand: ${here}`, on(inspector, width, `tools/write?${args({ about: "the sea" })}`, async (page) => {
-      await run(page);
-      await page.locator("tb-ask").getByText(/the sea/).first().waitFor();
-      await page.getByLabel("Reply of the model").fill("It is wide.");
-      await page.getByRole("button", { name: "Send the reply" }).click();
-      await status(page, "done");
-      await page.locator(".result").getByText(/It is wide/).first().waitFor();
-    }));
-    await claim(`progress is shown, Esc cancels, and the server hears of it: ${here}`, on(inspector, width, `tools/count?${args({ to: 1000, pause: 50 })}`, async (page) => {
-      await run(page);
-      await page.locator("tb-run progress").waitFor();
-      await page.keyboard.press("Escape");
-      await status(page, "cancelled");
-      await page.getByText(/was sent|stream closed/).first().waitFor();
-    }));
-    await claim(`a destructive tool asks before it is called: ${here}`, on(inspector, width, `tools/shrink?${args({ name: "nothing" })}`, async (page, assert) => {
-      await run(page);
-      await page.locator(".confirm").getByText('"nothing"').waitFor();
-      assert.equal(await page.locator("tb-run").count(), 0);
-      await page.getByRole("button", { name: "No", exact: true }).click();
-      assert.equal(await page.locator("tb-run").count(), 0);
-    }));
-    await claim(`a resource is read again when it changes: ${here}`, on(inspector, width, `resources/${encodeURIComponent("demo://ticks")}`, async (page) => {
-      await run(page);
-      await status(page, "done");
-      const before = Number(await page.locator(".result pre").innerText());
-      await page.getByLabel("read again when it changes").check();
-      // Another page of the same inspector changes it.
-      const other = await look(browser, inspector, { hash: `#/${encodeURIComponent(inspector.name)}/tools/tick` });
-      await other.locator(".callform h1").waitFor();
-      for (let more = 1; ; more += 1) {
-        await run(other);
-        await other.locator("tb-run .pill.done").first().waitFor();
-        const seen = await page.locator(".result pre", { hasText: String(before + more) }).waitFor({ timeout: 2000 }).then(() => true, () => false);
-        if (seen) break;
-        if (more > 5) throw new Error("it was not read again");
-      }
-      await other.context().close();
-    }));
-    if (isModern || what.includes("11-25")) {
-      await claim(`a task survives a reload, counts down, and is cancelled by name: ${here}`, on(inspector, width, "tools/bake", async (page, assert) => {
-        await page.locator(".callform h1").waitFor();
-        await page.locator(".formplace textarea, .formplace input").first().waitFor();
-        for (const box of await page.locator(".formplace textarea, .formplace input.number").all()) {
-          if (!(await box.inputValue())) await box.fill((await box.getAttribute("class"))?.includes("number") ? "60000" : "bread");
-        }
-        if (!isModern) await page.getByLabel("as a task").check();
+        await page.locator(".value.number", { hasText: "9007199254740994" }).first().waitFor();
+        await page.getByText("fits the output schema").waitFor();
+        const line = await page.locator(".command").textContent();
+        assert.match(
+          line,
+          words[0] === "--"
+            ? /^turnbuckle call add a=9007199254740993 b=1 -- /
+            : /^turnbuckle call (--revision \S+ )?http:\S+ add a=9007199254740993 b=1$/,
+        );
+      }),
+    );
+    await claim(
+      `a form is asked and answered: ${here}`,
+      on(inspector, width, "tools/greet", async (page) => {
         await run(page);
-        const anyway = page.getByRole("button", { name: "Send anyway" });
-        if (await anyway.isVisible()) throw new Error(await page.locator(".callform").innerText());
-        await page.locator("tb-run .facts", { hasText: "task" }).waitFor();
-        await page.reload();
-        await page.locator("tb-run .facts", { hasText: /task · working · asked every/ }).waitFor();
-        await page.locator('nav a[data-tab="tasks"]').click();
-        await page.locator(".tasks .pill.running").first().waitFor();
-        const kept = await page.locator(".ttl[data-ends]").first().textContent();
-        assert.match(kept, /kept for/);
-        await page.waitForFunction((before) => document.querySelector(".ttl[data-ends]").textContent !== before, kept);
-        await page.locator(".tasks a").first().click();
-        await page.locator("tb-run").getByRole("button", { name: "Cancel" }).click();
-        await status(page, "cancelled");
-        await page.locator("tb-run .timeline").getByText("tasks/cancel").first().waitFor();
-      }));
+        await page.locator("tb-ask").waitFor();
+        await page.getByRole("button", { name: "Submit" }).click();
+        await page.locator("tb-ask").getByText("is required").waitFor();
+        await page.locator('tb-ask [data-path="/name"] textarea').fill("Ada");
+        await page.getByRole("button", { name: "Submit" }).click();
+        await status(page, "done");
+        await page.locator(".result").getByText(/Ada/).first().waitFor();
+      }),
+    );
+    if (isModern || what.includes("11-25")) {
+      await claim(
+        `an address is asked for, shown large, and opened by nobody: ${here}`,
+        on(inspector, width, "tools/visit", async (page, assert) => {
+          await run(page);
+          await page.locator(".host", { hasText: "example.com" }).waitFor();
+          assert.equal(page.context().pages().length, 1);
+          await page.getByRole("button", { name: "Decline" }).click();
+          await status(page, "done");
+        }),
+      );
     }
-    await claim(`the wire is filtered, replayed with edits and exported: ${here}`, on(inspector, width, `tools/echo?${args({ text: "once" })}`, async (page, assert) => {
-      await run(page);
-      await status(page, "done");
-      await page.locator(width < 900 ? 'nav a[data-tab="wire"]' : ".wiretoggle").click();
-      await page.getByLabel("Filter the wire").fill("object:echo dir:out");
-      await page.locator("tb-wire [role=option]").last().click();
-      await page.getByRole("tab", { name: "Replay" }).click();
-      await page.getByLabel("Parameters as JSON").fill('{"name":"echo","arguments":{"text":"twice 12345678901234567890"}}');
-      await page.getByRole("button", { name: "Send", exact: true }).click();
-      await page.getByText(/sent as call/).waitFor();
-      const saving = page.waitForEvent("download");
-      await page.locator(".export.recording").click();
-      const text = await readFile(await (await saving).path(), "utf8");
-      assert.ok(text.includes("once"), "the export has what was sent");
-      for (const line of text.trim().split("\n")) JSON.parse(line);
-      if (!sentence.includes("HTTP")) return assert.equal(await page.locator(".export.har").count(), 0);
-      const archiving = page.waitForEvent("download");
-      await page.locator(".export.har").click();
-      const { log } = JSON.parse(await readFile(await (await archiving).path(), "utf8"));
-      const called = log.entries.find((entry) => entry.request.postData?.text.includes('"once"'));
-      assert.equal(called.response.status, 200);
-      assert.match(called.response.content.text, /once/);
-      assert.ok(called.time > 0 && !Number.isNaN(Date.parse(called.startedDateTime)));
-      return undefined;
-    }));
+    await claim(
+      `a model's reply is asked for and given by hand: ${here}`,
+      on(inspector, width, `tools/write?${args({ about: "the sea" })}`, async (page) => {
+        await run(page);
+        await page
+          .locator("tb-ask")
+          .getByText(/the sea/)
+          .first()
+          .waitFor();
+        await page.getByLabel("Reply of the model").fill("It is wide.");
+        await page.getByRole("button", { name: "Send the reply" }).click();
+        await status(page, "done");
+        await page
+          .locator(".result")
+          .getByText(/It is wide/)
+          .first()
+          .waitFor();
+      }),
+    );
+    await claim(
+      `progress is shown, Esc cancels, and the server hears of it: ${here}`,
+      on(inspector, width, `tools/count?${args({ to: 1000, pause: 50 })}`, async (page) => {
+        await run(page);
+        await page.locator("tb-run progress").waitFor();
+        await page.keyboard.press("Escape");
+        await status(page, "cancelled");
+        await page
+          .getByText(/was sent|stream closed/)
+          .first()
+          .waitFor();
+      }),
+    );
+    await claim(
+      `a destructive tool asks before it is called: ${here}`,
+      on(inspector, width, `tools/shrink?${args({ name: "nothing" })}`, async (page, assert) => {
+        await run(page);
+        await page.locator(".confirm").getByText('"nothing"').waitFor();
+        assert.equal(await page.locator("tb-run").count(), 0);
+        await page.getByRole("button", { name: "No", exact: true }).click();
+        assert.equal(await page.locator("tb-run").count(), 0);
+      }),
+    );
+    await claim(
+      `a resource is read again when it changes: ${here}`,
+      on(inspector, width, `resources/${encodeURIComponent("demo://ticks")}`, async (page) => {
+        await run(page);
+        await status(page, "done");
+        const before = Number(await page.locator(".result pre").innerText());
+        await page.getByLabel("read again when it changes").check();
+        // Another page of the same inspector changes it.
+        const other = await look(browser, inspector, { hash: `#/${encodeURIComponent(inspector.name)}/tools/tick` });
+        await other.locator(".callform h1").waitFor();
+        for (let more = 1; ; more += 1) {
+          await run(other);
+          await other.locator("tb-run .pill.done").first().waitFor();
+          const seen = await page
+            .locator(".result pre", { hasText: String(before + more) })
+            .waitFor({ timeout: 2000 })
+            .then(
+              () => true,
+              () => false,
+            );
+          if (seen) break;
+          if (more > 5) throw new Error("it was not read again");
+        }
+        await other.context().close();
+      }),
+    );
+    if (isModern || what.includes("11-25")) {
+      await claim(
+        `a task survives a reload, counts down, and is cancelled by name: ${here}`,
+        on(inspector, width, "tools/bake", async (page, assert) => {
+          await page.locator(".callform h1").waitFor();
+          await page.locator(".formplace textarea, .formplace input").first().waitFor();
+          for (const box of await page.locator(".formplace textarea, .formplace input.number").all()) {
+            if (!(await box.inputValue())) {
+              await box.fill((await box.getAttribute("class"))?.includes("number") ? "60000" : "bread");
+            }
+          }
+          if (!isModern) await page.getByLabel("as a task").check();
+          await run(page);
+          const anyway = page.getByRole("button", { name: "Send anyway" });
+          if (await anyway.isVisible()) throw new Error(await page.locator(".callform").innerText());
+          await page.locator("tb-run .facts", { hasText: "task" }).waitFor();
+          await page.reload();
+          await page.locator("tb-run .facts", { hasText: /task · working · asked every/ }).waitFor();
+          await page.locator('nav a[data-tab="tasks"]').click();
+          await page.locator(".tasks .pill.running").first().waitFor();
+          const kept = await page.locator(".ttl[data-ends]").first().textContent();
+          assert.match(kept, /kept for/);
+          await page.waitForFunction(
+            (before) => document.querySelector(".ttl[data-ends]").textContent !== before,
+            kept,
+          );
+          await page.locator(".tasks a").first().click();
+          await page.locator("tb-run").getByRole("button", { name: "Cancel" }).click();
+          await status(page, "cancelled");
+          await page.locator("tb-run .timeline").getByText("tasks/cancel").first().waitFor();
+        }),
+      );
+    }
+    await claim(
+      `the wire is filtered, replayed with edits and exported: ${here}`,
+      on(inspector, width, `tools/echo?${args({ text: "once" })}`, async (page, assert) => {
+        await run(page);
+        await status(page, "done");
+        await page.locator(width < 900 ? 'nav a[data-tab="wire"]' : ".wiretoggle").click();
+        await page.getByLabel("Filter the wire").fill("object:echo dir:out");
+        await page.locator("tb-wire [role=option]").last().click();
+        await page.getByRole("tab", { name: "Replay" }).click();
+        await page
+          .getByLabel("Parameters as JSON")
+          .fill('{"name":"echo","arguments":{"text":"twice 12345678901234567890"}}');
+        await page.getByRole("button", { name: "Send", exact: true }).click();
+        await page.getByText(/sent as call/).waitFor();
+        const saving = page.waitForEvent("download");
+        await page.locator(".export.recording").click();
+        const text = await readFile(await (await saving).path(), "utf8");
+        assert.ok(text.includes("once"), "the export has what was sent");
+        for (const line of text.trim().split("\n")) JSON.parse(line);
+        if (!sentence.includes("HTTP")) return assert.equal(await page.locator(".export.har").count(), 0);
+        const archiving = page.waitForEvent("download");
+        await page.locator(".export.har").click();
+        const { log } = JSON.parse(await readFile(await (await archiving).path(), "utf8"));
+        const called = log.entries.find((entry) => entry.request.postData?.text.includes('"once"'));
+        assert.equal(called.response.status, 200);
+        assert.match(called.response.content.text, /once/);
+        assert.ok(called.time > 0 && !Number.isNaN(Date.parse(called.startedDateTime)));
+        return undefined;
+      }),
+    );
     if (width > 900) {
-      await claim(`Ctrl+K, the theme, and an address that leads here: ${here}`, on(inspector, width, `tools/echo?${args({ text: "linked" })}`, async (page, assert) => {
-        assert.equal(await page.getByLabel("text *").inputValue(), "linked");
-        await page.keyboard.press("Control+k");
-        await page.keyboard.type("weath");
-        await page.keyboard.press("Enter");
-        await page.getByRole("heading", { name: "weather" }).waitFor();
-        await page.goBack();
-        await page.getByRole("heading", { name: "echo" }).waitFor();
-        await page.getByRole("button", { name: "Theme" }).click();
-        await page.getByRole("button", { name: "Theme" }).click();
-        assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
-        await page.reload();
-        assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
-      }));
+      await claim(
+        `Ctrl+K, the theme, and an address that leads here: ${here}`,
+        on(inspector, width, `tools/echo?${args({ text: "linked" })}`, async (page, assert) => {
+          assert.equal(await page.getByLabel("text *").inputValue(), "linked");
+          await page.keyboard.press("Control+k");
+          await page.keyboard.type("weath");
+          await page.keyboard.press("Enter");
+          await page.getByRole("heading", { name: "weather" }).waitFor();
+          await page.goBack();
+          await page.getByRole("heading", { name: "echo" }).waitFor();
+          await page.getByRole("button", { name: "Theme" }).click();
+          await page.getByRole("button", { name: "Theme" }).click();
+          assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+          await page.reload();
+          assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+        }),
+      );
     }
   }
   await stop(inspector.child);
@@ -228,7 +306,11 @@ await claim("a page whose inspector ends says so, and does not ask elsewhere", a
 });
 
 await claim("beside the demo server is its page, for whoever has the key", async (assert) => {
-  const beside = await begin(turnbuckle, ["serve", "--listen", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/)#token=(\S+)/);
+  const beside = await begin(
+    turnbuckle,
+    ["serve", "--listen", "127.0.0.1:0"],
+    /(http:\/\/127\.0\.0\.1:\d+\/)#token=(\S+)/,
+  );
   const [, url, token] = beside.found;
   const inspector = { url, token, name: "demo" };
   await on(inspector, 1280, "tools/echo", async (page) => {
@@ -237,7 +319,11 @@ await claim("beside the demo server is its page, for whoever has the key", async
     await status(page, "done");
   })(assert);
   assert.equal((await fetch(`${url}api/state`)).status, 401);
-  assert.equal((await fetch(`${url}api/state`, { headers: { authorization: `Bearer ${token}`, origin: "https://evil.example" } })).status, 403);
+  assert.equal(
+    (await fetch(`${url}api/state`, { headers: { authorization: `Bearer ${token}`, origin: "https://evil.example" } }))
+      .status,
+    403,
+  );
   assert.equal((await fetch(`${url}healthz`)).status, 200);
   assert.equal((await fetch(`${url}mcp/server-card`)).status, 200);
   assert.equal((await fetch(`${url}nowhere`)).status, 404);

@@ -2,13 +2,32 @@
 
 import { TOKEN } from "./fake.mjs";
 
-export const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-proxy-server", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
+export const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-proxy-server",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+];
 
 /** Opens the page as the binary's address would; throws when the page says something is wrong. */
-export async function openPage(browser, url, { width = 1280, height = 800, theme = "light", hash = "", token = TOKEN } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500, isMobile: width < 500, acceptDownloads: true });
+export async function openPage(
+  browser,
+  url,
+  { width = 1280, height = 800, theme = "light", hash = "", token = TOKEN } = {},
+) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    hasTouch: width < 500,
+    isMobile: width < 500,
+    acceptDownloads: true,
+  });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   page.errors = [];
   page.hosts = new Set();
   page.on("pageerror", (error) => page.errors.push(String(error)));

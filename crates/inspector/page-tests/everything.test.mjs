@@ -32,7 +32,10 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
   const inspector = await inspect(words);
   for (const width of [1280, 360]) {
     const at = (path, act) => async (assert) => {
-      const page = await look(browser, inspector, { width, hash: path === null ? "" : `#/${encodeURIComponent(name)}/${path}` });
+      const page = await look(browser, inspector, {
+        width,
+        hash: path === null ? "" : `#/${encodeURIComponent(name)}/${path}`,
+      });
       try {
         await page.locator(".state.open").waitFor();
         const note = await act(page, assert);
@@ -44,66 +47,103 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       }
     };
     const here = `${what}, at ${width} px`;
-    await claim(`everything opens, and each of its tabs: ${here}`, at(null, async (page) => {
-      await page.locator("tb-offers [role=option]").first().waitFor();
-      const words = await page.locator(".state").innerText();
-      for (const tab of ["prompts", "resources", "tasks", "logs", "server", "tools"]) {
-        await page.locator(`nav a[data-tab="${tab}"]`).click();
-        await page.locator(["tasks", "logs", "server"].includes(tab) ? `tb-${tab}` : "tb-offers [role=option]").first().waitFor();
-      }
-      return words;
-    }));
-    await claim(`everything echoes and adds: ${here}`, at(`tools/echo${args({ message: "hello from the page" })}`, async (page) => {
-      await page.locator(".callform h1").waitFor();
-      await run(page);
-      await done(page);
-      await page.locator(".result").getByText(/hello from the page/).first().waitFor();
-      await page.locator("tb-offers").waitFor({ state: "attached" });
-    }));
-    await claim(`everything's picture, structured content and links are shown: ${here}`, at("tools/get-tiny-image", async (page, assert) => {
-      await page.locator(".callform h1").waitFor();
-      await run(page);
-      await done(page);
-      const natural = await page.locator(".result img").evaluate((image) => image.decode().then(() => image.naturalWidth >= image.getBoundingClientRect().width));
-      assert.ok(natural, "it is not blown up");
-    }));
-    await claim(`everything's structured content keeps its schema: ${here}`, at("tools/get-structured-content", async (page) => {
-      await page.locator(".callform h1").waitFor();
-      await page.locator('.field[data-path="/location"]').getByText("New York").click();
-      await run(page);
-      await done(page);
-      await page.getByText("fits the output schema").waitFor();
-    }));
-    await claim(`everything reports progress to its end: ${here}`, at(`tools/trigger-long-running-operation${args({ duration: 2, steps: 4 })}`, async (page) => {
-      await page.locator(".callform h1").waitFor();
-      await run(page);
-      await page.locator("tb-run progress").waitFor();
-      await done(page);
-    }));
-    await claim(`everything asks a form and a model: ${here}`, at("tools/trigger-elicitation-request", async (page) => {
-      await page.locator(".callform h1").waitFor();
-      await run(page);
-      await page.locator("tb-ask").waitFor();
-      await page.getByRole("button", { name: "Decline" }).click();
-      await done(page);
-      await page.goto(page.url().replace(/#.*/, `#/${encodeURIComponent(name)}/tools/trigger-sampling-request${args({ prompt: "a haiku" })}`));
-      await page.getByRole("heading", { name: "trigger-sampling-request" }).waitFor();
-      await run(page);
-      await page.getByLabel("Reply of the model").fill("waves");
-      await page.getByRole("button", { name: "Send the reply" }).click();
-      await done(page);
-    }));
-    await claim(`everything's prompts and resources are got: ${here}`, at("prompts", async (page) => {
-      await page.locator("tb-offers [role=option]").first().click();
-      await page.locator(".callform h1").waitFor();
-      await run(page);
-      await done(page);
-      await page.locator('nav a[data-tab="resources"]').click();
-      await page.locator("tb-offers [role=option]").first().click();
-      await page.locator(".callform h1").waitFor();
-      await run(page);
-      await done(page);
-    }));
+    await claim(
+      `everything opens, and each of its tabs: ${here}`,
+      at(null, async (page) => {
+        await page.locator("tb-offers [role=option]").first().waitFor();
+        const words = await page.locator(".state").innerText();
+        for (const tab of ["prompts", "resources", "tasks", "logs", "server", "tools"]) {
+          await page.locator(`nav a[data-tab="${tab}"]`).click();
+          await page
+            .locator(["tasks", "logs", "server"].includes(tab) ? `tb-${tab}` : "tb-offers [role=option]")
+            .first()
+            .waitFor();
+        }
+        return words;
+      }),
+    );
+    await claim(
+      `everything echoes and adds: ${here}`,
+      at(`tools/echo${args({ message: "hello from the page" })}`, async (page) => {
+        await page.locator(".callform h1").waitFor();
+        await run(page);
+        await done(page);
+        await page
+          .locator(".result")
+          .getByText(/hello from the page/)
+          .first()
+          .waitFor();
+        await page.locator("tb-offers").waitFor({ state: "attached" });
+      }),
+    );
+    await claim(
+      `everything's picture, structured content and links are shown: ${here}`,
+      at("tools/get-tiny-image", async (page, assert) => {
+        await page.locator(".callform h1").waitFor();
+        await run(page);
+        await done(page);
+        const natural = await page
+          .locator(".result img")
+          .evaluate((image) => image.decode().then(() => image.naturalWidth >= image.getBoundingClientRect().width));
+        assert.ok(natural, "it is not blown up");
+      }),
+    );
+    await claim(
+      `everything's structured content keeps its schema: ${here}`,
+      at("tools/get-structured-content", async (page) => {
+        await page.locator(".callform h1").waitFor();
+        await page.locator('.field[data-path="/location"]').getByText("New York").click();
+        await run(page);
+        await done(page);
+        await page.getByText("fits the output schema").waitFor();
+      }),
+    );
+    await claim(
+      `everything reports progress to its end: ${here}`,
+      at(`tools/trigger-long-running-operation${args({ duration: 2, steps: 4 })}`, async (page) => {
+        await page.locator(".callform h1").waitFor();
+        await run(page);
+        await page.locator("tb-run progress").waitFor();
+        await done(page);
+      }),
+    );
+    await claim(
+      `everything asks a form and a model: ${here}`,
+      at("tools/trigger-elicitation-request", async (page) => {
+        await page.locator(".callform h1").waitFor();
+        await run(page);
+        await page.locator("tb-ask").waitFor();
+        await page.getByRole("button", { name: "Decline" }).click();
+        await done(page);
+        await page.goto(
+          page
+            .url()
+            .replace(
+              /#.*/,
+              `#/${encodeURIComponent(name)}/tools/trigger-sampling-request${args({ prompt: "a haiku" })}`,
+            ),
+        );
+        await page.getByRole("heading", { name: "trigger-sampling-request" }).waitFor();
+        await run(page);
+        await page.getByLabel("Reply of the model").fill("waves");
+        await page.getByRole("button", { name: "Send the reply" }).click();
+        await done(page);
+      }),
+    );
+    await claim(
+      `everything's prompts and resources are got: ${here}`,
+      at("prompts", async (page) => {
+        await page.locator("tb-offers [role=option]").first().click();
+        await page.locator(".callform h1").waitFor();
+        await run(page);
+        await done(page);
+        await page.locator('nav a[data-tab="resources"]').click();
+        await page.locator("tb-offers [role=option]").first().click();
+        await page.locator(".callform h1").waitFor();
+        await run(page);
+        await done(page);
+      }),
+    );
   }
   await stop(inspector.child);
 }

@@ -8,15 +8,22 @@ import { offer, server, dead, everything, RESULTS } from "./fake-offer.mjs";
 
 const PAGE = new URL("../page/", import.meta.url);
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 export const TOKEN = "fake-token";
 
 /** Starts it. `tools` and `rows` are how many there are. */
 export async function serveFake({ tools = 0, rows = 0 } = {}) {
   const fake = new Fake(tools, rows);
-  const http = createServer((request, response) => fake.answer(request, response).catch((error) => response.writeHead(500).end(String(error.stack))));
+  const http = createServer((request, response) =>
+    fake.answer(request, response).catch((error) => response.writeHead(500).end(String(error.stack))),
+  );
   await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${http.address().port}/`, fake, close: () => (http.closeAllConnections(), http.close()) };
+  return {
+    url: `http://127.0.0.1:${http.address().port}/`,
+    fake,
+    close: () => (http.closeAllConnections(), http.close()),
+  };
 }
 
 class Fake {
@@ -59,7 +66,14 @@ class Fake {
   }
   api(method, url, body, text) {
     const [, , room, id, act] = url.pathname.split("/");
-    if (room === "state") return { version: "0.1.0", event: this.told.length, servers: this.servers, exchanges: [...this.exchanges.values()].slice(-200) };
+    if (room === "state") {
+      return {
+        version: "0.1.0",
+        event: this.told.length,
+        servers: this.servers,
+        exchanges: [...this.exchanges.values()].slice(-200),
+      };
+    }
     if (room === "wire" && !id) {
       const after = Number(url.searchParams.get("after"));
       const rows = this.rows.filter((one) => one.seq > after).slice(0, Number(url.searchParams.get("limit")));
@@ -70,20 +84,51 @@ class Fake {
     if (room === "asks") return this.answered(id, body);
     if (room === "exchanges") return this.cancel(Number(id));
     if (room === "servers" && act === "offer") return this.offer;
-    if (room === "servers" && act === "check") return { problems: body.arguments?.who === "Bob" ? [{ path: "/who", message: "Bob is not welcome" }] : [] };
+    if (room === "servers" && act === "check") {
+      return { problems: body.arguments?.who === "Bob" ? [{ path: "/who", message: "Bob is not welcome" }] : [] };
+    }
     if (room === "servers" && act === "exchanges") return { exchange: this.start(id, body, text) };
     if (room === "servers" && act === "login") return this.login(id);
     if (room === "servers" && !id) return { ...dead(), id: "s9", name: body.target, target: body.target };
-    return room === "servers" ? (act === "listen" ? { ok: true } : this.servers.find((one) => one.id === id)) : undefined;
+    return room === "servers"
+      ? act === "listen"
+        ? { ok: true }
+        : this.servers.find((one) => one.id === id)
+      : undefined;
   }
   login(id) {
-    for (const [step, state, detail] of [["protected resource metadata", "done", "http://127.0.0.1/.well-known/oauth-protected-resource"], ["authorization server metadata", "done", "https://issuer.example"], ["registration", "done", "by metadata document"], ["sign-in in the browser", "doing", null]]) this.emit("auth", { server: id, step, state, detail });
+    for (const [step, state, detail] of [
+      ["protected resource metadata", "done", "http://127.0.0.1/.well-known/oauth-protected-resource"],
+      ["authorization server metadata", "done", "https://issuer.example"],
+      ["registration", "done", "by metadata document"],
+      ["sign-in in the browser", "doing", null],
+    ]) {
+      this.emit("auth", { server: id, step, state, detail });
+    }
     return { ok: true };
   }
   start(id, { method, params }, text) {
     const n = this.exchanges.size + 1;
     const object = params?.name ?? params?.uri ?? null;
-    const exchange = { n, server: id, method, object, params, started: Date.now(), ended: null, status: "running", rounds: 1, progress: null, asks: [], result: null, error: null, bytes: 0, outputCheck: null, taskId: null, command: `turnbuckle call lab ${object}` };
+    const exchange = {
+      n,
+      server: id,
+      method,
+      object,
+      params,
+      started: Date.now(),
+      ended: null,
+      status: "running",
+      rounds: 1,
+      progress: null,
+      asks: [],
+      result: null,
+      error: null,
+      bytes: 0,
+      outputCheck: null,
+      taskId: null,
+      command: `turnbuckle call lab ${object}`,
+    };
     this.exchanges.set(n, exchange);
     this.wire(n, "out", "request", method, object, null);
     this.emit("exchange", exchange);
@@ -91,10 +136,27 @@ class Fake {
     return n;
   }
   wire(n, direction, kind, method, object, ms, round = 1) {
-    this.emit("wire", { seq: (this.rows.at(-1)?.seq ?? 0) + 1, server: "s1", exchange: n, time: Date.now(), direction, kind, method, object, id: n, status: kind === "response" ? "200 · complete" : null, ms, bytes: 412, round });
+    this.emit("wire", {
+      seq: (this.rows.at(-1)?.seq ?? 0) + 1,
+      server: "s1",
+      exchange: n,
+      time: Date.now(),
+      direction,
+      kind,
+      method,
+      object,
+      id: n,
+      status: kind === "response" ? "200 · complete" : null,
+      ms,
+      bytes: 412,
+      round,
+    });
   }
   play(exchange, text) {
-    const act = RESULTS[exchange.object] ?? RESULTS[exchange.method] ?? (() => ({ result: { content: [{ type: "text", text: "ok" }] } }));
+    const act =
+      RESULTS[exchange.object] ??
+      RESULTS[exchange.method] ??
+      (() => ({ result: { content: [{ type: "text", text: "ok" }] } }));
     const outcome = act(exchange, text);
     if (outcome.asks) return this.ask(exchange, outcome);
     if (outcome.progress) {
@@ -105,14 +167,28 @@ class Fake {
     return this.end(exchange, outcome);
   }
   end(exchange, { result = null, error = null, status = error ? "failed" : "done", raw, outputCheck = null }) {
-    Object.assign(exchange, { ended: Date.now(), status, result, error, outputCheck, bytes: raw?.length ?? JSON.stringify(result ?? error).length });
+    Object.assign(exchange, {
+      ended: Date.now(),
+      status,
+      result,
+      error,
+      outputCheck,
+      bytes: raw?.length ?? JSON.stringify(result ?? error).length,
+    });
     this.wire(exchange.n, "in", "response", null, exchange.object, exchange.ended - exchange.started);
     const shown = JSON.stringify(raw ? { ...exchange, result: "@@" } : exchange);
     this.emit("exchange", raw ? shown.replace('"@@"', () => raw) : shown);
   }
   ask(exchange, { asks }) {
     exchange.status = "asked";
-    exchange.asks = asks.map((ask, index) => ({ id: `a${exchange.n}-${index}`, exchange: exchange.n, server: "s1", round: 1, stateBytes: 412, ...ask }));
+    exchange.asks = asks.map((ask, index) => ({
+      id: `a${exchange.n}-${index}`,
+      exchange: exchange.n,
+      server: "s1",
+      round: 1,
+      stateBytes: 412,
+      ...ask,
+    }));
     for (const ask of exchange.asks) {
       this.asks.set(ask.id, ask);
       this.emit("ask", ask);
@@ -133,21 +209,62 @@ class Fake {
   cancel(n) {
     const exchange = this.exchanges.get(n);
     this.wire(n, "out", "notification", "notifications/cancelled", null, null);
-    this.end(exchange, { status: "cancelled", error: { who: "transport", code: null, message: "you cancelled it", causes: [], hint: null } });
+    this.end(exchange, {
+      status: "cancelled",
+      error: { who: "transport", code: null, message: "you cancelled it", causes: [], hint: null },
+    });
     return { ok: true };
   }
 }
 
-const METHODS = [["tools/call", "echo"], ["ping", null], ["resources/read", "demo://clock"], ["tools/list", null]];
+const METHODS = [
+  ["tools/call", "echo"],
+  ["ping", null],
+  ["resources/read", "demo://clock"],
+  ["tools/list", null],
+];
 function row(seq, time) {
   const [method, object] = METHODS[(seq >> 1) % METHODS.length];
   const isOut = seq % 2 === 1;
-  return { seq, server: "s1", exchange: seq >> 1, time, direction: isOut ? "out" : "in", kind: isOut ? "request" : "response", method: isOut ? method : null, object, id: seq >> 1, status: isOut ? null : "200 · complete", ms: isOut ? null : seq % 200, bytes: 200 + (seq % 3000), round: 1 };
+  return {
+    seq,
+    server: "s1",
+    exchange: seq >> 1,
+    time,
+    direction: isOut ? "out" : "in",
+    kind: isOut ? "request" : "response",
+    method: isOut ? method : null,
+    object,
+    id: seq >> 1,
+    status: isOut ? null : "200 · complete",
+    ms: isOut ? null : seq % 200,
+    bytes: 200 + (seq % 3000),
+    round: 1,
+  };
 }
 
 function detail(one) {
-  const message = { jsonrpc: "2.0", id: one.id, method: one.method ?? undefined, params: { name: one.object, arguments: { message: "hi" }, _meta: { progressToken: 3 } } };
-  return { ...one, message, http: { method: "POST", url: "http://127.0.0.1:7250/mcp", status: 200, requestHeaders: [["authorization", "Bearer ****"], ["mcp-method", "tools/call"]], responseHeaders: [["content-type", "application/json"]], firstByteMs: 3 } };
+  const message = {
+    jsonrpc: "2.0",
+    id: one.id,
+    method: one.method ?? undefined,
+    params: { name: one.object, arguments: { message: "hi" }, _meta: { progressToken: 3 } },
+  };
+  return {
+    ...one,
+    message,
+    http: {
+      method: "POST",
+      url: "http://127.0.0.1:7250/mcp",
+      status: 200,
+      requestHeaders: [
+        ["authorization", "Bearer ****"],
+        ["mcp-method", "tools/call"],
+      ],
+      responseHeaders: [["content-type", "application/json"]],
+      firstByteMs: 3,
+    },
+  };
 }
 
 async function file(path, response) {
@@ -155,7 +272,9 @@ async function file(path, response) {
   if (name.includes("..")) return response.writeHead(404).end();
   try {
     const bytes = await readFile(new URL(name, PAGE));
-    return response.writeHead(200, { "content-type": TYPES[extname(name)] ?? "text/plain", "content-security-policy": POLICY }).end(bytes);
+    return response
+      .writeHead(200, { "content-type": TYPES[extname(name)] ?? "text/plain", "content-security-policy": POLICY })
+      .end(bytes);
   } catch {
     return response.writeHead(404).end();
   }

@@ -11,12 +11,24 @@ import { parseLarge } from "../page/assets/json-slices.js";
 import { everything } from "./fake-offer.mjs";
 
 await claim("numbers keep their digits", (assert) => {
-  for (const text of ["9007199254740993", "1.0", "1e400", "-0", "0.1", "12345678901234567890.5", '{"a":[1.50,{"b":1E5}]}']) assert.equal(print(parse(text)), text);
+  for (const text of [
+    "9007199254740993",
+    "1.0",
+    "1e400",
+    "-0",
+    "0.1",
+    "12345678901234567890.5",
+    '{"a":[1.50,{"b":1E5}]}',
+  ]) {
+    assert.equal(print(parse(text)), text);
+  }
   assert.ok(parse("9007199254740993") instanceof Digits);
   assert.equal(parse("42"), 42);
 });
 await claim("what is not JSON is refused, with its place", (assert) => {
-  for (const text of ["", "{", "[1,]", "01", "nul", '"\n"', '{"a" 1}', "1 2", '"\\x"', "1.", "+1"]) assert.throws(() => parse(text), /line \d+, column \d+/, text);
+  for (const text of ["", "{", "[1,]", "01", "nul", '"\n"', '{"a" 1}', "1 2", '"\\x"', "1.", "+1"]) {
+    assert.throws(() => parse(text), /line \d+, column \d+/, text);
+  }
   assert.throws(() => parse("[".repeat(5000)), /levels/);
 });
 await claim("strings and odd keys survive", (assert) => {
@@ -29,7 +41,12 @@ await claim("text is printed as far as it is wanted", (assert) => {
   assert.ok(print(value, 2, 1000).length < 1100);
 });
 await claim("rules name the field they belong to", (assert) => {
-  const problems = validate(parse('{"who":"A","target":{"kind":"point","lat":91,"lon":1},"big":9007199254740993.5,"tree":{"value":1,"children":[{}]}}'), everything);
+  const problems = validate(
+    parse(
+      '{"who":"A","target":{"kind":"point","lat":91,"lon":1},"big":9007199254740993.5,"tree":{"value":1,"children":[{}]}}',
+    ),
+    everything,
+  );
   assert.deepEqual(problems.map((one) => one.path).sort(), ["/big", "/target/lat", "/tree/children/0/value", "/who"]);
 });
 await claim("large integers are compared by their digits", (assert) => {
@@ -39,7 +56,22 @@ await claim("large integers are compared by their digits", (assert) => {
 });
 await claim("schemas become the fields they ask for", (assert) => {
   const kind = (schema) => shape(schema, everything).kind;
-  assert.deepEqual(Object.values(everything.properties).map(kind), ["string", "union", "nullable", "enum", "enum", "array", "integer", "boolean", "string", "string", "string", "map", "object", "any"]);
+  assert.deepEqual(Object.values(everything.properties).map(kind), [
+    "string",
+    "union",
+    "nullable",
+    "enum",
+    "enum",
+    "array",
+    "integer",
+    "boolean",
+    "string",
+    "string",
+    "string",
+    "map",
+    "object",
+    "any",
+  ]);
   assert.equal(kind({ $ref: "#" }), "object");
   assert.equal(kind({ oneOf: [{ const: "a" }, { const: null }] }), "nullable");
   assert.equal(kind({ $ref: "#/$defs/none" }), "any");
@@ -49,8 +81,29 @@ await claim("schemas become the fields they ask for", (assert) => {
   assert.ok(initial(endless, endless));
 });
 await claim("the wire's filter understands its words", (assert) => {
-  const row = { method: "tools/call", object: "echo", kind: "request", status: "200", ms: 150, bytes: 2000, exchange: 7, direction: "out" };
-  for (const text of ["", "method:tools", "echo", ">100ms", "<1s", ">1kb", "call:7", "-ping", "method:tools -ping >100ms"]) assert.ok(wireFilter(text)(row), text);
+  const row = {
+    method: "tools/call",
+    object: "echo",
+    kind: "request",
+    status: "200",
+    ms: 150,
+    bytes: 2000,
+    exchange: 7,
+    direction: "out",
+  };
+  for (const text of [
+    "",
+    "method:tools",
+    "echo",
+    ">100ms",
+    "<1s",
+    ">1kb",
+    "call:7",
+    "-ping",
+    "method:tools -ping >100ms",
+  ]) {
+    assert.ok(wireFilter(text)(row), text);
+  }
   for (const text of ["ping", "-echo", ">200ms", "<1kb", "call:8"]) assert.ok(!wireFilter(text)(row), text);
 });
 await claim("templates are filled in as RFC 6570 says", (assert) => {
@@ -59,16 +112,47 @@ await claim("templates are filled in as RFC 6570 says", (assert) => {
 });
 await claim("the command line is quoted for a shell", (assert) => {
   const server = { name: "lab", source: "file", target: "http://x" };
-  assert.equal(commandLine(server, "call", "t", parse('{"who":"it\'s","big":9007199254740993,"tags":["a"]}'), everything), "turnbuckle call lab t 'who=it'\\''s' big=9007199254740993 'tags:=[\"a\"]'");
-  assert.equal(commandLine({ name: "x", shell: { options: "--era legacy", server: "", command: "-- npx srv --a" } }, "call", "t", {}, everything), "turnbuckle call --era legacy t -- npx srv --a");
+  assert.equal(
+    commandLine(server, "call", "t", parse('{"who":"it\'s","big":9007199254740993,"tags":["a"]}'), everything),
+    "turnbuckle call lab t 'who=it'\\''s' big=9007199254740993 'tags:=[\"a\"]'",
+  );
+  assert.equal(
+    commandLine(
+      { name: "x", shell: { options: "--era legacy", server: "", command: "-- npx srv --a" } },
+      "call",
+      "t",
+      {},
+      everything,
+    ),
+    "turnbuckle call --era legacy t -- npx srv --a",
+  );
 });
 await claim("large JSON read in slices is the same, digit by digit, and breaks with the same words", async (assert) => {
-  const rows = Array.from({ length: 9000 }, (_, index) => `{ "n": ${index}, "text": "},{ \\"${index}\\\\", "list": [{"a":1.50},{"b":[]}], "big": 9007199254740993${index} }`);
-  for (const text of [`[${rows.join(", ")}]`, `{"a":[],"rows":[${rows.join(",")}],"last":{"x":{}}}`, `{${rows.map((row, index) => `"${index}":${row}`).join(",")}}`, `["${"x\\\\".repeat(150_000)}",-0]`, `${"[".repeat(900)}${" ".repeat(300_000)}${"]".repeat(900)}`]) {
+  const rows = Array.from(
+    { length: 9000 },
+    (_, index) =>
+      `{ "n": ${index}, "text": "},{ \\"${index}\\\\", "list": [{"a":1.50},{"b":[]}], "big": 9007199254740993${index} }`,
+  );
+  for (const text of [
+    `[${rows.join(", ")}]`,
+    `{"a":[],"rows":[${rows.join(",")}],"last":{"x":{}}}`,
+    `{${rows.map((row, index) => `"${index}":${row}`).join(",")}}`,
+    `["${"x\\\\".repeat(150_000)}",-0]`,
+    `${"[".repeat(900)}${" ".repeat(300_000)}${"]".repeat(900)}`,
+  ]) {
     assert.ok(text.length > 200_000);
     assert.equal(print(await parseLarge(text)), print(parse(text)));
   }
-  for (const [start, rest] of [["[", "1,2,"], ["{", '"a":}'], ["[", "1 2]"], ["{", '"a":1,}'], ["[", "1,,2]"], ["[", '"a]'], ["[", "1]x"], ["[", "{}]}"]]) {
+  for (const [start, rest] of [
+    ["[", "1,2,"],
+    ["{", '"a":}'],
+    ["[", "1 2]"],
+    ["{", '"a":1,}'],
+    ["[", "1,,2]"],
+    ["[", '"a]'],
+    ["[", "1]x"],
+    ["[", "{}]}"],
+  ]) {
     const text = `${start}${" ".repeat(250_000)}${rest}`;
     const told = (() => {
       try {
@@ -77,7 +161,13 @@ await claim("large JSON read in slices is the same, digit by digit, and breaks w
         return error.message;
       }
     })();
-    assert.equal(await parseLarge(text).then(() => "it was read", (error) => error.message), told);
+    assert.equal(
+      await parseLarge(text).then(
+        () => "it was read",
+        (error) => error.message,
+      ),
+      told,
+    );
   }
 });
 end();

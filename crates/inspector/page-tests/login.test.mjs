@@ -13,26 +13,54 @@ import { claim, end } from "./claim.mjs";
 import { inspect, look, turnbuckle } from "./inspector.mjs";
 
 const home = await mkdtemp(join(tmpdir(), "turnbuckle-page-"));
-const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, XDG_STATE_HOME: home, XDG_CACHE_HOME: home };
+const env = {
+  ...process.env,
+  HOME: home,
+  XDG_CONFIG_HOME: home,
+  XDG_DATA_HOME: home,
+  XDG_STATE_HOME: home,
+  XDG_CACHE_HOME: home,
+};
 const issuer = await begin(resolve(process.argv[3], "authorization_server"), ["127.0.0.1:0"], /listening at (\S+)/);
-const demo = await begin(turnbuckle, ["serve", "--no-page", "--listen", "127.0.0.1:0"], /http:\/\/127\.0\.0\.1:(\d+)\/mcp\s/);
+const demo = await begin(
+  turnbuckle,
+  ["serve", "--no-page", "--listen", "127.0.0.1:0"],
+  /http:\/\/127\.0\.0\.1:(\d+)\/mcp\s/,
+);
 const tokens = new Set();
 const door = createServer((request, response) => {
   const own = `http://127.0.0.1:${door.address().port}`;
   if (request.url.startsWith("/.well-known/oauth-protected-resource")) {
     response.writeHead(200, { "content-type": "application/json" });
-    return response.end(JSON.stringify({ resource: `${own}/mcp`, authorization_servers: [issuer.found[1]], scopes_supported: ["notes:read"] }));
+    return response.end(
+      JSON.stringify({
+        resource: `${own}/mcp`,
+        authorization_servers: [issuer.found[1]],
+        scopes_supported: ["notes:read"],
+      }),
+    );
   }
   if (!/^Bearer \S+/.test(request.headers.authorization ?? "")) {
-    response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${own}/.well-known/oauth-protected-resource/mcp", scope="notes:read"` });
+    response.writeHead(401, {
+      "www-authenticate": `Bearer resource_metadata="${own}/.well-known/oauth-protected-resource/mcp", scope="notes:read"`,
+    });
     return response.end();
   }
   tokens.add(request.headers.authorization);
   const { authorization, ...headers } = request.headers;
-  const onward = send({ host: "127.0.0.1", port: demo.found[1], path: request.url, method: request.method, headers: { ...headers, host: `127.0.0.1:${demo.found[1]}` } }, (answer) => {
-    response.writeHead(answer.statusCode, answer.headers);
-    answer.pipe(response);
-  });
+  const onward = send(
+    {
+      host: "127.0.0.1",
+      port: demo.found[1],
+      path: request.url,
+      method: request.method,
+      headers: { ...headers, host: `127.0.0.1:${demo.found[1]}` },
+    },
+    (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    },
+  );
   onward.on("error", () => response.destroy());
   response.on("close", () => onward.destroy());
   return request.pipe(onward);
@@ -66,7 +94,11 @@ await claim("one signs in by a link, step by step, calls, and signs out", async 
   await page.locator('nav a[data-tab="tools"]').click();
   await page.locator("tb-offers [role=option]").first().waitFor();
   assert.ok(tokens.size > 0);
-  const wire = await page.evaluate(() => fetch("/api/wire?limit=5000", { headers: { authorization: `Bearer ${sessionStorage.getItem("turnbuckle.token")}` } }).then((answer) => answer.text()));
+  const wire = await page.evaluate(() =>
+    fetch("/api/wire?limit=5000", {
+      headers: { authorization: `Bearer ${sessionStorage.getItem("turnbuckle.token")}` },
+    }).then((answer) => answer.text()),
+  );
   for (const token of tokens) assert.equal(wire.includes(token.slice(7)), false, "no token is shown");
   await page.locator('nav a[data-tab="server"]').click();
   await page.getByRole("button", { name: "Sign out" }).click();

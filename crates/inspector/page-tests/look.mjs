@@ -24,7 +24,13 @@ const SHOTS = {
   add: [`tools/add?${args({ a: 1, b: 2 })}&wire=1`, ended],
   everything: ["tools/everything", ended],
   fail: [`tools/fail?${args({ reason: "no such table" })}`, ended],
-  count: [`tools/count?${args({ to: 40, pause: 100 })}`, async (page) => { await run(".progress")(page); await page.waitForTimeout(700); }],
+  count: [
+    `tools/count?${args({ to: 40, pause: 100 })}`,
+    async (page) => {
+      await run(".progress")(page);
+      await page.waitForTimeout(700);
+    },
+  ],
   greet: ["tools/greet", run("tb-ask")],
   visit: ["tools/visit", run("tb-ask")],
   write: [`tools/write?${args({ about: "the sea" })}`, run("tb-ask")],
@@ -37,17 +43,50 @@ const SHOTS = {
   tasks: ["tasks"],
   logs: ["logs"],
   server: ["server"],
-  wire: ["tools?wire=1", async (page) => { await page.locator("tb-wire [role=option]").nth(1).click(); await page.locator("tb-wire-detail").waitFor(); }],
-  palette: ["tools", async (page) => { await page.keyboard.press("Control+k"); await page.locator("dialog.palette [role=option]").first().waitFor(); }],
-  help: ["tools", async (page) => { await page.keyboard.press("?"); }],
+  wire: [
+    "tools?wire=1",
+    async (page) => {
+      await page.locator("tb-wire [role=option]").nth(1).click();
+      await page.locator("tb-wire-detail").waitFor();
+    },
+  ],
+  palette: [
+    "tools",
+    async (page) => {
+      await page.keyboard.press("Control+k");
+      await page.locator("dialog.palette [role=option]").first().waitFor();
+    },
+  ],
+  help: [
+    "tools",
+    async (page) => {
+      await page.keyboard.press("?");
+    },
+  ],
 };
-const SIZES = sizes ? sizes.split(" ").map((one) => one.split(",")).map(([width, theme]) => [Number(width), theme]) : [1280, 360, 900, 1920].flatMap((width) => [[width, "light"], [width, "dark"]]);
+const SIZES = sizes
+  ? sizes
+      .split(" ")
+      .map((one) => one.split(","))
+      .map(([width, theme]) => [Number(width), theme])
+  : [1280, 360, 900, 1920].flatMap((width) => [
+      [width, "light"],
+      [width, "dark"],
+    ]);
 for (const [width, theme] of SIZES) {
   for (const [name, [path, act]] of Object.entries(SHOTS)) {
     if (only.length && !only.includes(name)) continue;
-    const page = await openPage(browser, url, { width, height: { 360: 740, 1920: 1080 }[width] ?? 800, theme, hash: `#/turnbuckle/${path}`, token });
+    const page = await openPage(browser, url, {
+      width,
+      height: { 360: 740, 1920: 1080 }[width] ?? 800,
+      theme,
+      hash: `#/turnbuckle/${path}`,
+      token,
+    });
     try {
-      if (!/^(tasks|logs|server)/.test(path)) await page.locator("tb-offers [role=option], tb-panel h1").first().waitFor({ state: "attached" });
+      if (!/^(tasks|logs|server)/.test(path)) {
+        await page.locator("tb-offers [role=option], tb-panel h1").first().waitFor({ state: "attached" });
+      }
       await act?.(page);
     } catch (error) {
       console.log(`${name} ${width} ${theme}: ${error.message.split("\n")[0]}`);

@@ -16,7 +16,8 @@ export const middle = (times) => times.toSorted((one, other) => one - other)[tim
 export async function stopwatch(page) {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  const spent = async () => (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value * 1000;
+  const spent = async () =>
+    (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value * 1000;
   const step = async (act, argument) => {
     const before = await spent();
     await page.evaluate(act, argument);
@@ -30,19 +31,27 @@ export async function stopwatch(page) {
 
 /** The longest that the page's main thread was busy at once while `act` ran, in ms of processor time. */
 export async function longestTask(browser, page, act) {
-  await browser.startTracing(page, { categories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"] });
+  await browser.startTracing(page, {
+    categories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"],
+  });
   await act();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
   // Other pages of this browser do nothing meanwhile.
-  const main = traceEvents.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(({ pid, tid }) => `${pid} ${tid}`);
-  const tasks = traceEvents.filter(({ name, pid, tid, tdur }) => name === "RunTask" && tdur && main.includes(`${pid} ${tid}`));
+  const main = traceEvents
+    .filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain")
+    .map(({ pid, tid }) => `${pid} ${tid}`);
+  const tasks = traceEvents.filter(
+    ({ name, pid, tid, tdur }) => name === "RunTask" && tdur && main.includes(`${pid} ${tid}`),
+  );
   if (!tasks.length) throw new Error("the browser told of no task");
   return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
 }
 
 /** Holds figures, in ms, against what is promised; says them, and how busy the machine was. */
 export function held(limits, figures) {
-  const words = Object.entries(figures).map(([name, ms]) => `${name} ${ms.toFixed(1)} ms${limits[name] ? ` of ${limits[name]}` : ""}`).join(", ");
+  const words = Object.entries(figures)
+    .map(([name, ms]) => `${name} ${ms.toFixed(1)} ms${limits[name] ? ` of ${limits[name]}` : ""}`)
+    .join(", ");
   const load = `load ${loadavg()[0].toFixed(1)} on ${cpus().length} cores`;
   const isHeld = Object.entries(limits).every(([name, limit]) => figures[name] <= limit);
   // Milliseconds are a benchmark's, not a test's: they are told, and judged where STRICT is set.

@@ -48,7 +48,12 @@ await claim("the page is one request, and another one brings its tools", async (
   await context.close();
   await stop(inspector.child);
   // The wire and the events come after what is shown.
-  if (asked.slice(0, 2).join() !== "/,/api/state" || asked.some((path) => !["/", "/api/state", "/api/wire", "/api/events"].includes(path))) throw new Error(asked.join());
+  if (
+    asked.slice(0, 2).join() !== "/,/api/state" ||
+    asked.some((path) => !["/", "/api/state", "/api/wire", "/api/events"].includes(path))
+  ) {
+    throw new Error(asked.join());
+  }
   return asked.join(" ");
 });
 

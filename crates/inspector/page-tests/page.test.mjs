@@ -17,317 +17,429 @@ await claim("the page is small", async (assert) => {
   return `${sum} bytes compressed`;
 });
 
-await claim("the token leaves the address, and the page opens at a tool's list, connected", () => on({}, async (page) => {
-  const hash = new URL(page.url()).hash;
-  if (hash !== "#/lab/tools") throw new Error(hash);
-  await page.getByText("2026-07-28 · modern · Streamable HTTP").waitFor();
-}));
+await claim("the token leaves the address, and the page opens at a tool's list, connected", () =>
+  on({}, async (page) => {
+    const hash = new URL(page.url()).hash;
+    if (hash !== "#/lab/tools") throw new Error(hash);
+    await page.getByText("2026-07-28 · modern · Streamable HTTP").waitFor();
+  }),
+);
 
-await claim("at 800 px, eighteen tools are in sight", () => on({ tools: 100 }, async (page) => {
-  const box = await page.locator("tb-offers tb-list").boundingBox();
-  const count = Math.floor(box.height / 38);
-  if (count < 18) throw new Error(`${count}`);
-  return `${count}`;
-}));
+await claim("at 800 px, eighteen tools are in sight", () =>
+  on({ tools: 100 }, async (page) => {
+    const box = await page.locator("tb-offers tb-list").boundingBox();
+    const count = Math.floor(box.height / 38);
+    if (count < 18) throw new Error(`${count}`);
+    return `${count}`;
+  }),
+);
 
-await claim("an integer of nineteen digits goes from the form to the server and back", () => on({ hash: "#/lab/tools/tricky" }, async (page, fake) => {
-  await page.getByLabel("who *").fill("Al");
-  await page.getByLabel("City").check();
-  await page.locator('[data-path="/target/name"] textarea').fill("Oslo");
-  await page.locator('[data-path="/big"] input').fill("9007199254740993");
-  await page.locator('[data-path="/nick"]').getByText("null").click();
-  await page.getByRole("button", { name: "Add tags" }).click();
-  await page.getByRole("button", { name: "Add to tags" }).click();
-  await page.locator('[data-path="/tags/0"] textarea').fill("a");
-  const line = await page.locator(".command").textContent();
-  if (!line.includes("big=9007199254740993")) throw new Error(line);
-  await page.getByRole("tab", { name: "JSON" }).click();
-  const text = await page.locator("textarea.whole").inputValue();
-  if (!/"big": 9007199254740993[,\n]/.test(text) || !/"nick": null/.test(text)) throw new Error(text);
-  await run(page);
-  await page.locator(".pill.done").waitFor();
-  const sent = fake.sent.findLast((one) => one.path.endsWith("/exchanges")).body;
-  if (!sent.includes('"arguments":{"who":"Al","target":{"kind":"city","name":"Oslo"},"big":9007199254740993,"nick":null,"tags":["a"]}')) throw new Error(sent);
-  await page.getByRole("tab", { name: "Structured" }).click();
-  await page.locator(".value.number", { hasText: "9007199254740993" }).waitFor();
-}));
+await claim("an integer of nineteen digits goes from the form to the server and back", () =>
+  on({ hash: "#/lab/tools/tricky" }, async (page, fake) => {
+    await page.getByLabel("who *").fill("Al");
+    await page.getByLabel("City").check();
+    await page.locator('[data-path="/target/name"] textarea').fill("Oslo");
+    await page.locator('[data-path="/big"] input').fill("9007199254740993");
+    await page.locator('[data-path="/nick"]').getByText("null").click();
+    await page.getByRole("button", { name: "Add tags" }).click();
+    await page.getByRole("button", { name: "Add to tags" }).click();
+    await page.locator('[data-path="/tags/0"] textarea').fill("a");
+    const line = await page.locator(".command").textContent();
+    if (!line.includes("big=9007199254740993")) throw new Error(line);
+    await page.getByRole("tab", { name: "JSON" }).click();
+    const text = await page.locator("textarea.whole").inputValue();
+    if (!/"big": 9007199254740993[,\n]/.test(text) || !/"nick": null/.test(text)) throw new Error(text);
+    await run(page);
+    await page.locator(".pill.done").waitFor();
+    const sent = fake.sent.findLast((one) => one.path.endsWith("/exchanges")).body;
+    if (
+      !sent.includes(
+        '"arguments":{"who":"Al","target":{"kind":"city","name":"Oslo"},"big":9007199254740993,"nick":null,"tags":["a"]}',
+      )
+    ) {
+      throw new Error(sent);
+    }
+    await page.getByRole("tab", { name: "Structured" }).click();
+    await page.locator(".value.number", { hasText: "9007199254740993" }).waitFor();
+  }),
+);
 
-await claim("invalid JSON stays as it was typed, and says where it breaks", () => on({ hash: "#/lab/tools/tricky?view=json" }, async (page) => {
-  await page.locator("textarea.whole").fill('{"who": "Al",}');
-  await page.getByText("line 1, column 14").first().waitFor();
-  await page.getByRole("tab", { name: "Form" }).click();
-  await page.getByRole("tab", { name: "JSON" }).click();
-  const text = await page.locator("textarea.whole").inputValue();
-  if (text !== '{"who": "Al",}') throw new Error(text);
-}));
+await claim("invalid JSON stays as it was typed, and says where it breaks", () =>
+  on({ hash: "#/lab/tools/tricky?view=json" }, async (page) => {
+    await page.locator("textarea.whole").fill('{"who": "Al",}');
+    await page.getByText("line 1, column 14").first().waitFor();
+    await page.getByRole("tab", { name: "Form" }).click();
+    await page.getByRole("tab", { name: "JSON" }).click();
+    const text = await page.locator("textarea.whole").inputValue();
+    if (text !== '{"who": "Al",}') throw new Error(text);
+  }),
+);
 
-await claim("the button says what is wrong, goes there, and can be overruled", () => on({ hash: "#/lab/tools/tricky" }, async (page, fake) => {
-  await run(page);
-  await page.getByRole("button", { name: /2 fields need attention/ }).waitFor();
-  const focused = await page.evaluate(() => document.activeElement.closest(".field").dataset.path);
-  if (focused !== "/who") throw new Error(focused);
-  if (fake.sent.some((one) => one.path.endsWith("/exchanges"))) throw new Error("it was sent");
-  await page.getByRole("button", { name: "Send anyway" }).click();
-  await page.locator(".pill.done").waitFor();
-}));
+await claim("the button says what is wrong, goes there, and can be overruled", () =>
+  on({ hash: "#/lab/tools/tricky" }, async (page, fake) => {
+    await run(page);
+    await page.getByRole("button", { name: /2 fields need attention/ }).waitFor();
+    const focused = await page.evaluate(() => document.activeElement.closest(".field").dataset.path);
+    if (focused !== "/who") throw new Error(focused);
+    if (fake.sent.some((one) => one.path.endsWith("/exchanges"))) throw new Error("it was sent");
+    await page.getByRole("button", { name: "Send anyway" }).click();
+    await page.locator(".pill.done").waitFor();
+  }),
+);
 
-await claim("the binary's own check is shown under its field", () => on({ hash: `#/lab/tools/tricky?args=${encodeURIComponent('{"who":"Bo","target":{"kind":"city","name":"x"}}')}` }, async (page) => {
-  await page.getByLabel("who *").fill("Bob");
-  await page.getByText("Bob is not welcome").waitFor();
-}));
+await claim("the binary's own check is shown under its field", () =>
+  on(
+    { hash: `#/lab/tools/tricky?args=${encodeURIComponent('{"who":"Bo","target":{"kind":"city","name":"x"}}')}` },
+    async (page) => {
+      await page.getByLabel("who *").fill("Bob");
+      await page.getByText("Bob is not welcome").waitFor();
+    },
+  ),
+);
 
-await claim("a reload restores the tool, its arguments and its run", () => on({ hash: "#/lab/tools/echo" }, async (page) => {
-  await page.getByLabel("message *").fill("still here");
-  await run(page);
-  await page.locator(".result").getByText("still here").waitFor();
-  await page.waitForFunction(() => location.hash.includes("run=") && location.hash.includes("args="));
-  await page.reload();
-  await page.locator(".result").getByText("still here").waitFor();
-  if ((await page.getByLabel("message *").inputValue()) !== "still here") throw new Error("the arguments are gone");
-  await page.getByRole("option", { name: /tricky/ }).click();
-  await page.goBack();
-  await page.getByRole("heading", { name: "echo" }).waitFor();
-}));
+await claim("a reload restores the tool, its arguments and its run", () =>
+  on({ hash: "#/lab/tools/echo" }, async (page) => {
+    await page.getByLabel("message *").fill("still here");
+    await run(page);
+    await page.locator(".result").getByText("still here").waitFor();
+    await page.waitForFunction(() => location.hash.includes("run=") && location.hash.includes("args="));
+    await page.reload();
+    await page.locator(".result").getByText("still here").waitFor();
+    if ((await page.getByLabel("message *").inputValue()) !== "still here") throw new Error("the arguments are gone");
+    await page.getByRole("option", { name: /tricky/ }).click();
+    await page.goBack();
+    await page.getByRole("heading", { name: "echo" }).waitFor();
+  }),
+);
 
-await claim("an address with other arguments is followed while its tool is open", () => on({ hash: `#/lab/tools/echo?args=${encodeURIComponent('{"message":"one"}')}` }, async (page) => {
-  await page.locator(".callform h1", { hasText: "echo" }).waitFor();
-  await page.evaluate(() => (location.hash = `#/lab/tools/echo?args=${encodeURIComponent('{"message":"two"}')}`));
-  await page.locator("code.command", { hasText: "message=two" }).waitFor();
-  await page.locator('[data-path="/message"]').getByRole("textbox").fill("three");
-  await page.waitForFunction(() => decodeURIComponent(location.hash).includes("three"));
-  await page.locator("code.command", { hasText: "message=three" }).waitFor();
-}));
+await claim("an address with other arguments is followed while its tool is open", () =>
+  on({ hash: `#/lab/tools/echo?args=${encodeURIComponent('{"message":"one"}')}` }, async (page) => {
+    await page.locator(".callform h1", { hasText: "echo" }).waitFor();
+    await page.evaluate(() => (location.hash = `#/lab/tools/echo?args=${encodeURIComponent('{"message":"two"}')}`));
+    await page.locator("code.command", { hasText: "message=two" }).waitFor();
+    await page.locator('[data-path="/message"]').getByRole("textbox").fill("three");
+    await page.waitForFunction(() => decodeURIComponent(location.hash).includes("three"));
+    await page.locator("code.command", { hasText: "message=three" }).waitFor();
+  }),
+);
 
-await claim("a destructive tool asks once, with its arguments", () => on({ hash: "#/lab/tools/drop_table" }, async (page, fake) => {
-  await page.getByLabel("table *").fill("users");
-  await run(page);
-  await page.locator(".confirm").getByText('"users"').waitFor();
-  if (fake.sent.some((one) => one.path.endsWith("/exchanges"))) throw new Error("it was sent");
-  await page.getByRole("button", { name: "Yes, call drop_table" }).click();
-  await page.locator(".pill.done").waitFor();
-}));
+await claim("a destructive tool asks once, with its arguments", () =>
+  on({ hash: "#/lab/tools/drop_table" }, async (page, fake) => {
+    await page.getByLabel("table *").fill("users");
+    await run(page);
+    await page.locator(".confirm").getByText('"users"').waitFor();
+    if (fake.sent.some((one) => one.path.endsWith("/exchanges"))) throw new Error("it was sent");
+    await page.getByRole("button", { name: "Yes, call drop_table" }).click();
+    await page.locator(".pill.done").waitFor();
+  }),
+);
 
 for (const width of [1280, 360]) {
-  await claim(`a question is answered where it was asked, at ${width} px`, () => on({ width, hash: "#/lab/tools/deploy" }, async (page, fake) => {
-    await page.getByRole("button", { name: "Call" }).click();
-    await page.getByText("Deploy to prod?").waitFor();
-    await page.getByRole("button", { name: "Submit" }).click();
-    await page.locator("tb-ask").getByText("is required").waitFor();
-    await page.locator("tb-ask").getByText("true").click();
-    await page.locator("tb-ask").getByText("Medium").click();
-    await page.getByRole("button", { name: "Submit" }).click();
-    await page.getByText("2 rounds").waitFor();
-    const sent = fake.sent.find((one) => one.path.startsWith("/api/asks")).body;
-    if (sent !== '{"result":{"action":"accept","content":{"really":true,"size":"m"}}}') throw new Error(sent);
-  }));
+  await claim(`a question is answered where it was asked, at ${width} px`, () =>
+    on({ width, hash: "#/lab/tools/deploy" }, async (page, fake) => {
+      await page.getByRole("button", { name: "Call" }).click();
+      await page.getByText("Deploy to prod?").waitFor();
+      await page.getByRole("button", { name: "Submit" }).click();
+      await page.locator("tb-ask").getByText("is required").waitFor();
+      await page.locator("tb-ask").getByText("true").click();
+      await page.locator("tb-ask").getByText("Medium").click();
+      await page.getByRole("button", { name: "Submit" }).click();
+      await page.getByText("2 rounds").waitFor();
+      const sent = fake.sent.find((one) => one.path.startsWith("/api/asks")).body;
+      if (sent !== '{"result":{"action":"accept","content":{"really":true,"size":"m"}}}') throw new Error(sent);
+    }),
+  );
 }
 
 // rule: E5, E9
-await claim("an address to visit shows its host, and opens nothing", () => on({ hash: "#/lab/tools/visit" }, async (page) => {
-  await run(page);
-  await page.locator(".host", { hasText: "pay.example" }).waitFor();
-  if (page.context().pages().length !== 1) throw new Error("something opened");
-  await page.getByRole("button", { name: "Decline" }).click();
-  await page.getByText('"refuse":"decline"').waitFor();
-}));
+await claim("an address to visit shows its host, and opens nothing", () =>
+  on({ hash: "#/lab/tools/visit" }, async (page) => {
+    await run(page);
+    await page.locator(".host", { hasText: "pay.example" }).waitFor();
+    if (page.context().pages().length !== 1) throw new Error("something opened");
+    await page.getByRole("button", { name: "Decline" }).click();
+    await page.getByText('"refuse":"decline"').waitFor();
+  }),
+);
 
 // rule: Q1
-await claim("sampling shows everything that was sent", () => on({ hash: "#/lab/tools/summarize" }, async (page) => {
-  await run(page);
-  for (const text of ["You are terse.", "Summarize the news.", "costPriority", "maxTokens"]) await page.locator("tb-ask").getByText(text).locator("visible=true").first().waitFor();
-  await page.getByLabel("Reply of the model").fill("no news");
-  await page.getByRole("button", { name: "Send the reply" }).click();
-  await page.getByText("no news").first().waitFor();
-}));
+await claim("sampling shows everything that was sent", () =>
+  on({ hash: "#/lab/tools/summarize" }, async (page) => {
+    await run(page);
+    for (const text of ["You are terse.", "Summarize the news.", "costPriority", "maxTokens"]) {
+      await page.locator("tb-ask").getByText(text).locator("visible=true").first().waitFor();
+    }
+    await page.getByLabel("Reply of the model").fill("no news");
+    await page.getByRole("button", { name: "Send the reply" }).click();
+    await page.getByText("no news").first().waitFor();
+  }),
+);
 
-await claim("progress is shown, and Esc cancels", () => on({ hash: "#/lab/tools/slow" }, async (page) => {
-  await run(page);
-  await page.getByText("4/8 · step 4").waitFor();
-  await page.getByText("working on it").waitFor();
-  await page.keyboard.press("Escape");
-  await page.locator(".pill.cancelled").waitFor();
-  await page.getByText("notifications/cancelled was sent").waitFor();
-}));
+await claim("progress is shown, and Esc cancels", () =>
+  on({ hash: "#/lab/tools/slow" }, async (page) => {
+    await run(page);
+    await page.getByText("4/8 · step 4").waitFor();
+    await page.getByText("working on it").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".pill.cancelled").waitFor();
+    await page.getByText("notifications/cancelled was sent").waitFor();
+  }),
+);
 
-await claim("errors say whose they are, and Markdown makes no HTML", () => on({ hash: "#/lab/tools/refused" }, async (page) => {
-  await run(page);
-  await page.getByText("The server refused the request · -32602 invalid params").waitFor();
-  await page.getByRole("button", { name: "Raw answer" }).click();
-  await page.locator(".rawanswer pre").filter({ hasText: "jsonrpc" }).waitFor();
-  await page.getByRole("option", { name: /broken/ }).click();
-  await run(page);
-  await page.getByText("the tool failed").waitFor();
-  await page.getByRole("option", { name: /prose/ }).click();
-  await run(page);
-  await page.getByText("<img src=x onerror=alert(1)>").waitFor();
-  const width = await page.locator("figure img").evaluate((image) => image.getBoundingClientRect().width);
-  if (width !== 1) throw new Error(`a picture of one pixel is ${width} wide`);
-}));
+await claim("errors say whose they are, and Markdown makes no HTML", () =>
+  on({ hash: "#/lab/tools/refused" }, async (page) => {
+    await run(page);
+    await page.getByText("The server refused the request · -32602 invalid params").waitFor();
+    await page.getByRole("button", { name: "Raw answer" }).click();
+    await page.locator(".rawanswer pre").filter({ hasText: "jsonrpc" }).waitFor();
+    await page.getByRole("option", { name: /broken/ }).click();
+    await run(page);
+    await page.getByText("the tool failed").waitFor();
+    await page.getByRole("option", { name: /prose/ }).click();
+    await run(page);
+    await page.getByText("<img src=x onerror=alert(1)>").waitFor();
+    const width = await page.locator("figure img").evaluate((image) => image.getBoundingClientRect().width);
+    if (width !== 1) throw new Error(`a picture of one pixel is ${width} wide`);
+  }),
+);
 
-await claim("a server's odd schemas, patterns and results neither stop nor break the page", () => on({}, async (page, fake) => {
-  const properties = { kind: { enum: "no" }, mark: { type: "string", pattern: 7 }, ref: { $ref: "#/%zz" }, word: { type: "string", pattern: "^(a+)+$" }, list: { allOf: [{ required: 3 }, { type: "string" }] } };
-  fake.offer.tools.push({ name: "odd", inputSchema: { type: "object", properties, required: 7 } });
-  RESULTS.odd = () => ({ result: { content: [null, 5, { type: "text", text: 9 }, { type: "resource", resource: null }, { type: "text", text: "and then <b>sense</b>" }] } });
-  fake.emit("change", { server: "s1", kind: "tools" });
-  await page.getByRole("option", { name: /^odd/ }).click();
-  await page.locator('[data-path="/word"] textarea').fill(`${"a".repeat(60)}!`);
-  await run(page);
-  await page.getByText("and then <b>sense</b>").waitFor();
-}));
+await claim("a server's odd schemas, patterns and results neither stop nor break the page", () =>
+  on({}, async (page, fake) => {
+    const properties = {
+      kind: { enum: "no" },
+      mark: { type: "string", pattern: 7 },
+      ref: { $ref: "#/%zz" },
+      word: { type: "string", pattern: "^(a+)+$" },
+      list: { allOf: [{ required: 3 }, { type: "string" }] },
+    };
+    fake.offer.tools.push({ name: "odd", inputSchema: { type: "object", properties, required: 7 } });
+    RESULTS.odd = () => ({
+      result: {
+        content: [
+          null,
+          5,
+          { type: "text", text: 9 },
+          { type: "resource", resource: null },
+          { type: "text", text: "and then <b>sense</b>" },
+        ],
+      },
+    });
+    fake.emit("change", { server: "s1", kind: "tools" });
+    await page.getByRole("option", { name: /^odd/ }).click();
+    await page.locator('[data-path="/word"] textarea').fill(`${"a".repeat(60)}!`);
+    await run(page);
+    await page.getByText("and then <b>sense</b>").waitFor();
+  }),
+);
 
-await claim("a question that is gone does not come back with what was told of its call before", () => on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
-  await run(page);
-  await page.locator("tb-ask").waitFor();
-  const [call] = fake.exchanges.values();
-  fake.emit("ask-gone", { id: call.asks[0].id });
-  fake.emit("exchange", { ...call, rounds: 2, status: "running" });
-  await page.locator("tb-run .pill.running").waitFor();
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-  if (await page.locator("tb-ask, [data-ask]").count()) throw new Error("it is asked again");
-}));
+await claim("a question that is gone does not come back with what was told of its call before", () =>
+  on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
+    await run(page);
+    await page.locator("tb-ask").waitFor();
+    const [call] = fake.exchanges.values();
+    fake.emit("ask-gone", { id: call.asks[0].id });
+    fake.emit("exchange", { ...call, rounds: 2, status: "running" });
+    await page.locator("tb-run .pill.running").waitFor();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    if (await page.locator("tb-ask, [data-ask]").count()) throw new Error("it is asked again");
+  }),
+);
 
-await claim("a question that is not what its method says is shown and answered as it is", () => on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
-  await run(page);
-  await page.locator("tb-ask").waitFor();
-  for (const [at, params] of [{ messages: 7 }, null, { messages: [{ role: "user", content: null }] }].entries()) {
-    const ask = { id: `odd${at}`, exchange: null, server: "s1", round: 1, stateBytes: 0, key: "k", method: "sampling/createMessage", params };
-    fake.asks.set(ask.id, ask);
-    fake.emit("ask", ask);
-    const shown = page.locator(`[data-ask=${ask.id}]`);
-    // It does not push the work away before somebody wants to answer.
-    if ((await shown.boundingBox()).height > 60) throw new Error("a question covers the page");
-    await shown.getByText("lab asks: a reply from your model").click();
-    await shown.getByRole("button", { name: /^(Refuse|Send the reply)$/ }).first().waitFor();
-  }
-  const area = page.locator("[data-ask=odd0]").getByLabel("Result as JSON");
-  await area.fill("{");
-  await page.locator("[data-ask=odd0]").getByRole("button", { name: "Answer" }).click();
-  await page.locator("[data-ask=odd0] .problem:not(:empty)").waitFor();
-}));
+await claim("a question that is not what its method says is shown and answered as it is", () =>
+  on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
+    await run(page);
+    await page.locator("tb-ask").waitFor();
+    for (const [at, params] of [{ messages: 7 }, null, { messages: [{ role: "user", content: null }] }].entries()) {
+      const ask = {
+        id: `odd${at}`,
+        exchange: null,
+        server: "s1",
+        round: 1,
+        stateBytes: 0,
+        key: "k",
+        method: "sampling/createMessage",
+        params,
+      };
+      fake.asks.set(ask.id, ask);
+      fake.emit("ask", ask);
+      const shown = page.locator(`[data-ask=${ask.id}]`);
+      // It does not push the work away before somebody wants to answer.
+      if ((await shown.boundingBox()).height > 60) throw new Error("a question covers the page");
+      await shown.getByText("lab asks: a reply from your model").click();
+      await shown
+        .getByRole("button", { name: /^(Refuse|Send the reply)$/ })
+        .first()
+        .waitFor();
+    }
+    const area = page.locator("[data-ask=odd0]").getByLabel("Result as JSON");
+    await area.fill("{");
+    await page.locator("[data-ask=odd0]").getByRole("button", { name: "Answer" }).click();
+    await page.locator("[data-ask=odd0] .problem:not(:empty)").waitFor();
+  }),
+);
 
-await claim("a description of 2 MB is cut, and all of it is a click away", () => on({}, async (page, fake) => {
-  const words = "word ".repeat(400_000);
-  fake.offer.tools.unshift({ name: "talker", title: words, description: words, inputSchema: { type: "object", properties: { a: { type: "string", description: words } } } });
-  fake.emit("change", { server: "s1", kind: "tools", uri: null });
-  await page.getByRole("option", { name: "talker" }).click();
-  await page.locator(".callform h1", { hasText: "talker" }).waitFor();
-  const all = page.getByRole("button", { name: "Show all (2,000,000 characters)" });
-  await all.first().waitFor();
-  const length = await page.evaluate(() => document.body.textContent.length);
-  if (length > 30_000) throw new Error(`${length} characters are in the page`);
-  await page.locator(".description").getByRole("button", { name: /^Show all/ }).click();
-  await page.locator(".description").getByLabel("Search in this text").waitFor();
-}));
+await claim("a description of 2 MB is cut, and all of it is a click away", () =>
+  on({}, async (page, fake) => {
+    const words = "word ".repeat(400_000);
+    fake.offer.tools.unshift({
+      name: "talker",
+      title: words,
+      description: words,
+      inputSchema: { type: "object", properties: { a: { type: "string", description: words } } },
+    });
+    fake.emit("change", { server: "s1", kind: "tools", uri: null });
+    await page.getByRole("option", { name: "talker" }).click();
+    await page.locator(".callform h1", { hasText: "talker" }).waitFor();
+    const all = page.getByRole("button", { name: "Show all (2,000,000 characters)" });
+    await all.first().waitFor();
+    const length = await page.evaluate(() => document.body.textContent.length);
+    if (length > 30_000) throw new Error(`${length} characters are in the page`);
+    await page
+      .locator(".description")
+      .getByRole("button", { name: /^Show all/ })
+      .click();
+    await page.locator(".description").getByLabel("Search in this text").waitFor();
+  }),
+);
 
-await claim("entries that no client could call are left out and told of", () => on({}, async (page, fake) => {
-  fake.offer.tools.push(null, 7, {}, { name: 5 }, { name: "odd", title: 7, description: { a: 1 }, annotations: "x", inputSchema: 3 });
-  fake.offer.prompts.push({ name: "bent", arguments: "none" }, { name: "bent2", arguments: [null, { name: 3 }, { name: "a" }] });
-  fake.emit("change", { server: "s1", kind: "tools", uri: null });
-  await page.getByText("4 of 16 entries have no name and are not shown").waitFor();
-  await page.getByRole("option", { name: "odd" }).click();
-  await page.locator(".callform h1", { hasText: "odd" }).waitFor();
-  for (const name of ["bent", "bent2"]) {
-    await page.goto(`${page.url().split("#")[0]}#/lab/prompts/${name}`);
-    await page.locator(".callform h1", { hasText: name }).waitFor();
-  }
-}));
+await claim("entries that no client could call are left out and told of", () =>
+  on({}, async (page, fake) => {
+    fake.offer.tools.push(
+      null,
+      7,
+      {},
+      { name: 5 },
+      { name: "odd", title: 7, description: { a: 1 }, annotations: "x", inputSchema: 3 },
+    );
+    fake.offer.prompts.push(
+      { name: "bent", arguments: "none" },
+      { name: "bent2", arguments: [null, { name: 3 }, { name: "a" }] },
+    );
+    fake.emit("change", { server: "s1", kind: "tools", uri: null });
+    await page.getByText("4 of 16 entries have no name and are not shown").waitFor();
+    await page.getByRole("option", { name: "odd" }).click();
+    await page.locator(".callform h1", { hasText: "odd" }).waitFor();
+    for (const name of ["bent", "bent2"]) {
+      await page.goto(`${page.url().split("#")[0]}#/lab/prompts/${name}`);
+      await page.locator(".callform h1", { hasText: name }).waitFor();
+    }
+  }),
+);
 
-await claim("prompts complete while one types; templates give an address", () => on({ hash: "#/lab/prompts/review" }, async (page) => {
-  await page.getByLabel("language *").fill("ru");
-  await page.locator("datalist option[value=rust]").waitFor({ state: "attached" });
-  await page.getByLabel("language *").fill("rust");
-  await run(page);
-  await page.getByText("Review this rust.").waitFor();
-  await page.getByRole("link", { name: /Resources/ }).click();
-  await page.getByRole("option", { name: /users/ }).click();
-  await page.locator('.field[data-path="/id"] input').fill("7");
-  await page.getByText("turnbuckle read lab demo://users/7").waitFor();
-  await run(page);
-  await page.locator(".result .key", { hasText: "id" }).waitFor();
-}));
+await claim("prompts complete while one types; templates give an address", () =>
+  on({ hash: "#/lab/prompts/review" }, async (page) => {
+    await page.getByLabel("language *").fill("ru");
+    await page.locator("datalist option[value=rust]").waitFor({ state: "attached" });
+    await page.getByLabel("language *").fill("rust");
+    await run(page);
+    await page.getByText("Review this rust.").waitFor();
+    await page.getByRole("link", { name: /Resources/ }).click();
+    await page.getByRole("option", { name: /users/ }).click();
+    await page.locator('.field[data-path="/id"] input').fill("7");
+    await page.getByText("turnbuckle read lab demo://users/7").waitFor();
+    await run(page);
+    await page.locator(".result .key", { hasText: "id" }).waitFor();
+  }),
+);
 
-await claim("the keyboard alone calls a tool", () => on({}, async (page) => {
-  await page.keyboard.press("/");
-  await page.keyboard.type("drop");
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "drop_table" }).waitFor();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("echo");
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "echo" }).waitFor();
-  await page.locator(".callform h1").click();
-  await page.keyboard.press("w");
-  await page.getByRole("heading", { name: "Wire" }).waitFor();
-  await page.keyboard.press("?");
-  await page.getByRole("heading", { name: "Keyboard" }).waitFor();
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Escape");
-  await page.getByRole("heading", { name: "Wire" }).waitFor({ state: "detached" });
-}));
+await claim("the keyboard alone calls a tool", () =>
+  on({}, async (page) => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("drop");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "drop_table" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("echo");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "echo" }).waitFor();
+    await page.locator(".callform h1").click();
+    await page.keyboard.press("w");
+    await page.getByRole("heading", { name: "Wire" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("heading", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Wire" }).waitFor({ state: "detached" });
+  }),
+);
 
-await claim("the wire filters, shows a message, and sends it again", () => on({ rows: 100, hash: "#/lab/tools?wire=1" }, async (page, fake) => {
-  await page.getByLabel("Filter the wire").fill("method:tools/call -ping");
-  await page.getByText("13 of 100").waitFor();
-  await page.locator("tb-wire [role=option]").first().click();
-  await page.getByRole("tab", { name: "HTTP" }).click();
-  await page.getByText("Bearer ****").waitFor();
-  await page.getByRole("tab", { name: "Replay" }).click();
-  await page.getByLabel("Parameters as JSON").fill('{"name":"echo","arguments":{"message":"again"}}');
-  await page.getByRole("button", { name: "Send" }).click();
-  await page.getByText("sent as call 1").waitFor();
-  if (!fake.sent.at(-1).body.includes('"again"')) throw new Error(fake.sent.at(-1).body);
-}));
+await claim("the wire filters, shows a message, and sends it again", () =>
+  on({ rows: 100, hash: "#/lab/tools?wire=1" }, async (page, fake) => {
+    await page.getByLabel("Filter the wire").fill("method:tools/call -ping");
+    await page.getByText("13 of 100").waitFor();
+    await page.locator("tb-wire [role=option]").first().click();
+    await page.getByRole("tab", { name: "HTTP" }).click();
+    await page.getByText("Bearer ****").waitFor();
+    await page.getByRole("tab", { name: "Replay" }).click();
+    await page.getByLabel("Parameters as JSON").fill('{"name":"echo","arguments":{"message":"again"}}');
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("sent as call 1").waitFor();
+    if (!fake.sent.at(-1).body.includes('"again"')) throw new Error(fake.sent.at(-1).body);
+  }),
+);
 
-await claim("the wire is put in order by a column, and the address keeps it", () => on({ rows: 5000, hash: "#/lab/tools?wire=1" }, async (page) => {
-  const column = (name) => page.locator(`tb-wire .row .${name}`).allTextContents();
-  const head = (name) => page.locator(`.wirehead button.${name}`);
-  await page.getByText("5000 of 5000").waitFor();
-  await head("ms").click();
-  if (!(await column("ms")).every((text) => text === "198 ms")) throw new Error(`down: ${await column("ms")}`);
-  await head("ms").click();
-  if ((await column("ms"))[0] !== "0 ms") throw new Error(`up: ${await column("ms")}`);
-  await page.reload();
-  await page.locator('.wirehead button.ms[aria-pressed="true"]').waitFor();
-  await page.getByText("5000 of 5000").waitFor();
-  if ((await column("ms"))[0] !== "0 ms") throw new Error(`after a reload: ${await column("ms")}`);
-  await head("ms").click();
-  await page.locator('.wirehead button.time[aria-pressed="true"]').waitFor();
-  await head("method").click();
-  if (!(await column("method")).every((text) => text.startsWith("ping"))) throw new Error(`${await column("method")}`);
-}));
+await claim("the wire is put in order by a column, and the address keeps it", () =>
+  on({ rows: 5000, hash: "#/lab/tools?wire=1" }, async (page) => {
+    const column = (name) => page.locator(`tb-wire .row .${name}`).allTextContents();
+    const head = (name) => page.locator(`.wirehead button.${name}`);
+    await page.getByText("5000 of 5000").waitFor();
+    await head("ms").click();
+    if (!(await column("ms")).every((text) => text === "198 ms")) throw new Error(`down: ${await column("ms")}`);
+    await head("ms").click();
+    if ((await column("ms"))[0] !== "0 ms") throw new Error(`up: ${await column("ms")}`);
+    await page.reload();
+    await page.locator('.wirehead button.ms[aria-pressed="true"]').waitFor();
+    await page.getByText("5000 of 5000").waitFor();
+    if ((await column("ms"))[0] !== "0 ms") throw new Error(`after a reload: ${await column("ms")}`);
+    await head("ms").click();
+    await page.locator('.wirehead button.time[aria-pressed="true"]').waitFor();
+    await head("method").click();
+    if (!(await column("method")).every((text) => text.startsWith("ping"))) {
+      throw new Error(`${await column("method")}`);
+    }
+  }),
+);
 
-await claim("rows stay the elements that they are while others come, and the filter holds for those", () => on({ rows: 100, hash: "#/lab/tools?wire=1" }, async (page, fake) => {
-  await page.getByLabel("Filter the wire").fill("tools/call");
-  await page.getByText("13 of 100").waitFor();
-  await page.evaluate(() => (globalThis.row = document.querySelector("tb-wire .row:last-child")));
-  fake.wire(900, "out", "request", "ping", null, null);
-  await page.getByText("13 of 101").waitFor();
-  fake.wire(901, "out", "request", "tools/call", "late", null);
-  await page.getByText("14 of 102").waitFor();
-  if (!(await page.evaluate(() => globalThis.row.isConnected))) throw new Error("rows were drawn anew");
-  // The same row comes again with its answer.
-  fake.emit("wire", { ...fake.rows.at(-1), status: "503" });
-  await page.locator("tb-wire .status.error", { hasText: "503" }).waitFor();
-  await page.getByText("14 of 102").waitFor();
-  await page.getByLabel("Filter the wire").fill("-ping");
+await claim("rows stay the elements that they are while others come, and the filter holds for those", () =>
+  on({ rows: 100, hash: "#/lab/tools?wire=1" }, async (page, fake) => {
+    await page.getByLabel("Filter the wire").fill("tools/call");
+    await page.getByText("13 of 100").waitFor();
+    await page.evaluate(() => (globalThis.row = document.querySelector("tb-wire .row:last-child")));
+    fake.wire(900, "out", "request", "ping", null, null);
+    await page.getByText("13 of 101").waitFor();
+    fake.wire(901, "out", "request", "tools/call", "late", null);
+    await page.getByText("14 of 102").waitFor();
+    if (!(await page.evaluate(() => globalThis.row.isConnected))) throw new Error("rows were drawn anew");
+    // The same row comes again with its answer.
+    fake.emit("wire", { ...fake.rows.at(-1), status: "503" });
+    await page.locator("tb-wire .status.error", { hasText: "503" }).waitFor();
+    await page.getByText("14 of 102").waitFor();
+    await page.getByLabel("Filter the wire").fill("-ping");
 
-  const narrow = await page.locator("tb-wire .small").textContent();
-  await page.getByLabel("Filter the wire").fill("-pin");
-  await page.getByLabel("Filter the wire").fill("-ping");
-  if ((await page.locator("tb-wire .small").textContent()) !== narrow) throw new Error("a filter that was typed finds other rows");
-}));
+    const narrow = await page.locator("tb-wire .small").textContent();
+    await page.getByLabel("Filter the wire").fill("-pin");
+    await page.getByLabel("Filter the wire").fill("-ping");
+    if ((await page.locator("tb-wire .small").textContent()) !== narrow) {
+      throw new Error("a filter that was typed finds other rows");
+    }
+  }),
+);
 
-await claim("a server that failed says why, and offers a retry", () => on({ hash: "#/dead/tools" }, async (page) => {
-  await page.getByText("npm error 404 Not Found: nowhere").waitFor();
-  await page.getByRole("button", { name: "Retry" }).waitFor();
-  const width = await page.locator(".failure").evaluate((box) => box.getBoundingClientRect().width);
-  if (width < 600) throw new Error(`what failed is told in ${width} px`);
-}));
+await claim("a server that failed says why, and offers a retry", () =>
+  on({ hash: "#/dead/tools" }, async (page) => {
+    await page.getByText("npm error 404 Not Found: nowhere").waitFor();
+    await page.getByRole("button", { name: "Retry" }).waitFor();
+    const width = await page.locator(".failure").evaluate((box) => box.getBoundingClientRect().width);
+    if (width < 600) throw new Error(`what failed is told in ${width} px`);
+  }),
+);
 
-await claim("authorization is told step by step", () => on({ hash: "#/lab/server" }, async (page) => {
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("sign-in in the browser").waitFor();
-}));
+await claim("authorization is told step by step", () =>
+  on({ hash: "#/lab/server" }, async (page) => {
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("sign-in in the browser").waitFor();
+  }),
+);
 
 await browser.close();
 end();

@@ -11,7 +11,11 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 // By its name, as in the command lines that the picture shows.
 const env = { ...process.env, PATH: `${dirname(turnbuckle)}:${process.env.PATH}` };
 const inspector = await inspect(["--", "turnbuckle", "serve", "--stdio"], { env });
-const page = await look(browser, inspector, { width: 1280, height: 800, hash: `#/turnbuckle/tools/add?args=${encodeURIComponent('{"a":1,"b":2}')}` });
+const page = await look(browser, inspector, {
+  width: 1280,
+  height: 800,
+  hash: `#/turnbuckle/tools/add?args=${encodeURIComponent('{"a":1,"b":2}')}`,
+});
 await page.locator(".callform h1").waitFor();
 await page.keyboard.press("Control+Enter");
 await page.locator("tb-run .pill.done").waitFor();

@@ -53,7 +53,11 @@ export const remove = (path) => request("DELETE", path);
 
 /** The bytes of a file that the binary writes. */
 export async function file(path, body = {}) {
-  const response = await fetch(`/api/${path}`, { method: "POST", headers: { ...headers(), "content-type": "application/json" }, body: print(body) });
+  const response = await fetch(`/api/${path}`, {
+    method: "POST",
+    headers: { ...headers(), "content-type": "application/json" },
+    body: print(body),
+  });
   if (!response.ok) throw new ApiError(response.status, null);
   return response.blob();
 }

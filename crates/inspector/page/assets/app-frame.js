@@ -9,7 +9,13 @@ import { theme } from "./theme.js";
 /** The revision of the Apps extension that is spoken with the frame. */
 const APPS = "2026-01-26";
 /** What an app may ask of its server through the page. */
-const PASSED_ON = new Set(["tools/call", "resources/read", "resources/list", "resources/templates/list", "prompts/list"]);
+const PASSED_ON = new Set([
+  "tools/call",
+  "resources/read",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/list",
+]);
 /** The heights that a frame may ask for, in px. */
 const [SHORTEST, TALLEST] = [40, 2000];
 /** Lines that are kept of what an app says. */
@@ -20,7 +26,8 @@ export function openApp(exchange, uri) {
   const box = h("div.app", null, h("p.dim", null, `Opening ${uri} …`));
   get(`apps/${exchange.server}?uri=${encodeURIComponent(uri)}`).then(
     (ready) => box.isConnected && box.replaceChildren(...new App(ready, exchange, uri).elements()),
-    (error) => box.replaceChildren(h("p.problem", null, error.message)));
+    (error) => box.replaceChildren(h("p.problem", null, error.message)),
+  );
   return box;
 }
 
@@ -28,13 +35,21 @@ class App {
   constructor({ url, permissions, prefers_border: hasBorder, refused = [] }, exchange, uri) {
     Object.assign(this, { url, exchange, uri, refused });
     // Without `allow-same-origin` the app is nobody's origin, not even that of other apps.
-    this.frame = h(`iframe${hasBorder === false ? "" : ".bordered"}`, { src: url, sandbox: "allow-scripts allow-forms", allow: permissions || null, title: `App of ${exchange.object}`, referrerpolicy: "no-referrer" });
+    this.frame = h(`iframe${hasBorder === false ? "" : ".bordered"}`, {
+      src: url,
+      sandbox: "allow-scripts allow-forms",
+      allow: permissions || null,
+      title: `App of ${exchange.object}`,
+      referrerpolicy: "no-referrer",
+    });
     this.said = h("ul.said.plainlist", { "aria-label": "What the app said" });
     this.asked = h("div.appasks", { role: "status" });
   }
   elements() {
     // An app on our own origin could read the page; such a one is not shown.
-    if (new URL(this.url).origin === location.origin) return [h("p.problem", null, "The app is not on an origin of its own, and was not opened.")];
+    if (new URL(this.url).origin === location.origin) {
+      return [h("p.problem", null, "The app is not on an origin of its own, and was not opened.")];
+    }
     const hear = (event) => {
       if (!this.frame.isConnected) return removeEventListener("message", hear);
       // Its origin is none, so it is known by its window.
@@ -42,7 +57,16 @@ class App {
       return this.hear(event.data);
     };
     addEventListener("message", hear);
-    return [h("p.dim.small", null, `${this.uri} · in a sandbox of its own origin${this.refused.length ? ` · not allowed: ${this.refused.join(", ")}` : ""}`), this.frame, this.asked, this.said];
+    return [
+      h(
+        "p.dim.small",
+        null,
+        `${this.uri} · in a sandbox of its own origin${this.refused.length ? ` · not allowed: ${this.refused.join(", ")}` : ""}`,
+      ),
+      this.frame,
+      this.asked,
+      this.said,
+    ];
   }
   send(message) {
     // There is no origin to name; nobody else is in that window, which may not leave the sandbox's port.
@@ -73,11 +97,23 @@ class App {
 const isDark = () => (theme() === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : theme() === "dark");
 
 const ACTS = {
-  "ui/initialize": (app, id) => app.send({ id, result: {
-    protocolVersion: APPS, hostInfo: { name: "turnbuckle", version: state.version },
-    hostCapabilities: { openLinks: {}, serverTools: {}, serverResources: {}, logging: {} },
-    hostContext: { theme: isDark() ? "dark" : "light", displayMode: "inline", availableDisplayModes: ["inline"], locale: navigator.language, platform: "web", toolInfo: { tool: { name: app.exchange.object } } },
-  } }),
+  "ui/initialize": (app, id) =>
+    app.send({
+      id,
+      result: {
+        protocolVersion: APPS,
+        hostInfo: { name: "turnbuckle", version: state.version },
+        hostCapabilities: { openLinks: {}, serverTools: {}, serverResources: {}, logging: {} },
+        hostContext: {
+          theme: isDark() ? "dark" : "light",
+          displayMode: "inline",
+          availableDisplayModes: ["inline"],
+          locale: navigator.language,
+          platform: "web",
+          toolInfo: { tool: { name: app.exchange.object } },
+        },
+      },
+    }),
   "ui/notifications/initialized": (app) => {
     app.send({ method: "ui/notifications/tool-input", params: { arguments: app.exchange.params?.arguments ?? {} } });
     app.send({ method: "ui/notifications/tool-result", params: app.exchange.result });
@@ -92,13 +128,35 @@ const ACTS = {
       app.asked.replaceChildren();
     };
     // Nothing opens by itself: a person looks at the host and clicks.
-    app.asked.replaceChildren(h("div.elsewhere", null, h("span.pill.asked", null, "the app asks"), "to open ",
-      h("a", { href: url, target: "_blank", rel: "noopener noreferrer", onclick: () => done(() => app.send({ id, result: {} })) }, new URL(url).host),
-      button("No", () => done(() => app.refuse(id, -32000, "the person did not want to")))));
+    app.asked.replaceChildren(
+      h(
+        "div.elsewhere",
+        null,
+        h("span.pill.asked", null, "the app asks"),
+        "to open ",
+        h(
+          "a",
+          {
+            href: url,
+            target: "_blank",
+            rel: "noopener noreferrer",
+            onclick: () => done(() => app.send({ id, result: {} })),
+          },
+          new URL(url).host,
+        ),
+        button("No", () => done(() => app.refuse(id, -32000, "the person did not want to"))),
+      ),
+    );
     return announce("the app asks to open a link");
   },
   "ui/message": (app, id, { content }) => {
-    app.tell(`to the conversation: ${[].concat(content ?? []).map((block) => block.text ?? block.type).join(" ").slice(0, 500)}`);
+    app.tell(
+      `to the conversation: ${[]
+        .concat(content ?? [])
+        .map((block) => block.text ?? block.type)
+        .join(" ")
+        .slice(0, 500)}`,
+    );
     app.send({ id, result: {} });
   },
   "ui/update-model-context": (app, id, params) => {
@@ -106,6 +164,7 @@ const ACTS = {
     app.send({ id, result: {} });
   },
   "ui/request-display-mode": (app, id) => app.send({ id, result: { mode: "inline" } }),
-  "notifications/message": (app, _, { level, data }) => app.tell(`${level ?? "log"}: ${print(data ?? null, 0, 300).slice(0, 300)}`),
+  "notifications/message": (app, _, { level, data }) =>
+    app.tell(`${level ?? "log"}: ${print(data ?? null, 0, 300).slice(0, 300)}`),
   ping: (app, id) => app.send({ id, result: {} }),
 };

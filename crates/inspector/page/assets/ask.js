@@ -26,8 +26,16 @@ export class Ask extends View {
     const opaque = ask.stateBytes ? `${bytes(ask.stateBytes)} of opaque state` : null;
     this.problem = h("div.problem", { role: "alert" });
     this.append(
-      h("div.askhead", null, h("span.pill.asked", null, "asks you"), h("strong", null, server?.name ?? ask.server), h("span.dim", null, [round, opaque].filter(Boolean).join(" · "))),
-      ...[].concat(this.body()), this.problem);
+      h(
+        "div.askhead",
+        null,
+        h("span.pill.asked", null, "asks you"),
+        h("strong", null, server?.name ?? ask.server),
+        h("span.dim", null, [round, opaque].filter(Boolean).join(" · ")),
+      ),
+      ...[].concat(this.body()),
+      this.problem,
+    );
   }
   body() {
     try {
@@ -54,10 +62,17 @@ export class Ask extends View {
     }
   }
   actions(words, act, about) {
-    return h("div.actions", null,
+    return h(
+      "div.actions",
+      null,
       button(words, act, { look: "main", title: about }),
-      button("Decline", () => this.answer({ refuse: "decline" }), { title: "Says no; the server hears that you declined" }),
-      button("Cancel", () => this.answer({ refuse: "cancel" }), { title: "Closes the question without an answer; the server hears that you cancelled" }));
+      button("Decline", () => this.answer({ refuse: "decline" }), {
+        title: "Says no; the server hears that you declined",
+      }),
+      button("Cancel", () => this.answer({ refuse: "cancel" }), {
+        title: "Closes the question without an answer; the server hears that you cancelled",
+      }),
+    );
   }
   form() {
     const { params } = this.ask;
@@ -72,8 +87,12 @@ export class Ask extends View {
       event.stopPropagation();
       submit();
     });
-    return [h("p.message", null, params.message), form, this.actions("Submit", submit, "Sends these values to the server"),
-      h("p.dim.small", null, "Submit sends the values. Decline says no. Cancel leaves the question unanswered.")];
+    return [
+      h("p.message", null, params.message),
+      form,
+      this.actions("Submit", submit, "Sends these values to the server"),
+      h("p.dim.small", null, "Submit sends the values. Decline says no. Cancel leaves the question unanswered."),
+    ];
   }
   visit() {
     const { params } = this.ask;
@@ -86,36 +105,96 @@ export class Ask extends View {
     } catch {
       // It is shown as it came, and cannot be opened.
     }
-    return [h("p.message", null, params.message), h("p.host", null, host), h("p.url", null, h("code", null, params.url)),
+    return [
+      h("p.message", null, params.message),
+      h("p.host", null, host),
+      h("p.url", null, h("code", null, params.url)),
       isSafe
-        ? h("p", null, h("a.plain", { href: params.url, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"))
+        ? h(
+            "p",
+            null,
+            h("a.plain", { href: params.url, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
+          )
         : h("p.problem", null, "This is not a web address, so the page does not offer to open it."),
-      this.actions("I agree", () => this.answer({ result: { action: "accept" } }), "Tells the server that you agreed to visit the address"),
-      h("p.dim.small", null, "Nothing opens by itself. What you do there stays between you and that host.")];
+      this.actions(
+        "I agree",
+        () => this.answer({ result: { action: "accept" } }),
+        "Tells the server that you agreed to visit the address",
+      ),
+      h("p.dim.small", null, "Nothing opens by itself. What you do there stays between you and that host."),
+    ];
   }
   sample() {
     const { messages = [], systemPrompt, ...rest } = this.ask.params;
-    const reply = h("textarea.long", { rows: 4, "aria-label": "Reply of the model", value: canned.text, placeholder: "the model's reply" });
+    const reply = h("textarea.long", {
+      rows: 4,
+      "aria-label": "Reply of the model",
+      value: canned.text,
+      placeholder: "the model's reply",
+    });
     const model = h("input", { type: "text", "aria-label": "Name of the model", value: "by-hand" });
     const keep = h("input", { type: "checkbox", checked: canned.isKept });
     const send = () => {
       Object.assign(canned, { isKept: keep.checked, text: keep.checked ? reply.value : "" });
-      return this.answer({ result: { role: "assistant", content: { type: "text", text: reply.value }, model: model.value, stopReason: "endTurn" } });
+      return this.answer({
+        result: {
+          role: "assistant",
+          content: { type: "text", text: reply.value },
+          model: model.value,
+          stopReason: "endTurn",
+        },
+      });
     };
-    return [h("p.message", null, "wants a reply from your model"),
-      systemPrompt !== undefined ? h("div.block", null, h("div.kind", null, "system prompt"), h("pre.text", null, systemPrompt)) : h("p.dim.small", null, "No system prompt."),
-      ...messages.flatMap((message) => [].concat(message.content).map((block) => contentBlock({ ...block, role: message.role }))),
-      Object.keys(rest).length ? h("div.block", null, h("div.kind", null, "limits, hints and tools"), tree(rest, { search: false })) : "",
-      h("div.pair", null, h("span.dim", null, "Model"), model), reply,
+    return [
+      h("p.message", null, "wants a reply from your model"),
+      systemPrompt !== undefined
+        ? h("div.block", null, h("div.kind", null, "system prompt"), h("pre.text", null, systemPrompt))
+        : h("p.dim.small", null, "No system prompt."),
+      ...messages.flatMap((message) =>
+        [].concat(message.content).map((block) => contentBlock({ ...block, role: message.role })),
+      ),
+      Object.keys(rest).length
+        ? h("div.block", null, h("div.kind", null, "limits, hints and tools"), tree(rest, { search: false }))
+        : "",
+      h("div.pair", null, h("span.dim", null, "Model"), model),
+      reply,
       h("label.check", null, keep, "Offer this reply again until the page is closed"),
-      h("div.actions", null, button("Send the reply", send, { look: "main" }),
-        button("Refuse", () => this.answer({ error: { code: -1, message: "User rejected sampling request" } }), { title: "Answers with an error: you do not allow it" }))];
+      h(
+        "div.actions",
+        null,
+        button("Send the reply", send, { look: "main" }),
+        button("Refuse", () => this.answer({ error: { code: -1, message: "User rejected sampling request" } }), {
+          title: "Answers with an error: you do not allow it",
+        }),
+      ),
+    ];
   }
   roots() {
-    const area = h("textarea.long", { rows: 3, "aria-label": "Roots, one URI a line", placeholder: "file:///home/you/project" });
-    const send = () => this.answer({ result: { roots: area.value.split("\n").map((line) => line.trim()).filter(Boolean).map((uri) => ({ uri })) } });
-    return [h("p.message", null, "wants to know which folders it may work in"), area,
-      h("div.actions", null, button("Send these roots", send, { look: "main" }), button("Refuse", () => this.answer({ error: { code: -1, message: "User rejected the request" } })))];
+    const area = h("textarea.long", {
+      rows: 3,
+      "aria-label": "Roots, one URI a line",
+      placeholder: "file:///home/you/project",
+    });
+    const send = () =>
+      this.answer({
+        result: {
+          roots: area.value
+            .split("\n")
+            .map((line) => line.trim())
+            .filter(Boolean)
+            .map((uri) => ({ uri })),
+        },
+      });
+    return [
+      h("p.message", null, "wants to know which folders it may work in"),
+      area,
+      h(
+        "div.actions",
+        null,
+        button("Send these roots", send, { look: "main" }),
+        button("Refuse", () => this.answer({ error: { code: -1, message: "User rejected the request" } })),
+      ),
+    ];
   }
   anything() {
     const area = h("textarea.code.whole", { "aria-label": "Result as JSON", value: "{}" });
@@ -126,8 +205,17 @@ export class Ask extends View {
         return (this.problem.textContent = error.message);
       }
     };
-    return [h("p.message", null, this.ask.method), tree(this.ask.params ?? null), area,
-      h("div.actions", null, button("Answer", send, { look: "main" }), button("Refuse", () => this.answer({ error: { code: -32601, message: "not supported" } })))];
+    return [
+      h("p.message", null, this.ask.method),
+      tree(this.ask.params ?? null),
+      area,
+      h(
+        "div.actions",
+        null,
+        button("Answer", send, { look: "main" }),
+        button("Refuse", () => this.answer({ error: { code: -32601, message: "not supported" } })),
+      ),
+    ];
   }
 }
 customElements.define("tb-ask", Ask);

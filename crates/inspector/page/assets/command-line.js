@@ -19,6 +19,12 @@ function word(key, value, schema) {
   const own = schema ? resolve(schema.properties?.[key], schema) : {};
   const isText = own.type === "string" && !own.enum;
   if (typeof value === "string" && isPlainKey && isText && !value.startsWith("@")) return `${key}=${value}`;
-  if ((isNumber(value) || typeof value === "boolean") && isPlainKey && ["integer", "number", "boolean"].includes(own.type)) return `${key}=${print(value)}`;
+  if (
+    (isNumber(value) || typeof value === "boolean") &&
+    isPlainKey &&
+    ["integer", "number", "boolean"].includes(own.type)
+  ) {
+    return `${key}=${print(value)}`;
+  }
   return `${key}:=${print(value)}`;
 }

@@ -26,16 +26,42 @@ export function object({ form, kind: { schema }, value, path, emit }) {
     emit(current);
   };
   for (const name of names) {
-    box.append(field({ form, name, schema: schema.properties[name], value: own(value, name), path: pointer(path, name), isRequired: required.has(name), emit: (next) => change(name, next) }));
+    box.append(
+      field({
+        form,
+        name,
+        schema: schema.properties[name],
+        value: own(value, name),
+        path: pointer(path, name),
+        isRequired: required.has(name),
+        emit: (next) => change(name, next),
+      }),
+    );
   }
   const others = Object.keys(value ?? {}).filter((key) => !names.includes(key));
-  if (others.length || isObject(schema.additionalProperties) || schema.additionalProperties === true || schema.patternProperties) {
+  if (
+    others.length ||
+    isObject(schema.additionalProperties) ||
+    schema.additionalProperties === true ||
+    schema.patternProperties
+  ) {
     const rest = Object.fromEntries(others.map((key) => [key, value[key]]));
-    box.append(entries({ form, schema, value: rest, path, label: "more entries", emit: (next) => {
-      const kept = Object.fromEntries(names.filter((name) => own(current, name) !== undefined).map((name) => [name, current[name]]));
-      current = { ...kept, ...next };
-      emit(current);
-    } }));
+    box.append(
+      entries({
+        form,
+        schema,
+        value: rest,
+        path,
+        label: "more entries",
+        emit: (next) => {
+          const kept = Object.fromEntries(
+            names.filter((name) => own(current, name) !== undefined).map((name) => [name, current[name]]),
+          );
+          current = { ...kept, ...next };
+          emit(current);
+        },
+      }),
+    );
   }
   return box;
 }
@@ -62,26 +88,56 @@ function entries({ form, schema, value, path, label, emit }) {
     emit(next);
   };
   const draw = () => {
-    box.replaceChildren(...rows.map((row, index) => h("div.entry", null,
-      h("input.key", { type: "text", value: row[0], "aria-label": `Key ${index + 1} of ${label}`, placeholder: "key", oninput: (event) => {
-        row[0] = event.target.value;
-        send();
-      } }),
-      field({ form, name: "value", schema: inner, value: row[1], path: pointer(path, row[0]), isItem: true, emit: (next) => {
-        row[1] = next;
-        send();
-      } }),
-      button(`Remove entry ${index + 1}`, () => {
-        rows.splice(index, 1);
-        draw();
-        send();
-      }, { picture: "close", quiet: true, look: "bare" }))),
-    note, button("Add entry", () => {
-      rows.push(["", initial(inner, form.root) ?? ""]);
-      draw();
-      send();
-      box.querySelector(".entry:last-of-type input.key")?.focus();
-    }, { picture: "plus" }));
+    box.replaceChildren(
+      ...rows.map((row, index) =>
+        h(
+          "div.entry",
+          null,
+          h("input.key", {
+            type: "text",
+            value: row[0],
+            "aria-label": `Key ${index + 1} of ${label}`,
+            placeholder: "key",
+            oninput: (event) => {
+              row[0] = event.target.value;
+              send();
+            },
+          }),
+          field({
+            form,
+            name: "value",
+            schema: inner,
+            value: row[1],
+            path: pointer(path, row[0]),
+            isItem: true,
+            emit: (next) => {
+              row[1] = next;
+              send();
+            },
+          }),
+          button(
+            `Remove entry ${index + 1}`,
+            () => {
+              rows.splice(index, 1);
+              draw();
+              send();
+            },
+            { picture: "close", quiet: true, look: "bare" },
+          ),
+        ),
+      ),
+      note,
+      button(
+        "Add entry",
+        () => {
+          rows.push(["", initial(inner, form.root) ?? ""]);
+          draw();
+          send();
+          box.querySelector(".entry:last-of-type input.key")?.focus();
+        },
+        { picture: "plus" },
+      ),
+    );
   };
   draw();
   return box;
@@ -104,28 +160,66 @@ export function array({ form, kind: { schema }, value, path, name, emit }) {
     box.children[other]?.querySelector("button")?.focus();
   };
   const draw = () => {
-    const rows = items.slice(0, shown).map((item, index) => h("div.item", null,
-      field({ form, name: String(index + 1), schema: schemaOf(index), value: item, path: pointer(path, index), isItem: true, emit: (next) => {
-        items = items.with(index, next ?? null);
-        emit(items);
-      } }),
-      h("div.moves", null,
-        button(`Move item ${index + 1} up`, () => swap(index, index - 1), { picture: "up", quiet: true, look: "bare", disabled: index === 0 }),
-        button(`Move item ${index + 1} down`, () => swap(index, index + 1), { picture: "down", quiet: true, look: "bare", disabled: index === items.length - 1 }),
-        button(`Remove item ${index + 1}`, () => change(items.toSpliced(index, 1)), { picture: "close", quiet: true, look: "bare" }))));
+    const rows = items.slice(0, shown).map((item, index) =>
+      h(
+        "div.item",
+        null,
+        field({
+          form,
+          name: String(index + 1),
+          schema: schemaOf(index),
+          value: item,
+          path: pointer(path, index),
+          isItem: true,
+          emit: (next) => {
+            items = items.with(index, next ?? null);
+            emit(items);
+          },
+        }),
+        h(
+          "div.moves",
+          null,
+          button(`Move item ${index + 1} up`, () => swap(index, index - 1), {
+            picture: "up",
+            quiet: true,
+            look: "bare",
+            disabled: index === 0,
+          }),
+          button(`Move item ${index + 1} down`, () => swap(index, index + 1), {
+            picture: "down",
+            quiet: true,
+            look: "bare",
+            disabled: index === items.length - 1,
+          }),
+          button(`Remove item ${index + 1}`, () => change(items.toSpliced(index, 1)), {
+            picture: "close",
+            quiet: true,
+            look: "bare",
+          }),
+        ),
+      ),
+    );
     box.replaceChildren(...rows);
     if (items.length > shown) {
-      box.append(button(`${items.length - shown} more items`, () => {
-        shown += BATCH;
-        draw();
-      }));
+      box.append(
+        button(`${items.length - shown} more items`, () => {
+          shown += BATCH;
+          draw();
+        }),
+      );
     }
-    box.append(button(`Add to ${name}`, () => {
-      shown = Math.max(shown, items.length + 1);
-      change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length))]);
-      const last = [...box.querySelectorAll(":scope > .item")].at(-1);
-      last?.querySelector("input, textarea")?.focus();
-    }, { picture: "plus" }));
+    box.append(
+      button(
+        `Add to ${name}`,
+        () => {
+          shown = Math.max(shown, items.length + 1);
+          change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length))]);
+          const last = [...box.querySelectorAll(":scope > .item")].at(-1);
+          last?.querySelector("input, textarea")?.focus();
+        },
+        { picture: "plus" },
+      ),
+    );
   };
   draw();
   return box;

@@ -11,7 +11,21 @@ const RADIOS = 5;
 const LONG = 200;
 const INPUTS = { email: "email", uri: "url", date: "date", time: "text", password: "password" };
 
-const KINDS = { string, number, integer: number, boolean, enum: choice, const: constant, nullable, union, object, map, array, null: nothing, any: json };
+const KINDS = {
+  string,
+  number,
+  integer: number,
+  boolean,
+  enum: choice,
+  const: constant,
+  nullable,
+  union,
+  object,
+  map,
+  array,
+  null: nothing,
+  any: json,
+};
 const ACCEPTS = {
   string: (value) => typeof value === "string",
   number: (value) => isNumber(value) || typeof value === "string",
@@ -37,12 +51,22 @@ const hint = (value, isRequired) => (value === undefined && !isRequired ? "absen
 function string({ form, kind: { schema }, value, id, path, name, isRequired, emit }) {
   const type = schema.writeOnly ? "password" : INPUTS[schema.format];
   const isDate = type === "date" && (value === undefined || /^\d{4}-\d\d-\d\d$/.test(value));
-  const attributes = { ...describedBy(id), value: value ?? "", placeholder: hint(value, isRequired), autocomplete: "off", spellcheck: "false" };
+  const attributes = {
+    ...describedBy(id),
+    value: value ?? "",
+    placeholder: hint(value, isRequired),
+    autocomplete: "off",
+    spellcheck: "false",
+  };
   let input;
   if (type && (type !== "date" || isDate)) {
     input = h("input", { ...attributes, type });
   } else {
-    const isLong = schema.maxLength > LONG || schema.contentMediaType || /\n/.test(value ?? "") || /textarea|multi-?line|markdown/.test(schema.format ?? "");
+    const isLong =
+      schema.maxLength > LONG ||
+      schema.contentMediaType ||
+      /\n/.test(value ?? "") ||
+      /textarea|multi-?line|markdown/.test(schema.format ?? "");
     input = h(`textarea${isLong ? ".long" : ".short"}`, { ...attributes, rows: isLong ? 4 : 1 });
     // Enter makes no line in a short text by accident; with Shift it does.
     input.addEventListener("keydown", (event) => {
@@ -74,18 +98,33 @@ async function suggest(form, name, input, list) {
 
 function number({ kind: { kind }, value, id, isRequired, emit }) {
   const input = h("input.number", {
-    ...describedBy(id), type: "text", inputmode: kind === "integer" ? "numeric" : "decimal", autocomplete: "off",
-    value: value === undefined ? "" : String(value), placeholder: hint(value, isRequired),
+    ...describedBy(id),
+    type: "text",
+    inputmode: kind === "integer" ? "numeric" : "decimal",
+    autocomplete: "off",
+    value: value === undefined ? "" : String(value),
+    placeholder: hint(value, isRequired),
   });
   // What is no number is sent as the text it is, if somebody insists: nothing is rounded or dropped.
-  input.addEventListener("input", () => emit(numberFrom(input.value) ?? (input.value === "" ? undefined : input.value)));
+  input.addEventListener("input", () =>
+    emit(numberFrom(input.value) ?? (input.value === "" ? undefined : input.value)),
+  );
   return input;
 }
 
 function radios({ id, name }, options, chosen, choose) {
-  const group = h("div.radios", { role: "radiogroup", "aria-labelledby": `${id}-label`, "aria-describedby": `${id}-problem` });
+  const group = h("div.radios", {
+    role: "radiogroup",
+    "aria-labelledby": `${id}-label`,
+    "aria-describedby": `${id}-problem`,
+  });
   options.forEach(({ label }, index) => {
-    const input = h("input", { type: "radio", name: `${id}-${name}`, checked: index === chosen, onchange: () => choose(index) });
+    const input = h("input", {
+      type: "radio",
+      name: `${id}-${name}`,
+      checked: index === chosen,
+      onchange: () => choose(index),
+    });
     group.append(h("label", null, input, h("span", null, label)));
   });
   return group;
@@ -101,11 +140,24 @@ function choice(of) {
   const { options } = of.kind;
   const chosen = options.findIndex((option) => same(option.value, of.value));
   const isOther = of.value !== undefined && chosen < 0;
-  if (options.length <= RADIOS && !isOther) return radios(of, options, chosen, (index) => of.emit(options[index].value));
-  const list = h("datalist", { id: `${of.id}-list` }, options.map((option) => h("option", { value: option.label })));
-  const shown = chosen >= 0 ? options[chosen].label : isOther ? (typeof of.value === "string" ? of.value : print(of.value)) : "";
+  if (options.length <= RADIOS && !isOther) {
+    return radios(of, options, chosen, (index) => of.emit(options[index].value));
+  }
+  const list = h(
+    "datalist",
+    { id: `${of.id}-list` },
+    options.map((option) => h("option", { value: option.label })),
+  );
+  const shown =
+    chosen >= 0 ? options[chosen].label : isOther ? (typeof of.value === "string" ? of.value : print(of.value)) : "";
   const input = h("input", {
-    ...describedBy(of.id), type: "text", list: `${of.id}-list`, value: shown, placeholder: `one of ${options.length}`, autocomplete: "off", "aria-labelledby": `${of.id}-label`,
+    ...describedBy(of.id),
+    type: "text",
+    list: `${of.id}-list`,
+    value: shown,
+    placeholder: `one of ${options.length}`,
+    autocomplete: "off",
+    "aria-labelledby": `${of.id}-label`,
   });
   input.addEventListener("input", () => {
     const found = options.find((option) => option.label === input.value);
@@ -127,23 +179,47 @@ function nothing({ emit, value, id, isRequired }) {
 function nullable(of) {
   const { form, kind, value, isRequired, emit, path, id, name } = of;
   const inner = shape(kind.inner, form.root);
-  const word = { string: "text", integer: "number", union: "value", enum: "choice", any: "value", boolean: "value" }[inner.kind] ?? inner.kind;
-  const options = [...(isRequired ? [] : [{ label: "absent", value: undefined }]), { label: "null", value: null }, { label: word }];
+  const word =
+    { string: "text", integer: "number", union: "value", enum: "choice", any: "value", boolean: "value" }[inner.kind] ??
+    inner.kind;
+  const options = [
+    ...(isRequired ? [] : [{ label: "absent", value: undefined }]),
+    { label: "null", value: null },
+    { label: word },
+  ];
   const chosen = value === undefined ? (isRequired ? -1 : 0) : value === null ? options.length - 2 : options.length - 1;
   const place = h("div.inner");
   let held = value ?? undefined;
-  const draw = () => place.replaceChildren(control({ form, kind: inner, value: held, path, id, name, isRequired: true, emit: (next) => emit((held = next)), reset: of.reset }));
+  const draw = () =>
+    place.replaceChildren(
+      control({
+        form,
+        kind: inner,
+        value: held,
+        path,
+        id,
+        name,
+        isRequired: true,
+        emit: (next) => emit((held = next)),
+        reset: of.reset,
+      }),
+    );
   if (chosen === options.length - 1) draw();
-  return h("div", null, radios(of, options, chosen, (index) => {
-    if (index < options.length - 1) {
-      place.replaceChildren();
-      emit(options[index].value);
-      return;
-    }
-    held ??= initial(kind.inner, form.root) ?? (inner.kind === "string" ? "" : undefined);
-    emit(held);
-    draw();
-  }), place);
+  return h(
+    "div",
+    null,
+    radios(of, options, chosen, (index) => {
+      if (index < options.length - 1) {
+        place.replaceChildren();
+        emit(options[index].value);
+        return;
+      }
+      held ??= initial(kind.inner, form.root) ?? (inner.kind === "string" ? "" : undefined);
+      emit(held);
+      draw();
+    }),
+    place,
+  );
 }
 
 function union(of) {
@@ -157,10 +233,22 @@ function union(of) {
   const draw = () => {
     const inner = shape(variants[chosen].schema, form.root);
     const at = chosen;
-    place.replaceChildren(control({ form, kind: inner, value: held.get(at), path, id, name, isRequired: true, reset: of.reset, emit: (next) => {
-      held.set(at, next);
-      emit(next);
-    } }));
+    place.replaceChildren(
+      control({
+        form,
+        kind: inner,
+        value: held.get(at),
+        path,
+        id,
+        name,
+        isRequired: true,
+        reset: of.reset,
+        emit: (next) => {
+          held.set(at, next);
+          emit(next);
+        },
+      }),
+    );
   };
   const choose = (index) => {
     chosen = index;
@@ -170,8 +258,12 @@ function union(of) {
   };
   if (chosen >= 0) draw();
   if (variants.length <= RADIOS) return h("div", null, radios(of, variants, chosen, choose), place);
-  const select = h("select", { "aria-labelledby": `${id}-label`, onchange: () => choose(Number(select.value)) },
-    h("option", { value: "-1", disabled: true }, "choose a variant"), variants.map((variant, index) => h("option", { value: index }, variant.label)));
+  const select = h(
+    "select",
+    { "aria-labelledby": `${id}-label`, onchange: () => choose(Number(select.value)) },
+    h("option", { value: "-1", disabled: true }, "choose a variant"),
+    variants.map((variant, index) => h("option", { value: index }, variant.label)),
+  );
   select.value = String(chosen);
   return h("div", null, select, place);
 }
@@ -181,7 +273,14 @@ export function json({ value, id, emit, kind }) {
   const note = h("div.note");
   const isOdd = value !== undefined && ACCEPTS[kind?.kind];
   if (isOdd) note.textContent = `this is ${kindOf(value)}, where ${kind.kind} is expected; shown as JSON`;
-  const area = h("textarea.code.short", { ...describedBy(id), "aria-labelledby": `${id}-label`, rows: 2, spellcheck: "false", value: value === undefined ? "" : print(value, 2), placeholder: "JSON" });
+  const area = h("textarea.code.short", {
+    ...describedBy(id),
+    "aria-labelledby": `${id}-label`,
+    rows: 2,
+    spellcheck: "false",
+    value: value === undefined ? "" : print(value, 2),
+    placeholder: "JSON",
+  });
   area.addEventListener("input", () => {
     note.textContent = "";
     if (!area.value.trim()) return emit(undefined);

@@ -14,7 +14,9 @@ export function h(name, attributes, ...children) {
     else if (key === "value" || key === "checked" || key === "open") element[key] = value;
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -22,18 +24,27 @@ export function h(name, attributes, ...children) {
 export function button(words, onclick, { picture, look = "plain", quiet = false, ...rest } = {}) {
   const attributes = { type: "button", onclick, ...rest };
   if (quiet) Object.assign(attributes, { "aria-label": words, title: words });
-  return h(`button.${look}${quiet ? ".square" : ""}`, attributes, picture && icon(picture), quiet ? null : h("span", null, words));
+  return h(
+    `button.${look}${quiet ? ".square" : ""}`,
+    attributes,
+    picture && icon(picture),
+    quiet ? null : h("span", null, words),
+  );
 }
 
 /** A button that copies text, and says that it did. */
 export function copyButton(words, text, options = {}) {
-  const made = button(words, async () => {
-    const value = typeof text === "function" ? await text() : text;
-    await copy(value);
-    made.classList.add("did");
-    announce("copied");
-    setTimeout(() => made.classList.remove("did"), 1200);
-  }, { picture: "copy", ...options });
+  const made = button(
+    words,
+    async () => {
+      const value = typeof text === "function" ? await text() : text;
+      await copy(value);
+      made.classList.add("did");
+      announce("copied");
+      setTimeout(() => made.classList.remove("did"), 1200);
+    },
+    { picture: "copy", ...options },
+  );
   return made;
 }
 
@@ -66,20 +77,37 @@ export function save(name, parts, type = "application/json") {
 /** A row of tabs: `choices` are `[id, words]`. Arrow keys move between them. */
 export function tabs(label, choices, chosen, choose, extra) {
   const buttons = choices.map(([id, words]) =>
-    h("button.tab", {
-      type: "button", role: "tab", "data-id": id, "aria-selected": String(id === chosen),
-      tabindex: id === chosen ? "0" : "-1", onclick: () => choose(id),
-    }, words));
-  const list = h("div.tablist", { role: "tablist", "aria-label": label, onkeydown: (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const at = buttons.indexOf(document.activeElement);
-    if (!step || at < 0) return;
-    event.preventDefault();
-    const next = (at + step + buttons.length) % buttons.length;
-    choose(choices[next][0]);
-    const again = list.isConnected ? list : document.querySelector(`[role=tablist][aria-label="${label}"]`);
-    again?.querySelectorAll("[role=tab]")[next]?.focus();
-  } }, buttons);
+    h(
+      "button.tab",
+      {
+        type: "button",
+        role: "tab",
+        "data-id": id,
+        "aria-selected": String(id === chosen),
+        tabindex: id === chosen ? "0" : "-1",
+        onclick: () => choose(id),
+      },
+      words,
+    ),
+  );
+  const list = h(
+    "div.tablist",
+    {
+      role: "tablist",
+      "aria-label": label,
+      onkeydown: (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        const at = buttons.indexOf(document.activeElement);
+        if (!step || at < 0) return;
+        event.preventDefault();
+        const next = (at + step + buttons.length) % buttons.length;
+        choose(choices[next][0]);
+        const again = list.isConnected ? list : document.querySelector(`[role=tablist][aria-label="${label}"]`);
+        again?.querySelectorAll("[role=tab]")[next]?.focus();
+      },
+    },
+    buttons,
+  );
   return h("div.tabs", null, list, extra);
 }
 
@@ -105,7 +133,13 @@ export class View extends HTMLElement {
 export const bytes = (count) =>
   count < 1000 ? `${count} B` : count < 1e6 ? `${(count / 1000).toFixed(1)} KB` : `${(count / 1e6).toFixed(1)} MB`;
 export const span = (ms) =>
-  ms < 10 ? `${Number(ms.toFixed(1))} ms` : ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  ms < 10
+    ? `${Number(ms.toFixed(1))} ms`
+    : ms < 1000
+      ? `${Math.round(ms)} ms`
+      : ms < 60_000
+        ? `${(ms / 1000).toFixed(1)} s`
+        : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 export const clock = (time) => {
   const date = new Date(time);
   const two = (value, size = 2) => String(value).padStart(size, "0");

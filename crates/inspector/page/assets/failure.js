@@ -12,19 +12,46 @@ const WHO = {
 /** The server says that it is its own fault. */
 const INTERNAL = -32603;
 const CODES = new Map([
-  [-32700, "parse error"], [-32600, "invalid request"], [-32601, "method not found"], [-32602, "invalid params"],
-  [-32603, "internal error"], [-32002, "resource not found"], [-32042, "a URL has to be visited first"],
-  [-32020, "headers and body differ"], [-32021, "a client capability is missing"], [-32022, "revision not supported"],
+  [-32700, "parse error"],
+  [-32600, "invalid request"],
+  [-32601, "method not found"],
+  [-32602, "invalid params"],
+  [-32603, "internal error"],
+  [-32002, "resource not found"],
+  [-32042, "a URL has to be visited first"],
+  [-32020, "headers and body differ"],
+  [-32021, "a client capability is missing"],
+  [-32022, "revision not supported"],
 ]);
 
 /** Words with `names` in them, as messages quote them. */
-const coded = (words) => String(words).split(/`([^`\n]+)`/).map((part, at) => (at % 2 ? h("code", null, part) : part));
+const coded = (words) =>
+  String(words)
+    .split(/`([^`\n]+)`/)
+    .map((part, at) => (at % 2 ? h("code", null, part) : part));
 
 export function failure(error) {
-  const code = error.code === null || error.code === undefined ? null : `${error.code}${CODES.has(error.code) ? ` ${CODES.get(error.code)}` : ""}`;
-  return h("div.failure", { role: "group", "aria-label": "Error" },
-    h("p.who", null, error.code === INTERNAL ? "The server failed" : (WHO[error.who] ?? "It failed"), code && h("span.code", null, ` · ${code}`)),
+  const code =
+    error.code === null || error.code === undefined
+      ? null
+      : `${error.code}${CODES.has(error.code) ? ` ${CODES.get(error.code)}` : ""}`;
+  return h(
+    "div.failure",
+    { role: "group", "aria-label": "Error" },
+    h(
+      "p.who",
+      null,
+      error.code === INTERNAL ? "The server failed" : (WHO[error.who] ?? "It failed"),
+      code && h("span.code", null, ` · ${code}`),
+    ),
     h("p.what", null, coded(error.message)),
-    error.causes?.length ? h("ul.causes", null, error.causes.map((cause) => h("li", null, coded(cause)))) : null,
-    error.hint ? h("p.hint", null, h("strong", null, "Try this: "), coded(error.hint)) : null);
+    error.causes?.length
+      ? h(
+          "ul.causes",
+          null,
+          error.causes.map((cause) => h("li", null, coded(cause))),
+        )
+      : null,
+    error.hint ? h("p.hint", null, h("strong", null, "Try this: "), coded(error.hint)) : null,
+  );
 }

@@ -62,10 +62,23 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
   const place = h("div.control");
   const out = button(`Leave out ${name}`, () => set(undefined, true), { picture: "close", quiet: true, look: "bare" });
   const isNested = NESTED.has(kind.kind) || (kind.kind === "nullable" && NESTED.has(shape(kind.inner, form.root).kind));
-  const labelled = h("div.label", null,
-    h(isNested || kind.kind === "nullable" || kind.kind === "enum" || kind.kind === "boolean" ? "span" : "label", isNested ? { id: `${id}-label` } : { id: `${id}-label`, for: id }, name, isRequired && !isItem && kind.kind !== "const" ? h("span.star", { title: "required" }, " *") : null),
-    out);
-  const row = h(`div.field.${isNested ? "nested" : "flat"}`, { "data-path": path }, labelled, h("div.body", null, place, describe(name, kind.schema, schema), message));
+  const labelled = h(
+    "div.label",
+    null,
+    h(
+      isNested || kind.kind === "nullable" || kind.kind === "enum" || kind.kind === "boolean" ? "span" : "label",
+      isNested ? { id: `${id}-label` } : { id: `${id}-label`, for: id },
+      name,
+      isRequired && !isItem && kind.kind !== "const" ? h("span.star", { title: "required" }, " *") : null,
+    ),
+    out,
+  );
+  const row = h(
+    `div.field.${isNested ? "nested" : "flat"}`,
+    { "data-path": path },
+    labelled,
+    h("div.body", null, place, describe(name, kind.schema, schema), message),
+  );
   const show = () => {
     out.hidden = isRequired || current === undefined || (kind.kind === "nullable" && !isNested);
     row.classList.toggle("absent", current === undefined);
@@ -83,8 +96,25 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
   };
   const draw = () => {
     forget(form, path);
-    if (isNested && current === undefined && !(isRequired && kind.kind === "union")) place.replaceChildren(button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind), true), { picture: "plus" }));
-    else place.replaceChildren(control({ form, kind, value: current, path, id, name, isRequired, emit: hear, reset: (next) => set(next, true) }));
+    if (isNested && current === undefined && !(isRequired && kind.kind === "union")) {
+      place.replaceChildren(
+        button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind), true), { picture: "plus" }),
+      );
+    } else {
+      place.replaceChildren(
+        control({
+          form,
+          kind,
+          value: current,
+          path,
+          id,
+          name,
+          isRequired,
+          emit: hear,
+          reset: (next) => set(next, true),
+        }),
+      );
+    }
     show();
   };
   const target = () => place.querySelector("input, textarea, select");
@@ -100,7 +130,7 @@ function forget(form, path) {
   }
 }
 
-const start = ({ kind }) => ({ array: [], map: {}, object: {}, nullable: null }[kind]);
+const start = ({ kind }) => ({ array: [], map: {}, object: {}, nullable: null })[kind];
 
 /** Limits of integer types say nothing to a person. */
 const isTelling = (limit) => limit !== undefined && Math.abs(Number(limit)) < 2 ** 31 - 1;
@@ -117,10 +147,15 @@ function between(given, limit, word) {
 function describe(name, resolved, given) {
   const words = given?.description ?? resolved.description;
   const title = given?.title ?? resolved.title;
-  const rules = [between(resolved.minimum, resolved.maximum, ""), between(resolved.minLength, resolved.maxLength, "character"), between(resolved.minItems, resolved.maxItems, "item"),
-    resolved.format && resolved.format !== "password" ? resolved.format : null];
+  const rules = [
+    between(resolved.minimum, resolved.maximum, ""),
+    between(resolved.minLength, resolved.maxLength, "character"),
+    between(resolved.minItems, resolved.maxItems, "item"),
+    resolved.format && resolved.format !== "password" ? resolved.format : null,
+  ];
   // A title that only repeats the name says nothing.
-  const isNews = title && title.toLowerCase().replaceAll(/[\s_-]/g, "") !== name.toLowerCase().replaceAll(/[\s_-]/g, "");
+  const isNews =
+    title && title.toLowerCase().replaceAll(/[\s_-]/g, "") !== name.toLowerCase().replaceAll(/[\s_-]/g, "");
   const all = [isNews ? title : null, words, ...rules].filter(Boolean);
   return all.length ? about(all.join(" · ")) : null;
 }

@@ -35,7 +35,13 @@ export function icon(name) {
 
 function draw(name) {
   const picture = document.createElementNS(SPACE, "svg");
-  for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, class: "icon", "aria-hidden": "true" })) {
+  for (const [key, value] of Object.entries({
+    viewBox: "0 0 16 16",
+    width: 16,
+    height: 16,
+    class: "icon",
+    "aria-hidden": "true",
+  })) {
     picture.setAttribute(key, value);
   }
   const path = document.createElementNS(SPACE, "path");

@@ -14,7 +14,9 @@ const TURN = 10;
 
 /** Between two objects of a list, most of the time. */
 const BETWEEN = /\}\s*,\s*\{/g;
-const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 44, 58, 91, 92, 93, 123, 125];
+const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  34, 44, 58, 91, 92, 93, 123, 125,
+];
 
 /** The value of a JSON text, as `parse` gives it. */
 export async function parseLarge(text) {

@@ -60,7 +60,12 @@ function parseKeeping(text) {
   const marked = text.replace(CANDIDATE, (digits, at) => {
     if (String(Number(digits)) === digits) return digits;
     // Digits in the middle of something, such as a hash in a string, are no number.
-    if ((at > 0 && !BEFORE.test(text[at - 1])) || (at + digits.length < text.length && !AFTER.test(text[at + digits.length]))) return digits;
+    if (
+      (at > 0 && !BEFORE.test(text[at - 1])) ||
+      (at + digits.length < text.length && !AFTER.test(text[at + digits.length]))
+    ) {
+      return digits;
+    }
     isMarked = true;
     return `"\\u0001digits:${digits}"`;
   });
@@ -74,7 +79,9 @@ function restore(value) {
   if (typeof value !== "object" || value === null) return value;
   for (const key of Object.keys(value)) {
     const one = value[key];
-    if (typeof one === "object" ? one !== null : typeof one === "string" && one.charCodeAt(0) === 1) put(value, key, restore(one));
+    if (typeof one === "object" ? one !== null : typeof one === "string" && one.charCodeAt(0) === 1) {
+      put(value, key, restore(one));
+    }
   }
   return value;
 }

@@ -5,17 +5,42 @@ import { openPalette } from "./palette.js";
 import { place, set, go } from "./router.js";
 
 const KEYS = [
-  ["/", "filter the list"], ["↑ ↓", "move in a list"], ["Enter", "open"], ["Ctrl+Enter", "run the call, or submit an answer"],
-  ["Esc", "cancel the run, or close"], ["w", "open or close the wire"], ["Ctrl+K", "search anything, or connect to a server"], ["?", "this help"],
+  ["/", "filter the list"],
+  ["↑ ↓", "move in a list"],
+  ["Enter", "open"],
+  ["Ctrl+Enter", "run the call, or submit an answer"],
+  ["Esc", "cancel the run, or close"],
+  ["w", "open or close the wire"],
+  ["Ctrl+K", "search anything, or connect to a server"],
+  ["?", "this help"],
 ];
 
 export function openHelp() {
   if (document.querySelector("dialog[open]")) return;
   const back = document.activeElement;
-  const dialog = h("dialog.help", { "aria-labelledby": "help-title" }, h("h2", { id: "help-title" }, "Keyboard"),
-    h("dl.headers", null, KEYS.flatMap(([key, does]) => [h("dt", null, h("kbd", null, key)), h("dd", null, does)])),
-    h("h2", null, "Filter of the wire"), h("p", null, h("code", null, "method:tools -ping >100ms"), " — also ", h("code", null, "object: status: kind: call: id: dir: >10kb")),
-    h("div.actions", null, button("Close", () => dialog.close(), { look: "main" })));
+  const dialog = h(
+    "dialog.help",
+    { "aria-labelledby": "help-title" },
+    h("h2", { id: "help-title" }, "Keyboard"),
+    h(
+      "dl.headers",
+      null,
+      KEYS.flatMap(([key, does]) => [h("dt", null, h("kbd", null, key)), h("dd", null, does)]),
+    ),
+    h("h2", null, "Filter of the wire"),
+    h(
+      "p",
+      null,
+      h("code", null, "method:tools -ping >100ms"),
+      " — also ",
+      h("code", null, "object: status: kind: call: id: dir: >10kb"),
+    ),
+    h(
+      "div.actions",
+      null,
+      button("Close", () => dialog.close(), { look: "main" }),
+    ),
+  );
   dialog.addEventListener("close", () => {
     dialog.remove();
     back?.focus?.();
@@ -34,7 +59,9 @@ export function listenToKeys() {
     if (isControl && event.key === "Enter") return take(event, () => document.querySelector("tb-panel")?.run());
     if (event.key === "Escape") return escape(event);
     if (isControl || event.altKey || isTyping(event.target)) return undefined;
-    if (event.key === "/") return take(event, () => document.querySelector("tb-offers .filter, tb-logs .filter, tb-wire .filter")?.focus());
+    if (event.key === "/") {
+      return take(event, () => document.querySelector("tb-offers .filter, tb-logs .filter, tb-wire .filter")?.focus());
+    }
     if (event.key === "w") return take(event, () => set("wire", place().query.has("wire") ? "" : "1"));
     if (event.key === "?") return take(event, openHelp);
     return undefined;

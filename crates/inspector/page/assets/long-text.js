@@ -15,7 +15,9 @@ export function longText(source) {
     const text = whole(shown);
     pre.textContent = text.slice(0, shown);
     more.hidden = text.length <= shown;
-    if (!more.hidden && typeof source === "string") more.lastChild.textContent = `Show more (${bytes(text.length - shown)} left)`;
+    if (!more.hidden && typeof source === "string") {
+      more.lastChild.textContent = `Show more (${bytes(text.length - shown)} left)`;
+    }
   };
   const more = button("Show more", () => {
     shown *= 2;
@@ -28,7 +30,11 @@ export function longText(source) {
 }
 
 function searchIn(text, pre, more) {
-  const box = h("input.search", { type: "search", placeholder: "search in this text", "aria-label": "Search in this text" });
+  const box = h("input.search", {
+    type: "search",
+    placeholder: "search in this text",
+    "aria-label": "Search in this text",
+  });
   const state = h("span.dim", { role: "status" });
   let at = -1;
   const find = (from) => {
@@ -39,7 +45,12 @@ function searchIn(text, pre, more) {
     state.textContent = `at ${at.toLocaleString("en")}`;
     const start = Math.max(0, at - WINDOW / 2);
     const hit = h("mark", null, box.value);
-    pre.replaceChildren(start ? "…" : "", text.slice(start, at), hit, text.slice(at + box.value.length, at + WINDOW / 2));
+    pre.replaceChildren(
+      start ? "…" : "",
+      text.slice(start, at),
+      hit,
+      text.slice(at + box.value.length, at + WINDOW / 2),
+    );
     more.hidden = true;
     hit.scrollIntoView({ block: "center" });
     return undefined;

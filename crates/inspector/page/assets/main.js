@@ -20,7 +20,14 @@ import "./tasks-tab.js";
 import "./welcome.js";
 import "./wire.js";
 
-const TABS = [["tools", "Tools", "tool"], ["prompts", "Prompts", "prompt"], ["resources", "Resources", "resource"], ["tasks", "Tasks", "task"], ["logs", "Logs", "log"], ["server", "Server", "server"]];
+const TABS = [
+  ["tools", "Tools", "tool"],
+  ["prompts", "Prompts", "prompt"],
+  ["resources", "Resources", "resource"],
+  ["tasks", "Tasks", "task"],
+  ["logs", "Logs", "log"],
+  ["server", "Server", "server"],
+];
 const LISTED = new Set(["tools", "prompts", "resources"]);
 
 /** The connection in words; where there is little room, the revision alone. */
@@ -48,11 +55,16 @@ class Page extends View {
   }
   get server() {
     const all = [...state.servers.values()];
-    return all.find((server) => server.name === place().server || server.id === place().server) ?? (place().server ? null : all[0]) ?? null;
+    return (
+      all.find((server) => server.name === place().server || server.id === place().server) ??
+      (place().server ? null : all[0]) ??
+      null
+    );
   }
   draw() {
     if (!place().server && state.servers.size) {
-      const first = [...state.servers.values()].find((server) => server.status === "open") ?? [...state.servers.values()][0];
+      const first =
+        [...state.servers.values()].find((server) => server.status === "open") ?? [...state.servers.values()][0];
       history.replaceState(null, "", address({ server: first.name }));
       dispatchEvent(new PopStateEvent("popstate"));
       return;
@@ -74,18 +86,50 @@ class Page extends View {
     const { server } = this;
     const isTyping = this.head.contains(document.activeElement) && document.activeElement.matches("select");
     if (isTyping) return;
-    const select = h("select.servers", { "aria-label": "Server", onchange: () => (select.value ? go({ server: select.value, tab: place().tab }) : openPalette()) },
-      [...state.servers.values()].map((one) => h("option", { value: one.name }, one.name)), h("option", { value: "" }, "Connect to another…"));
+    const select = h(
+      "select.servers",
+      {
+        "aria-label": "Server",
+        onchange: () => (select.value ? go({ server: select.value, tab: place().tab }) : openPalette()),
+      },
+      [...state.servers.values()].map((one) => h("option", { value: one.name }, one.name)),
+      h("option", { value: "" }, "Connect to another…"),
+    );
     select.value = server?.name ?? "";
     const isLost = state.connection !== "open";
-    const word = isLost ? (state.connection === "refused" ? "this page's token is not valid: open the address that turnbuckle printed" : "the inspector does not answer; trying again") : server ? sentence(server) : "no server";
-    this.head.replaceChildren(h("h1.outside", null, server?.name ?? "turnbuckle"), h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"), h("span.pick", null, select, icon("down")),
-      h(`span.state.${isLost ? "failed" : (server?.status ?? "closed")}`, { role: "status" }, h("i", { "aria-hidden": "true" }), isLost || server?.status !== "open" ? h("span", null, word.replaceAll("`", "")) : connection(word)),
+    const word = isLost
+      ? state.connection === "refused"
+        ? "this page's token is not valid: open the address that turnbuckle printed"
+        : "the inspector does not answer; trying again"
+      : server
+        ? sentence(server)
+        : "no server";
+    this.head.replaceChildren(
+      h("h1.outside", null, server?.name ?? "turnbuckle"),
+      h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"),
+      h("span.pick", null, select, icon("down")),
+      h(
+        `span.state.${isLost ? "failed" : (server?.status ?? "closed")}`,
+        { role: "status" },
+        h("i", { "aria-hidden": "true" }),
+        isLost || server?.status !== "open" ? h("span", null, word.replaceAll("`", "")) : connection(word),
+      ),
       h("span.spring"),
-      button("Search", openPalette, { picture: "search", look: "bare.find", "aria-keyshortcuts": "Control+K", title: "Search (Ctrl+K)" }),
-      button("Wire", () => set("wire", place().query.has("wire") ? "" : "1"), { picture: "wire", look: "bare.wiretoggle", "aria-pressed": String(place().query.has("wire")), title: "Wire (w)" }),
+      button("Search", openPalette, {
+        picture: "search",
+        look: "bare.find",
+        "aria-keyshortcuts": "Control+K",
+        title: "Search (Ctrl+K)",
+      }),
+      button("Wire", () => set("wire", place().query.has("wire") ? "" : "1"), {
+        picture: "wire",
+        look: "bare.wiretoggle",
+        "aria-pressed": String(place().query.has("wire")),
+        title: "Wire (w)",
+      }),
       button("Theme", nextTheme, { picture: "theme", quiet: true, look: "bare", "data-theme-word": true }),
-      button("Help", openHelp, { picture: "help", quiet: true, look: "bare.helptoggle" }));
+      button("Help", openHelp, { picture: "help", quiet: true, look: "bare.helptoggle" }),
+    );
     this.head.querySelector("[data-theme-word]").title = `Theme: ${theme()}`;
     this.drawCount();
   }
@@ -96,11 +140,38 @@ class Page extends View {
   drawNav() {
     const { server } = this;
     const offer = state.offers.get(server?.id);
-    const counts = { tools: offer?.tools.length, prompts: offer?.prompts.length, resources: offer && offer.resources.length + offer.resourceTemplates.length };
+    const counts = {
+      tools: offer?.tools.length,
+      prompts: offer?.prompts.length,
+      resources: offer && offer.resources.length + offer.resourceTemplates.length,
+    };
     const isWire = place().query.has("wire");
     const focused = this.nav.contains(document.activeElement) ? document.activeElement.dataset.tab : null;
-    this.nav.replaceChildren(...TABS.map(([id, word, picture]) => h("a", { href: address({ tab: id, query: { wire: innerWidth < 900 ? "" : place().query.get("wire") } }), "data-tab": id, "aria-current": place().tab === id && !(isWire && innerWidth < 900) ? "page" : null }, icon(picture), h("span", null, word.slice(0, 3), h("span.rest", null, word.slice(3))), counts[id] ? h("span.count", null, String(counts[id])) : null)),
-      h("a.onlynarrow", { href: address({ object: place().object, query: { wire: "1" } }), "data-tab": "wire", "aria-current": isWire ? "page" : null }, icon("wire"), h("span", null, "Wire")));
+    this.nav.replaceChildren(
+      ...TABS.map(([id, word, picture]) =>
+        h(
+          "a",
+          {
+            href: address({ tab: id, query: { wire: innerWidth < 900 ? "" : place().query.get("wire") } }),
+            "data-tab": id,
+            "aria-current": place().tab === id && !(isWire && innerWidth < 900) ? "page" : null,
+          },
+          icon(picture),
+          h("span", null, word.slice(0, 3), h("span.rest", null, word.slice(3))),
+          counts[id] ? h("span.count", null, String(counts[id])) : null,
+        ),
+      ),
+      h(
+        "a.onlynarrow",
+        {
+          href: address({ object: place().object, query: { wire: "1" } }),
+          "data-tab": "wire",
+          "aria-current": isWire ? "page" : null,
+        },
+        icon("wire"),
+        h("span", null, "Wire"),
+      ),
+    );
     if (focused) this.nav.querySelector(`[data-tab="${focused}"]`)?.focus();
   }
   drawWaiting() {
@@ -116,9 +187,28 @@ class Page extends View {
       const call = state.exchanges.get(ask.exchange);
       const server = state.servers.get(ask.server);
       const body = call
-        ? h("div.elsewhere", null, h("span.pill.asked", null, "waiting for you"), h("a", { href: address({ server: server?.name, tab: "tools", object: call.object, query: { run: call.n } }) }, `${call.object ?? call.method} asks you something`))
-        // Nothing says which call it belongs to: it waits in a line, and opens above the work when somebody wants to answer.
-        : h("details", null, h("summary", null, h("span.pill.asked", null, "waiting for you"), h("span", null, `${server?.name ?? ask.server} asks: ${askWords(ask)}`)), askElement(ask));
+        ? h(
+            "div.elsewhere",
+            null,
+            h("span.pill.asked", null, "waiting for you"),
+            h(
+              "a",
+              { href: address({ server: server?.name, tab: "tools", object: call.object, query: { run: call.n } }) },
+              `${call.object ?? call.method} asks you something`,
+            ),
+          )
+        : // Nothing says which call it belongs to: it waits in a line, and opens above the work when somebody wants to answer.
+          h(
+            "details",
+            null,
+            h(
+              "summary",
+              null,
+              h("span.pill.asked", null, "waiting for you"),
+              h("span", null, `${server?.name ?? ask.server} asks: ${askWords(ask)}`),
+            ),
+            askElement(ask),
+          );
       this.waiting.append(h("div", { "data-ask": ask.id }, body));
     }
   }
@@ -138,7 +228,21 @@ class Page extends View {
     if (isBack) this.main.querySelector("tb-list")?.focus();
   }
   body(server, tab) {
-    if (!server) return h("div.page", null, h("h1", null, "No server"), h("p", null, place().server ? `There is no server named “${place().server}”.` : "Connect to one with Ctrl+K: type a URL or a command."), h("div.actions", null, button("Connect to a server", openPalette, { look: "main" })));
+    if (!server) {
+      return h(
+        "div.page",
+        null,
+        h("h1", null, "No server"),
+        h(
+          "p",
+          null,
+          place().server
+            ? `There is no server named “${place().server}”.`
+            : "Connect to one with Ctrl+K: type a URL or a command.",
+        ),
+        h("div.actions", null, button("Connect to a server", openPalette, { look: "main" })),
+      );
+    }
     const made = (name) => document.createElement(name).setup({ server: server.id, tab });
     if (tab === "server") return made("tb-server");
     if (server.status !== "open") return this.dead(server);
@@ -149,8 +253,25 @@ class Page extends View {
     return [made("tb-offers"), this.panelPlace];
   }
   dead(server) {
-    const retry = () => post(`servers/${server.id}/connect`).catch((error) => this.main.append(h("p.problem", { role: "alert" }, error.message)));
-    return h("div.page", null, h("h1", null, server.name), h("p", null, h(`span.pill.${server.status === "failed" ? "failed" : "running"}`, null, server.status)), server.error ? failure(server.error) : h("p.dim", null, server.target), server.status === "connecting" ? null : h("div.actions", null, button(server.status === "failed" ? "Retry" : "Connect", retry, { look: "main" }), h("a", { href: address({ tab: "server" }) }, "More about this server")));
+    const retry = () =>
+      post(`servers/${server.id}/connect`).catch((error) =>
+        this.main.append(h("p.problem", { role: "alert" }, error.message)),
+      );
+    return h(
+      "div.page",
+      null,
+      h("h1", null, server.name),
+      h("p", null, h(`span.pill.${server.status === "failed" ? "failed" : "running"}`, null, server.status)),
+      server.error ? failure(server.error) : h("p.dim", null, server.target),
+      server.status === "connecting"
+        ? null
+        : h(
+            "div.actions",
+            null,
+            button(server.status === "failed" ? "Retry" : "Connect", retry, { look: "main" }),
+            h("a", { href: address({ tab: "server" }) }, "More about this server"),
+          ),
+    );
   }
   drawPanel(server, tab, object) {
     const key = `${server.id} ${tab} ${object}`;
@@ -160,9 +281,18 @@ class Page extends View {
     // A list that was read again changes nothing for a tool that is the same.
     if (key === this.panelKey && same(shown?.subject.item ?? null, found?.item ?? null)) return undefined;
     this.panelKey = key;
-    if (!object) return this.panelPlace.replaceChildren(document.createElement("tb-welcome").setup({ server: server.id, tab }));
-    const back = h("div.back.onlynarrow", null, h("a", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]), h("code", { "aria-hidden": "true" }, object));
-    const panel = found ? document.createElement("tb-panel").setup({ server, subject: found }) : h("p.empty", null, offer ? `The server offers no “${object}” any more.` : "Reading what the server offers…");
+    if (!object) {
+      return this.panelPlace.replaceChildren(document.createElement("tb-welcome").setup({ server: server.id, tab }));
+    }
+    const back = h(
+      "div.back.onlynarrow",
+      null,
+      h("a", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]),
+      h("code", { "aria-hidden": "true" }, object),
+    );
+    const panel = found
+      ? document.createElement("tb-panel").setup({ server, subject: found })
+      : h("p.empty", null, offer ? `The server offers no “${object}” any more.` : "Reading what the server offers…");
     return this.panelPlace.replaceChildren(back, panel);
   }
   drawDrawer() {
@@ -173,7 +303,9 @@ class Page extends View {
     if (key === this.drawerKey) return;
     this.drawerKey = key;
     this.drawer.hidden = !isOpen;
-    this.drawer.replaceChildren(...(isOpen ? [this.grip, document.createElement("tb-wire").setup({ server: key })] : []));
+    this.drawer.replaceChildren(
+      ...(isOpen ? [this.grip, document.createElement("tb-wire").setup({ server: key })] : []),
+    );
   }
   /** The edge of the drawer moves with the pointer and with the arrow keys, and is remembered. */
   drag() {
@@ -185,11 +317,21 @@ class Page extends View {
       localStorage.setItem(KEPT, String(bounded));
       return bounded;
     };
-    this.grip = h("div.grip", { role: "separator", tabindex: "0", "aria-orientation": "horizontal", "aria-label": "Height of the wire", "aria-valuemin": "15", "aria-valuemax": "70", "aria-valuenow": "35" });
+    this.grip = h("div.grip", {
+      role: "separator",
+      tabindex: "0",
+      "aria-orientation": "horizontal",
+      "aria-label": "Height of the wire",
+      "aria-valuemin": "15",
+      "aria-valuemax": "70",
+      "aria-valuenow": "35",
+    });
     let share = size(Number(localStorage.getItem(KEPT)) || 35);
     this.grip.addEventListener("pointerdown", (event) => this.grip.setPointerCapture(event.pointerId));
     this.grip.addEventListener("pointermove", (event) => {
-      if (this.grip.hasPointerCapture(event.pointerId)) share = size(((innerHeight - event.clientY) / innerHeight) * 100);
+      if (this.grip.hasPointerCapture(event.pointerId)) {
+        share = size(((innerHeight - event.clientY) / innerHeight) * 100);
+      }
     });
     this.grip.addEventListener("keydown", (event) => {
       const step = { ArrowUp: 5, ArrowDown: -5 }[event.key];

@@ -7,7 +7,8 @@ export const MARKDOWN_MOST = 100_000;
 
 /** Whether a text looks as if it were written in Markdown. */
 export const looksMarked = (text) =>
-  text.length <= MARKDOWN_MOST && /^#{1,6} |^[-*] |^\d+\. |```|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\)|^\|.+\|$|^> /m.test(text);
+  text.length <= MARKDOWN_MOST &&
+  /^#{1,6} |^[-*] |^\d+\. |```|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\)|^\|.+\|$|^> /m.test(text);
 
 export function markdown(text) {
   const box = h("div.prose");
@@ -20,21 +21,35 @@ export function markdown(text) {
 const BLOCKS = [
   [/^\s*$/, (box, lines, at) => at + 1],
   [/^\s*(```|~~~)/, fence],
-  [/^(#{1,6})\s+(.*)/, (box, lines, at, found) => {
-    // A heading of a text is not a heading of the page.
-    box.append(h(`p.heading.level${found[1].length}`, null, inline(found[2].replace(/\s+#+$/, ""))));
-    return at + 1;
-  }],
-  [/^\s*([-*_])(\s*\1){2,}\s*$/, (box, lines, at) => {
-    box.append(h("hr"));
-    return at + 1;
-  }],
-  [/^>/, (box, lines, at) => {
-    const end = until(lines, at, (line) => !line.startsWith(">"));
-    const quote = markdown(lines.slice(at, end).map((line) => line.replace(/^> ?/, "")).join("\n"));
-    box.append(h("blockquote", null, ...quote.childNodes));
-    return end;
-  }],
+  [
+    /^(#{1,6})\s+(.*)/,
+    (box, lines, at, found) => {
+      // A heading of a text is not a heading of the page.
+      box.append(h(`p.heading.level${found[1].length}`, null, inline(found[2].replace(/\s+#+$/, ""))));
+      return at + 1;
+    },
+  ],
+  [
+    /^\s*([-*_])(\s*\1){2,}\s*$/,
+    (box, lines, at) => {
+      box.append(h("hr"));
+      return at + 1;
+    },
+  ],
+  [
+    /^>/,
+    (box, lines, at) => {
+      const end = until(lines, at, (line) => !line.startsWith(">"));
+      const quote = markdown(
+        lines
+          .slice(at, end)
+          .map((line) => line.replace(/^> ?/, ""))
+          .join("\n"),
+      );
+      box.append(h("blockquote", null, ...quote.childNodes));
+      return end;
+    },
+  ],
   [/^\s*([-*+]|\d+[.)])\s+/, list],
   [/^\|.*\|\s*$/, table],
 ];
@@ -76,18 +91,31 @@ function list(box, lines, at, found) {
 
 function table(box, lines, at) {
   const end = until(lines, at, (line) => !/^\|.*\|\s*$/.test(line));
-  const rows = lines.slice(at, end).map((line) => line.trim().slice(1, -1).split("|").map((cell) => cell.trim()));
+  const rows = lines.slice(at, end).map((line) =>
+    line
+      .trim()
+      .slice(1, -1)
+      .split("|")
+      .map((cell) => cell.trim()),
+  );
   const hasHead = rows.length > 1 && rows[1].every((cell) => /^:?-+:?$/.test(cell));
   const made = h("table");
   rows.forEach((row, index) => {
     if (hasHead && index === 1) return;
-    made.append(h("tr", null, row.map((cell) => h(hasHead && index === 0 ? "th" : "td", null, inline(cell)))));
+    made.append(
+      h(
+        "tr",
+        null,
+        row.map((cell) => h(hasHead && index === 0 ? "th" : "td", null, inline(cell))),
+      ),
+    );
   });
   box.append(h("div.scroll", { tabindex: "0", role: "region", "aria-label": "Table" }, made));
   return end;
 }
 
-const INLINE = /`([^`]+)`|\*\*([^*]+)\*\*|__([^_]+)__|\*([^*\n]+)\*|!?\[([^\]]*)\]\(([^)\s]+)[^)]*\)|(https?:\/\/[^\s<>)]+)/g;
+const INLINE =
+  /`([^`]+)`|\*\*([^*]+)\*\*|__([^_]+)__|\*([^*\n]+)\*|!?\[([^\]]*)\]\(([^)\s]+)[^)]*\)|(https?:\/\/[^\s<>)]+)/g;
 
 function inline(text) {
   const parts = [];

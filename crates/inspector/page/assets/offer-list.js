@@ -14,21 +14,33 @@ const LISTS = {
   tools: (offer) => offer.tools.map((tool) => entry(tool.name, tool.title, tool.description, marks(tool))),
   prompts: (offer) => offer.prompts.map((prompt) => entry(prompt.name, prompt.title, prompt.description, [])),
   resources: (offer) => [
-    ...offer.resources.map((one) => entry(one.uri, one.title ?? one.name, one.description, one.mimeType ? [["type", one.mimeType]] : [])),
-    ...offer.resourceTemplates.map((one) => entry(one.uriTemplate, one.title ?? one.name, one.description, [["task", "template"]])),
+    ...offer.resources.map((one) =>
+      entry(one.uri, one.title ?? one.name, one.description, one.mimeType ? [["type", one.mimeType]] : []),
+    ),
+    ...offer.resourceTemplates.map((one) =>
+      entry(one.uriTemplate, one.title ?? one.name, one.description, [["task", "template"]]),
+    ),
   ],
 };
 
 function entry(name, title, description, marks) {
   const about = line(description);
   return {
-    name, marks, about: title && title !== name ? (about ? `${line(title)} · ${about}` : line(title)) : about,
-    low: name.toLowerCase(), all: `${title ?? ""} ${description ?? ""} ${marks.map(([, word]) => word).join(" ")}`.toLowerCase(),
+    name,
+    marks,
+    about: title && title !== name ? (about ? `${line(title)} · ${about}` : line(title)) : about,
+    low: name.toLowerCase(),
+    all: `${title ?? ""} ${description ?? ""} ${marks.map(([, word]) => word).join(" ")}`.toLowerCase(),
   };
 }
 
 /** As much of a text as a row may show. */
-const line = (text) => (text ?? "").slice(0, 300).split("\n", 1)[0].replaceAll(/`|\*\*/g, "").slice(0, 160);
+const line = (text) =>
+  (text ?? "")
+    .slice(0, 300)
+    .split("\n", 1)[0]
+    .replaceAll(/`|\*\*/g, "")
+    .slice(0, 160);
 
 /** Items whose name holds every word first, then those that hold them elsewhere. */
 export function sift(entries, text) {
@@ -49,17 +61,42 @@ export class OfferList extends View {
     return this;
   }
   start() {
-    this.filter = h("input.filter", { type: "search", placeholder: "filter", "aria-label": `Filter ${this.tab}`, "aria-keyshortcuts": "/", value: place().query.get("filter") ?? "", autocomplete: "off", spellcheck: "false" });
+    this.filter = h("input.filter", {
+      type: "search",
+      placeholder: "filter",
+      "aria-label": `Filter ${this.tab}`,
+      "aria-keyshortcuts": "/",
+      value: place().query.get("filter") ?? "",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     this.count = h("span.dim.small", { role: "status" });
     this.list = document.createElement("tb-list").setup({
-      label: this.tab, height: ROW, draw: (one) => drawEntry(one), mark: (one) => one.name === place().object,
+      label: this.tab,
+      height: ROW,
+      draw: (one) => drawEntry(one),
+      mark: (one) => one.name === place().object,
       choose: (one) => go({ object: one.name }),
     });
     this.note = h("div.listnote");
     this.filter.addEventListener("input", () => this.sift());
     this.filter.addEventListener("keydown", (event) => this.key(event));
-    this.replaceChildren(h("div.bar", null, this.filter, h("kbd", { "aria-hidden": "true" }, "/"), this.count,
-      button("Read the lists again", () => loadOffer(this.server, true), { picture: "again", quiet: true, look: "bare" })), this.note, this.list);
+    this.replaceChildren(
+      h(
+        "div.bar",
+        null,
+        this.filter,
+        h("kbd", { "aria-hidden": "true" }, "/"),
+        this.count,
+        button("Read the lists again", () => loadOffer(this.server, true), {
+          picture: "again",
+          quiet: true,
+          look: "bare",
+        }),
+      ),
+      this.note,
+      this.list,
+    );
     this.watch("offers", (keys) => keys.has(this.server) && this.read());
     const stop = onPlace(() => this.list.paint());
     this.stopped = stop;
@@ -80,7 +117,9 @@ export class OfferList extends View {
     const lists = { tools: ["tools"], prompts: ["prompts"], resources: ["resources", "resourceTemplates"] }[this.tab];
     const problems = (offer?.problems ?? []).filter((one) => lists.includes(one.list) || one.list === "everything");
     this.note.replaceChildren(...problems.map((one) => failure(one.error)));
-    if (offer && !this.entries.length && !problems.length) this.note.append(h("p.dim", null, `The server offers no ${this.tab}.`));
+    if (offer && !this.entries.length && !problems.length) {
+      this.note.append(h("p.dim", null, `The server offers no ${this.tab}.`));
+    }
     this.sift();
   }
   sift() {
@@ -91,7 +130,10 @@ export class OfferList extends View {
     this.list.active = -1;
     this.list.toTop();
     this.list.show(found);
-    this.count.textContent = found.length === this.entries.length ? plural(found.length, this.tab.replace(/s$/, "")) : `${found.length} of ${this.entries.length}`;
+    this.count.textContent =
+      found.length === this.entries.length
+        ? plural(found.length, this.tab.replace(/s$/, ""))
+        : `${found.length} of ${this.entries.length}`;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.isConnected && set("filter", this.filter.value), 250);
   }
@@ -99,7 +141,15 @@ export class OfferList extends View {
 customElements.define("tb-offers", OfferList);
 
 function drawEntry(one) {
-  return [h("div.first", null, name(one.name), one.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))), h("div.second", null, one.about || "\u00a0")];
+  return [
+    h(
+      "div.first",
+      null,
+      name(one.name),
+      one.marks.map(([look, word]) => h(`span.mark.${look}`, null, word)),
+    ),
+    h("div.second", null, one.about || "\u00a0"),
+  ];
 }
 
 /** A URI is told apart by its end, which stays in sight. */

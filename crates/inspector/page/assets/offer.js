@@ -11,13 +11,25 @@ export function sound(offer) {
     const given = Array.isArray(offer[list]) ? offer[list] : [];
     made[list] = given.filter((one) => isObject(one) && typeof one[name] === "string" && one[name]).map(shown);
     const odd = given.length - made[list].length;
-    if (odd) made.problems.push({ list, error: { who: "protocol", message: `${odd} of ${given.length} entries have no \`${name}\` and are not shown`, causes: [], hint: "look at the answer in the wire" } });
+    if (odd) {
+      made.problems.push({
+        list,
+        error: {
+          who: "protocol",
+          message: `${odd} of ${given.length} entries have no \`${name}\` and are not shown`,
+          causes: [],
+          hint: "look at the answer in the wire",
+        },
+      });
+    }
   }
   return made;
 }
 
 function shown(one) {
-  const isOdd = TEXTS.some((name) => name in one && typeof one[name] !== "string") || ("arguments" in one && !areArguments(one.arguments));
+  const isOdd =
+    TEXTS.some((name) => name in one && typeof one[name] !== "string") ||
+    ("arguments" in one && !areArguments(one.arguments));
   if (!isOdd) return one;
   const made = { ...one };
   for (const name of TEXTS) {

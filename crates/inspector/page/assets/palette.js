@@ -16,8 +16,23 @@ export function openPalette(text, wrong) {
   if (document.querySelector("dialog[open]")) return;
   const back = document.activeElement;
   const all = things();
-  const input = h("input.filter", { type: "text", "aria-label": "Search servers, tools and actions", placeholder: innerWidth < 480 ? "search, or a URL" : "a server, a tool, an action; or a URL or command to connect to", autocomplete: "off", spellcheck: "false" });
-  const list = document.createElement("tb-list").setup({ label: "Found", height: 38, choose: (one) => act(one), draw: (one) => [h("div.first", null, h("span.name", null, one.name), h("span.mark.type", null, one.kind)), h("div.second", null, one.about || "\u00a0")] });
+  const input = h("input.filter", {
+    type: "text",
+    "aria-label": "Search servers, tools and actions",
+    placeholder:
+      innerWidth < 480 ? "search, or a URL" : "a server, a tool, an action; or a URL or command to connect to",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const list = document.createElement("tb-list").setup({
+    label: "Found",
+    height: 38,
+    choose: (one) => act(one),
+    draw: (one) => [
+      h("div.first", null, h("span.name", null, one.name), h("span.mark.type", null, one.kind)),
+      h("div.second", null, one.about || "\u00a0"),
+    ],
+  });
   const problem = h("p.problem", { role: "alert" }, typeof wrong === "string" ? wrong : "");
   const dialog = h("dialog.palette", { "aria-label": "Search" }, input, problem, list);
   if (typeof text === "string") input.value = text;
@@ -47,21 +62,40 @@ export function openPalette(text, wrong) {
   read();
 }
 
-const thing = (kind, name, about, act) => ({ kind, name, about, act, low: name.toLowerCase(), all: `${kind} ${about ?? ""}`.toLowerCase() });
+const thing = (kind, name, about, act) => ({
+  kind,
+  name,
+  about,
+  act,
+  low: name.toLowerCase(),
+  all: `${kind} ${about ?? ""}`.toLowerCase(),
+});
 
 function things() {
   const here = [...state.servers.values()].find((server) => server.name === place().server);
   const offer = state.offers.get(here?.id) ?? { tools: [], prompts: [], resources: [], resourceTemplates: [] };
   const line = (text) => (text ?? "").split("\n", 1)[0].slice(0, 120);
   return [
-    ...[...state.servers.values()].map((server) => thing("server", server.name, server.target, () => go({ server: server.name, tab: "tools" }))),
-    ...["tools", "prompts", "resources", "tasks", "logs", "server"].map((tab) => thing("tab", tab, `${tab} of ${here?.name ?? "the server"}`, () => go({ tab }))),
+    ...[...state.servers.values()].map((server) =>
+      thing("server", server.name, server.target, () => go({ server: server.name, tab: "tools" })),
+    ),
+    ...["tools", "prompts", "resources", "tasks", "logs", "server"].map((tab) =>
+      thing("tab", tab, `${tab} of ${here?.name ?? "the server"}`, () => go({ tab })),
+    ),
     thing("action", "wire", "open or close the wire", () => set("wire", place().query.has("wire") ? "" : "1")),
     thing("action", "theme", "system, light or dark", nextTheme),
-    ...offer.tools.map((tool) => thing("tool", tool.name, line(tool.description), () => go({ tab: "tools", object: tool.name }))),
-    ...offer.prompts.map((prompt) => thing("prompt", prompt.name, line(prompt.description), () => go({ tab: "prompts", object: prompt.name }))),
-    ...offer.resources.map((one) => thing("resource", one.uri, one.name, () => go({ tab: "resources", object: one.uri }))),
-    ...offer.resourceTemplates.map((one) => thing("template", one.uriTemplate, one.name, () => go({ tab: "resources", object: one.uriTemplate }))),
+    ...offer.tools.map((tool) =>
+      thing("tool", tool.name, line(tool.description), () => go({ tab: "tools", object: tool.name })),
+    ),
+    ...offer.prompts.map((prompt) =>
+      thing("prompt", prompt.name, line(prompt.description), () => go({ tab: "prompts", object: prompt.name })),
+    ),
+    ...offer.resources.map((one) =>
+      thing("resource", one.uri, one.name, () => go({ tab: "resources", object: one.uri })),
+    ),
+    ...offer.resourceTemplates.map((one) =>
+      thing("template", one.uriTemplate, one.name, () => go({ tab: "resources", object: one.uriTemplate })),
+    ),
   ];
 }
 

@@ -30,7 +30,11 @@ export class Panel extends View {
     const query = place().query;
     this.view = query.get("view") ?? "form";
     this.form = document.createElement("tb-form").setup({
-      schema: subject.schema, value: this.firstValue(query), view: this.view === "json" ? "json" : "form", complete: subject.complete, changed: () => this.changed(),
+      schema: subject.schema,
+      value: this.firstValue(query),
+      view: this.view === "json" ? "json" : "form",
+      complete: subject.complete,
+      changed: () => this.changed(),
     });
     this.build();
     this.watch("exchanges", () => this.drawHistory());
@@ -70,19 +74,45 @@ export class Panel extends View {
     this.runButton = button(subject.act, () => this.run(), { look: "main", "aria-keyshortcuts": "Control+Enter" });
     this.hint = h("kbd", null, "Ctrl+Enter");
     this.runButton.append(this.hint);
-    this.anyway = button("Send anyway", () => this.run("anyway"), { title: "Sends it as it is, to see what the server says" });
+    this.anyway = button("Send anyway", () => this.run("anyway"), {
+      title: "Sends it as it is, to see what the server says",
+    });
     this.confirm = h("div.confirm", { role: "alert" });
-    this.asTask = subject.task ? h("input", { type: "checkbox", checked: subject.task === "required", disabled: subject.task === "required" }) : null;
+    this.asTask = subject.task
+      ? h("input", { type: "checkbox", checked: subject.task === "required", disabled: subject.task === "required" })
+      : null;
     this.side = h("div.side", { "aria-label": "Run", role: "region" });
-    const form = h("div.callform", { role: "region", "aria-label": "Call" },
-      h("h1", null, brief(subject.name), subject.marks.map(([look, word]) => h(`span.mark.${look}`, null, word))),
+    const form = h(
+      "div.callform",
+      { role: "region", "aria-label": "Call" },
+      h(
+        "h1",
+        null,
+        brief(subject.name),
+        subject.marks.map(([look, word]) => h(`span.mark.${look}`, null, word)),
+      ),
       subject.title && subject.title !== subject.name ? h("p.title", null, brief(subject.title)) : null,
       subject.description ? h("div.description", null, description(subject.description)) : null,
       subject.about ? h("p.dim.small", null, subject.about) : null,
-      this.tabsPlace, this.formPlace, this.confirm,
-      h("div.actions", null, this.runButton, this.anyway,
-        this.asTask ? h("label.check", null, this.asTask, "as a task") : null, this.watching()),
-      h("div.commandline", null, h("span.dim", { "aria-hidden": "true" }, "$"), this.line, copyButton("Copy command line", () => this.line.textContent, { quiet: true, look: "bare" })));
+      this.tabsPlace,
+      this.formPlace,
+      this.confirm,
+      h(
+        "div.actions",
+        null,
+        this.runButton,
+        this.anyway,
+        this.asTask ? h("label.check", null, this.asTask, "as a task") : null,
+        this.watching(),
+      ),
+      h(
+        "div.commandline",
+        null,
+        h("span.dim", { "aria-hidden": "true" }, "$"),
+        this.line,
+        copyButton("Copy command line", () => this.line.textContent, { quiet: true, look: "bare" }),
+      ),
+    );
     this.replaceChildren(form, this.side);
     this.drawView();
   }
@@ -96,11 +126,19 @@ export class Panel extends View {
       if (box.checked) watched.add(uri);
       else watched.delete(uri);
       state.watched.set(server.id, watched);
-      await post(`servers/${server.id}/listen`, { tools: true, prompts: true, resources: true, uris: [...watched] }).catch((error) => (this.confirm.textContent = error.message));
+      await post(`servers/${server.id}/listen`, {
+        tools: true,
+        prompts: true,
+        resources: true,
+        uris: [...watched],
+      }).catch((error) => (this.confirm.textContent = error.message));
       touch("changes", server.id);
     });
     this.watch("changes", () => {
-      const latest = state.changes.findLast((change) => change.server === server.id && change.kind === "resource" && change.uri === subject.uri(this.form.value));
+      const latest = state.changes.findLast(
+        (change) =>
+          change.server === server.id && change.kind === "resource" && change.uri === subject.uri(this.form.value),
+      );
       if (latest && latest !== this.seen && box.checked) {
         this.seen = latest;
         this.run();
@@ -110,14 +148,20 @@ export class Panel extends View {
   }
   drawView() {
     const count = this.calls().length;
-    const choices = [["form", "Form"], ["json", "JSON"], ["history", `History ${count || ""}`.trim()]];
+    const choices = [
+      ["form", "Form"],
+      ["json", "JSON"],
+      ["history", `History ${count || ""}`.trim()],
+    ];
     if (this.subject.isFixed) choices.splice(0, 2, ["form", "Read"]);
-    this.tabsPlace.replaceChildren(tabs("Arguments", choices, this.view, (view) => {
-      this.view = view;
-      set("view", view === "form" ? "" : view);
-      if (view !== "history") this.form.see(view);
-      this.drawView();
-    }));
+    this.tabsPlace.replaceChildren(
+      tabs("Arguments", choices, this.view, (view) => {
+        this.view = view;
+        set("view", view === "form" ? "" : view);
+        if (view !== "history") this.form.see(view);
+        this.drawView();
+      }),
+    );
     this.shownCount = count;
     if (this.view === "history") this.formPlace.replaceChildren(this.history());
     else if (this.formPlace.firstChild !== this.form) this.formPlace.replaceChildren(this.form);
@@ -131,11 +175,35 @@ export class Panel extends View {
   history() {
     const calls = this.calls();
     if (!calls.length) return h("p.dim", null, "Not called yet.");
-    return h("ul.history", null, calls.slice(0, 100).map((call) => h("li", null,
-      h("button.bare.past", { type: "button", onclick: () => this.reuse(call), "aria-current": call.n === this.runView?.n ? "true" : null },
-        h(`span.pill.${call.result?.isError ? "failed" : call.status}`, null, call.result?.isError ? "tool failed" : call.status),
-        h("span.dim", null, `${time(call.started)} · ${span(Math.max(0, (call.ended ?? Date.now()) - call.started))}`),
-        h("code", null, print(this.subject.values(call.params) ?? call.params, 0, 120).slice(0, 120))))));
+    return h(
+      "ul.history",
+      null,
+      calls.slice(0, 100).map((call) =>
+        h(
+          "li",
+          null,
+          h(
+            "button.bare.past",
+            {
+              type: "button",
+              onclick: () => this.reuse(call),
+              "aria-current": call.n === this.runView?.n ? "true" : null,
+            },
+            h(
+              `span.pill.${call.result?.isError ? "failed" : call.status}`,
+              null,
+              call.result?.isError ? "tool failed" : call.status,
+            ),
+            h(
+              "span.dim",
+              null,
+              `${time(call.started)} · ${span(Math.max(0, (call.ended ?? Date.now()) - call.started))}`,
+            ),
+            h("code", null, print(this.subject.values(call.params) ?? call.params, 0, 120).slice(0, 120)),
+          ),
+        ),
+      ),
+    );
   }
   reuse(call) {
     const values = this.subject.values(call.params);
@@ -146,7 +214,13 @@ export class Panel extends View {
   changed(isFirst) {
     const { subject, form, server } = this;
     typed.set(this.key, form.value);
-    this.line.textContent = commandLine(server, subject.verb, subject.verb === "read" ? this.object : subject.name, subject.verb === "read" ? null : form.value, subject.schema);
+    this.line.textContent = commandLine(
+      server,
+      subject.verb,
+      subject.verb === "read" ? this.object : subject.name,
+      subject.verb === "read" ? null : form.value,
+      subject.schema,
+    );
     this.drawButton();
     if (isFirst) return;
     this.confirm.replaceChildren();
@@ -160,7 +234,9 @@ export class Panel extends View {
     set("args", text.length > LONGEST_IN_ADDRESS || hasSecret(subject.schema) ? "" : text);
     if (subject.method !== "tools/call" || form.draft || form.problems.length) return;
     const asked = form.value;
-    const { problems } = await post(`servers/${server.id}/check`, { tool: subject.name, arguments: asked }).catch(() => ({ problems: [] }));
+    const { problems } = await post(`servers/${server.id}/check`, { tool: subject.name, arguments: asked }).catch(
+      () => ({ problems: [] }),
+    );
     if (form.value !== asked || !problems) return;
     form.further = problems;
     form.mark();
@@ -170,7 +246,10 @@ export class Panel extends View {
     const { form, subject } = this;
     const problems = form.problems;
     const isShown = form.touched || problems.some((problem) => problem.message !== "is required");
-    this.runButton.querySelector("span").textContent = problems.length && isShown ? `${plural(problems.length, "field")} need${problems.length === 1 ? "s" : ""} attention` : subject.act;
+    this.runButton.querySelector("span").textContent =
+      problems.length && isShown
+        ? `${plural(problems.length, "field")} need${problems.length === 1 ? "s" : ""} attention`
+        : subject.act;
     this.runButton.classList.toggle("held", Boolean(problems.length && isShown));
     this.anyway.hidden = !(problems.length && isShown) || Boolean(form.draft);
   }
@@ -199,17 +278,28 @@ export class Panel extends View {
   }
   askFirst() {
     const never = h("input", { type: "checkbox" });
-    const yes = button(`Yes, call ${this.subject.name}`, () => {
-      session.runsDestructive = never.checked;
-      this.run("confirmed");
-      this.runButton.focus();
-    }, { look: "danger" });
+    const yes = button(
+      `Yes, call ${this.subject.name}`,
+      () => {
+        session.runsDestructive = never.checked;
+        this.run("confirmed");
+        this.runButton.focus();
+      },
+      { look: "danger" },
+    );
     const no = button("No", () => {
       this.confirm.replaceChildren();
       this.runButton.focus();
     });
-    this.confirm.replaceChildren(h("div.box", null, h("p", null, h("strong", null, this.subject.name), " says that it is destructive. It would be called with:"),
-      h("pre.text", { tabindex: "0" }, print(this.form.value, 2, 2000)), h("div.actions", null, yes, no, h("label.check", null, never, "do not ask again until the page is closed"))));
+    this.confirm.replaceChildren(
+      h(
+        "div.box",
+        null,
+        h("p", null, h("strong", null, this.subject.name), " says that it is destructive. It would be called with:"),
+        h("pre.text", { tabindex: "0" }, print(this.form.value, 2, 2000)),
+        h("div.actions", null, yes, no, h("label.check", null, never, "do not ask again until the page is closed")),
+      ),
+    );
     yes.focus();
   }
   showRun(n) {
@@ -219,7 +309,9 @@ export class Panel extends View {
       return;
     }
     if (previous === n && this.runView.isConnected) return;
-    this.runView = document.createElement("tb-run").setup({ n, look: place().query.get("look") ?? "content", app: this.subject.app, previous });
+    this.runView = document
+      .createElement("tb-run")
+      .setup({ n, look: place().query.get("look") ?? "content", app: this.subject.app, previous });
     this.side.replaceChildren(this.runView);
     // Its questions are asked here from now on, not in the bar.
     touch("asks", n);

@@ -20,7 +20,8 @@ export const prose = (text) => cut(text, FIRST, marked);
 export const description = (text) => cut(text, FIRST_OF_DESCRIPTION, marked);
 
 /** What is said below a field. */
-export const about = (text) => cut(text, FIRST_OF_FIELD, (some) => (some.length <= MARKDOWN_MOST ? h("div.about", null, some) : longText(some)));
+export const about = (text) =>
+  cut(text, FIRST_OF_FIELD, (some) => (some.length <= MARKDOWN_MOST ? h("div.about", null, some) : longText(some)));
 
 /** A title or a name, which should be a line. */
 export const brief = (text) => (text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text);
@@ -30,12 +31,19 @@ function cut(text, { characters, lines }, draw) {
   const line = endOfLine(text, lines);
   // A few words more are no reason to hide them.
   if (text.length <= characters * 1.5 && endOfLine(text, lines * 1.5) >= text.length) return draw(text);
-  const end = line <= characters ? line : Math.max(text.lastIndexOf("\n", characters), text.lastIndexOf(" ", characters), characters / 2);
+  const end =
+    line <= characters
+      ? line
+      : Math.max(text.lastIndexOf("\n", characters), text.lastIndexOf(" ", characters), characters / 2);
   const box = h("div.cut", { tabindex: "-1" });
-  const all = button(`Show all (${text.length.toLocaleString("en")} characters)`, () => {
-    box.replaceChildren(draw(text));
-    box.focus();
-  }, { look: "link" });
+  const all = button(
+    `Show all (${text.length.toLocaleString("en")} characters)`,
+    () => {
+      box.replaceChildren(draw(text));
+      box.focus();
+    },
+    { look: "link" },
+  );
   box.append(draw(`${text.slice(0, end).trimEnd()} …`), all);
   return box;
 }

@@ -24,9 +24,16 @@ export function result(exchange, look, see) {
   const app = appOf(exchange);
   if (app) choices.push(["app", "App"]);
   const chosen = choices.some(([id]) => id === look) ? look : choices[0][0];
-  const tools = h("div.tools", null,
+  const tools = h(
+    "div.tools",
+    null,
     copyButton("Copy the result", () => print(value, 2), { quiet: true, look: "bare" }),
-    button("Save the result", () => save(`${exchange.object ?? "result"}-${exchange.n}.json`, print(value, 2)), { picture: "save", quiet: true, look: "bare" }));
+    button("Save the result", () => save(`${exchange.object ?? "result"}-${exchange.n}.json`, print(value, 2)), {
+      picture: "save",
+      quiet: true,
+      look: "bare",
+    }),
+  );
   const body = {
     content: () => h("div.content", null, contentOf(blocks, structured), check(exchange)),
     structured: () => h("div.content", null, tree(structured ?? value), check(exchange)),
@@ -43,16 +50,28 @@ function appOf(exchange) {
 function blocksOf(value) {
   if (Array.isArray(value.content)) return value.content;
   if (Array.isArray(value.contents)) return value.contents.map((resource) => ({ type: "resource", resource }));
-  if (Array.isArray(value.messages)) return value.messages.filter(isObject).flatMap((message) => [].concat(message.content).map((block) => ({ ...block, role: message.role })));
+  if (Array.isArray(value.messages)) {
+    return value.messages
+      .filter(isObject)
+      .flatMap((message) => [].concat(message.content).map((block) => ({ ...block, role: message.role })));
+  }
   return null;
 }
 
 function contentOf(blocks, structured) {
-  const says = structured !== undefined && blocks.length === 1 && blocks[0]?.type === "text" && saysSame(blocks[0].text, structured);
-  if (says) return [tree(structured), h("p.dim.small", null, "The text content says the same as the structured content.")];
+  const says =
+    structured !== undefined &&
+    blocks.length === 1 &&
+    blocks[0]?.type === "text" &&
+    saysSame(blocks[0].text, structured);
+  if (says) {
+    return [tree(structured), h("p.dim.small", null, "The text content says the same as the structured content.")];
+  }
   const shown = blocks.map((block) => contentBlock(block));
   if (!blocks.length) shown.push(h("p.dim", null, "No content."));
-  if (structured !== undefined) shown.push(h("div.block", null, h("div.kind", null, "structured content"), tree(structured)));
+  if (structured !== undefined) {
+    shown.push(h("div.block", null, h("div.kind", null, "structured content"), tree(structured)));
+  }
   return shown;
 }
 
@@ -68,7 +87,16 @@ function saysSame(text, structured) {
 function check({ outputCheck }) {
   if (!outputCheck) return null;
   if (outputCheck.ok) return h("p.verdict.ok", null, "The structured content fits the output schema.");
-  return h("div.verdict.error", null, h("p", null, `The structured content breaks the output schema: ${plural(outputCheck.problems.length, "problem")}`), h("ul", null, outputCheck.problems.map((one) => h("li", null, one))));
+  return h(
+    "div.verdict.error",
+    null,
+    h("p", null, `The structured content breaks the output schema: ${plural(outputCheck.problems.length, "problem")}`),
+    h(
+      "ul",
+      null,
+      outputCheck.problems.map((one) => h("li", null, one)),
+    ),
+  );
 }
 
 /** One block of content; what is none is shown as it came. */
@@ -97,16 +125,33 @@ const BLOCKS = {
   image: (block) => media("image", block.data, block.mimeType),
   audio: (block) => media("audio", block.data, block.mimeType),
   resource: ({ resource }) => {
-    const head = h("div.kind", null, `${resource.uri ?? "resource"}${resource.mimeType ? ` · ${resource.mimeType}` : ""}`);
-    if (typeof resource.blob === "string") return [head, media(/^(image|audio)/.exec(resource.mimeType ?? "")?.[0], resource.blob, resource.mimeType, resource.uri)];
+    const head = h(
+      "div.kind",
+      null,
+      `${resource.uri ?? "resource"}${resource.mimeType ? ` · ${resource.mimeType}` : ""}`,
+    );
+    if (typeof resource.blob === "string") {
+      return [
+        head,
+        media(/^(image|audio)/.exec(resource.mimeType ?? "")?.[0], resource.blob, resource.mimeType, resource.uri),
+      ];
+    }
     return [head, text(resource.text ?? "", resource.mimeType)];
   },
-  resource_link: (block) => [h("div.kind", null, "link to a resource"), h("div", null, h("code", null, block.uri), block.name ? ` ${block.title ?? block.name}` : ""), block.description ? about(block.description) : ""],
+  resource_link: (block) => [
+    h("div.kind", null, "link to a resource"),
+    h("div", null, h("code", null, block.uri), block.name ? ` ${block.title ?? block.name}` : ""),
+    block.description ? about(block.description) : "",
+  ],
 };
 
 function annotations(given) {
   if (!isObject(given)) return null;
-  const parts = [given.audience && `for ${[].concat(given.audience).join(" and ")}`, given.priority !== undefined && `priority ${given.priority}`, given.lastModified].filter(Boolean);
+  const parts = [
+    given.audience && `for ${[].concat(given.audience).join(" and ")}`,
+    given.priority !== undefined && `priority ${given.priority}`,
+    given.lastModified,
+  ].filter(Boolean);
   return parts.length ? parts.join(" · ") : null;
 }
 
@@ -115,10 +160,14 @@ function text(value, type) {
   if (!isMarked) return json(value, type) ?? longText(value);
   const place = h("div");
   let isSource = false;
-  const swap = button("Source", () => {
-    isSource = !isSource;
-    draw();
-  }, { look: "link" });
+  const swap = button(
+    "Source",
+    () => {
+      isSource = !isSource;
+      draw();
+    },
+    { look: "link" },
+  );
   const draw = () => {
     place.replaceChildren(isSource ? longText(value) : markdown(value));
     swap.lastChild.textContent = isSource ? "Rendered" : "Source";
@@ -139,15 +188,28 @@ function json(value, type) {
 
 function media(kind, data, type, name) {
   const size = Math.floor(((data?.length ?? 0) * 3) / 4);
-  const about = h("div.kind.file", null, `${kind ?? "binary"} · ${type ?? "unknown type"} · ${bytes(size)} `, button("Save", () => save(fileName(name, type), bytesOf(data), type), { picture: "save", look: "link" }));
+  const about = h(
+    "div.kind.file",
+    null,
+    `${kind ?? "binary"} · ${type ?? "unknown type"} · ${bytes(size)} `,
+    button("Save", () => save(fileName(name, type), bytesOf(data), type), { picture: "save", look: "link" }),
+  );
   const from = `data:${type};base64,${data}`;
   const odd = (event) => event.target.replaceWith(h("p.dim", null, `The browser cannot show this as ${type}.`));
-  if (kind === "image") return h("figure", null, h("img", { src: from, alt: `image of type ${type}`, loading: "lazy", onerror: odd }), about);
+  if (kind === "image") {
+    return h(
+      "figure",
+      null,
+      h("img", { src: from, alt: `image of type ${type}`, loading: "lazy", onerror: odd }),
+      about,
+    );
+  }
   if (kind === "audio") return h("figure", null, h("audio", { src: from, controls: true, onerror: odd }), about);
   return about;
 }
 
-const fileName = (name, type) => name?.split("/").at(-1) || `content.${(type ?? "").split("/").at(-1)?.split("+")[0] || "bin"}`;
+const fileName = (name, type) =>
+  name?.split("/").at(-1) || `content.${(type ?? "").split("/").at(-1)?.split("+")[0] || "bin"}`;
 
 function bytesOf(data) {
   try {

@@ -59,8 +59,21 @@ export class Run extends View {
     const isToolError = status === "done" && value?.isError === true;
     const word = isToolError ? "the tool failed" : (WORDS[status] ?? status);
     const elapsed = Math.max(0, (ended ?? Date.now()) - started);
-    const facts = [span(elapsed), ended && size ? bytes(size) : null, rounds > 1 || status === "asked" ? plural(rounds, "round") : null, taskId ? taskWords(task) : null].filter(Boolean);
-    const parts = [h(`span.pill.${isToolError ? "failed" : status}`, null, ["done"].includes(status) && !isToolError ? icon("check") : null, word), h("span.facts", null, facts.join(" · "))];
+    const facts = [
+      span(elapsed),
+      ended && size ? bytes(size) : null,
+      rounds > 1 || status === "asked" ? plural(rounds, "round") : null,
+      taskId ? taskWords(task) : null,
+    ].filter(Boolean);
+    const parts = [
+      h(
+        `span.pill.${isToolError ? "failed" : status}`,
+        null,
+        ["done"].includes(status) && !isToolError ? icon("check") : null,
+        word,
+      ),
+      h("span.facts", null, facts.join(" · ")),
+    ];
     if (!ended) parts.push(button("Cancel", () => this.cancel(), { title: "Cancel this call (Esc)" }));
     else parts.push(copyButton("Copy command line", () => this.exchange.command ?? "", { quiet: true, look: "bare" }));
     const bar = ended ? null : status === "asked" && !progress ? h("div.waiting") : progressBar(progress, elapsed);
@@ -73,15 +86,34 @@ export class Run extends View {
       }
     }
     this.shownStatus = status;
-    this.head.replaceChildren(h("div.facing", null, parts), bar ?? "", error && status === "cancelled" ? h("p.dim", null, error.message) : "");
+    this.head.replaceChildren(
+      h("div.facing", null, parts),
+      bar ?? "",
+      error && status === "cancelled" ? h("p.dim", null, error.message) : "",
+    );
   }
   drawLine() {
     const { started, ended, server, taskId } = this.exchange;
-    const wire = (state.wireOf.get(this.n) ?? []).filter((row) => !QUIET.has(row.method) && row.kind !== "http").map((row) => ({ time: row.time, row }));
-    const logs = state.logs.filter((log) => log.server === server && log.time >= started && log.time <= (ended ?? Infinity)).map((log) => ({ time: log.time, log }));
+    const wire = (state.wireOf.get(this.n) ?? [])
+      .filter((row) => !QUIET.has(row.method) && row.kind !== "http")
+      .map((row) => ({ time: row.time, row }));
+    const logs = state.logs
+      .filter((log) => log.server === server && log.time >= started && log.time <= (ended ?? Infinity))
+      .map((log) => ({ time: log.time, log }));
     const all = [...wire, ...logs].sort((one, other) => one.time - other.time);
-    const shown = all.slice(-MOST_LINES).map((entry) => h("li", null, h("span.when", null, span(Math.max(0, entry.time - started))), entry.row ? message(entry.row) : logLine(entry.log)));
-    if (all.length > MOST_LINES) shown.unshift(h("li.dim", null, `${all.length - MOST_LINES} earlier lines are in the wire and in the logs`));
+    const shown = all
+      .slice(-MOST_LINES)
+      .map((entry) =>
+        h(
+          "li",
+          null,
+          h("span.when", null, span(Math.max(0, entry.time - started))),
+          entry.row ? message(entry.row) : logLine(entry.log),
+        ),
+      );
+    if (all.length > MOST_LINES) {
+      shown.unshift(h("li.dim", null, `${all.length - MOST_LINES} earlier lines are in the wire and in the logs`));
+    }
     if (taskId) shown.push(h("li", null, h("span.when", null, "task"), h("span.what", null, h("code", null, taskId))));
     this.line.replaceChildren(...shown);
   }
@@ -108,9 +140,15 @@ export class Run extends View {
   }
   outcome(exchange) {
     if (exchange.error && !exchange.result) {
-      return h("div", null, exchange.status === "cancelled" ? cancelled(exchange) : [failure(exchange.error), rawAnswer(exchange)]);
+      return h(
+        "div",
+        null,
+        exchange.status === "cancelled" ? cancelled(exchange) : [failure(exchange.error), rawAnswer(exchange)],
+      );
     }
-    if (!exchange.result) return h("p.dim", null, exchange.status === "cancelled" ? cancelled(exchange) : "There is no result.");
+    if (!exchange.result) {
+      return h("p.dim", null, exchange.status === "cancelled" ? cancelled(exchange) : "There is no result.");
+    }
     const shown = this.app ? { ...exchange, app: this.app } : exchange;
     return result(shown, this.look, (look) => {
       this.look = look;
@@ -131,7 +169,12 @@ function rawAnswer({ n }) {
   const box = h("div.rawanswer");
   const show = async () => {
     const whole = await get(`wire/${row.seq}`).catch((error) => ({ message: error.message }));
-    box.replaceChildren(h("div.kind", null, "raw answer"), whole.message === null && whole.http ? tree(whole.http, { search: false }) : longText((most) => print(whole.message, 2, most)));
+    box.replaceChildren(
+      h("div.kind", null, "raw answer"),
+      whole.message === null && whole.http
+        ? tree(whole.http, { search: false })
+        : longText((most) => print(whole.message, 2, most)),
+    );
   };
   box.append(button("Raw answer", show, { look: "link" }));
   return box;
@@ -142,7 +185,14 @@ function taskWords(task) {
   const left = keptFor(task);
   const every = Number(task?.pollIntervalMs ?? task?.pollInterval);
   const isOpen = task?.status === "working" || task?.status === "input_required";
-  return ["task", task?.status, isOpen && every > 0 ? `asked every ${span(every)}` : null, left === null ? null : left > 0 ? `kept for ${span(left)}` : "no longer kept"].filter(Boolean).join(" · ");
+  return [
+    "task",
+    task?.status,
+    isOpen && every > 0 ? `asked every ${span(every)}` : null,
+    left === null ? null : left > 0 ? `kept for ${span(left)}` : "no longer kept",
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 function cancelled(exchange) {
@@ -151,8 +201,15 @@ function cancelled(exchange) {
   const answered = sent && wire.some((row) => row.direction === "in" && row.time >= sent.time && row.seq > sent.seq);
   const last = wire.findLast((row) => row.kind === "request" || row.kind === "response");
   const told = sent
-    ? [h("code", null, sent.method), ` was sent; the server ${answered ? "answered after it" : "has not answered since"}.`]
-    : [last?.direction === "in" && last.kind === "response" ? "The server was waiting for an answer and had no request under way, so nothing was sent." : "The request was ended; the server hears that the stream closed."];
+    ? [
+        h("code", null, sent.method),
+        ` was sent; the server ${answered ? "answered after it" : "has not answered since"}.`,
+      ]
+    : [
+        last?.direction === "in" && last.kind === "response"
+          ? "The server was waiting for an answer and had no request under way, so nothing was sent."
+          : "The request was ended; the server hears that the stream closed.",
+      ];
   return h("p.dim", null, told, exchange.error?.message ? ` ${exchange.error.message}` : "");
 }
 
@@ -162,17 +219,39 @@ function progressBar(progress, elapsed) {
   const done = Number(progress.progress);
   const rate = elapsed > 500 && done > 0 ? `${(done / (elapsed / 1000)).toFixed(1)}/s` : null;
   const isOpen = progress.total === undefined || progress.total === null;
-  const words = [isOpen ? (done > 0 ? String(done) : null) : `${done}/${total}`, progress.message, rate].filter(Boolean).join(" · ");
-  const bar = h("progress", { "aria-label": "Progress", ...(total > 0 ? { max: total, value: Math.min(done, total) } : {}) });
+  const words = [isOpen ? (done > 0 ? String(done) : null) : `${done}/${total}`, progress.message, rate]
+    .filter(Boolean)
+    .join(" · ");
+  const bar = h("progress", {
+    "aria-label": "Progress",
+    ...(total > 0 ? { max: total, value: Math.min(done, total) } : {}),
+  });
   return h("div.progress", null, bar, h("span", null, words));
 }
 
 function message(row) {
   const words = [row.method ?? row.kind, row.object].filter(Boolean).join(" ");
-  return h("span.what", null, icon(row.direction), h("span", null, words), h("span.dim", null, [row.status, row.ms !== null && row.ms !== undefined && row.kind === "response" ? span(row.ms) : null].filter(Boolean).join(" · ")));
+  return h(
+    "span.what",
+    null,
+    icon(row.direction),
+    h("span", null, words),
+    h(
+      "span.dim",
+      null,
+      [row.status, row.ms !== null && row.ms !== undefined && row.kind === "response" ? span(row.ms) : null]
+        .filter(Boolean)
+        .join(" · "),
+    ),
+  );
 }
 
 function logLine(log) {
   const text = typeof log.data === "string" ? log.data : print(log.data, 0, 300);
-  return h(`span.what.log.${log.level}`, null, h("span.level", null, log.level), h("span", null, log.logger ? `${log.logger}: ${text}` : text));
+  return h(
+    `span.what.log.${log.level}`,
+    null,
+    h("span.level", null, log.level),
+    h("span", null, log.logger ? `${log.logger}: ${text}` : text),
+  );
 }

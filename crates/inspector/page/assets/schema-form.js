@@ -45,19 +45,52 @@ export class SchemaForm extends View {
       this.draft = null;
       this.heard();
     };
-    const isPlain = (kind.kind === "object" && Object.keys(kind.schema.properties).length === 0) || (kind.kind === "map" && kind.schema.additionalProperties === undefined && !kind.schema.patternProperties);
+    const isPlain =
+      (kind.kind === "object" && Object.keys(kind.schema.properties).length === 0) ||
+      (kind.kind === "map" && kind.schema.additionalProperties === undefined && !kind.schema.patternProperties);
     const isEmpty = isPlain && isObject(this.value) && !Object.keys(this.value).length;
     const id = this.form.id();
     const body = isEmpty
       ? h("p.dim", null, "No arguments.")
-      : control({ form: this.form, kind, value: this.value, path: "", id, name: this.label, isRequired: true, emit, reset: emit });
+      : control({
+          form: this.form,
+          kind,
+          value: this.value,
+          path: "",
+          id,
+          name: this.label,
+          isRequired: true,
+          emit,
+          reset: emit,
+        });
     this.lost = h("div.problem");
-    const held = this.draft === null ? null : h("div.note", null, `The JSON view holds text that is not JSON (${this.draft.error}). This form shows the last value that was.`);
-    this.replaceChildren(h("div.schemaform", { role: "group", "aria-label": this.label }, h("span", { hidden: true, id: `${id}-label` }, this.label), held, body, this.lost));
+    const held =
+      this.draft === null
+        ? null
+        : h(
+            "div.note",
+            null,
+            `The JSON view holds text that is not JSON (${this.draft.error}). This form shows the last value that was.`,
+          );
+    this.replaceChildren(
+      h(
+        "div.schemaform",
+        { role: "group", "aria-label": this.label },
+        h("span", { hidden: true, id: `${id}-label` }, this.label),
+        held,
+        body,
+        this.lost,
+      ),
+    );
   }
   drawJson() {
     const note = h("div.problem", { id: "json-problem", role: "status" });
-    const area = h("textarea.code.whole", { spellcheck: "false", "aria-label": `${this.label} as JSON`, "aria-describedby": "json-problem", value: this.draft?.text ?? print(this.value, 2) });
+    const area = h("textarea.code.whole", {
+      spellcheck: "false",
+      "aria-label": `${this.label} as JSON`,
+      "aria-describedby": "json-problem",
+      value: this.draft?.text ?? print(this.value, 2),
+    });
     const tell = (error) => {
       note.textContent = error ?? "";
       area.toggleAttribute("aria-invalid", Boolean(error));
@@ -95,7 +128,9 @@ export class SchemaForm extends View {
     const problems = this.problems.filter((problem) => !isFresh || problem.message !== "is required");
     const lost = this.form.mark(problems);
     const shown = this.draft ? [] : this.view === "json" ? problems : lost;
-    this.lost?.replaceChildren(...shown.map((problem) => h("div", null, `${problem.path || "value"}: ${problem.message}`)));
+    this.lost?.replaceChildren(
+      ...shown.map((problem) => h("div", null, `${problem.path || "value"}: ${problem.message}`)),
+    );
   }
   focusFirst() {
     this.touched = true;
@@ -109,5 +144,7 @@ customElements.define("tb-form", SchemaForm);
 
 /** Whether a schema has a field whose text is not to be seen. */
 export function hasSecret(schema) {
-  return Object.values(resolve(schema, schema).properties ?? {}).some((one) => one?.format === "password" || one?.writeOnly);
+  return Object.values(resolve(schema, schema).properties ?? {}).some(
+    (one) => one?.format === "password" || one?.writeOnly,
+  );
 }

@@ -6,7 +6,17 @@ import { isObject, kindOf, same } from "./json.js";
 const MOST_STEPS = 50;
 
 /** Members that are used, by what they have to be. */
-const WANTED = { required: Array.isArray, enum: Array.isArray, allOf: Array.isArray, anyOf: Array.isArray, oneOf: Array.isArray, properties: isObject, patternProperties: isObject, title: isText, description: isText };
+const WANTED = {
+  required: Array.isArray,
+  enum: Array.isArray,
+  allOf: Array.isArray,
+  anyOf: Array.isArray,
+  oneOf: Array.isArray,
+  properties: isObject,
+  patternProperties: isObject,
+  title: isText,
+  description: isText,
+};
 
 function isText(value) {
   return typeof value === "string";
@@ -56,7 +66,9 @@ function decoded(part) {
 function find(reference, root) {
   if (reference === "#") return root;
   if (reference.startsWith("#/")) {
-    return reference.slice(2).split("/")
+    return reference
+      .slice(2)
+      .split("/")
       .map((part) => decoded(part).replaceAll("~1", "/").replaceAll("~0", "~"))
       .reduce((at, part) => at?.[part], root);
   }
@@ -68,12 +80,21 @@ function find(reference, root) {
 export function shape(given, root) {
   const schema = resolve(given, root);
   if ("const" in schema) return { kind: "const", schema };
-  if (Array.isArray(schema.enum)) return choice(schema, schema.enum.map((value, index) => ({ value, label: schema.enumNames?.[index] })));
+  if (Array.isArray(schema.enum)) {
+    return choice(
+      schema,
+      schema.enum.map((value, index) => ({ value, label: schema.enumNames?.[index] })),
+    );
+  }
   const alternatives = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(alternatives)) return union(schema, alternatives, root);
   if (Array.isArray(schema.type)) {
     const { type, ...rest } = schema;
-    return union(schema, type.map((one) => ({ ...rest, type: one, title: undefined, description: undefined })), root);
+    return union(
+      schema,
+      type.map((one) => ({ ...rest, type: one, title: undefined, description: undefined })),
+      root,
+    );
   }
   const type = schema.type ?? guess(schema);
   if (type === "object") return { kind: schema.properties ? "object" : "map", schema };
@@ -91,25 +112,44 @@ function guess(schema) {
 function choice(schema, options) {
   if (options.some((option) => option.value === null) && options.length > 1) {
     const some = options.filter((option) => option.value !== null);
-    return { kind: "nullable", schema, inner: { enum: some.map((option) => option.value), enumNames: some.map((option) => option.label) } };
+    return {
+      kind: "nullable",
+      schema,
+      inner: { enum: some.map((option) => option.value), enumNames: some.map((option) => option.label) },
+    };
   }
-  return { kind: "enum", schema, options: options.map(({ value, label }) => ({ value, label: label ?? (typeof value === "string" ? value : JSON.stringify(value)) })) };
+  return {
+    kind: "enum",
+    schema,
+    options: options.map(({ value, label }) => ({
+      value,
+      label: label ?? (typeof value === "string" ? value : JSON.stringify(value)),
+    })),
+  };
 }
 
 function union(schema, alternatives, root) {
   const { oneOf, anyOf, type, ...beside } = schema;
   const resolved = alternatives.map((one) => resolve(one, root));
   if (resolved.length && resolved.every((one) => "const" in one)) {
-    return choice(schema, resolved.map((one) => ({ value: one.const, label: one.title })));
+    return choice(
+      schema,
+      resolved.map((one) => ({ value: one.const, label: one.title })),
+    );
   }
   const some = alternatives.filter((one, index) => resolved[index].type !== "null" && resolved[index].const !== null);
-  const withBeside = (one) => (beside.properties ? { allOf: [one, { properties: beside.properties, required: beside.required ?? [] }] } : one);
+  const withBeside = (one) =>
+    beside.properties ? { allOf: [one, { properties: beside.properties, required: beside.required ?? [] }] } : one;
   if (some.length < alternatives.length) {
     const inner = some.length === 1 ? withBeside(some[0]) : { anyOf: some };
     return { kind: "nullable", schema: beside, inner };
   }
   if (some.length === 1) return shape(withBeside(some[0]), root);
-  return { kind: "union", schema: beside, variants: some.map((one, index) => ({ schema: withBeside(one), label: label(one, root, index) })) };
+  return {
+    kind: "union",
+    schema: beside,
+    variants: some.map((one, index) => ({ schema: withBeside(one), label: label(one, root, index) })),
+  };
 }
 
 function label(given, root, index) {
@@ -135,11 +175,13 @@ export function fits(value, given, root) {
   const types = schema.type ? [].concat(schema.type) : [];
   if (types.length && !types.some((type) => type === kind || (type === "integer" && kind === "number"))) return false;
   if (kind !== "object") return true;
-  return (schema.required ?? []).every((key) => key in value)
-    && Object.entries(schema.properties ?? {}).every(([key, inner]) => {
+  return (
+    (schema.required ?? []).every((key) => key in value) &&
+    Object.entries(schema.properties ?? {}).every(([key, inner]) => {
       const tag = resolve(inner, root);
       return !(key in value) || !("const" in tag) || same(tag.const, value[key]);
-    });
+    })
+  );
 }
 
 /** What a required field holds before anybody touched it; undefined is nothing. */

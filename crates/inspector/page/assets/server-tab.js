@@ -26,20 +26,40 @@ export class ServerTab extends View {
     const focused = document.activeElement?.dataset?.keep;
     this.replaceChildren(
       h("h1", null, server.name),
-      h("p.connection", null, h(`span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`, null, server.status), server.status === "open" ? h("span", null, sentence(server)) : ""),
+      h(
+        "p.connection",
+        null,
+        h(
+          `span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`,
+          null,
+          server.status,
+        ),
+        server.status === "open" ? h("span", null, sentence(server)) : "",
+      ),
       server.error ? failure(server.error) : "",
       this.controls(server),
-      h("div.sections", null,
+      h(
+        "div.sections",
+        null,
         section("About", facts(server)),
         isRemote(server) ? section("Authorization", this.authorization(server)) : "",
         server.instructions ? section("Instructions", prose(server.instructions)) : "",
         server.capabilities ? section("Capabilities", tree(server.capabilities, { search: false })) : "",
         section("Changes", changes(this.server)),
-        server.stderr?.length ? section("Standard error", h("pre.text.stderr", { tabindex: "0" }, server.stderr.join("\n"))) : ""));
+        server.stderr?.length
+          ? section("Standard error", h("pre.text.stderr", { tabindex: "0" }, server.stderr.join("\n")))
+          : "",
+      ),
+    );
     if (focused) this.querySelector(`[data-keep="${focused}"]`)?.focus();
   }
   controls(server) {
-    const pin = h("select", { "aria-label": "Revision", "data-keep": "pin" }, h("option", { value: "" }, "any revision"), REVISIONS.map((one) => h("option", { value: one }, one)));
+    const pin = h(
+      "select",
+      { "aria-label": "Revision", "data-keep": "pin" },
+      h("option", { value: "" }, "any revision"),
+      REVISIONS.map((one) => h("option", { value: one }, one)),
+    );
     pin.value = this.pinned ?? "";
     pin.addEventListener("change", () => (this.pinned = pin.value));
     const act = (path, body) => async () => {
@@ -50,19 +70,64 @@ export class ServerTab extends View {
         this.append(h("p.problem", { role: "alert" }, error.message));
       }
     };
-    return h("div.actions", null, pin,
-      button(server.status === "open" ? "Connect again" : server.status === "failed" ? "Retry" : "Connect", act("connect", () => (this.pinned ? { revision: this.pinned } : {})), { look: server.status === "open" ? "plain" : "main", "data-keep": "connect" }),
+    return h(
+      "div.actions",
+      null,
+      pin,
+      button(
+        server.status === "open" ? "Connect again" : server.status === "failed" ? "Retry" : "Connect",
+        act("connect", () => (this.pinned ? { revision: this.pinned } : {})),
+        { look: server.status === "open" ? "plain" : "main", "data-keep": "connect" },
+      ),
       server.status === "open" ? button("Close the connection", act("close"), { "data-keep": "close" }) : null,
-      button("Remove from this list", async () => {
-        await remove(`servers/${server.id}`);
-        state.servers.delete(server.id);
-        touch("servers", server.id);
-      }, { "data-keep": "remove" }));
+      button(
+        "Remove from this list",
+        async () => {
+          await remove(`servers/${server.id}`);
+          state.servers.delete(server.id);
+          touch("servers", server.id);
+        },
+        { "data-keep": "remove" },
+      ),
+    );
   }
   authorization(server) {
     const steps = state.auth.get(server.id) ?? [];
-    return [steps.length ? h("ol.steps", null, steps.map((step) => h("li", null, h(`span.pill.${{ doing: "running", done: "done", failed: "failed", missing: "cancelled" }[step.state]}`, null, step.state === "missing" ? "not there" : step.state), h("span", null, step.step), detail(step.detail), step.url && step.state === "doing" ? link(step.url) : ""))) : h("p.dim", null, "No authorization has taken place."),
-      h("div.actions", null, button("Sign in", () => post(`servers/${server.id}/login`).catch((error) => this.append(h("p.problem", { role: "alert" }, error.message))), { "data-keep": "login" }), button("Sign out", () => post(`servers/${server.id}/logout`).catch(() => {}), { "data-keep": "logout" }))];
+    return [
+      steps.length
+        ? h(
+            "ol.steps",
+            null,
+            steps.map((step) =>
+              h(
+                "li",
+                null,
+                h(
+                  `span.pill.${{ doing: "running", done: "done", failed: "failed", missing: "cancelled" }[step.state]}`,
+                  null,
+                  step.state === "missing" ? "not there" : step.state,
+                ),
+                h("span", null, step.step),
+                detail(step.detail),
+                step.url && step.state === "doing" ? link(step.url) : "",
+              ),
+            ),
+          )
+        : h("p.dim", null, "No authorization has taken place."),
+      h(
+        "div.actions",
+        null,
+        button(
+          "Sign in",
+          () =>
+            post(`servers/${server.id}/login`).catch((error) =>
+              this.append(h("p.problem", { role: "alert" }, error.message)),
+            ),
+          { "data-keep": "login" },
+        ),
+        button("Sign out", () => post(`servers/${server.id}/logout`).catch(() => {}), { "data-keep": "logout" }),
+      ),
+    ];
   }
 }
 customElements.define("tb-server", ServerTab);
@@ -86,17 +151,55 @@ const section = (name, ...body) => h("section", null, h("h2", null, name), body)
 /** The connection in words. */
 export function sentence(server) {
   if (server.status !== "open") return server.error?.message ?? server.status;
-  return [server.revision, server.era, server.transport, server.latencyMs !== null && server.latencyMs !== undefined ? span(Number(server.latencyMs)) : null].filter(Boolean).join(" · ");
+  return [
+    server.revision,
+    server.era,
+    server.transport,
+    server.latencyMs !== null && server.latencyMs !== undefined ? span(Number(server.latencyMs)) : null,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 function facts(server) {
   const info = server.info ?? {};
-  const rows = [["name", info.name], ["title", info.title], ["version", info.version], ["description", info.description], ["website", info.websiteUrl], ["target", server.target], ["known from", server.source]];
-  return h("dl.headers", null, rows.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, name === "description" ? about(String(value)) : String(value))]));
+  const rows = [
+    ["name", info.name],
+    ["title", info.title],
+    ["version", info.version],
+    ["description", info.description],
+    ["website", info.websiteUrl],
+    ["target", server.target],
+    ["known from", server.source],
+  ];
+  return h(
+    "dl.headers",
+    null,
+    rows
+      .filter(([, value]) => value)
+      .flatMap(([name, value]) => [
+        h("dt", null, name),
+        h("dd", null, name === "description" ? about(String(value)) : String(value)),
+      ]),
+  );
 }
 
 function changes(id) {
-  const own = state.changes.filter((change) => change.server === id).slice(-20).reverse();
+  const own = state.changes
+    .filter((change) => change.server === id)
+    .slice(-20)
+    .reverse();
   if (!own.length) return h("p.dim", null, "None heard of yet.");
-  return h("ul.plainlist", null, own.map((change) => h("li", null, h("span.when", null, time(change.time)), ` ${change.kind === "missed" ? "some changes were missed" : change.kind} ${change.uri ?? ""}`)));
+  return h(
+    "ul.plainlist",
+    null,
+    own.map((change) =>
+      h(
+        "li",
+        null,
+        h("span.when", null, time(change.time)),
+        ` ${change.kind === "missed" ? "some changes were missed" : change.kind} ${change.uri ?? ""}`,
+      ),
+    ),
+  );
 }

@@ -127,7 +127,9 @@ const TAKES = {
     // From then on questions are told of by themselves.
     if (isOld && !exchange.ended) for (const ask of exchange.asks ?? []) state.asks.set(ask.id, ask);
     touch("exchanges", exchange.n);
-    if (!isOld && exchange.ended && !before?.ended) announce(`${exchange.object ?? exchange.method} ${exchange.status}`);
+    if (!isOld && exchange.ended && !before?.ended) {
+      announce(`${exchange.object ?? exchange.method} ${exchange.status}`);
+    }
   },
   ask(ask) {
     state.asks.set(ask.id, ask);
@@ -208,7 +210,10 @@ export async function loadOffer(id, isFresh = false) {
     takeOffer(id, await get(`servers/${id}/offer${isFresh ? "?fresh=1" : ""}`));
   } catch (error) {
     state.offers.set(id, {
-      tools: [], prompts: [], resources: [], resourceTemplates: [],
+      tools: [],
+      prompts: [],
+      resources: [],
+      resourceTemplates: [],
       problems: [{ list: "everything", error: { who: "transport", message: error.message, causes: [] } }],
     });
     touch("offers", id);

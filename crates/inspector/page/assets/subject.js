@@ -30,15 +30,26 @@ export function marks(tool) {
   return list;
 }
 
-export const isDestructive = (tool) => tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true;
+export const isDestructive = (tool) =>
+  tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true;
 
 function ofTool(tool) {
   return {
-    item: tool, name: tool.name, title: tool.title ?? tool.annotations?.title, description: tool.description,
-    method: "tools/call", verb: "call", act: "Call", object: tool.name,
-    schema: isObject(tool.inputSchema) ? tool.inputSchema : { type: "object" }, marks: marks(tool), isDestructive: isDestructive(tool),
-    task: tool.execution?.taskSupport, app: tool._meta?.ui?.resourceUri ?? tool._meta?.["ui/resourceUri"],
-    params: (value) => ({ name: tool.name, arguments: value }), values: (params) => params?.arguments ?? {},
+    item: tool,
+    name: tool.name,
+    title: tool.title ?? tool.annotations?.title,
+    description: tool.description,
+    method: "tools/call",
+    verb: "call",
+    act: "Call",
+    object: tool.name,
+    schema: isObject(tool.inputSchema) ? tool.inputSchema : { type: "object" },
+    marks: marks(tool),
+    isDestructive: isDestructive(tool),
+    task: tool.execution?.taskSupport,
+    app: tool._meta?.ui?.resourceUri ?? tool._meta?.["ui/resourceUri"],
+    params: (value) => ({ name: tool.name, arguments: value }),
+    values: (params) => params?.arguments ?? {},
   };
 }
 
@@ -46,34 +57,72 @@ function ofPrompt(prompt, server) {
   const given = prompt.arguments ?? [];
   const schema = {
     type: "object",
-    properties: Object.fromEntries(given.map((one) => [one.name, { type: "string", title: one.title, description: one.description }])),
+    properties: Object.fromEntries(
+      given.map((one) => [one.name, { type: "string", title: one.title, description: one.description }]),
+    ),
     required: given.filter((one) => one.required).map((one) => one.name),
     additionalProperties: false,
   };
   return {
-    item: prompt, name: prompt.name, title: prompt.title, description: prompt.description, method: "prompts/get", verb: "get", act: "Get", object: prompt.name, schema, marks: [],
+    item: prompt,
+    name: prompt.name,
+    title: prompt.title,
+    description: prompt.description,
+    method: "prompts/get",
+    verb: "get",
+    act: "Get",
+    object: prompt.name,
+    schema,
+    marks: [],
     complete: completing(server, { type: "ref/prompt", name: prompt.name }),
-    params: (value) => ({ name: prompt.name, ...(Object.keys(value).length ? { arguments: value } : {}) }), values: (params) => params?.arguments ?? {},
+    params: (value) => ({ name: prompt.name, ...(Object.keys(value).length ? { arguments: value } : {}) }),
+    values: (params) => params?.arguments ?? {},
   };
 }
 
 function ofResource(resource) {
   return {
-    item: resource, name: resource.uri, title: resource.title ?? resource.name, description: resource.description, method: "resources/read", verb: "read", act: "Read",
-    object: resource.uri, schema: { type: "object", properties: {}, additionalProperties: false }, marks: [], uri: () => resource.uri,
+    item: resource,
+    name: resource.uri,
+    title: resource.title ?? resource.name,
+    description: resource.description,
+    method: "resources/read",
+    verb: "read",
+    act: "Read",
+    object: resource.uri,
+    schema: { type: "object", properties: {}, additionalProperties: false },
+    marks: [],
+    uri: () => resource.uri,
     about: [resource.mimeType, resource.size !== undefined && `${resource.size} bytes`].filter(Boolean).join(" · "),
-    params: () => ({ uri: resource.uri }), values: () => ({}), isFixed: true,
+    params: () => ({ uri: resource.uri }),
+    values: () => ({}),
+    isFixed: true,
   };
 }
 
 function ofTemplate(template, server) {
   const found = variables(template.uriTemplate);
-  const schema = { type: "object", properties: Object.fromEntries(found.map((name) => [name, { type: "string" }])), required: [], additionalProperties: false };
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(found.map((name) => [name, { type: "string" }])),
+    required: [],
+    additionalProperties: false,
+  };
   return {
-    item: template, name: template.uriTemplate, title: template.title ?? template.name, description: template.description, method: "resources/read", verb: "read", act: "Read",
-    schema, marks: [], about: template.mimeType, uri: (value) => expand(template.uriTemplate, value),
+    item: template,
+    name: template.uriTemplate,
+    title: template.title ?? template.name,
+    description: template.description,
+    method: "resources/read",
+    verb: "read",
+    act: "Read",
+    schema,
+    marks: [],
+    about: template.mimeType,
+    uri: (value) => expand(template.uriTemplate, value),
     complete: completing(server, { type: "ref/resource", uri: template.uriTemplate }),
-    params: (value) => ({ uri: expand(template.uriTemplate, value) }), values: () => null,
+    params: (value) => ({ uri: expand(template.uriTemplate, value) }),
+    values: () => null,
   };
 }
 

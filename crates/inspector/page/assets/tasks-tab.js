@@ -29,14 +29,34 @@ export class TasksTab extends View {
     this.draw();
   }
   draw() {
-    const calls = [...state.exchanges.values()].filter((call) => call.server === this.server && call.taskId && !call.method.startsWith("tasks/")).sort((one, other) => other.n - one.n);
+    const calls = [...state.exchanges.values()]
+      .filter((call) => call.server === this.server && call.taskId && !call.method.startsWith("tasks/"))
+      .sort((one, other) => other.n - one.n);
     for (const call of state.exchanges.values()) {
-      if (call.method === "tasks/get" && call.server === this.server && call.result) this.known.set(call.params?.taskId, { task: call.result.task ?? call.result, at: call.ended });
+      if (call.method === "tasks/get" && call.server === this.server && call.result) {
+        this.known.set(call.params?.taskId, { task: call.result.task ?? call.result, at: call.ended });
+      }
     }
     const ids = [...new Set([...calls.map((call) => call.taskId), ...this.known.keys()])];
-    this.replaceChildren(h("h1", null, "Tasks"), ids.length
-      ? h("ul.tasks", null, ids.map((id) => this.row(id, calls.find((call) => call.taskId === id))))
-      : h("p.dim", null, "No call has become a task. A tool that can run as one has the mark “task”; tick “as a task” beside its button, or the server decides."));
+    this.replaceChildren(
+      h("h1", null, "Tasks"),
+      ids.length
+        ? h(
+            "ul.tasks",
+            null,
+            ids.map((id) =>
+              this.row(
+                id,
+                calls.find((call) => call.taskId === id),
+              ),
+            ),
+          )
+        : h(
+            "p.dim",
+            null,
+            "No call has become a task. A tool that can run as one has the mark “task”; tick “as a task” beside its button, or the server decides.",
+          ),
+    );
     this.tick();
   }
   row(id, call) {
@@ -46,15 +66,34 @@ export class TasksTab extends View {
     const left = keptFor(task);
     const ends = left === null ? null : Date.now() + left;
     const act = (method, params) => () => start(this.server, method, params).catch(() => {});
-    return h("li", null,
-      h("div.facing", null, h(`span.pill.${/fail|cancel/.test(status) ? "failed" : /complet|done/.test(status) ? "done" : /input|ask/.test(status) ? "asked" : "running"}`, null, status),
-        call ? h("a", { href: address({ tab: "tools", object: call.object, query: { run: call.n } }) }, call.object) : null, h("code", null, id), h("span.dim.ttl", ends ? { "data-ends": ends } : null)),
+    return h(
+      "li",
+      null,
+      h(
+        "div.facing",
+        null,
+        h(
+          `span.pill.${/fail|cancel/.test(status) ? "failed" : /complet|done/.test(status) ? "done" : /input|ask/.test(status) ? "asked" : "running"}`,
+          null,
+          status,
+        ),
+        call
+          ? h("a", { href: address({ tab: "tools", object: call.object, query: { run: call.n } }) }, call.object)
+          : null,
+        h("code", null, id),
+        h("span.dim.ttl", ends ? { "data-ends": ends } : null),
+      ),
       task?.statusMessage ? h("p", null, task.statusMessage) : null,
-      h("div.actions", null, button("Ask how it is", act("tasks/get", { taskId: id })),
+      h(
+        "div.actions",
+        null,
+        button("Ask how it is", act("tasks/get", { taskId: id })),
         /complet|done|fail|cancel/.test(status) ? null : button("Cancel it", act("tasks/cancel", { taskId: id })),
-        state.servers.get(this.server)?.era === "legacy" ? button("Result", act("tasks/result", { taskId: id })) : null),
+        state.servers.get(this.server)?.era === "legacy" ? button("Result", act("tasks/result", { taskId: id })) : null,
+      ),
       call?.error ? failure(call.error) : null,
-      task ? h("details", null, h("summary", null, "The whole task"), tree(task, { search: false })) : null);
+      task ? h("details", null, h("summary", null, "The whole task"), tree(task, { search: false })) : null,
+    );
   }
   tick() {
     for (const place of this.querySelectorAll(".ttl[data-ends]")) {

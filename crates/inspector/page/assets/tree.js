@@ -38,7 +38,14 @@ function branch(key, value, budget, isRoot = false) {
     item.append(h("div.leaf", null, name, leaf(value)));
     return item;
   }
-  const toggle = h("button.twist", { type: "button", "aria-expanded": "false" }, icon("right"), name, h("span.sum", null, count(value)), h("span.start", null, start(value)));
+  const toggle = h(
+    "button.twist",
+    { type: "button", "aria-expanded": "false" },
+    icon("right"),
+    name,
+    h("span.sum", null, count(value)),
+    h("span.start", null, start(value)),
+  );
   const inner = h("ul");
   item.append(toggle, inner);
   item.openUp = (quiet) => {
@@ -71,10 +78,18 @@ function fill(list, value, from, budget) {
     list.append(Object.assign(branch(key, value[key], budget), { index }));
   }
   if (to < keys.length) {
-    const more = h("li.more", null, button(`${keys.length - to} more`, () => {
-      more.remove();
-      fill(list, value, to, { rows: 0 });
-    }, { look: "link" }));
+    const more = h(
+      "li.more",
+      null,
+      button(
+        `${keys.length - to} more`,
+        () => {
+          more.remove();
+          fill(list, value, to, { rows: 0 });
+        },
+        { look: "link" },
+      ),
+    );
     list.append(more);
   }
 }
@@ -84,10 +99,20 @@ function fillAround(list, value, index) {
   const from = index - (index % BATCH);
   list.replaceChildren();
   if (from > 0) {
-    list.append(h("li.more", null, button(`${from} earlier`, () => {
-      list.replaceChildren();
-      fill(list, value, 0, { rows: 0 });
-    }, { look: "link" })));
+    list.append(
+      h(
+        "li.more",
+        null,
+        button(
+          `${from} earlier`,
+          () => {
+            list.replaceChildren();
+            fill(list, value, 0, { rows: 0 });
+          },
+          { look: "link" },
+        ),
+      ),
+    );
   }
   fill(list, value, from, { rows: 0 });
 }
@@ -104,10 +129,14 @@ function leaf(value) {
   const text = isNested(value) ? (Array.isArray(value) ? "[]" : "{}") : JSON.stringify(value);
   const shown = h(`span.value.${kindOf(value)}`, null, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
   if (text.length <= LONG) return shown;
-  const cut = button(`all ${value.length.toLocaleString("en")} characters`, (event) => {
-    shown.textContent = text.length > 200_000 ? `${text.slice(0, 200_000)}…` : text;
-    event.currentTarget.remove();
-  }, { look: "link" });
+  const cut = button(
+    `all ${value.length.toLocaleString("en")} characters`,
+    (event) => {
+      shown.textContent = text.length > 200_000 ? `${text.slice(0, 200_000)}…` : text;
+      event.currentTarget.remove();
+    },
+    { look: "link" },
+  );
   return [shown, " ", cut, copyButton("Copy the string", value, { quiet: true, look: "bare" })];
 }
 
@@ -116,7 +145,11 @@ function searchBar(value, root) {
   let at = -1;
   let turn = 0;
   const told = h("span.dim", { role: "status" });
-  const box = h("input.search", { type: "search", placeholder: "search in this value", "aria-label": "Search in this value" });
+  const box = h("input.search", {
+    type: "search",
+    placeholder: "search in this value",
+    "aria-label": "Search in this value",
+  });
   const step = (by) => {
     if (!found.length) return;
     at = (at + by + found.length) % found.length;
@@ -140,7 +173,14 @@ function searchBar(value, root) {
     event.preventDefault();
     step(event.shiftKey ? -1 : 1);
   });
-  return h("div.bar", null, box, told, button("Previous match", () => step(-1), { picture: "up", quiet: true, look: "bare" }), button("Next match", () => step(1), { picture: "down", quiet: true, look: "bare" }));
+  return h(
+    "div.bar",
+    null,
+    box,
+    told,
+    button("Previous match", () => step(-1), { picture: "up", quiet: true, look: "bare" }),
+    button("Next match", () => step(1), { picture: "down", quiet: true, look: "bare" }),
+  );
 }
 
 /** Ways to the members whose key or value holds `wanted`, found a slice at a time. */
@@ -156,8 +196,9 @@ async function search(value, wanted, isOver) {
     }
     keys.forEach((key, index) => {
       const child = value[key];
-      const isHit = (!Array.isArray(value) && key.toLowerCase().includes(wanted))
-        || (!isNested(child) && String(child).toLowerCase().includes(wanted));
+      const isHit =
+        (!Array.isArray(value) && key.toLowerCase().includes(wanted)) ||
+        (!isNested(child) && String(child).toLowerCase().includes(wanted));
       if (isHit) found.push([...way, index]);
     });
     if (performance.now() - since > SLICE) {
@@ -177,7 +218,10 @@ function inOrder(one, other) {
 }
 
 function reveal(root, value, way) {
-  root.closest(".tree").querySelectorAll(".hit").forEach((hit) => hit.classList.remove("hit"));
+  root
+    .closest(".tree")
+    .querySelectorAll(".hit")
+    .forEach((hit) => hit.classList.remove("hit"));
   let item = root;
   for (const index of way) item = item.upTo(index);
   item.classList.add("hit");

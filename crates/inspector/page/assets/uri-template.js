@@ -14,15 +14,19 @@ const FORMS = {
 
 const names = (list) => list.split(",").map((name) => name.trim().replace(/(\*|:\d+)$/, ""));
 
-export const variables = (template) => [...new Set([...template.matchAll(EXPRESSION)].flatMap(([, , list]) => names(list)))];
+export const variables = (template) => [
+  ...new Set([...template.matchAll(EXPRESSION)].flatMap(([, , list]) => names(list))),
+];
 
 export function expand(template, values) {
   return template.replace(EXPRESSION, (whole, operator, list) => {
     const form = FORMS[operator];
-    const parts = names(list).filter((name) => values[name] !== undefined && values[name] !== "").map((name) => {
-      const text = form.keeps ? encodeURI(values[name]) : encodeURIComponent(values[name]);
-      return form.isNamed ? `${name}=${text}` : text;
-    });
+    const parts = names(list)
+      .filter((name) => values[name] !== undefined && values[name] !== "")
+      .map((name) => {
+        const text = form.keeps ? encodeURI(values[name]) : encodeURIComponent(values[name]);
+        return form.isNamed ? `${name}=${text}` : text;
+      });
     return parts.length ? form.first + parts.join(form.between) : "";
   });
 }

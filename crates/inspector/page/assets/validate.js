@@ -10,7 +10,10 @@ const FORMATS = {
   uri: [/^[a-zA-Z][a-zA-Z0-9+.-]*:\S+$/, "a URI"],
   date: [/^\d{4}-\d\d-\d\d$/, "a date such as 2026-01-31"],
   time: [/^\d\d:\d\d(:\d\d)?/, "a time such as 09:30:00Z"],
-  "date-time": [/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/, "a time such as 2026-01-31T09:30:00Z"],
+  "date-time": [
+    /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/,
+    "a time such as 2026-01-31T09:30:00Z",
+  ],
   uuid: [/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, "a UUID"],
   ipv4: [/^\d{1,3}(\.\d{1,3}){3}$/, "an IPv4 address"],
 };
@@ -55,15 +58,23 @@ function checkUnion(value, schema, root, path, problems, depth) {
     check(value, one, root, path, own, depth + 1);
     if (!own.length) return true;
     const depthOf = (list) => Math.max(...list.map((problem) => problem.path.length));
-    if (!nearest || depthOf(own) > depthOf(nearest) || (depthOf(own) === depthOf(nearest) && own.length < nearest.length)) nearest = own;
+    if (
+      !nearest ||
+      depthOf(own) > depthOf(nearest) ||
+      (depthOf(own) === depthOf(nearest) && own.length < nearest.length)
+    ) {
+      nearest = own;
+    }
   }
   problems.push(...(nearest ?? []));
   return false;
 }
 
-const isOf = (value, type) =>
-  type === kindOf(value) || (type === "integer" && isNumber(value) && isInteger(value));
-const isInteger = (value) => (value instanceof Digits ? /^-?\d+(\.0+)?$/.test(value.text) || (/e/i.test(value.text) && Number.isInteger(Number(value.text))) : Number.isInteger(value));
+const isOf = (value, type) => type === kindOf(value) || (type === "integer" && isNumber(value) && isInteger(value));
+const isInteger = (value) =>
+  value instanceof Digits
+    ? /^-?\d+(\.0+)?$/.test(value.text) || (/e/i.test(value.text) && Number.isInteger(Number(value.text)))
+    : Number.isInteger(value);
 const article = (word) => `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
 
 function checkString(value, schema, say) {
@@ -98,9 +109,20 @@ function matches(pattern, value) {
 function checkNumber(value, schema, say) {
   if (less(value, schema.minimum)) say(`must be at least ${schema.minimum}`);
   if (less(schema.maximum, value)) say(`must be at most ${schema.maximum}`);
-  if (schema.exclusiveMinimum !== undefined && !less(schema.exclusiveMinimum, value)) say(`must be more than ${schema.exclusiveMinimum}`);
-  if (schema.exclusiveMaximum !== undefined && !less(value, schema.exclusiveMaximum)) say(`must be less than ${schema.exclusiveMaximum}`);
-  if (typeof value === "number" && schema.multipleOf && Number.isInteger(schema.multipleOf) && value % schema.multipleOf !== 0) say(`must be a multiple of ${schema.multipleOf}`);
+  if (schema.exclusiveMinimum !== undefined && !less(schema.exclusiveMinimum, value)) {
+    say(`must be more than ${schema.exclusiveMinimum}`);
+  }
+  if (schema.exclusiveMaximum !== undefined && !less(value, schema.exclusiveMaximum)) {
+    say(`must be less than ${schema.exclusiveMaximum}`);
+  }
+  if (
+    typeof value === "number" &&
+    schema.multipleOf &&
+    Number.isInteger(schema.multipleOf) &&
+    value % schema.multipleOf !== 0
+  ) {
+    say(`must be a multiple of ${schema.multipleOf}`);
+  }
 }
 
 /** Compares whole numbers digit by digit, so that large ones are not rounded first. */
@@ -114,7 +136,13 @@ function less(one, other) {
 function checkArray(value, schema, root, path, problems, depth, say) {
   if (value.length < schema.minItems) say(`needs at least ${schema.minItems} items`);
   if (value.length > schema.maxItems) say(`may have at most ${schema.maxItems} items`);
-  if (schema.uniqueItems && value.length < 1000 && value.some((one, index) => value.slice(0, index).some((other) => same(one, other)))) say("has the same item twice");
+  if (
+    schema.uniqueItems &&
+    value.length < 1000 &&
+    value.some((one, index) => value.slice(0, index).some((other) => same(one, other)))
+  ) {
+    say("has the same item twice");
+  }
   value.forEach((item, index) => {
     const own = schema.prefixItems?.[index] ?? (schema.items === undefined ? {} : schema.items);
     check(item, own, root, pointer(path, index), problems, depth + 1);
@@ -131,7 +159,9 @@ function checkObject(value, schema, root, path, problems, depth, say) {
     if (Object.hasOwn(known, key)) check(inner, known[key], root, pointer(path, key), problems, depth + 1);
     else if (pattern) check(inner, pattern[1], root, pointer(path, key), problems, depth + 1);
     else if (schema.additionalProperties === false) say(`\`${key}\` is not a known name`, pointer(path, key));
-    else if (isObject(schema.additionalProperties)) check(inner, schema.additionalProperties, root, pointer(path, key), problems, depth + 1);
+    else if (isObject(schema.additionalProperties)) {
+      check(inner, schema.additionalProperties, root, pointer(path, key), problems, depth + 1);
+    }
   }
   const count = Object.keys(value).length;
   if (count < schema.minProperties) say(`needs at least ${schema.minProperties} entries`);

@@ -58,7 +58,9 @@ export class VirtualList extends View {
   show(items, { stick = false } = {}) {
     // Before the first layout nothing is asked that would need one: rows for the whole window are drawn, and then as many as fit.
     // Later it is read before anything is written: what is written after it is laid out once.
-    const { scrollTop, clientHeight, scrollHeight } = this.isLaidOut ? this : { scrollTop: 0, clientHeight: innerHeight, scrollHeight: 0 };
+    const { scrollTop, clientHeight, scrollHeight } = this.isLaidOut
+      ? this
+      : { scrollTop: 0, clientHeight: innerHeight, scrollHeight: 0 };
     const wasAtEnd = scrollTop + clientHeight >= scrollHeight - 4;
     this.items = items;
     if (this.active >= items.length) this.active = items.length - 1;
@@ -131,7 +133,14 @@ export class VirtualList extends View {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor(this.clientHeight / this.rowHeight) - 1);
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.items.length, End: this.items.length };
+    const steps = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -this.items.length,
+      End: this.items.length,
+    };
     if (event.key === "Enter" && this.items[this.active]) {
       event.preventDefault();
       this.choose(this.items[this.active], this.active);
@@ -145,7 +154,9 @@ export class VirtualList extends View {
     this.active = Math.max(0, Math.min(this.items.length - 1, index));
     const top = this.active * this.rowHeight;
     if (top < this.scrollTop) this.scrollTop = top;
-    else if (top + this.rowHeight > this.scrollTop + this.clientHeight) this.scrollTop = top + this.rowHeight - this.clientHeight;
+    else if (top + this.rowHeight > this.scrollTop + this.clientHeight) {
+      this.scrollTop = top + this.rowHeight - this.clientHeight;
+    }
     this.paint();
   }
 }

@@ -8,7 +8,14 @@ import { state } from "./store.js";
 /** Calls that are listed. */
 const RECENT = 12;
 const PLACES = { "tools/call": "tools", "prompts/get": "prompts", "resources/read": "resources" };
-const KEYS = [["/", "filter"], ["↑ ↓", "move"], ["Enter", "open"], ["Ctrl+Enter", "call"], ["w", "wire"], ["Ctrl+K", "anything"]];
+const KEYS = [
+  ["/", "filter"],
+  ["↑ ↓", "move"],
+  ["Enter", "open"],
+  ["Ctrl+Enter", "call"],
+  ["w", "wire"],
+  ["Ctrl+K", "anything"],
+];
 
 export class Welcome extends View {
   setup({ server, tab }) {
@@ -26,7 +33,14 @@ export class Welcome extends View {
     const offer = state.offers.get(this.server);
     if (!server) return;
     const { name, title, version, description } = server.info ?? {};
-    const counts = offer ? [plural(offer.tools.length, "tool"), plural(offer.prompts.length, "prompt"), plural(offer.resources.length, "resource"), plural(offer.resourceTemplates.length, "template")] : [];
+    const counts = offer
+      ? [
+          plural(offer.tools.length, "tool"),
+          plural(offer.prompts.length, "prompt"),
+          plural(offer.resources.length, "resource"),
+          plural(offer.resourceTemplates.length, "template"),
+        ]
+      : [];
     this.recent = h("div");
     this.replaceChildren(
       h("h1", null, brief(title ?? name ?? server.name), version ? h("span.mark", null, ` ${version}`) : null),
@@ -34,17 +48,57 @@ export class Welcome extends View {
       counts.length ? h("p.dim", null, counts.join(" · ")) : "",
       server.instructions ? h("section", null, h("h2", null, "Instructions"), prose(server.instructions)) : "",
       this.recent,
-      h("section.keys", null, h("h2", null, `Choose one of the ${this.tab}`), h("p", null, KEYS.map(([key, does]) => h("span", null, h("kbd", null, key), ` ${does}`)))));
+      h(
+        "section.keys",
+        null,
+        h("h2", null, `Choose one of the ${this.tab}`),
+        h(
+          "p",
+          null,
+          KEYS.map(([key, does]) => h("span", null, h("kbd", null, key), ` ${does}`)),
+        ),
+      ),
+    );
     this.drawRecent();
   }
   drawRecent() {
-    const calls = [...state.exchanges.values()].filter((call) => call.server === this.server && PLACES[call.method] && call.object).sort((one, other) => other.n - one.n).slice(0, RECENT);
+    const calls = [...state.exchanges.values()]
+      .filter((call) => call.server === this.server && PLACES[call.method] && call.object)
+      .sort((one, other) => other.n - one.n)
+      .slice(0, RECENT);
     if (!calls.length || !this.recent) return;
-    this.recent.replaceChildren(h("section", null, h("h2", null, "Last calls"), h("ul.history", null, calls.map((call) => h("li", null,
-      h("a.past", { href: address({ tab: PLACES[call.method], object: call.object, query: { run: call.n } }) },
-        h(`span.pill.${call.result?.isError ? "failed" : call.status}`, null, call.result?.isError ? "tool failed" : call.status),
-        h("code", null, call.object),
-        h("span.dim", null, `${time(call.started)}${call.ended ? ` · ${span(Math.max(0, call.ended - call.started))}` : ""}`)))))));
+    this.recent.replaceChildren(
+      h(
+        "section",
+        null,
+        h("h2", null, "Last calls"),
+        h(
+          "ul.history",
+          null,
+          calls.map((call) =>
+            h(
+              "li",
+              null,
+              h(
+                "a.past",
+                { href: address({ tab: PLACES[call.method], object: call.object, query: { run: call.n } }) },
+                h(
+                  `span.pill.${call.result?.isError ? "failed" : call.status}`,
+                  null,
+                  call.result?.isError ? "tool failed" : call.status,
+                ),
+                h("code", null, call.object),
+                h(
+                  "span.dim",
+                  null,
+                  `${time(call.started)}${call.ended ? ` · ${span(Math.max(0, call.ended - call.started))}` : ""}`,
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 }
 customElements.define("tb-welcome", Welcome);

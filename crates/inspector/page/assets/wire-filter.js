@@ -15,16 +15,33 @@ const GROWS = /^(?:(?:method|object|status):[^:]+|[^-<>:][^:]*)$/i;
 export function narrows(before, text) {
   const old = words(before);
   const now = words(text);
-  return old.length <= now.length && old.every((word, at) => {
-    if (word === now[at]) return true;
-    return GROWS.test(word) && GROWS.test(now[at]) && word.includes(":") === now[at].includes(":") && now[at].startsWith(word);
-  });
+  return (
+    old.length <= now.length &&
+    old.every((word, at) => {
+      if (word === now[at]) return true;
+      return (
+        GROWS.test(word) &&
+        GROWS.test(now[at]) &&
+        word.includes(":") === now[at].includes(":") &&
+        now[at].startsWith(word)
+      );
+    })
+  );
 }
 
 const FIELDS = {
-  method: (value, holds = holding(value)) => (row) => holds(row.method),
-  object: (value, holds = holding(value)) => (row) => holds(row.object),
-  status: (value, holds = holding(value)) => (row) => holds(row.status),
+  method:
+    (value, holds = holding(value)) =>
+    (row) =>
+      holds(row.method),
+  object:
+    (value, holds = holding(value)) =>
+    (row) =>
+      holds(row.object),
+  status:
+    (value, holds = holding(value)) =>
+    (row) =>
+      holds(row.status),
   kind: (value) => (row) => row.kind === value,
   call: (value) => (row) => String(row.exchange) === value,
   id: (value) => (row) => String(row.id) === value,

@@ -5,8 +5,14 @@ import { icon } from "./icon.js";
 import { nameOf } from "./wire-row.js";
 
 const COLUMNS = [
-  ["time", "Time", (row) => row.seq], ["dir", "", null], ["rail", "", null], ["method", "Message", (row) => `${nameOf(row)} ${row.object ?? ""}`], ["status", "Status", (row) => row.status ?? undefined],
-  ["ms", "Took", (row) => row.ms ?? undefined], ["size", "Size", (row) => row.bytes ?? 0], ["fall", "Waterfall", null],
+  ["time", "Time", (row) => row.seq],
+  ["dir", "", null],
+  ["rail", "", null],
+  ["method", "Message", (row) => `${nameOf(row)} ${row.object ?? ""}`],
+  ["status", "Status", (row) => row.status ?? undefined],
+  ["ms", "Took", (row) => row.ms ?? undefined],
+  ["size", "Size", (row) => row.bytes ?? 0],
+  ["fall", "Waterfall", null],
 ];
 
 /** An order from its word in the address; the wire's own for one that is not known. */
@@ -44,7 +50,18 @@ export function heads(order, choose) {
     const turned = { name, isDown: !order.isDown };
     const next = !isChosen ? first : order.isDown === first.isDown ? turned : { name: "time", isDown: false };
     const said = isChosen ? `${words}, sorted ${order.isDown ? "down" : "up"}` : words;
-    return h(`button.${name}`, { type: "button", "data-column": name, "aria-label": `Sort by ${said}`, "aria-pressed": String(isChosen), onclick: () => choose(wordOf(next)) }, h("span", null, words), isChosen ? icon(order.isDown ? "down" : "up") : null);
+    return h(
+      `button.${name}`,
+      {
+        type: "button",
+        "data-column": name,
+        "aria-label": `Sort by ${said}`,
+        "aria-pressed": String(isChosen),
+        onclick: () => choose(wordOf(next)),
+      },
+      h("span", null, words),
+      isChosen ? icon(order.isDown ? "down" : "up") : null,
+    );
   };
   return COLUMNS.map(cell);
 }

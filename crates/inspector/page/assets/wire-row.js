@@ -8,11 +8,32 @@ const IDLE = 20;
 
 export function drawRow(row) {
   const cells = {
-    time: h("span.time"), dir: h("span.dir"), way: h("span.outside"), rail: h("span.rail"), method: h("span.method"), name: new Text(), object: h("strong"), round: h("span.dim"),
-    status: h("span.status"), ms: h("span.ms"), size: h("span.size"), bar: h("i"),
+    time: h("span.time"),
+    dir: h("span.dir"),
+    way: h("span.outside"),
+    rail: h("span.rail"),
+    method: h("span.method"),
+    name: new Text(),
+    object: h("strong"),
+    round: h("span.dim"),
+    status: h("span.status"),
+    ms: h("span.ms"),
+    size: h("span.size"),
+    bar: h("i"),
   };
   cells.method.append(cells.name, cells.object, cells.round);
-  const made = h("div.wirerow", null, cells.time, cells.dir, cells.rail, cells.method, cells.status, cells.ms, cells.size, h("span.fall", { "aria-hidden": "true" }, cells.bar));
+  const made = h(
+    "div.wirerow",
+    null,
+    cells.time,
+    cells.dir,
+    cells.rail,
+    cells.method,
+    cells.status,
+    cells.ms,
+    cells.size,
+    h("span.fall", { "aria-hidden": "true" }, cells.bar),
+  );
   made.cells = cells;
   fillRow(made, row);
   return made;
@@ -46,7 +67,8 @@ function write(node, text) {
 /** The rail that joins the rows of one call, and the bar of the waterfall, among the rows in sight. */
 export function settleRow(made, row, index, rows, fall) {
   const { rail, bar } = made.cells;
-  const isWith = (other) => fall.isInTime && other && row.exchange !== null && row.exchange !== undefined && other.exchange === row.exchange;
+  const isWith = (other) =>
+    fall.isInTime && other && row.exchange !== null && row.exchange !== undefined && other.exchange === row.exchange;
   const before = isWith(rows[index - 1]);
   const after = isWith(rows[index + 1]);
   const look = `rail ${before && after ? "mid" : before ? "last" : after ? "first" : "none"}`;

@@ -19,20 +19,40 @@ export class Wire extends View {
   }
   start() {
     const filter = place().query.get("wf") ?? "";
-    this.filter = h("input.filter", { type: "search", placeholder: "method:tools -ping >100ms", "aria-label": "Filter the wire", value: filter, spellcheck: "false", autocomplete: "off" });
+    this.filter = h("input.filter", {
+      type: "search",
+      placeholder: "method:tools -ping >100ms",
+      "aria-label": "Filter the wire",
+      value: filter,
+      spellcheck: "false",
+      autocomplete: "off",
+    });
     this.count = h("span.dim.small", { role: "status" });
     this.isLive = true;
-    this.live = h("input", { type: "checkbox", checked: true, onchange: () => {
-      this.isLive = this.live.checked;
-      this.found = null;
-      this.read();
-    } });
+    this.live = h("input", {
+      type: "checkbox",
+      checked: true,
+      onchange: () => {
+        this.isLive = this.live.checked;
+        this.found = null;
+        this.read();
+      },
+    });
     this.list = document.createElement("tb-list").setup({
-      label: "Messages", height: ROW, draw: drawRow, fill: fillRow, settle: (made, row, index, rows) => settleRow(made, row, index, rows, this.fall(rows)), mark: (row) => row.seq === this.shown, choose: (row) => this.open(row.seq),
+      label: "Messages",
+      height: ROW,
+      draw: drawRow,
+      fill: fillRow,
+      settle: (made, row, index, rows) => settleRow(made, row, index, rows, this.fall(rows)),
+      mark: (row) => row.seq === this.shown,
+      choose: (row) => this.open(row.seq),
     });
     this.detail = h("div.wiredetail", { hidden: true });
     this.head = h("div.wirehead.wirerow", { role: "group", "aria-label": "Order of the messages" });
-    this.replaceChildren(this.bar(), h("div.wirebody", null, h("div.wirelist", null, this.head, this.list), this.detail));
+    this.replaceChildren(
+      this.bar(),
+      h("div.wirebody", null, h("div.wirelist", null, this.head, this.list), this.detail),
+    );
     this.filter.addEventListener("input", () => {
       this.read();
       clearTimeout(this.timer);
@@ -46,20 +66,39 @@ export class Wire extends View {
   }
   bar() {
     const isHttp = /http|sse/i.test(state.servers.get(this.server)?.transport ?? "");
-    return h("div.bar", null, h("h2", null, "Wire"), this.filter, this.count,
+    return h(
+      "div.bar",
+      null,
+      h("h2", null, "Wire"),
+      this.filter,
+      this.count,
       h("label.check", null, this.live, "live"),
-      isHttp ? button("HAR", () => this.export("har", "session.har"), { picture: "save", look: "plain.export.har", title: "Save the requests of HTTP as an archive for other tools, secrets redacted", "aria-label": "HAR: save the requests of HTTP" }) : null,
-      button("Export", () => this.export("export", "session.turnbuckle.jsonl"), { picture: "save", look: "plain.export.recording", title: "Save the session as a recording, secrets redacted" }),
-      button("Close the wire", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" }));
+      isHttp
+        ? button("HAR", () => this.export("har", "session.har"), {
+            picture: "save",
+            look: "plain.export.har",
+            title: "Save the requests of HTTP as an archive for other tools, secrets redacted",
+            "aria-label": "HAR: save the requests of HTTP",
+          })
+        : null,
+      button("Export", () => this.export("export", "session.turnbuckle.jsonl"), {
+        picture: "save",
+        look: "plain.export.recording",
+        title: "Save the session as a recording, secrets redacted",
+      }),
+      button("Close the wire", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" }),
+    );
   }
   /** Puts the rows into an order, by its word in the address. */
   sort(word) {
     this.order = orderOf(word);
     const focused = this.head.contains(document.activeElement) ? document.activeElement.dataset.column : null;
-    this.head.replaceChildren(...heads(this.order, (next) => {
-      set("ws", next);
-      this.sort(next);
-    }));
+    this.head.replaceChildren(
+      ...heads(this.order, (next) => {
+        set("ws", next);
+        this.sort(next);
+      }),
+    );
     if (focused) this.head.querySelector(`[data-column="${focused}"]`)?.focus();
     this.list.toTop();
     this.found = null;
@@ -110,28 +149,33 @@ export class Wire extends View {
   /** The waterfall of the rows in sight. */
   fall(rows) {
     const [from, to] = this.list.range;
-    if (this.fallOf?.rows !== rows || this.fallOf.from !== from || this.fallOf.to !== to) this.fallOf = { rows, from, to, fall: waterfall(rows, from, to, isAsItWas(this.order)) };
+    if (this.fallOf?.rows !== rows || this.fallOf.from !== from || this.fallOf.to !== to) {
+      this.fallOf = { rows, from, to, fall: waterfall(rows, from, to, isAsItWas(this.order)) };
+    }
     return this.fallOf.fall;
   }
   open(seq) {
     this.shown = seq;
     set("seq", String(seq));
     this.detail.hidden = false;
-    this.detail.replaceChildren(document.createElement("tb-wire-detail").setup({
-      seq, server: this.server,
-      close: () => {
-        this.shown = null;
-        set("seq", "");
-        this.detail.hidden = true;
-        this.list.paint();
-        this.list.focus();
-      },
-      only: (n) => {
-        this.filter.value = `call:${n}`;
-        this.read();
-        set("wf", this.filter.value);
-      },
-    }));
+    this.detail.replaceChildren(
+      document.createElement("tb-wire-detail").setup({
+        seq,
+        server: this.server,
+        close: () => {
+          this.shown = null;
+          set("seq", "");
+          this.detail.hidden = true;
+          this.list.paint();
+          this.list.focus();
+        },
+        only: (n) => {
+          this.filter.value = `call:${n}`;
+          this.read();
+          set("wf", this.filter.value);
+        },
+      }),
+    );
     this.list.paint();
   }
   async export(how, name) {
