@@ -125,7 +125,7 @@ async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, po
   const said = all.flatMap(faults);
   const bad = new Set(said.map((line) => line.split(":")[0]));
   if (!all.length) said.push(output.slice(-2000));
-  const checks = all.reduce((sum, { checks }) => sum + checks.filter(({ status }) => status === "SUCCESS").length, 0);
+  const checks = all.reduce((sum, one) => sum + one.checks.filter(({ status }) => status === "SUCCESS").length, 0);
   report(leg, all.length - bad.size, wanted, checks, Math.round((Date.now() - begun) / 1000), said);
 }
 
@@ -142,9 +142,9 @@ async function strictLeg(revision, wanted) {
   const next = async () => {
     for (let name; (name = names.pop());) {
       const args = [...client, "--scenario", name, "--spec-version", revision, "-o", join(work, "alone")];
-      const { code, output } = await run(process.execPath, [suite, ...args]);
+      const { code, output: told } = await run(process.execPath, [suite, ...args]);
       if (code === 0) passed += 1;
-      else said.push(`${name}: ${output.trim().split("\n").slice(-12).join("\n         ")}`);
+      else said.push(`${name}: ${told.trim().split("\n").slice(-12).join("\n         ")}`);
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, next));
@@ -178,7 +178,7 @@ const ending = (name, child) =>
     else child.once("exit", say);
   });
 
-async function all(url, stdio) {
+async function allLegs(url, stdio) {
   for (const leg of legs(url, stdio)) if (leg[0].includes(only)) await suiteLeg(leg);
   if ("client alone at 2025-11-25".includes(only)) await strictLeg("2025-11-25", 18);
   if ("client alone at 2026-07-28".includes(only)) await strictLeg("2026-07-28", 32);
@@ -192,7 +192,7 @@ const ours = await begin(program, ["--port", "0"], LISTENING, { stdio });
 const relay = await begin(process.execPath, [join(here, "stdio.mjs"), program, "--stdio"], LISTENING, { stdio });
 try {
   const ended = [ending("our server", ours.child), ending("the relay to stdio", relay.child)];
-  await Promise.race([all(ours.found[1], relay.found[1]), ...ended]);
+  await Promise.race([allLegs(ours.found[1], relay.found[1]), ...ended]);
 } finally {
   await stop(ours.child);
   await stop(relay.child);

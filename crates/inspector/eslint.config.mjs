@@ -14,6 +14,8 @@ export default [
       curly: ["error", "multi-line"],
       "default-case-last": "error",
       eqeqeq: "error",
+      // What a formatter cannot break: comments and strings.
+      "max-len": ["error", { code: 120 }],
       "no-else-return": "error",
       "no-implicit-coercion": "error",
       "no-lonely-if": "error",

@@ -239,7 +239,7 @@ export async function demo(peer, client) {
     // Over HTTP others tick at the same server.
     holds(Number(contents[0].text) >= tick, `${contents[0].text} is before ${tick}`);
   });
-  if (peer.tasks) await tasks(peer, text);
+  if (peer.tasks) await checkTasks(peer, text);
   await check("close", async () => {
     // A call under way does not keep the server from ending.
     peer.call("count", { to: 1000, pause: 1000 }).catch(() => {});
@@ -250,7 +250,7 @@ export async function demo(peer, client) {
 }
 
 /** Calls that go on as tasks. */
-async function tasks({ tasks }, text) {
+async function checkTasks({ tasks }, text) {
   await check("tasks/result", async () => {
     const id = await tasks.start("bake", { what: "loaf", time: 150 });
     same((await tasks.get(id)).status, "working", "the status");

@@ -9,7 +9,8 @@ export async function listen(path, answer) {
   const server = createServer((request, response) => {
     answer(request, response).catch((error) => {
       console.error(error);
-      response.headersSent ? response.destroy() : response.writeHead(500).end();
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
     });
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -42,7 +43,7 @@ export function streamableHttp(StreamableHTTPServerTransport, connect) {
     if (id) return void response.writeHead(404).end();
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => sessions.set(id, transport),
+      onsessioninitialized: (own) => sessions.set(own, transport),
       eventStore: eventStore(),
       // Clients come back after some milliseconds.
       retryInterval: 50,

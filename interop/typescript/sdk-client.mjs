@@ -72,9 +72,9 @@ await check("ping", () => client.ping());
 /** Calls as tasks, which the SDK calls an experiment. */
 function tasksOf({ tasks }) {
   return {
-    start: async (name, args) => {
+    start: async (name, given) => {
       const options = { task: { ttl: 60_000 } };
-      const stream = tasks.callToolStream({ name, arguments: args }, types.CallToolResultSchema, options);
+      const stream = tasks.callToolStream({ name, arguments: given }, types.CallToolResultSchema, options);
       const { value } = await stream.next();
       same(value.type, "taskCreated", "what comes first");
       return value.task.taskId;
@@ -91,7 +91,7 @@ const peer = {
   revision,
   tasks: client.experimental && tasksOf(client.experimental),
   notFound: -32002,
-  call: (name, args, options) => client.callTool({ name, arguments: args }, types.CallToolResultSchema, options),
+  call: (name, given, options) => client.callTool({ name, arguments: given }, types.CallToolResultSchema, options),
   strays: () => strays,
   onToolsChanged: (listener) => client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
   onUpdated: async (uri, listener) => {

@@ -48,7 +48,7 @@ const peer = {
   revision: client.getNegotiatedProtocolVersion(),
   // The SDK gives every revision's error this code.
   notFound: -32602,
-  call: (name, args, options, _meta) => client.callTool({ name, arguments: args, _meta }, options),
+  call: (name, given, options, _meta) => client.callTool({ name, arguments: given, _meta }, options),
   strays: () => strays,
   onToolsChanged: async (listener) => {
     client.setNotificationHandler("notifications/tools/list_changed", listener);

@@ -77,7 +77,7 @@ async function session(request, response) {
   if (!transport) {
     transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (id) => sessions.set(id, transport),
+      onsessioninitialized: (own) => sessions.set(own, transport),
     });
     await peer().connect(transport);
   }

@@ -1,8 +1,9 @@
 //! Modules, styles and HTML of the page in one document.
 //!
 //! Each module becomes a function that gives what it exports, in the order in which a browser would run
-//! them, so that its own names stay its own. Only what the page's modules use is understood: imports and
-//! exports on lines of their own, by name. Anything else stops the build.
+//! them, so that its own names stay its own. Comments that document are left out. Only what the page's
+//! modules use is understood: imports and exports on lines of their own, by name. Anything else stops
+//! the build.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -142,7 +143,7 @@ impl Modules<'_> {
         let source = read(self.assets, name)?;
         let mut body = String::new();
         let mut own = Vec::new();
-        for line in source.lines() {
+        for line in code(&source) {
             if line.starts_with("import ") {
                 let (from, names) = import(line).ok_or_else(|| odd(name, line))?;
                 self.add(from, wanted)?;
@@ -174,6 +175,19 @@ impl Modules<'_> {
         self.script += &wrapped.ok_or_else(|| format!("{name} waits, and exports {exports}"))?;
         Ok(())
     }
+}
+
+/// The lines of a module without the comments that document it: they are for readers of the source
+/// and for the type checker, and would be a seventh of the page. A comment begins a line with `/**`
+/// and ends one with `*/`; a type before an expression is part of its line, and stays.
+fn code(source: &str) -> impl Iterator<Item = &str> {
+    let mut is_comment = false;
+    source.lines().filter(move |line| {
+        let (line, was_comment) = (line.trim(), is_comment);
+        let begins = line.starts_with("/**") && (line.ends_with("*/") || !line.contains("*/"));
+        is_comment = (begins || was_comment) && !line.ends_with("*/");
+        !begins && !was_comment
+    })
 }
 
 /// A module as a function of its own. `None` if others would have to wait for what it exports.

@@ -51,7 +51,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       `everything opens, and each of its tabs: ${here}`,
       at(null, async (page) => {
         await page.locator("tb-offers [role=option]").first().waitFor();
-        const words = await page.locator(".state").innerText();
+        const said = await page.locator(".state").innerText();
         for (const tab of ["prompts", "resources", "tasks", "logs", "server", "tools"]) {
           await page.locator(`nav a[data-tab="${tab}"]`).click();
           await page
@@ -59,7 +59,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
             .first()
             .waitFor();
         }
-        return words;
+        return said;
       }),
     );
     await claim(

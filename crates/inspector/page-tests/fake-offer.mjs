@@ -153,19 +153,22 @@ export function offer(count) {
 function large() {
   const rows = [];
   for (let index = 0; rows.length * 100 < 5_000_000; index += 1) {
-    rows.push(
-      `{"index":${index},"name":"row number ${index}","value":${index * 7},"ok":${index % 2 === 0},"pad":"${"x".repeat(30)}"}`,
-    );
+    const name = `row number ${index}`;
+    rows.push(JSON.stringify({ index, name, value: index * 7, ok: index % 2 === 0, pad: "x".repeat(30) }));
   }
-  return `{"content":[{"type":"text","text":"see the structured content"}],"structuredContent":{"exact":9007199254740993,"rows":[${rows.join(",")}]}}`;
+  const structured = `{"exact":9007199254740993,"rows":[${rows.join(",")}]}`;
+  return `{"content":[{"type":"text","text":"see the structured content"}],"structuredContent":${structured}}`;
 }
 
 export const RESULTS = {
   echo: ({ params }) => ({ result: { content: [{ type: "text", text: params.arguments?.message ?? "" }] } }),
-  tricky: ({ params }, body) => ({
-    raw: `{"content":[{"type":"text","text":"taken"}],"structuredContent":${/"arguments":(.*)}}$/.exec(body)?.[1] ?? JSON.stringify(params)}}`,
-    outputCheck: { ok: true, problems: [] },
-  }),
+  tricky: ({ params }, body) => {
+    const structured = /"arguments":(.*)}}$/.exec(body)?.[1] ?? JSON.stringify(params);
+    return {
+      raw: `{"content":[{"type":"text","text":"taken"}],"structuredContent":${structured}}`,
+      outputCheck: { ok: true, problems: [] },
+    };
+  },
   deploy: () => ({
     asks: [
       {
@@ -222,7 +225,10 @@ export const RESULTS = {
       content: [
         {
           type: "text",
-          text: "# Report\n\nAll **well**, see [the site](https://example.com).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\nlet x = 1;\n```\n\n<img src=x onerror=alert(1)>",
+          text: [
+            "# Report\n\nAll **well**, see [the site](https://example.com).\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+            "```\nlet x = 1;\n```\n\n<img src=x onerror=alert(1)>",
+          ].join("\n\n"),
         },
         { type: "image", data: PIXEL, mimeType: "image/png" },
       ],

@@ -9,7 +9,8 @@ import { offer, server, dead, everything, RESULTS } from "./fake-offer.mjs";
 const PAGE = new URL("../page/", import.meta.url);
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+  "media-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 export const TOKEN = "fake-token";
 
 /** Starts it. `tools` and `rows` are how many there are. */
@@ -41,7 +42,8 @@ class Fake {
   }
   emit(name, data) {
     if (name === "wire") this.rows.push(data);
-    const text = `event: ${name}\nid: ${this.told.length + 1}\ndata: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+    const body = typeof data === "string" ? data : JSON.stringify(data);
+    const text = `event: ${name}\nid: ${this.told.length + 1}\ndata: ${body}\n\n`;
     this.told.push(text);
     for (const response of this.listeners) response.write(text);
   }
@@ -97,13 +99,13 @@ class Fake {
       : undefined;
   }
   login(id) {
-    for (const [step, state, detail] of [
+    for (const [step, state, more] of [
       ["protected resource metadata", "done", "http://127.0.0.1/.well-known/oauth-protected-resource"],
       ["authorization server metadata", "done", "https://issuer.example"],
       ["registration", "done", "by metadata document"],
       ["sign-in in the browser", "doing", null],
     ]) {
-      this.emit("auth", { server: id, step, state, detail });
+      this.emit("auth", { server: id, step, state, detail: more });
     }
     return { ok: true };
   }

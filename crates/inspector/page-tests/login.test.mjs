@@ -30,6 +30,7 @@ const demo = await begin(
 const tokens = new Set();
 const door = createServer((request, response) => {
   const own = `http://127.0.0.1:${door.address().port}`;
+  const metadata = `${own}/.well-known/oauth-protected-resource/mcp`;
   if (request.url.startsWith("/.well-known/oauth-protected-resource")) {
     response.writeHead(200, { "content-type": "application/json" });
     return response.end(
@@ -42,7 +43,7 @@ const door = createServer((request, response) => {
   }
   if (!/^Bearer \S+/.test(request.headers.authorization ?? "")) {
     response.writeHead(401, {
-      "www-authenticate": `Bearer resource_metadata="${own}/.well-known/oauth-protected-resource/mcp", scope="notes:read"`,
+      "www-authenticate": `Bearer resource_metadata="${metadata}", scope="notes:read"`,
     });
     return response.end();
   }

@@ -1,7 +1,7 @@
 // What is promised of speed, held against what was measured, where others may be at work too.
 //
-// Work is counted in the time that Chromium's main thread was on a processor: a machine that is shared makes it wait, and
-// waiting is not ours. Nothing is tried again until it fits: of many steps, 95 of 100 have to hold.
+// Work is counted in the time that Chromium's main thread was on a processor: a machine that is shared makes it wait,
+// and waiting is not ours. Nothing is tried again until it fits: of many steps, 95 of 100 have to hold.
 
 import { cpus, loadavg } from "node:os";
 

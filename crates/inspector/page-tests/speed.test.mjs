@@ -10,9 +10,9 @@ async function typed(watch, filter, text) {
   for (const letter of text) {
     times.push(
       await watch(
-        ([filter, letter]) => {
-          const input = document.querySelector(filter);
-          input.value += letter;
+        ([place, one]) => {
+          const input = document.querySelector(place);
+          input.value += one;
           input.dispatchEvent(new Event("input", { bubbles: true }));
         },
         [filter, letter],

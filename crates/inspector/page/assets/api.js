@@ -8,6 +8,10 @@ const KEPT_TOKEN = "turnbuckle.token";
 const AGAIN_AFTER = [250, 500, 1000, 2000, 5000];
 
 export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {Partial<Failure> | null} error
+   */
   constructor(status, error) {
     super(error?.message ?? `the inspector answered ${status}`);
     this.status = status;
@@ -29,13 +33,19 @@ takeToken();
 
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(KEPT_TOKEN) ?? ""}` });
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {Promise<any>} what the binary answers for this path
+ */
 async function request(method, path, body) {
-  const init = { method, headers: headers() };
-  if (body !== undefined) {
-    init.headers["content-type"] = "application/json";
-    init.body = print(body);
-  }
-  const response = await fetch(`/api/${path}`, init);
+  const isJson = body !== undefined;
+  const response = await fetch(`/api/${path}`, {
+    method,
+    headers: isJson ? { ...headers(), "content-type": "application/json" } : headers(),
+    body: isJson ? print(body) : undefined,
+  });
   const text = await response.text();
   let value = null;
   try {
@@ -47,11 +57,22 @@ async function request(method, path, body) {
   return value;
 }
 
+/** @param {string} path */
 export const get = (path) => request("GET", path);
+/**
+ * @param {string} path
+ * @param {unknown} body
+ */
 export const post = (path, body = {}) => request("POST", path, body);
+/** @param {string} path */
 export const remove = (path) => request("DELETE", path);
 
-/** The bytes of a file that the binary writes. */
+/**
+ * The bytes of a file that the binary writes.
+ *
+ * @param {string} path
+ * @param {unknown} body
+ */
 export async function file(path, body = {}) {
   const response = await fetch(`/api/${path}`, {
     method: "POST",
@@ -63,25 +84,29 @@ export async function file(path, body = {}) {
 }
 
 /**
- * Follows what happens, each event when the one before is taken, for as long as the page lives. `read` reads what is, and
- * gives the newest event that is part of it; `connected` hears how it goes.
+ * Follows what happens, each event when the one before is taken, for as long as the page lives. `reload` reads what
+ * is, and gives the newest event that is part of it; `connected` hears how it goes.
+ *
+ * @param {() => Promise<string | number>} reload
+ * @param {(name: string, data: any) => unknown} react
+ * @param {(how: "open" | "lost" | "refused") => void} connected
  */
-export async function follow(read, react, connected) {
+export async function follow(reload, react, connected) {
   let last = "";
   let failures = 0;
   for (;;) {
     try {
-      const known = await read();
+      const known = await reload();
       connected("open");
       const response = await fetch(`/api/events?after=${encodeURIComponent(last || known)}`, { headers: headers() });
-      if (!response.ok) throw new ApiError(response.status, null);
+      if (!response.ok || !response.body) throw new ApiError(response.status, null);
       failures = 0;
       for await (const event of events(response.body)) {
         if (event.id) last = event.id;
         await react(event.name, event.data);
       }
     } catch (error) {
-      if (error.status === 401 || error.status === 403) return connected("refused");
+      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return connected("refused");
       // Whatever else it was, the answer is the same: say so, wait, and ask again.
     }
     connected("lost");
@@ -90,10 +115,15 @@ export async function follow(read, react, connected) {
   }
 }
 
-/** The events of a stream. Nothing here looks at a character twice: one event may have megabytes. */
+/**
+ * The events of a stream. Nothing here looks at a character twice: one event may have megabytes.
+ *
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
+ */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   // Pieces of the event that is not whole yet.
+  /** @type {string[]} */
   let kept = [];
   for (;;) {
     const { value, done } = await reader.read();
@@ -117,6 +147,11 @@ async function* events(body) {
   }
 }
 
+/**
+ * @param {string} text
+ * @param {number} from
+ * @param {number} to
+ */
 async function read(text, from, to) {
   const event = { name: "message", id: "", data: null };
   const data = [];

@@ -1,8 +1,8 @@
 // An MCP App in a frame of another origin: it sees the call it belongs to, and may ask for more.
 
 import { get } from "./api.js";
-import { announce, button, h, time } from "./element.js";
-import { print } from "./json.js";
+import { announce, button, h, messageOf, time } from "./element.js";
+import { asList, print } from "./json.js";
 import { finish, state } from "./store.js";
 import { theme } from "./theme.js";
 
@@ -21,19 +21,36 @@ const [SHORTEST, TALLEST] = [40, 2000];
 /** Lines that are kept of what an app says. */
 const MOST_SAID = 50;
 
-/** The frame of the app at `uri`, told of the call's arguments and result. */
+/**
+ * The frame of the app at `uri`, told of the call's arguments and result.
+ *
+ * @param {Exchange} exchange
+ * @param {string} uri
+ */
 export function openApp(exchange, uri) {
   const box = h("div.app", null, h("p.dim", null, `Opening ${uri} …`));
   get(`apps/${exchange.server}?uri=${encodeURIComponent(uri)}`).then(
     (ready) => box.isConnected && box.replaceChildren(...new App(ready, exchange, uri).elements()),
-    (error) => box.replaceChildren(h("p.problem", null, error.message)),
+    (error) => box.replaceChildren(h("p.problem", null, messageOf(error))),
   );
   return box;
 }
 
+/** @typedef {{ url: string, permissions?: string, prefers_border?: boolean, refused?: string[] }} Ready */
+/** @typedef {string | number | undefined} Id of a request */
+/** @typedef {{ id?: Id, method?: string, params?: any }} Message of the app; what it has is for each method to say */
+
 class App {
+  /**
+   * @param {Ready} ready
+   * @param {Exchange} exchange
+   * @param {string} uri
+   */
   constructor({ url, permissions, prefers_border: hasBorder, refused = [] }, exchange, uri) {
-    Object.assign(this, { url, exchange, uri, refused });
+    this.url = url;
+    this.exchange = exchange;
+    this.uri = uri;
+    this.refused = refused;
     // Without `allow-same-origin` the app is nobody's origin, not even that of other apps.
     this.frame = h(`iframe${hasBorder === false ? "" : ".bordered"}`, {
       src: url,
@@ -50,52 +67,67 @@ class App {
     if (new URL(this.url).origin === location.origin) {
       return [h("p.problem", null, "The app is not on an origin of its own, and was not opened.")];
     }
-    const hear = (event) => {
+    const hear = (/** @type {MessageEvent} */ event) => {
       if (!this.frame.isConnected) return removeEventListener("message", hear);
       // Its origin is none, so it is known by its window.
       if (event.source !== this.frame.contentWindow || event.data?.jsonrpc !== "2.0") return undefined;
       return this.hear(event.data);
     };
     addEventListener("message", hear);
+    const notAllowed = this.refused.length ? ` · not allowed: ${this.refused.join(", ")}` : "";
     return [
-      h(
-        "p.dim.small",
-        null,
-        `${this.uri} · in a sandbox of its own origin${this.refused.length ? ` · not allowed: ${this.refused.join(", ")}` : ""}`,
-      ),
+      h("p.dim.small", null, `${this.uri} · in a sandbox of its own origin${notAllowed}`),
       this.frame,
       this.asked,
       this.said,
     ];
   }
+  /** @param {object} message */
   send(message) {
     // There is no origin to name; nobody else is in that window, which may not leave the sandbox's port.
     this.frame.contentWindow?.postMessage(JSON.parse(print({ jsonrpc: "2.0", ...message })), "*");
   }
+  /** @param {Message} message */
   hear({ id, method, params }) {
-    const act = ACTS[method];
+    const act = ACTS[method ?? ""];
     if (act) return act(this, id, params ?? {});
     if (id === undefined || method === undefined) return undefined;
     if (PASSED_ON.has(method)) return this.passOn(id, method, params ?? {});
     return this.refuse(id, -32601, `the inspector does not do \`${method}\``);
   }
+  /**
+   * @param {Id} id
+   * @param {number} code
+   * @param {string} message
+   */
   refuse(id, code, message) {
     this.send({ id, error: { code, message } });
   }
+  /** @param {string} words */
   tell(words) {
     this.said.append(h("li", null, h("span.when", null, time(Date.now())), ` ${words}`));
-    if (this.said.childElementCount > MOST_SAID) this.said.firstChild.remove();
+    if (this.said.childElementCount > MOST_SAID) this.said.firstChild?.remove();
   }
+  /**
+   * @param {Id} id
+   * @param {string} method
+   * @param {any} params what the app asks for
+   */
   async passOn(id, method, params) {
     this.tell(`${method} ${params.name ?? params.uri ?? ""}`);
-    const done = await finish(this.exchange.server, method, params).catch((error) => ({ error }));
-    if (done.result) this.send({ id, result: done.result });
-    else this.refuse(id, done.error?.code ?? -32603, done.error?.message ?? done.status);
+    try {
+      const { result, error, status } = await finish(this.exchange.server, method, params);
+      if (result) this.send({ id, result });
+      else this.refuse(id, error?.code ?? -32603, error?.message ?? status);
+    } catch (error) {
+      this.refuse(id, -32603, messageOf(error));
+    }
   }
 }
 
 const isDark = () => (theme() === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : theme() === "dark");
 
+/** @type {Record<string, (app: App, id: Id, params: any) => unknown>} */
 const ACTS = {
   "ui/initialize": (app, id) =>
     app.send({
@@ -123,7 +155,7 @@ const ACTS = {
   },
   "ui/open-link": (app, id, { url }) => {
     if (!/^https?:\/\//.test(url ?? "")) return app.refuse(id, -32602, "only web addresses are opened");
-    const done = (answer) => {
+    const done = (/** @type {() => void} */ answer) => {
       answer();
       app.asked.replaceChildren();
     };
@@ -150,13 +182,8 @@ const ACTS = {
     return announce("the app asks to open a link");
   },
   "ui/message": (app, id, { content }) => {
-    app.tell(
-      `to the conversation: ${[]
-        .concat(content ?? [])
-        .map((block) => block.text ?? block.type)
-        .join(" ")
-        .slice(0, 500)}`,
-    );
+    const words = asList(content ?? []).map((block) => block.text ?? block.type);
+    app.tell(`to the conversation: ${words.join(" ").slice(0, 500)}`);
     app.send({ id, result: {} });
   },
   "ui/update-model-context": (app, id, params) => {

@@ -1,18 +1,25 @@
 // A question of the server, in the timeline of the call that it belongs to.
 
 import { post } from "./api.js";
-import { View, button, bytes, h } from "./element.js";
-import { parse } from "./json.js";
+import { View, button, bytes, h, messageOf } from "./element.js";
+import { asList, parse } from "./json.js";
 import { brief } from "./prose.js";
 import { contentBlock } from "./result.js";
 import { state } from "./store.js";
 import { tree } from "./tree.js";
 import "./schema-form.js";
 
+/** @typedef {{ messages?: { role: string, content: JsonObject | JsonObject[] }[], systemPrompt?: string }} Sampling */
+
 /** Replies that somebody wished to give again, for as long as this page is open. */
 const canned = { text: "", isKept: false };
 
 export class Ask extends View {
+  /** @type {Question} */
+  ask;
+  /** @type {HTMLElement} */
+  problem;
+  /** @param {Question} ask */
   setup(ask) {
     this.ask = ask;
     return this;
@@ -33,10 +40,11 @@ export class Ask extends View {
         h("strong", null, server?.name ?? ask.server),
         h("span.dim", null, [round, opaque].filter(Boolean).join(" · ")),
       ),
-      ...[].concat(this.body()),
+      ...this.body(),
       this.problem,
     );
   }
+  /** @returns {(Node | string)[]} */
   body() {
     try {
       return this.known();
@@ -45,6 +53,7 @@ export class Ask extends View {
       return this.anything();
     }
   }
+  /** @returns {(Node | string)[]} */
   known() {
     const { method, params } = this.ask;
     if (method === "elicitation/create") return params.mode === "url" ? this.visit() : this.form();
@@ -52,15 +61,21 @@ export class Ask extends View {
     if (method === "roots/list") return this.roots();
     return this.anything();
   }
+  /** @param {object} body */
   async answer(body) {
     try {
       for (const one of this.querySelectorAll("button")) one.disabled = true;
       await post(`asks/${this.ask.id}`, body);
     } catch (error) {
-      this.problem.textContent = error.message;
+      this.problem.textContent = messageOf(error);
       for (const one of this.querySelectorAll("button")) one.disabled = false;
     }
   }
+  /**
+   * @param {string} words
+   * @param {() => unknown} act
+   * @param {string} about
+   */
   actions(words, act, about) {
     return h(
       "div.actions",
@@ -75,7 +90,9 @@ export class Ask extends View {
     );
   }
   form() {
-    const { params } = this.ask;
+    const params = /** @type {{ message: string, requestedSchema?: Schema }} */ (
+      /** @type {unknown} */ (this.ask.params)
+    );
     const form = document.createElement("tb-form").setup({ schema: params.requestedSchema, label: "Answer" });
     const submit = () => {
       if (form.problems.length) return form.focusFirst();
@@ -95,7 +112,7 @@ export class Ask extends View {
     ];
   }
   visit() {
-    const { params } = this.ask;
+    const params = /** @type {{ message: string, url: string }} */ (/** @type {unknown} */ (this.ask.params));
     let host = params.url;
     let isSafe = false;
     try {
@@ -125,7 +142,7 @@ export class Ask extends View {
     ];
   }
   sample() {
-    const { messages = [], systemPrompt, ...rest } = this.ask.params;
+    const { messages = [], systemPrompt, ...rest } = /** @type {Sampling} */ (/** @type {unknown} */ (this.ask.params));
     const reply = h("textarea.long", {
       rows: 4,
       "aria-label": "Reply of the model",
@@ -151,7 +168,7 @@ export class Ask extends View {
         ? h("div.block", null, h("div.kind", null, "system prompt"), h("pre.text", null, systemPrompt))
         : h("p.dim.small", null, "No system prompt."),
       ...messages.flatMap((message) =>
-        [].concat(message.content).map((block) => contentBlock({ ...block, role: message.role })),
+        asList(message.content).map((block) => contentBlock({ ...block, role: message.role })),
       ),
       Object.keys(rest).length
         ? h("div.block", null, h("div.kind", null, "limits, hints and tools"), tree(rest, { search: false }))
@@ -202,7 +219,7 @@ export class Ask extends View {
       try {
         return this.answer({ result: parse(area.value) });
       } catch (error) {
-        return (this.problem.textContent = error.message);
+        return (this.problem.textContent = messageOf(error));
       }
     };
     return [
@@ -220,16 +237,23 @@ export class Ask extends View {
 }
 customElements.define("tb-ask", Ask);
 
-/** A question in a line. */
+/**
+ * A question in a line.
+ *
+ * @param {Question} ask
+ */
 export function askWords({ method, params }) {
   if (method === "sampling/createMessage") return "a reply from your model";
   return method === "elicitation/create" && typeof params?.message === "string" ? brief(params.message) : method;
 }
 
 /** A question keeps its element, and what was filled in, when it moves to the call it belongs to. */
+/** @type {Map<string, Ask>} */
 const shown = new Map();
+/** @param {Question} ask */
 export function askElement(ask) {
   for (const id of shown.keys()) if (!state.asks.has(id)) shown.delete(id);
-  if (!shown.has(ask.id)) shown.set(ask.id, document.createElement("tb-ask").setup(ask));
-  return shown.get(ask.id);
+  const known = shown.get(ask.id) ?? document.createElement("tb-ask").setup(ask);
+  shown.set(ask.id, known);
+  return known;
 }

@@ -5,15 +5,28 @@ import { resolve } from "./schema.js";
 
 const SAFE = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-export const quote = (text) => (SAFE.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+export const quote = (/** @type {string} */ text) => (SAFE.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** `turnbuckle VERB [OPTIONS] SERVER [OBJECT] [key=value …] [-- COMMAND]`; the binary knows how its servers are named. */
+/**
+ * `turnbuckle VERB [OPTIONS] SERVER [OBJECT] [key=value …] [-- COMMAND]`; the binary knows how its servers are named.
+ *
+ * @param {Server} server
+ * @param {string} verb
+ * @param {string | null | undefined} object
+ * @param {unknown} value
+ * @param {Schema} [schema]
+ */
 export function commandLine(server, verb, object, value, schema) {
   const { options = "", server: named = quote(server.name), command = "" } = server.shell ?? {};
   const given = isObject(value) ? Object.entries(value).map(([key, one]) => quote(word(key, one, schema))) : [];
   return ["turnbuckle", verb, options, named, object ? quote(object) : "", ...given, command].filter(Boolean).join(" ");
 }
 
+/**
+ * @param {string} key
+ * @param {unknown} value
+ * @param {Schema} [schema]
+ */
 function word(key, value, schema) {
   const isPlainKey = /^[A-Za-z_][\w-]*$/.test(key);
   const own = schema ? resolve(schema.properties?.[key], schema) : {};
@@ -22,7 +35,7 @@ function word(key, value, schema) {
   if (
     (isNumber(value) || typeof value === "boolean") &&
     isPlainKey &&
-    ["integer", "number", "boolean"].includes(own.type)
+    ["integer", "number", "boolean"].some((type) => type === own.type)
   ) {
     return `${key}=${print(value)}`;
   }

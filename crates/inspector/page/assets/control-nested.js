@@ -1,6 +1,6 @@
 // Controls that hold fields: objects, maps and arrays. What is inside is drawn when it is opened.
 
-import { button, h } from "./element.js";
+import { button, focusOn, h } from "./element.js";
 import { field } from "./field.js";
 import { isObject, put } from "./json.js";
 import { initial } from "./schema.js";
@@ -9,14 +9,20 @@ import { pointer } from "./validate.js";
 /** Items drawn at once; more are a click away. */
 const BATCH = 50;
 
-/** The members that a schema names, and any others that the value has. */
+/**
+ * The members that a schema names, and any others that the value has.
+ *
+ * @param {import("./control.js").Of & { value: JsonObject | undefined }} of
+ */
 export function object({ form, kind: { schema }, value, path, emit }) {
+  /** @type {JsonObject} */
   let current = { ...value };
   const box = h("div.fields");
   const required = new Set(schema.required ?? []);
   const names = Object.keys(schema.properties ?? {});
-  names.sort((one, other) => required.has(other) - required.has(one));
-  const change = (key, next) => {
+  names.sort((one, other) => Number(required.has(other)) - Number(required.has(one)));
+  const change = (/** @type {string} */ key, /** @type {Field} */ next) => {
+    /** @type {JsonObject} */
     const copy = {};
     for (const known of new Set([...Object.keys(current), key])) {
       const one = known === key ? next : current[known];
@@ -30,7 +36,7 @@ export function object({ form, kind: { schema }, value, path, emit }) {
       field({
         form,
         name,
-        schema: schema.properties[name],
+        schema: schema.properties?.[name] ?? {},
         value: own(value, name),
         path: pointer(path, name),
         isRequired: required.has(name),
@@ -45,7 +51,7 @@ export function object({ form, kind: { schema }, value, path, emit }) {
     schema.additionalProperties === true ||
     schema.patternProperties
   ) {
-    const rest = Object.fromEntries(others.map((key) => [key, value[key]]));
+    const rest = Object.fromEntries(others.map((key) => [key, value?.[key]]));
     box.append(
       entries({
         form,
@@ -66,20 +72,38 @@ export function object({ form, kind: { schema }, value, path, emit }) {
   return box;
 }
 
-const own = (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+const own = (/** @type {unknown} */ value, /** @type {string} */ key) =>
+  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-export function map(of) {
-  return entries({ ...of, schema: of.kind.schema, label: of.name });
+/** @param {import("./control.js").Of & { value: JsonObject | undefined }} of */
+export function map({ form, kind, value, path, name, emit }) {
+  return entries({ form, schema: kind.schema, value, path, label: name, emit });
 }
 
-/** Rows of key and value. A key that is there twice is said, not merged. */
+/**
+ * @typedef {object} Entries the entries of an object that its schema does not name
+ * @property {import("./field.js").Form} form
+ * @property {Schema} schema
+ * @property {JsonObject | undefined} value
+ * @property {string} path
+ * @property {string} label
+ * @property {(next: JsonObject) => void} emit
+ */
+
+/**
+ * Rows of key and value. A key that is there twice is said, not merged.
+ *
+ * @param {Entries} of
+ */
 function entries({ form, schema, value, path, label, emit }) {
   const patterns = Object.values(schema.patternProperties ?? {});
-  const inner = isObject(schema.additionalProperties) ? schema.additionalProperties : (patterns[0] ?? {});
+  const { additionalProperties: others } = schema;
+  const inner = typeof others === "object" && isObject(others) ? others : (patterns[0] ?? {});
   const rows = Object.entries(value ?? {});
   const box = h("div.entries");
   const note = h("div.note", { role: "status" });
   const send = () => {
+    /** @type {JsonObject} */
     const next = {};
     const keys = rows.map(([key]) => key);
     for (const [key, one] of rows) if (one !== undefined) put(next, key, one);
@@ -98,8 +122,8 @@ function entries({ form, schema, value, path, label, emit }) {
             value: row[0],
             "aria-label": `Key ${index + 1} of ${label}`,
             placeholder: "key",
-            oninput: (event) => {
-              row[0] = event.target.value;
+            oninput: ({ target }) => {
+              if (target instanceof HTMLInputElement) row[0] = target.value;
               send();
             },
           }),
@@ -133,7 +157,7 @@ function entries({ form, schema, value, path, label, emit }) {
           rows.push(["", initial(inner, form.root) ?? ""]);
           draw();
           send();
-          box.querySelector(".entry:last-of-type input.key")?.focus();
+          focusOn(box.querySelector(".entry:last-of-type input.key"));
         },
         { picture: "plus" },
       ),
@@ -143,17 +167,19 @@ function entries({ form, schema, value, path, label, emit }) {
   return box;
 }
 
+/** @param {import("./control.js").Of & { value: Json[] | undefined }} of */
 export function array({ form, kind: { schema }, value, path, name, emit }) {
   let items = [...(value ?? [])];
   let shown = BATCH;
   const box = h("div.items");
-  const schemaOf = (index) => schema.prefixItems?.[index] ?? (isObject(schema.items) ? schema.items : {});
-  const change = (next) => {
+  const schemaOf = (/** @type {number} */ index) =>
+    schema.prefixItems?.[index] ?? (schema.items && isObject(schema.items) ? schema.items : {});
+  const change = (/** @type {Json[]} */ next) => {
     items = next;
     emit(items);
     draw();
   };
-  const swap = (one, other) => {
+  const swap = (/** @type {number} */ one, /** @type {number} */ other) => {
     const next = [...items];
     [next[one], next[other]] = [next[other], next[one]];
     change(next);
@@ -215,7 +241,7 @@ export function array({ form, kind: { schema }, value, path, name, emit }) {
           shown = Math.max(shown, items.length + 1);
           change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length))]);
           const last = [...box.querySelectorAll(":scope > .item")].at(-1);
-          last?.querySelector("input, textarea")?.focus();
+          focusOn(last?.querySelector("input, textarea"));
         },
         { picture: "plus" },
       ),
@@ -225,4 +251,4 @@ export function array({ form, kind: { schema }, value, path, name, emit }) {
   return box;
 }
 
-const empty = (schema) => (schema.type === "string" ? "" : null);
+const empty = (/** @type {Schema} */ schema) => (schema.type === "string" ? "" : null);

@@ -1,6 +1,6 @@
 // The controls of a field, by the kind of value that its schema asks for.
 
-import { h } from "./element.js";
+import { h, messageOf } from "./element.js";
 import { array, map, object } from "./control-nested.js";
 import { isNumber, isObject, kindOf, numberFrom, parse, print, same } from "./json.js";
 import { fits, initial, shape } from "./schema.js";
@@ -9,8 +9,22 @@ import { fits, initial, shape } from "./schema.js";
 const RADIOS = 5;
 /** From this length on, a string is expected to have lines. */
 const LONG = 200;
+/** @type {Record<string, string>} */
 const INPUTS = { email: "email", uri: "url", date: "date", time: "text", password: "password" };
 
+/**
+ * @typedef {object} Of what a control is for
+ * @property {import("./field.js").Form} form
+ * @property {Kind} kind
+ * @property {any} value of the kind, or nothing
+ * @property {string} path
+ * @property {string} id
+ * @property {string} name
+ * @property {boolean} isRequired
+ * @property {(next: Field) => void} emit
+ */
+
+/** @type {Record<string, (of: any) => HTMLElement>} */
 const KINDS = {
   string,
   number,
@@ -26,6 +40,7 @@ const KINDS = {
   null: nothing,
   any: json,
 };
+/** @type {Record<string, (value: unknown) => boolean>} */
 const ACCEPTS = {
   string: (value) => typeof value === "string",
   number: (value) => isNumber(value) || typeof value === "string",
@@ -36,20 +51,34 @@ const ACCEPTS = {
   array: Array.isArray,
 };
 
-/** The element for a value; one that does not fit its kind is kept, and edited as JSON. */
+/**
+ * The element for a value; one that does not fit its kind is kept, and edited as JSON.
+ *
+ * @param {Of} of
+ * @returns {HTMLElement}
+ */
 export function control(of) {
   const accepts = ACCEPTS[of.kind.kind];
   const isOdd = of.value !== undefined && accepts && !accepts(of.value);
   return isOdd ? json(of) : (KINDS[of.kind.kind] ?? json)(of);
 }
 
-const describedBy = (id) => ({ id, "aria-describedby": `${id}-problem` });
+const describedBy = (/** @type {string} */ id) => ({ id, "aria-describedby": `${id}-problem` });
 
-/** What an empty box says: that the value is left out, where it may be. */
+/**
+ * What an empty box says: that the value is left out, where it may be.
+ *
+ * @param {Field} value
+ * @param {boolean} isRequired
+ */
 const hint = (value, isRequired) => (value === undefined && !isRequired ? "absent" : "");
 
+/**
+ * @param {Of} of
+ * @returns {HTMLElement}
+ */
 function string({ form, kind: { schema }, value, id, path, name, isRequired, emit }) {
-  const type = schema.writeOnly ? "password" : INPUTS[schema.format];
+  const type = schema.writeOnly ? "password" : INPUTS[schema.format ?? ""];
   const isDate = type === "date" && (value === undefined || /^\d{4}-\d\d-\d\d$/.test(value));
   const attributes = {
     ...describedBy(id),
@@ -58,21 +87,8 @@ function string({ form, kind: { schema }, value, id, path, name, isRequired, emi
     autocomplete: "off",
     spellcheck: "false",
   };
-  let input;
-  if (type && (type !== "date" || isDate)) {
-    input = h("input", { ...attributes, type });
-  } else {
-    const isLong =
-      schema.maxLength > LONG ||
-      schema.contentMediaType ||
-      /\n/.test(value ?? "") ||
-      /textarea|multi-?line|markdown/.test(schema.format ?? "");
-    input = h(`textarea${isLong ? ".long" : ".short"}`, { ...attributes, rows: isLong ? 4 : 1 });
-    // Enter makes no line in a short text by accident; with Shift it does.
-    input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey && !isLong && !input.value.includes("\n")) event.preventDefault();
-    });
-  }
+  const input =
+    type && (type !== "date" || isDate) ? h("input", { ...attributes, type }) : textArea(schema, attributes);
   input.addEventListener("input", () => {
     input.placeholder = "";
     emit(input.value);
@@ -88,14 +104,42 @@ function string({ form, kind: { schema }, value, id, path, name, isRequired, emi
   return h("div.completing", { "data-path": path }, completing, list);
 }
 
-/** Asks the server how a value goes on; only the newest answer is shown. */
+/**
+ * A box for text, with lines if it is expected to have some.
+ *
+ * @param {Schema} schema
+ * @param {Attributes & { value: string }} attributes
+ */
+function textArea(schema, attributes) {
+  const isLong =
+    (schema.maxLength ?? 0) > LONG ||
+    Boolean(schema.contentMediaType) ||
+    attributes.value.includes("\n") ||
+    /textarea|multi-?line|markdown/.test(schema.format ?? "");
+  const area = h(`textarea.${isLong ? "long" : "short"}`, { ...attributes, rows: isLong ? 4 : 1 });
+  // Enter makes no line in a short text by accident; with Shift it does.
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !isLong && !area.value.includes("\n")) event.preventDefault();
+  });
+  return area;
+}
+
+/**
+ * Asks the server how a value goes on; only the newest answer is shown.
+ *
+ * @param {import("./field.js").Form} form
+ * @param {string} name
+ * @param {HTMLInputElement} input
+ * @param {HTMLElement} list
+ */
 async function suggest(form, name, input, list) {
   const asked = input.value;
-  const values = await form.complete(name, asked);
+  const values = (await form.complete?.(name, asked)) ?? [];
   if (input.value !== asked) return;
   list.replaceChildren(...values.map((value) => h("option", { value })));
 }
 
+/** @param {Of} of */
 function number({ kind: { kind }, value, id, isRequired, emit }) {
   const input = h("input.number", {
     ...describedBy(id),
@@ -112,6 +156,12 @@ function number({ kind: { kind }, value, id, isRequired, emit }) {
   return input;
 }
 
+/**
+ * @param {Of} of
+ * @param {{ label: string }[]} options
+ * @param {number} chosen
+ * @param {(index: number) => void} choose
+ */
 function radios({ id, name }, options, chosen, choose) {
   const group = h("div.radios", {
     role: "radiogroup",
@@ -130,12 +180,14 @@ function radios({ id, name }, options, chosen, choose) {
   return group;
 }
 
+/** @param {Of} of */
 function boolean(of) {
   const options = [{ label: "true" }, { label: "false" }];
   const chosen = of.value === undefined ? -1 : of.value ? 0 : 1;
   return radios(of, options, chosen, (index) => of.emit(index === 0));
 }
 
+/** @param {Of & { kind: { options: Choice[] } }} of */
 function choice(of) {
   const { options } = of.kind;
   const chosen = options.findIndex((option) => same(option.value, of.value));
@@ -166,22 +218,27 @@ function choice(of) {
   return h("div.completing", null, input, list);
 }
 
+/** @param {Of} of */
 function constant({ kind: { schema }, value, id, emit, isRequired }) {
   if (isRequired && value === undefined) queueMicrotask(() => emit(schema.const));
   return h("output.const", { id }, print(schema.const));
 }
 
+/** @param {Of} of */
 function nothing({ emit, value, id, isRequired }) {
   if (isRequired && value === undefined) queueMicrotask(() => emit(null));
   return h("output.const", { id }, "null");
 }
 
+/** @type {Record<string, string>} */
+const WORDS = { string: "text", integer: "number", union: "value", enum: "choice", any: "value", boolean: "value" };
+
+/** @param {Of & { kind: { inner: Schema } }} of */
 function nullable(of) {
   const { form, kind, value, isRequired, emit, path, id, name } = of;
   const inner = shape(kind.inner, form.root);
-  const word =
-    { string: "text", integer: "number", union: "value", enum: "choice", any: "value", boolean: "value" }[inner.kind] ??
-    inner.kind;
+  const word = WORDS[inner.kind] ?? inner.kind;
+  /** @type {{ label: string, value?: Field }[]} */
   const options = [
     ...(isRequired ? [] : [{ label: "absent", value: undefined }]),
     { label: "null", value: null },
@@ -201,7 +258,6 @@ function nullable(of) {
         name,
         isRequired: true,
         emit: (next) => emit((held = next)),
-        reset: of.reset,
       }),
     );
   if (chosen === options.length - 1) draw();
@@ -222,9 +278,14 @@ function nullable(of) {
   );
 }
 
+/**
+ * @param {Of & { kind: { variants: Variant[] } }} of
+ * @returns {HTMLElement}
+ */
 function union(of) {
   const { form, kind, value, path, id, name, emit } = of;
   const { variants } = kind;
+  /** @type {Map<number, Field>} */
   const held = new Map();
   let chosen = value === undefined ? -1 : variants.findIndex((variant) => fits(value, variant.schema, form.root));
   if (value !== undefined && chosen < 0) return json(of);
@@ -242,7 +303,6 @@ function union(of) {
         id,
         name,
         isRequired: true,
-        reset: of.reset,
         emit: (next) => {
           held.set(at, next);
           emit(next);
@@ -250,7 +310,7 @@ function union(of) {
       }),
     );
   };
-  const choose = (index) => {
+  const choose = (/** @type {number} */ index) => {
     chosen = index;
     if (!held.has(index)) held.set(index, initial(variants[index].schema, form.root));
     emit(held.get(index));
@@ -258,6 +318,7 @@ function union(of) {
   };
   if (chosen >= 0) draw();
   if (variants.length <= RADIOS) return h("div", null, radios(of, variants, chosen, choose), place);
+  /** @type {HTMLSelectElement} */
   const select = h(
     "select",
     { "aria-labelledby": `${id}-label`, onchange: () => choose(Number(select.value)) },
@@ -268,11 +329,16 @@ function union(of) {
   return h("div", null, select, place);
 }
 
-/** Any value, as its JSON. Text that is not JSON stays in the box, and says where it breaks. */
+/**
+ * Any value, as its JSON. Text that is not JSON stays in the box, and says where it breaks.
+ *
+ * @param {Of} of
+ */
 export function json({ value, id, emit, kind }) {
   const note = h("div.note");
-  const isOdd = value !== undefined && ACCEPTS[kind?.kind];
-  if (isOdd) note.textContent = `this is ${kindOf(value)}, where ${kind.kind} is expected; shown as JSON`;
+  if (value !== undefined && ACCEPTS[kind.kind]) {
+    note.textContent = `this is ${kindOf(value)}, where ${kind.kind} is expected; shown as JSON`;
+  }
   const area = h("textarea.code.short", {
     ...describedBy(id),
     "aria-labelledby": `${id}-label`,
@@ -287,7 +353,7 @@ export function json({ value, id, emit, kind }) {
     try {
       return emit(parse(area.value));
     } catch (error) {
-      note.textContent = `not JSON: ${error.message}`;
+      note.textContent = `not JSON: ${messageOf(error)}`;
       return undefined;
     }
   });

@@ -3,24 +3,40 @@
 import { icon } from "./icon.js";
 import { on } from "./store.js";
 
-/** `h("button.plain", { onclick }, "Call")`: an element with classes, attributes and children. */
+/**
+ * `h("button.plain", { onclick }, "Call")`: an element with classes, attributes and children.
+ *
+ * @template {string} Name
+ * @param {Name} name
+ * @param {Attributes | null} [attributes]
+ * @param {...Child} children
+ * @returns {ElementOf<Name>}
+ */
 export function h(name, attributes, ...children) {
   const [tag, ...classes] = name.split(".");
   const element = document.createElement(tag);
   if (classes.length) element.className = classes.join(" ");
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === undefined || value === null || value === false) continue;
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (key === "value" || key === "checked" || key === "open") element[key] = value;
-    else element.setAttribute(key, value === true ? "" : value);
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), /** @type {EventListener} */ (value));
+    else if (key === "value" || key === "checked" || key === "open") Object.assign(element, { [key]: value });
+    else element.setAttribute(key, value === true ? "" : String(value));
   }
   element.append(
-    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+    .../** @type {(Node | string)[]} */ (/** @type {unknown[]} */ (children).flat(Infinity).filter(isSomething)),
   );
-  return element;
+  return /** @type {ElementOf<Name>} */ (element);
 }
 
-/** A button with a picture; the words are its name. `quiet` hides the words. */
+const isSomething = (/** @type {unknown} */ child) => child !== null && child !== undefined && child !== false;
+
+/**
+ * A button with a picture; the words are its name. `quiet` hides the words.
+ *
+ * @param {string} words
+ * @param {(event: MouseEvent) => unknown} onclick
+ * @param {ButtonOptions} options
+ */
 export function button(words, onclick, { picture, look = "plain", quiet = false, ...rest } = {}) {
   const attributes = { type: "button", onclick, ...rest };
   if (quiet) Object.assign(attributes, { "aria-label": words, title: words });
@@ -32,13 +48,30 @@ export function button(words, onclick, { picture, look = "plain", quiet = false,
   );
 }
 
-/** A button that copies text, and says that it did. */
+/**
+ * Changes the words of a button.
+ *
+ * @param {HTMLButtonElement} made
+ * @param {string} words
+ */
+export function setWords(made, words) {
+  const place = made.querySelector("span");
+  if (place) place.textContent = words;
+}
+
+/**
+ * A button that copies text, and says that it did.
+ *
+ * @param {string} words
+ * @param {string | (() => string | null | Promise<string>)} text
+ * @param {ButtonOptions} options
+ */
 export function copyButton(words, text, options = {}) {
   const made = button(
     words,
     async () => {
       const value = typeof text === "function" ? await text() : text;
-      await copy(value);
+      await copy(value ?? "");
       made.classList.add("did");
       announce("copied");
       setTimeout(() => made.classList.remove("did"), 1200);
@@ -48,11 +81,13 @@ export function copyButton(words, text, options = {}) {
   return made;
 }
 
+/** @param {string} text */
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text).catch(() => copyByHand(text));
   return copyByHand(text);
 }
 
+/** @param {string} text */
 function copyByHand(text) {
   const area = h("textarea.outside", { value: text, "aria-label": "copied text" });
   document.body.append(area);
@@ -61,20 +96,38 @@ function copyByHand(text) {
   area.remove();
 }
 
-/** Tells people who listen instead of looking. */
+/**
+ * Tells people who listen instead of looking.
+ *
+ * @param {string} words
+ */
 export function announce(words) {
   const region = document.getElementById("announce");
   if (region) region.textContent = words;
 }
 
-/** Hands a file to the browser's downloads. */
+/**
+ * Hands a file to the browser's downloads.
+ *
+ * @param {string} name
+ * @param {BlobPart} parts
+ * @param {string} type
+ */
 export function save(name, parts, type = "application/json") {
-  const url = URL.createObjectURL(parts instanceof Blob ? parts : new Blob([].concat(parts), { type }));
+  const url = URL.createObjectURL(parts instanceof Blob ? parts : new Blob([parts], { type }));
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** A row of tabs: `choices` are `[id, words]`. Arrow keys move between them. */
+/**
+ * A row of tabs: `choices` are `[id, words]`. Arrow keys move between them.
+ *
+ * @param {string} label
+ * @param {[string, string][]} choices
+ * @param {string} chosen
+ * @param {(id: string) => void} choose
+ * @param {Child} [extra]
+ */
 export function tabs(label, choices, chosen, choose, extra) {
   const buttons = choices.map(([id, words]) =>
     h(
@@ -96,14 +149,14 @@ export function tabs(label, choices, chosen, choose, extra) {
       role: "tablist",
       "aria-label": label,
       onkeydown: (event) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        const at = buttons.indexOf(document.activeElement);
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0;
+        const at = buttons.findIndex((one) => one === document.activeElement);
         if (!step || at < 0) return;
         event.preventDefault();
         const next = (at + step + buttons.length) % buttons.length;
         choose(choices[next][0]);
         const again = list.isConnected ? list : document.querySelector(`[role=tablist][aria-label="${label}"]`);
-        again?.querySelectorAll("[role=tab]")[next]?.focus();
+        focusOn(again?.querySelectorAll("[role=tab]")[next]);
       },
     },
     buttons,
@@ -111,9 +164,30 @@ export function tabs(label, choices, chosen, choose, extra) {
   return h("div.tabs", null, list, extra);
 }
 
+/**
+ * Puts the cursor into an element that can have it.
+ *
+ * @param {Element | null | undefined} element
+ */
+export function focusOn(element) {
+  if (element instanceof HTMLElement) element.focus();
+}
+
+/**
+ * What an error says.
+ *
+ * @param {unknown} error
+ */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
 /** An element of ours. `watch` listens to the store for as long as it is in the page. */
 export class View extends HTMLElement {
+  /** @type {(() => void)[]} */
   #stops = [];
+  /** @type {(() => void) | undefined} what ends with the element */
+  stopped;
+  /** Draws the element; it is in the page. */
+  start() {}
   connectedCallback() {
     this.start();
   }
@@ -121,17 +195,29 @@ export class View extends HTMLElement {
     for (const stop of this.#stops.splice(0)) stop();
     this.stopped?.();
   }
+  /**
+   * @param {string} topic
+   * @param {(keys: Set<unknown>) => unknown} react
+   */
   watch(topic, react) {
     this.#stops.push(on(topic, react));
   }
+  /**
+   * @param {EventTarget} target
+   * @param {string} type
+   * @param {EventListener} react
+   * @param {AddEventListenerOptions} [options]
+   */
   listen(target, type, react, options) {
     target.addEventListener(type, react, options);
     this.#stops.push(() => target.removeEventListener(type, react, options));
   }
 }
 
+/** @param {number} count */
 export const bytes = (count) =>
   count < 1000 ? `${count} B` : count < 1e6 ? `${(count / 1000).toFixed(1)} KB` : `${(count / 1e6).toFixed(1)} MB`;
+/** @param {number} ms */
 export const span = (ms) =>
   ms < 10
     ? `${Number(ms.toFixed(1))} ms`
@@ -140,11 +226,21 @@ export const span = (ms) =>
       : ms < 60_000
         ? `${(ms / 1000).toFixed(1)} s`
         : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
-export const clock = (time) => {
-  const date = new Date(time);
-  const two = (value, size = 2) => String(value).padStart(size, "0");
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`;
+/** @param {number} at */
+export const clock = (at) => {
+  const date = new Date(at);
+  const two = (/** @type {number} */ value) => String(value).padStart(2, "0");
+  const ms = String(date.getMilliseconds()).padStart(3, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
 };
-/** The time of day to the second, as the wire tells it. */
+/**
+ * The time of day to the second, as the wire tells it.
+ *
+ * @param {number} at
+ */
 export const time = (at) => clock(at).slice(0, 8);
+/**
+ * @param {number} count
+ * @param {string} word
+ */
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;

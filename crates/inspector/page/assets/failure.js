@@ -2,6 +2,7 @@
 
 import { h } from "./element.js";
 
+/** @type {Record<string, string>} */
 const WHO = {
   transport: "The connection failed",
   protocol: "The server refused the request",
@@ -24,12 +25,17 @@ const CODES = new Map([
   [-32022, "revision not supported"],
 ]);
 
-/** Words with `names` in them, as messages quote them. */
+/**
+ * Words with `names` in them, as messages quote them.
+ *
+ * @param {string} words
+ */
 const coded = (words) =>
   String(words)
     .split(/`([^`\n]+)`/)
     .map((part, at) => (at % 2 ? h("code", null, part) : part));
 
+/** @param {Failure} error */
 export function failure(error) {
   const code =
     error.code === null || error.code === undefined
@@ -41,7 +47,7 @@ export function failure(error) {
     h(
       "p.who",
       null,
-      error.code === INTERNAL ? "The server failed" : (WHO[error.who] ?? "It failed"),
+      error.code === INTERNAL ? "The server failed" : (WHO[error.who ?? ""] ?? "It failed"),
       code && h("span.code", null, ` · ${code}`),
     ),
     h("p.what", null, coded(error.message)),

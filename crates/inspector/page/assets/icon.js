@@ -1,5 +1,6 @@
 // Pictures of 16 by 16, drawn with strokes; each stands beside a word or has a name of its own.
 
+/** @type {Record<string, string>} */
 const PATHS = {
   copy: "M5.5 5.5h7v8h-7zM10.5 5.5v-3h-7v8h2",
   save: "M8 2.5v7.5M5 7.5l3 3 3-3M2.5 12.5h11",
@@ -26,19 +27,23 @@ const PATHS = {
 };
 const SPACE = "http://www.w3.org/2000/svg";
 
+/** @type {Map<string, SVGElement>} */
 const drawn = new Map();
 
+/** @param {string} name */
 export function icon(name) {
-  if (!drawn.has(name)) drawn.set(name, draw(name));
-  return drawn.get(name).cloneNode(true);
+  const known = drawn.get(name) ?? draw(name);
+  drawn.set(name, known);
+  return known.cloneNode(true);
 }
 
+/** @param {string} name */
 function draw(name) {
   const picture = document.createElementNS(SPACE, "svg");
   for (const [key, value] of Object.entries({
     viewBox: "0 0 16 16",
-    width: 16,
-    height: 16,
+    width: "16",
+    height: "16",
     class: "icon",
     "aria-hidden": "true",
   })) {

@@ -18,7 +18,12 @@ const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE
   34, 44, 58, 91, 92, 93, 123, 125,
 ];
 
-/** The value of a JSON text, as `parse` gives it. */
+/**
+ * The value of a JSON text, as `parse` gives it.
+ *
+ * @param {string} text
+ * @returns {Promise<any>} what the caller takes it for
+ */
 export async function parseLarge(text) {
   if (text.length < AT_ONCE) return parse(text);
   try {
@@ -30,9 +35,15 @@ export async function parseLarge(text) {
   }
 }
 
-/** Gives the browser a turn, without the delay that timers have. */
+/**
+ * Gives the browser a turn, without the delay that timers have.
+ *
+ * @returns {Promise<void>}
+ */
 export function turn() {
-  if (globalThis.scheduler?.yield) return globalThis.scheduler.yield();
+  // Not every browser has it.
+  const { scheduler } = /** @type {{ scheduler?: { yield?: () => Promise<void> } }} */ (globalThis);
+  if (scheduler?.yield) return scheduler.yield();
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
@@ -46,6 +57,7 @@ export function turn() {
 class NoSlices extends Error {}
 
 class Slices {
+  /** @param {string} text */
   constructor(text) {
     this.text = text;
     this.at = 0;
@@ -65,7 +77,11 @@ class Slices {
       this.at += 1;
     }
   }
-  /** A value that may be larger than a slice: its members are read in batches. */
+  /**
+   * A value that may be larger than a slice: its members are read in batches.
+   *
+   * @returns {Promise<Json>}
+   */
   async opened() {
     const first = this.text.charCodeAt(this.at);
     if (first === OPEN_LIST) return this.members([], CLOSE_LIST);
@@ -75,6 +91,10 @@ class Slices {
     this.at = end;
     return value;
   }
+  /**
+   * @param {Json[] | JsonObject} into
+   * @param {number} close
+   */
   async members(into, close) {
     this.at += 1;
     if (this.space() === close) {
@@ -90,10 +110,18 @@ class Slices {
       this.space();
     }
   }
-  /** As many members as fit in a slice, or one that does not. */
+  /**
+   * As many members as fit in a slice, or one that does not.
+   *
+   * @param {Json[] | JsonObject} into
+   * @param {number} close
+   * @returns {Promise<void>}
+   */
   async batch(into, close) {
     const isList = close === CLOSE_LIST;
-    if (isList && this.guessed(into)) return this.since + TURN < performance.now() ? this.rest() : undefined;
+    if (Array.isArray(into) && this.guessed(into)) {
+      return this.since + TURN < performance.now() ? this.rest() : undefined;
+    }
     const from = this.at;
     let to = from;
     for (;;) {
@@ -114,7 +142,11 @@ class Slices {
     if (performance.now() - this.since > TURN) await this.rest();
     return undefined;
   }
-  /** A batch up to where an object seems to end and another to begin. If it reads, that is where one does. */
+  /**
+   * A batch up to where an object seems to end and another to begin. If it reads, that is where one does.
+   *
+   * @param {Json[]} into
+   */
   guessed(into) {
     if (this.text.charCodeAt(this.at) !== OPEN_OBJECT) return false;
     BETWEEN.lastIndex = this.at + SLICE;
@@ -128,25 +160,38 @@ class Slices {
     this.at = found.index + 1;
     return true;
   }
+  /**
+   * @param {Json[] | JsonObject} into
+   * @param {boolean} isList
+   * @param {number} start
+   * @param {number} value
+   */
   async large(into, isList, start, value) {
-    const key = isList ? null : this.read(this.text.slice(start, this.text.lastIndexOf(":", value)));
+    const key = isList ? "" : this.read(this.text.slice(start, this.text.lastIndexOf(":", value)));
     this.at = value;
     const read = await this.opened();
-    if (isList) into.push(read);
+    if (Array.isArray(into)) into.push(read);
     else put(into, key, read);
   }
   async rest() {
     await turn();
     this.since = performance.now();
   }
+  /**
+   * @param {Json[] | JsonObject} into
+   * @param {boolean} isList
+   * @param {number} from
+   * @param {number} to
+   */
   take(into, isList, from, to) {
     // A comma before a large member is not part of the batch.
     if (to <= from) return;
     const text = this.text.slice(from, to);
     const read = this.read(isList ? `[${text}]` : `{${text}}`);
-    if (isList) for (const one of read) into.push(one);
+    if (Array.isArray(into)) for (const one of read) into.push(one);
     else for (const key of Object.keys(read)) put(into, key, read[key]);
   }
+  /** @param {string} text */
   read(text) {
     try {
       return parse(text);
@@ -163,6 +208,7 @@ class Slices {
     this.space();
     return this.at;
   }
+  /** @param {number} start */
   afterString(start) {
     let at = start;
     for (;;) {
@@ -173,7 +219,12 @@ class Slices {
       if ((at - before) % 2 === 1) return at + 1;
     }
   }
-  /** Where the value at `start` ends; -1 if it is a list or an object of more than `most` characters. */
+  /**
+   * Where the value at `start` ends; -1 if it is a list or an object of more than `most` characters.
+   *
+   * @param {number} start
+   * @param {number} most
+   */
   end(start, most) {
     const { text } = this;
     let depth = 0;
@@ -188,7 +239,7 @@ class Slices {
         if (depth === 0) return at;
         if (code !== COMMA) depth -= 1;
         at += 1;
-      } else if (code !== code) {
+      } else if (Number.isNaN(code)) {
         if (depth === 0) return at;
         throw new NoSlices();
       } else at += 1;

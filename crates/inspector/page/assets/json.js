@@ -5,6 +5,7 @@
 
 /** A number as it was written, because a JavaScript number would lose some of it. */
 export class Digits {
+  /** @param {string} text */
   constructor(text) {
     this.text = text;
   }
@@ -17,12 +18,16 @@ export class Digits {
 }
 
 export class JsonError extends Error {
+  /**
+   * @param {string} message
+   * @param {number} at
+   * @param {string} text
+   */
   constructor(message, at, text) {
     const before = text.slice(0, at);
     const line = before.split("\n").length;
     const column = at - before.lastIndexOf("\n");
     super(`${message} at line ${line}, column ${column}`);
-    Object.assign(this, { at, line, column });
   }
 }
 
@@ -38,11 +43,20 @@ const AFTER = /[\s,\]}]/;
 /** Stands before the digits of a number while the built-in parser reads it as a string. */
 const KEPT = "\u0001digits:";
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
+/** Everything but quotes, backslashes and control characters. */
+const PLAIN = /[ !#-[\]-\uffff]*/y;
+/** @type {Record<string, string>} */
 const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+/** @type {Record<string, [string, Json]>} */
 const WORDS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 
-/** The value of a JSON text. `isGuess` where it may well be none, and where it breaks is no news. */
+/**
+ * The value of a JSON text. `isGuess` where it may well be none, and where it breaks is no news.
+ *
+ * @param {string} text
+ * @param {boolean} isGuess
+ * @returns {any} what the caller takes it for
+ */
 export function parse(text, isGuess = false) {
   try {
     return MAY_LOSE.test(text) ? parseKeeping(text) : JSON.parse(text);
@@ -53,7 +67,12 @@ export function parse(text, isGuess = false) {
   }
 }
 
-/** The built-in parser, with the numbers that it would change passed through it as strings. */
+/**
+ * The built-in parser, with the numbers that it would change passed through it as strings.
+ *
+ * @param {string} text
+ * @returns {Json}
+ */
 function parseKeeping(text) {
   if (text.includes(KEPT) || text.includes("\\u0001digits")) throw new Error("the mark is taken");
   let isMarked = false;
@@ -74,11 +93,16 @@ function parseKeeping(text) {
   return isMarked ? restore(value) : value;
 }
 
+/**
+ * @param {Json} value
+ * @returns {Json}
+ */
 function restore(value) {
   if (typeof value === "string") return value.startsWith(KEPT) ? new Digits(value.slice(KEPT.length)) : value;
   if (typeof value !== "object" || value === null) return value;
+  const members = /** @type {Record<string, Json>} */ (value);
   for (const key of Object.keys(value)) {
-    const one = value[key];
+    const one = members[key];
     if (typeof one === "object" ? one !== null : typeof one === "string" && one.charCodeAt(0) === 1) {
       put(value, key, restore(one));
     }
@@ -86,13 +110,21 @@ function restore(value) {
   return value;
 }
 
-/** The number that these digits say: a plain one where that loses nothing. */
+/**
+ * The number that these digits say: a plain one where that loses nothing.
+ *
+ * @param {string} text
+ */
 export function number(text) {
   const value = Number(text);
   return String(value) === text ? value : new Digits(text);
 }
 
-/** The number in a text box, or undefined when it is none. */
+/**
+ * The number in a text box, or undefined when it is none.
+ *
+ * @param {string} text
+ */
 export function numberFrom(text) {
   NUMBER.lastIndex = 0;
   const trimmed = text.trim();
@@ -101,11 +133,16 @@ export function numberFrom(text) {
 }
 
 class Reader {
+  /** @param {string} text */
   constructor(text) {
     this.text = text;
     this.at = 0;
     this.depth = 0;
   }
+  /**
+   * @param {string} message
+   * @returns {never}
+   */
   fail(message) {
     throw new JsonError(message, this.at, this.text);
   }
@@ -122,6 +159,7 @@ class Reader {
     if (this.at < this.text.length) this.fail("something follows the value");
     return value;
   }
+  /** @returns {Json} */
   value() {
     this.space();
     const first = this.text[this.at];
@@ -135,10 +173,14 @@ class Reader {
     }
     NUMBER.lastIndex = this.at;
     const found = NUMBER.exec(this.text);
-    if (!found) this.fail(first === undefined ? "the text ends too early" : "a value is expected");
+    if (!found) return this.fail(first === undefined ? "the text ends too early" : "a value is expected");
     this.at += found[0].length;
     return number(found[0]);
   }
+  /**
+   * @template T
+   * @param {() => T} read
+   */
   nested(read) {
     this.depth += 1;
     if (this.depth > DEEPEST) this.fail(`more than ${DEEPEST} levels`);
@@ -148,6 +190,7 @@ class Reader {
     return value;
   }
   object() {
+    /** @type {JsonObject} */
     const object = {};
     this.space();
     if (this.taken("}")) return object;
@@ -164,6 +207,7 @@ class Reader {
     }
   }
   array() {
+    /** @type {Json[]} */
     const array = [];
     this.space();
     if (this.taken("]")) return array;
@@ -174,6 +218,7 @@ class Reader {
       if (!this.taken(",")) this.fail("`,` or `]` is expected");
     }
   }
+  /** @param {string} character */
   taken(character) {
     if (this.text[this.at] !== character) return false;
     this.at += 1;
@@ -184,7 +229,8 @@ class Reader {
     let value = "";
     for (;;) {
       PLAIN.lastIndex = this.at;
-      const run = PLAIN.exec(this.text)[0];
+      // It matches everywhere, if only nothing.
+      const run = /** @type {RegExpExecArray} */ (PLAIN.exec(this.text))[0];
       value += run;
       this.at += run.length;
       const next = this.text[this.at];
@@ -210,20 +256,47 @@ class Reader {
   }
 }
 
-/** Sets a member, also where its name means something to JavaScript. */
+/**
+ * Sets a member, also where its name means something to JavaScript.
+ *
+ * @param {object} object
+ * @param {string} key
+ * @param {unknown} value
+ */
 export function put(object, key, value) {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else {
-    object[key] = value;
+    /** @type {Record<string, unknown>} */ (object)[key] = value;
   }
 }
 
+/**
+ * @param {unknown} value
+ * @returns {value is JsonObject}
+ */
 export const isObject = (value) =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Digits);
+/**
+ * @param {unknown} value
+ * @returns {value is number | Digits}
+ */
 export const isNumber = (value) => typeof value === "number" || value instanceof Digits;
 
-/** JSON's word for what kind of value this is. */
+/**
+ * A list of one or many, as a list.
+ *
+ * @template T
+ * @param {T | T[]} given
+ * @returns {T[]}
+ */
+export const asList = (given) => (Array.isArray(given) ? given : [given]);
+
+/**
+ * JSON's word for what kind of value this is.
+ *
+ * @param {unknown} value
+ */
 export function kindOf(value) {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -231,20 +304,32 @@ export function kindOf(value) {
   return typeof value;
 }
 
-/** JSON text. With `most`, stops after about so many characters. */
+/**
+ * JSON text. With `most`, stops after about so many characters.
+ *
+ * @param {unknown} value
+ * @param {number} indent
+ * @param {number} most
+ */
 export function print(value, indent = 0, most = Infinity) {
+  /** @type {string[]} */
   const parts = [];
   let length = 0;
-  const write = (text) => {
+  const write = (/** @type {string} */ text) => {
     parts.push(text);
     length += text.length;
   };
-  const walk = (value, pad) => {
+  /**
+   * @param {unknown} one
+   * @param {string} pad
+   */
+  const walk = (one, pad) => {
     if (length > most) return;
-    if (value instanceof Digits) return write(value.text);
-    if (typeof value !== "object" || value === null) return write(leaf(value, most));
-    const isArray = Array.isArray(value);
-    const keys = isArray ? value : Object.keys(value).filter((key) => value[key] !== undefined);
+    if (one instanceof Digits) return write(one.text);
+    if (typeof one !== "object" || one === null) return write(leaf(one, most));
+    const isArray = Array.isArray(one);
+    const members = /** @type {Record<string, unknown>} */ (one);
+    const keys = isArray ? one : Object.keys(members).filter((key) => members[key] !== undefined);
     if (keys.length === 0) return write(isArray ? "[]" : "{}");
     const inner = pad + " ".repeat(indent);
     const gap = indent ? `\n${inner}` : "";
@@ -252,7 +337,7 @@ export function print(value, indent = 0, most = Infinity) {
     for (let index = 0; index < keys.length && length <= most; index += 1) {
       write(index ? `,${gap}` : gap);
       if (!isArray) write(`${JSON.stringify(keys[index])}:${indent ? " " : ""}`);
-      walk(isArray ? (value[index] ?? null) : value[keys[index]], inner);
+      walk(isArray ? (one[index] ?? null) : members[keys[index]], inner);
     }
     write(`${indent ? `\n${pad}` : ""}${isArray ? "]" : "}"}`);
   };
@@ -260,10 +345,20 @@ export function print(value, indent = 0, most = Infinity) {
   return parts.join("");
 }
 
+/**
+ * @param {unknown} value
+ * @param {number} most
+ * @returns {string}
+ */
 function leaf(value, most) {
   if (typeof value === "string" && value.length > most) return JSON.stringify(value.slice(0, most));
   return JSON.stringify(value) ?? "null";
 }
 
-/** Whether two values say the same JSON. */
+/**
+ * Whether two values say the same JSON.
+ *
+ * @param {unknown} one
+ * @param {unknown} other
+ */
 export const same = (one, other) => one === other || print(one) === print(other);

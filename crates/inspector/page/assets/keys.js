@@ -1,6 +1,6 @@
 // The keyboard: / ↑ ↓ Enter, Ctrl+Enter, Esc, w, ?, Ctrl+K.
 
-import { button, h } from "./element.js";
+import { button, focusOn, h } from "./element.js";
 import { openPalette } from "./palette.js";
 import { place, set, go } from "./router.js";
 
@@ -18,6 +18,7 @@ const KEYS = [
 export function openHelp() {
   if (document.querySelector("dialog[open]")) return;
   const back = document.activeElement;
+  /** @type {HTMLDialogElement} */
   const dialog = h(
     "dialog.help",
     { "aria-labelledby": "help-title" },
@@ -43,24 +44,25 @@ export function openHelp() {
   );
   dialog.addEventListener("close", () => {
     dialog.remove();
-    back?.focus?.();
+    focusOn(back);
   });
   document.body.append(dialog);
   dialog.showModal();
 }
 
-const isTyping = (element) => element?.matches?.("input:not([type=radio], [type=checkbox]), textarea, select");
+const isTyping = (/** @type {EventTarget | null} */ element) =>
+  element instanceof Element && element.matches("input:not([type=radio], [type=checkbox]), textarea, select");
 
 export function listenToKeys() {
   addEventListener("keydown", (event) => {
     const isControl = event.ctrlKey || event.metaKey;
-    if (isControl && event.key.toLowerCase() === "k") return take(event, openPalette);
+    if (isControl && event.key.toLowerCase() === "k") return take(event, () => openPalette());
     if (document.querySelector("dialog[open]")) return undefined;
     if (isControl && event.key === "Enter") return take(event, () => document.querySelector("tb-panel")?.run());
     if (event.key === "Escape") return escape(event);
     if (isControl || event.altKey || isTyping(event.target)) return undefined;
     if (event.key === "/") {
-      return take(event, () => document.querySelector("tb-offers .filter, tb-logs .filter, tb-wire .filter")?.focus());
+      return take(event, () => focusOn(document.querySelector("tb-offers .filter, tb-logs .filter, tb-wire .filter")));
     }
     if (event.key === "w") return take(event, () => set("wire", place().query.has("wire") ? "" : "1"));
     if (event.key === "?") return take(event, openHelp);
@@ -68,18 +70,24 @@ export function listenToKeys() {
   });
 }
 
+/**
+ * @param {Event} event
+ * @param {() => unknown} act
+ */
 function take(event, act) {
   event.preventDefault();
   act();
 }
 
+/** @param {KeyboardEvent} event */
 function escape(event) {
   const run = document.querySelector("tb-run");
-  if (event.target.matches?.("input[type=search]") && event.target.value) return undefined;
+  const { target } = event;
+  if (target instanceof HTMLInputElement && target.type === "search" && target.value) return undefined;
   if (run?.isOpen) return take(event, () => run.cancel());
   const close = document.querySelector("tb-wire-detail .tools button");
-  if (close) return take(event, () => close.click());
-  if (isTyping(event.target)) return take(event, () => event.target.blur());
+  if (close instanceof HTMLElement) return take(event, () => close.click());
+  if (target instanceof HTMLElement && isTyping(target)) return take(event, () => target.blur());
   if (place().query.has("wire")) return take(event, () => set("wire", ""));
   if (place().object && innerWidth < 900) return take(event, () => go({}));
   return undefined;

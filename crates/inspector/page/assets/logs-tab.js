@@ -1,6 +1,6 @@
 // The log lines of a server, with a level to ask for.
 
-import { View, button, clock, h, plural } from "./element.js";
+import { View, button, clock, h, messageOf, plural } from "./element.js";
 import { print } from "./json.js";
 import { start, state } from "./store.js";
 import "./virtual-list.js";
@@ -9,6 +9,21 @@ const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "aler
 const ROW = 28;
 
 export class LogsTab extends View {
+  /** @type {string} */
+  server;
+  /** @type {HTMLSelectElement} */
+  least;
+  /** @type {HTMLInputElement} */
+  filter;
+  /** @type {HTMLElement} */
+  note;
+  /** @type {import("./virtual-list.js").VirtualList} */
+  list;
+  /** @type {HTMLElement} */
+  detail;
+  /** @type {HTMLElement} */
+  nothing;
+  /** @param {{ server: string }} options */
   setup({ server }) {
     this.server = server;
     return this;
@@ -53,7 +68,7 @@ export class LogsTab extends View {
             button("Set level", () =>
               start(this.server, "logging/setLevel", { level: wanted.value }).then(
                 () => (this.note.textContent = `asked for ${wanted.value}`),
-                (error) => (this.note.textContent = error.message),
+                (error) => (this.note.textContent = messageOf(error)),
               ),
             ),
           )
@@ -86,8 +101,9 @@ export class LogsTab extends View {
 }
 customElements.define("tb-logs", LogsTab);
 
-const text = (line) => (typeof line.data === "string" ? line.data : print(line.data, 0, 500));
+const text = (/** @type {LogLine} */ line) => (typeof line.data === "string" ? line.data : print(line.data, 0, 500));
 
+/** @param {LogLine} line */
 function draw(line) {
   return h(
     "div.logrow",

@@ -1,11 +1,15 @@
 // Text of any length: the first screen at once, more on demand, and search that jumps.
 
-import { bytes, button, h } from "./element.js";
+import { bytes, button, h, setWords } from "./element.js";
 
 /** Characters shown at once. */
 const WINDOW = 32_000;
 
-/** `source(most)` gives at least `most` characters, or all there are. */
+/**
+ * `source(most)` gives at least `most` characters, or all there are.
+ *
+ * @param {string | ((most: number) => string)} source
+ */
 export function longText(source) {
   const whole = typeof source === "string" ? () => source : source;
   const pre = h("pre.text");
@@ -16,7 +20,7 @@ export function longText(source) {
     pre.textContent = text.slice(0, shown);
     more.hidden = text.length <= shown;
     if (!more.hidden && typeof source === "string") {
-      more.lastChild.textContent = `Show more (${bytes(text.length - shown)} left)`;
+      setWords(more, `Show more (${bytes(text.length - shown)} left)`);
     }
   };
   const more = button("Show more", () => {
@@ -29,6 +33,11 @@ export function longText(source) {
   return box;
 }
 
+/**
+ * @param {string} text
+ * @param {HTMLElement} pre
+ * @param {HTMLElement} more
+ */
 function searchIn(text, pre, more) {
   const box = h("input.search", {
     type: "search",
@@ -37,7 +46,7 @@ function searchIn(text, pre, more) {
   });
   const state = h("span.dim", { role: "status" });
   let at = -1;
-  const find = (from) => {
+  const find = (/** @type {number} */ from) => {
     if (!box.value) return;
     at = text.indexOf(box.value, from);
     if (at < 0 && from > 0) at = text.indexOf(box.value);

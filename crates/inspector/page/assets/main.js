@@ -1,13 +1,13 @@
 // The page: its head, its tabs, and what stands below them.
 
 import { askElement, askWords } from "./ask.js";
-import { View, button, h } from "./element.js";
+import { View, button, focusOn, h, messageOf } from "./element.js";
 import { icon } from "./icon.js";
 import { failure } from "./failure.js";
 import { listenToKeys, openHelp } from "./keys.js";
 import { openPalette } from "./palette.js";
 import { post } from "./api.js";
-import { same } from "./json.js";
+import { asList, same } from "./json.js";
 import { address, go, onPlace, place, set } from "./router.js";
 import { sentence } from "./server-tab.js";
 import { open, state } from "./store.js";
@@ -30,13 +30,37 @@ const TABS = [
 ];
 const LISTED = new Set(["tools", "prompts", "resources"]);
 
-/** The connection in words; where there is little room, the revision alone. */
+/**
+ * The connection in words; where there is little room, the revision alone.
+ *
+ * @param {string} words
+ */
 function connection(words) {
   const [first, ...rest] = words.split(" · ");
   return h("span", null, first, h("span.more", null, rest.map((one) => ` · ${one}`).join("")));
 }
 
 class Page extends View {
+  /** @type {HTMLElement} */
+  head;
+  /** @type {HTMLElement} */
+  nav;
+  /** @type {HTMLElement} */
+  waiting;
+  /** @type {HTMLElement} */
+  main;
+  /** @type {HTMLElement} */
+  drawer;
+  /** @type {HTMLElement} */
+  grip;
+  /** @type {HTMLElement | undefined} */
+  panelPlace;
+  /** @type {string | null | undefined} what `main` shows */
+  mainKey;
+  /** @type {string | null | undefined} what the panel shows */
+  panelKey;
+  /** @type {string | null | undefined} the server whose wire is open */
+  drawerKey;
   start() {
     this.head = h("header");
     this.nav = h("nav", { "aria-label": "Tabs" });
@@ -75,17 +99,25 @@ class Page extends View {
     this.drawMain();
     this.drawDrawer();
   }
+  /**
+   * @param {import("./router.js").Place} now
+   * @param {import("./router.js").Place} before
+   */
   moved(now, before) {
     if (now.server !== before.server) return this.draw();
     this.drawNav();
-    if (now.tab !== before.tab || now.object !== before.object) this.drawMain(before.object && !now.object);
+    if (now.tab !== before.tab || now.object !== before.object) {
+      this.drawMain(before.object !== "" && now.object === "");
+    }
     this.drawDrawer();
     return undefined;
   }
   drawHead() {
     const { server } = this;
-    const isTyping = this.head.contains(document.activeElement) && document.activeElement.matches("select");
-    if (isTyping) return;
+    const { activeElement: active } = document;
+    const isChoosing = active?.matches("select") && this.head.contains(active);
+    if (isChoosing) return;
+    /** @type {HTMLSelectElement} */
     const select = h(
       "select.servers",
       {
@@ -115,7 +147,7 @@ class Page extends View {
         isLost || server?.status !== "open" ? h("span", null, word.replaceAll("`", "")) : connection(word),
       ),
       h("span.spring"),
-      button("Search", openPalette, {
+      button("Search", () => openPalette(), {
         picture: "search",
         look: "bare.find",
         "aria-keyshortcuts": "Control+K",
@@ -130,7 +162,7 @@ class Page extends View {
       button("Theme", nextTheme, { picture: "theme", quiet: true, look: "bare", "data-theme-word": true }),
       button("Help", openHelp, { picture: "help", quiet: true, look: "bare.helptoggle" }),
     );
-    this.head.querySelector("[data-theme-word]").title = `Theme: ${theme()}`;
+    this.head.querySelector("[data-theme-word]")?.setAttribute("title", `Theme: ${theme()}`);
     this.drawCount();
   }
   drawCount() {
@@ -139,14 +171,16 @@ class Page extends View {
   }
   drawNav() {
     const { server } = this;
-    const offer = state.offers.get(server?.id);
+    const offer = state.offers.get(server?.id ?? "");
+    /** @type {Record<string, number | undefined>} */
     const counts = {
       tools: offer?.tools.length,
       prompts: offer?.prompts.length,
       resources: offer && offer.resources.length + offer.resourceTemplates.length,
     };
     const isWire = place().query.has("wire");
-    const focused = this.nav.contains(document.activeElement) ? document.activeElement.dataset.tab : null;
+    const { activeElement: active } = document;
+    const focused = active instanceof HTMLElement && this.nav.contains(active) ? active.dataset.tab : null;
     this.nav.replaceChildren(
       ...TABS.map(([id, word, picture]) =>
         h(
@@ -172,18 +206,18 @@ class Page extends View {
         h("span", null, "Wire"),
       ),
     );
-    if (focused) this.nav.querySelector(`[data-tab="${focused}"]`)?.focus();
+    if (focused) focusOn(this.nav.querySelector(`[data-tab="${focused}"]`));
   }
   drawWaiting() {
     const here = place();
-    const open = [...state.asks.values()];
-    const shown = open.filter((ask) => {
+    const shown = [...state.asks.values()].filter((ask) => {
       const call = state.exchanges.get(ask.exchange);
       return !(call && call.object === here.object && document.querySelector("tb-run")?.n === call.n);
     });
-    for (const one of [...this.waiting.children]) if (!shown.some((ask) => ask.id === one.dataset.ask)) one.remove();
+    const bars = /** @type {HTMLElement[]} */ ([...this.waiting.children]);
+    for (const one of bars) if (!shown.some((ask) => ask.id === one.dataset.ask)) one.remove();
     for (const ask of shown) {
-      if ([...this.waiting.children].some((one) => one.dataset.ask === ask.id)) continue;
+      if (bars.some((one) => one.dataset.ask === ask.id)) continue;
       const call = state.exchanges.get(ask.exchange);
       const server = state.servers.get(ask.server);
       const body = call
@@ -197,7 +231,8 @@ class Page extends View {
               `${call.object ?? call.method} asks you something`,
             ),
           )
-        : // Nothing says which call it belongs to: it waits in a line, and opens above the work when somebody wants to answer.
+        : // Nothing says which call it belongs to: it waits in a line, and opens above the work when somebody wants to
+          // answer.
           h(
             "details",
             null,
@@ -212,21 +247,26 @@ class Page extends View {
       this.waiting.append(h("div", { "data-ask": ask.id }, body));
     }
   }
-  drawMain(isBack) {
+  drawMain(isBack = false) {
     const { server } = this;
     const { tab, object } = place();
     document.title = `${object || tab} · ${server?.name ?? "turnbuckle"}`;
-    const key = `${server?.id} ${server?.status} ${tab} ${state.offers.has(server?.id)}`;
+    const key = `${server?.id} ${server?.status} ${tab} ${state.offers.has(server?.id ?? "")}`;
     this.main.dataset.object = object ? "yes" : "no";
     if (key !== this.mainKey) {
       this.mainKey = key;
       this.panelKey = null;
       this.main.className = LISTED.has(tab) && server?.status === "open" ? "listed" : "single";
-      this.main.replaceChildren(...[].concat(this.body(server, tab)));
+      this.main.replaceChildren(...asList(this.body(server, tab)));
     }
-    if (LISTED.has(tab) && this.panelPlace?.isConnected) this.drawPanel(server, tab, object);
+    if (server && LISTED.has(tab) && this.panelPlace?.isConnected) this.drawPanel(this.panelPlace, server, tab, object);
     if (isBack) this.main.querySelector("tb-list")?.focus();
   }
+  /**
+   * @param {Server | null} server
+   * @param {string} tab
+   * @returns {HTMLElement | HTMLElement[]}
+   */
   body(server, tab) {
     if (!server) {
       return h(
@@ -240,22 +280,27 @@ class Page extends View {
             ? `There is no server named “${place().server}”.`
             : "Connect to one with Ctrl+K: type a URL or a command.",
         ),
-        h("div.actions", null, button("Connect to a server", openPalette, { look: "main" })),
+        h(
+          "div.actions",
+          null,
+          button("Connect to a server", () => openPalette(), { look: "main" }),
+        ),
       );
     }
-    const made = (name) => document.createElement(name).setup({ server: server.id, tab });
-    if (tab === "server") return made("tb-server");
+    const options = { server: server.id, tab };
+    if (tab === "server") return document.createElement("tb-server").setup(options);
     if (server.status !== "open") return this.dead(server);
-    if (tab === "tasks") return made("tb-tasks");
-    if (tab === "logs") return made("tb-logs");
+    if (tab === "tasks") return document.createElement("tb-tasks").setup(options);
+    if (tab === "logs") return document.createElement("tb-logs").setup(options);
     if (!LISTED.has(tab)) return h("div.page", null, h("h1", null, "No such tab"));
     this.panelPlace = h("div.panelplace");
-    return [made("tb-offers"), this.panelPlace];
+    return [document.createElement("tb-offers").setup(options), this.panelPlace];
   }
+  /** @param {Server} server */
   dead(server) {
     const retry = () =>
       post(`servers/${server.id}/connect`).catch((error) =>
-        this.main.append(h("p.problem", { role: "alert" }, error.message)),
+        this.main.append(h("p.problem", { role: "alert" }, messageOf(error))),
       );
     return h(
       "div.page",
@@ -273,45 +318,51 @@ class Page extends View {
           ),
     );
   }
-  drawPanel(server, tab, object) {
+  /**
+   * @param {HTMLElement} panelPlace
+   * @param {Server} server
+   * @param {string} tab
+   * @param {string} object
+   */
+  drawPanel(panelPlace, server, tab, object) {
     const key = `${server.id} ${tab} ${object}`;
     const offer = state.offers.get(server.id);
     const found = subject(server, offer, tab, object);
-    const shown = this.panelPlace.querySelector("tb-panel");
+    const shown = panelPlace.querySelector("tb-panel");
     // A list that was read again changes nothing for a tool that is the same.
     if (key === this.panelKey && same(shown?.subject.item ?? null, found?.item ?? null)) return undefined;
     this.panelKey = key;
     if (!object) {
-      return this.panelPlace.replaceChildren(document.createElement("tb-welcome").setup({ server: server.id, tab }));
+      return panelPlace.replaceChildren(document.createElement("tb-welcome").setup({ server: server.id, tab }));
     }
     const back = h(
       "div.back.onlynarrow",
       null,
-      h("a", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)[1]),
+      h("a", { href: address({}) }, icon("left"), TABS.find(([id]) => id === tab)?.[1]),
       h("code", { "aria-hidden": "true" }, object),
     );
     const panel = found
       ? document.createElement("tb-panel").setup({ server, subject: found })
-      : h("p.empty", null, offer ? `The server offers no “${object}” any more.` : "Reading what the server offers…");
-    return this.panelPlace.replaceChildren(back, panel);
+      : h("p.empty", null, offer ? `The server no longer offers “${object}”.` : "Reading what the server offers…");
+    return panelPlace.replaceChildren(back, panel);
   }
   drawDrawer() {
-    const isOpen = place().query.has("wire") && Boolean(this.server);
+    const server = place().query.has("wire") ? this.server : null;
+    const isOpen = server !== null;
     this.classList.toggle("wired", isOpen);
     this.head.querySelector(".wiretoggle")?.setAttribute("aria-pressed", String(isOpen));
-    const key = isOpen ? this.server.id : null;
-    if (key === this.drawerKey) return;
-    this.drawerKey = key;
+    if ((server?.id ?? null) === this.drawerKey) return;
+    this.drawerKey = server?.id ?? null;
     this.drawer.hidden = !isOpen;
     this.drawer.replaceChildren(
-      ...(isOpen ? [this.grip, document.createElement("tb-wire").setup({ server: key })] : []),
+      ...(server ? [this.grip, document.createElement("tb-wire").setup({ server: server.id })] : []),
     );
   }
   /** The edge of the drawer moves with the pointer and with the arrow keys, and is remembered. */
   drag() {
     const KEPT = "turnbuckle.drawer";
-    const size = (share) => {
-      const bounded = Math.max(15, Math.min(70, share));
+    const size = (/** @type {number} */ wanted) => {
+      const bounded = Math.max(15, Math.min(70, wanted));
       this.style.setProperty("--drawer", `${bounded}%`);
       this.grip.setAttribute("aria-valuenow", String(Math.round(bounded)));
       localStorage.setItem(KEPT, String(bounded));
@@ -344,4 +395,4 @@ customElements.define("tb-page", Page);
 applyTheme();
 listenToKeys();
 await open();
-document.getElementById("app").replaceWith(Object.assign(document.createElement("tb-page"), { id: "app" }));
+document.getElementById("app")?.replaceWith(Object.assign(document.createElement("tb-page"), { id: "app" }));

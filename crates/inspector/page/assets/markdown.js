@@ -5,11 +5,19 @@ import { h } from "./element.js";
 /** Longer text is shown as its source. */
 export const MARKDOWN_MOST = 100_000;
 
-/** Whether a text looks as if it were written in Markdown. */
+/**
+ * Whether a text looks as if it were written in Markdown.
+ *
+ * @param {string} text
+ */
 export const looksMarked = (text) =>
   text.length <= MARKDOWN_MOST &&
   /^#{1,6} |^[-*] |^\d+\. |```|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\)|^\|.+\|$|^> /m.test(text);
 
+/**
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
 export function markdown(text) {
   const box = h("div.prose");
   const lines = text.replaceAll("\r\n", "\n").split("\n");
@@ -18,12 +26,14 @@ export function markdown(text) {
   return box;
 }
 
+/** @typedef {(box: HTMLElement, lines: string[], at: number, found: RegExpExecArray) => number} Make */
+/** @type {[RegExp, Make][]} */
 const BLOCKS = [
-  [/^\s*$/, (box, lines, at) => at + 1],
+  [/^\s*$/, (_box, _lines, at) => at + 1],
   [/^\s*(```|~~~)/, fence],
   [
     /^(#{1,6})\s+(.*)/,
-    (box, lines, at, found) => {
+    (box, _, at, found) => {
       // A heading of a text is not a heading of the page.
       box.append(h(`p.heading.level${found[1].length}`, null, inline(found[2].replace(/\s+#+$/, ""))));
       return at + 1;
@@ -31,7 +41,7 @@ const BLOCKS = [
   ],
   [
     /^\s*([-*_])(\s*\1){2,}\s*$/,
-    (box, lines, at) => {
+    (box, _, at) => {
       box.append(h("hr"));
       return at + 1;
     },
@@ -54,6 +64,11 @@ const BLOCKS = [
   [/^\|.*\|\s*$/, table],
 ];
 
+/**
+ * @param {HTMLElement} box
+ * @param {string[]} lines
+ * @param {number} at
+ */
 function block(box, lines, at) {
   for (const [pattern, make] of BLOCKS) {
     const found = pattern.exec(lines[at]);
@@ -64,18 +79,25 @@ function block(box, lines, at) {
   return end;
 }
 
+/**
+ * @param {string[]} lines
+ * @param {number} from
+ * @param {(line: string) => boolean} isEnd
+ */
 function until(lines, from, isEnd) {
   let at = from;
   while (at < lines.length && !isEnd(lines[at])) at += 1;
   return at;
 }
 
+/** @type {Make} */
 function fence(box, lines, at, found) {
   const end = until(lines, at + 1, (line) => line.trim().startsWith(found[1]));
   box.append(h("pre", { tabindex: "0" }, h("code", null, lines.slice(at + 1, end).join("\n"))));
   return end + 1;
 }
 
+/** @type {Make} */
 function list(box, lines, at, found) {
   const isNumbered = /\d/.test(found[1]);
   const made = h(isNumbered ? "ol" : "ul");
@@ -83,12 +105,17 @@ function list(box, lines, at, found) {
   for (const line of lines.slice(at, end)) {
     const item = /^\s*(?:[-*+]|\d+[.)])\s+(.*)/.exec(line);
     if (item) made.append(h("li", null, inline(item[1])));
-    else made.lastChild?.append(" ", ...inline(line.trim()));
+    else made.lastElementChild?.append(" ", ...inline(line.trim()));
   }
   box.append(made);
   return end;
 }
 
+/**
+ * @param {HTMLElement} box
+ * @param {string[]} lines
+ * @param {number} at
+ */
 function table(box, lines, at) {
   const end = until(lines, at, (line) => !/^\|.*\|\s*$/.test(line));
   const rows = lines.slice(at, end).map((line) =>
@@ -117,7 +144,12 @@ function table(box, lines, at) {
 const INLINE =
   /`([^`]+)`|\*\*([^*]+)\*\*|__([^_]+)__|\*([^*\n]+)\*|!?\[([^\]]*)\]\(([^)\s]+)[^)]*\)|(https?:\/\/[^\s<>)]+)/g;
 
+/**
+ * @param {string} text
+ * @returns {(string | HTMLElement)[]}
+ */
 function inline(text) {
+  /** @type {(string | HTMLElement)[]} */
   const parts = [];
   let from = 0;
   for (const found of text.matchAll(INLINE)) {
@@ -133,7 +165,12 @@ function inline(text) {
   return parts.filter((part) => part !== "");
 }
 
-/** A link that leads to the web in a window of its own; any other is left as text that says where it would. */
+/**
+ * A link that leads to the web in a window of its own; any other is left as text that says where it would.
+ *
+ * @param {string} to
+ * @param {string} words
+ */
 function link(to, words) {
   if (!/^https?:\/\//i.test(to)) return h("span.nowhere", { title: to }, words);
   return h("a", { href: to, target: "_blank", rel: "noopener noreferrer", title: to }, words);

@@ -4,14 +4,16 @@ import { View, button, h, plural } from "./element.js";
 import { failure } from "./failure.js";
 import { brief } from "./prose.js";
 import { go, onPlace, place, set } from "./router.js";
-import { marks } from "./subject.js";
+import { marksOf } from "./subject.js";
 import { loadOffer, state } from "./store.js";
 import "./virtual-list.js";
 
 const ROW = 38;
 /** What each tab lists: its items, each with the text that it is found by. */
+/** @typedef {{ name: string, marks: Mark[], about: string, low: string, all: string }} Entry */
+/** @type {Record<string, (offer: Offer) => Entry[]>} */
 const LISTS = {
-  tools: (offer) => offer.tools.map((tool) => entry(tool.name, tool.title, tool.description, marks(tool))),
+  tools: (offer) => offer.tools.map((tool) => entry(tool.name, tool.title, tool.description, marksOf(tool))),
   prompts: (offer) => offer.prompts.map((prompt) => entry(prompt.name, prompt.title, prompt.description, [])),
   resources: (offer) => [
     ...offer.resources.map((one) =>
@@ -23,6 +25,13 @@ const LISTS = {
   ],
 };
 
+/**
+ * @param {string} name
+ * @param {string | undefined} title
+ * @param {string | undefined} description
+ * @param {Mark[]} marks
+ * @returns {Entry}
+ */
 function entry(name, title, description, marks) {
   const about = line(description);
   return {
@@ -35,18 +44,26 @@ function entry(name, title, description, marks) {
 }
 
 /** As much of a text as a row may show. */
-const line = (text) =>
+const line = (/** @type {string | undefined} */ text) =>
   (text ?? "")
     .slice(0, 300)
     .split("\n", 1)[0]
     .replaceAll(/`|\*\*/g, "")
     .slice(0, 160);
 
-/** Items whose name holds every word first, then those that hold them elsewhere. */
+/**
+ * Items whose name holds every word first, then those that hold them elsewhere.
+ *
+ * @template {{ low: string, all: string }} T
+ * @param {T[]} entries
+ * @param {string} text
+ */
 export function sift(entries, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return entries;
+  /** @type {T[]} */
   const named = [];
+  /** @type {T[]} */
   const other = [];
   for (const one of entries) {
     if (words.every((word) => one.low.includes(word))) named.push(one);
@@ -56,8 +73,28 @@ export function sift(entries, text) {
 }
 
 export class OfferList extends View {
+  /** @type {string} */
+  server;
+  /** @type {string} */
+  tab;
+  /** @type {HTMLInputElement} */
+  filter;
+  /** @type {HTMLElement} */
+  count;
+  /** @type {HTMLElement} */
+  note;
+  /** @type {import("./virtual-list.js").VirtualList} */
+  list;
+  /** @type {Entry[]} */
+  entries = [];
+  /** @type {{ of: Entry[], text: string, found: Entry[] } | undefined} */
+  sifted;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  /** @param {{ server: string, tab: string }} options */
   setup({ server, tab }) {
-    Object.assign(this, { server, tab });
+    this.server = server;
+    this.tab = tab;
     return this;
   }
   start() {
@@ -98,10 +135,10 @@ export class OfferList extends View {
       this.list,
     );
     this.watch("offers", (keys) => keys.has(this.server) && this.read());
-    const stop = onPlace(() => this.list.paint());
-    this.stopped = stop;
+    this.stopped = onPlace(() => this.list.paint());
     this.read();
   }
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
@@ -114,8 +151,8 @@ export class OfferList extends View {
   read() {
     const offer = state.offers.get(this.server);
     this.entries = offer ? LISTS[this.tab](offer) : [];
-    const lists = { tools: ["tools"], prompts: ["prompts"], resources: ["resources", "resourceTemplates"] }[this.tab];
-    const problems = (offer?.problems ?? []).filter((one) => lists.includes(one.list) || one.list === "everything");
+    const lists = ["everything", this.tab, ...(this.tab === "resources" ? ["resourceTemplates"] : [])];
+    const problems = (offer?.problems ?? []).filter((one) => lists.includes(one.list));
     this.note.replaceChildren(...problems.map((one) => failure(one.error)));
     if (offer && !this.entries.length && !problems.length) {
       this.note.append(h("p.dim", null, `The server offers no ${this.tab}.`));
@@ -124,8 +161,9 @@ export class OfferList extends View {
   }
   sift() {
     // What more letters find is among what fewer found.
-    const isNarrower = this.sifted?.of === this.entries && this.filter.value.startsWith(this.sifted.text);
-    const found = sift(isNarrower ? this.sifted.found : this.entries, this.filter.value);
+    const { sifted } = this;
+    const isNarrower = sifted?.of === this.entries && this.filter.value.startsWith(sifted.text);
+    const found = sift(isNarrower ? sifted.found : this.entries, this.filter.value);
     this.sifted = { of: this.entries, text: this.filter.value, found };
     this.list.active = -1;
     this.list.toTop();
@@ -140,20 +178,25 @@ export class OfferList extends View {
 }
 customElements.define("tb-offers", OfferList);
 
+/** @param {Entry} one */
 function drawEntry(one) {
   return [
     h(
       "div.first",
       null,
-      name(one.name),
+      nameOf(one.name),
       one.marks.map(([look, word]) => h(`span.mark.${look}`, null, word)),
     ),
     h("div.second", null, one.about || "\u00a0"),
   ];
 }
 
-/** A URI is told apart by its end, which stays in sight. */
-function name(whole) {
+/**
+ * A URI is told apart by its end, which stays in sight.
+ *
+ * @param {string} whole
+ */
+function nameOf(whole) {
   const text = brief(whole);
   const cut = text.includes("://") ? text.lastIndexOf("/") + 1 : 0;
   if (!cut || cut === text.length) return h("span.name", null, text);

@@ -1,31 +1,42 @@
 // What a server offers, made safe to show: things without a name are left out and told of, odd members become text.
 
-import { isObject, print } from "./json.js";
+import { asList, isObject, print } from "./json.js";
 
+/** @type {Record<"tools" | "prompts" | "resources" | "resourceTemplates", string>} */
 const LISTS = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" };
 const TEXTS = ["name", "title", "description", "mimeType"];
 
+/**
+ * @param {JsonObject} offer as the server gave it
+ * @returns {Offer}
+ */
 export function sound(offer) {
-  const made = { problems: [...(offer.problems ?? [])] };
+  /** @type {Offer["problems"]} */
+  const problems = Array.isArray(offer.problems) ? [.../** @type {any[]} */ (offer.problems)] : [];
+  /** @type {Record<string, JsonObject[]>} */
+  const made = {};
   for (const [list, name] of Object.entries(LISTS)) {
-    const given = Array.isArray(offer[list]) ? offer[list] : [];
-    made[list] = given.filter((one) => isObject(one) && typeof one[name] === "string" && one[name]).map(shown);
-    const odd = given.length - made[list].length;
+    const given = offer[list];
+    const entries = Array.isArray(given) ? given : [];
+    const named = entries.filter(isObject).filter((one) => typeof one[name] === "string" && one[name]);
+    made[list] = named.map(shown);
+    const odd = entries.length - named.length;
     if (odd) {
-      made.problems.push({
+      problems.push({
         list,
         error: {
           who: "protocol",
-          message: `${odd} of ${given.length} entries have no \`${name}\` and are not shown`,
+          message: `${odd} of ${entries.length} entries have no \`${name}\` and are not shown`,
           causes: [],
           hint: "look at the answer in the wire",
         },
       });
     }
   }
-  return made;
+  return /** @type {Offer} */ (/** @type {unknown} */ ({ ...made, problems }));
 }
 
+/** @param {JsonObject} one */
 function shown(one) {
   const isOdd =
     TEXTS.some((name) => name in one && typeof one[name] !== "string") ||
@@ -36,9 +47,9 @@ function shown(one) {
     if (made[name] === null) delete made[name];
     else if (name in made && typeof made[name] !== "string") made[name] = print(made[name], 0, 1000);
   }
-  if ("arguments" in made) made.arguments = [].concat(made.arguments ?? []).filter(isArgument);
+  if ("arguments" in made) made.arguments = asList(made.arguments ?? []).filter(isArgument);
   return made;
 }
 
-const isArgument = (one) => isObject(one) && typeof one.name === "string";
-const areArguments = (given) => Array.isArray(given) && given.every(isArgument);
+const isArgument = (/** @type {unknown} */ one) => isObject(one) && typeof one.name === "string";
+const areArguments = (/** @type {unknown} */ given) => Array.isArray(given) && given.every(isArgument);

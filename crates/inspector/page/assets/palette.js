@@ -1,18 +1,20 @@
 // Ctrl+K: any server, tool, prompt, resource, call or action, by a few letters.
 
 import { post } from "./api.js";
-import { h } from "./element.js";
+import { focusOn, h, messageOf } from "./element.js";
 import { go, place, set } from "./router.js";
 import { state, touch } from "./store.js";
 import { sift } from "./offer-list.js";
 import { nextTheme } from "./theme.js";
 import "./virtual-list.js";
 
+/** @typedef {ReturnType<typeof thing>} Thing */
+
 /** Things that are offered at once. */
 const MOST = 500;
 
 /** Opens it; with `text`, as it was left when something went wrong. */
-export function openPalette(text, wrong) {
+export function openPalette(text = "", wrong = "") {
   if (document.querySelector("dialog[open]")) return;
   const back = document.activeElement;
   const all = things();
@@ -33,11 +35,11 @@ export function openPalette(text, wrong) {
       h("div.second", null, one.about || "\u00a0"),
     ],
   });
-  const problem = h("p.problem", { role: "alert" }, typeof wrong === "string" ? wrong : "");
+  const problem = h("p.problem", { role: "alert" }, wrong);
   const dialog = h("dialog.palette", { "aria-label": "Search" }, input, problem, list);
-  if (typeof text === "string") input.value = text;
+  input.value = text;
   const close = () => dialog.close();
-  const act = (one) => {
+  const act = (/** @type {Thing} */ one) => {
     close();
     one.act();
   };
@@ -54,7 +56,7 @@ export function openPalette(text, wrong) {
   dialog.addEventListener("click", (event) => event.target === dialog && close());
   dialog.addEventListener("close", () => {
     dialog.remove();
-    back?.focus?.();
+    focusOn(back);
   });
   document.body.append(dialog);
   dialog.showModal();
@@ -62,6 +64,12 @@ export function openPalette(text, wrong) {
   read();
 }
 
+/**
+ * @param {string} kind
+ * @param {string} name
+ * @param {string | undefined} about
+ * @param {() => unknown} act
+ */
 const thing = (kind, name, about, act) => ({
   kind,
   name,
@@ -71,10 +79,11 @@ const thing = (kind, name, about, act) => ({
   all: `${kind} ${about ?? ""}`.toLowerCase(),
 });
 
+/** @returns {Thing[]} */
 function things() {
   const here = [...state.servers.values()].find((server) => server.name === place().server);
-  const offer = state.offers.get(here?.id) ?? { tools: [], prompts: [], resources: [], resourceTemplates: [] };
-  const line = (text) => (text ?? "").split("\n", 1)[0].slice(0, 120);
+  const offer = state.offers.get(here?.id ?? "") ?? { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+  const line = (/** @type {string | undefined} */ text) => (text ?? "").split("\n", 1)[0].slice(0, 120);
   return [
     ...[...state.servers.values()].map((server) =>
       thing("server", server.name, server.target, () => go({ server: server.name, tab: "tools" })),
@@ -99,10 +108,11 @@ function things() {
   ];
 }
 
+/** @param {string} target */
 function adding(target) {
   return thing("add", `connect to ${target}`, "adds a server to this page", async () => {
     const server = await post("servers", { target }).catch((error) => {
-      openPalette(target, error.message);
+      openPalette(target, messageOf(error));
     });
     if (!server) return;
     // Events may have told more of it already.

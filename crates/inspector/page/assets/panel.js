@@ -1,7 +1,7 @@
 // One call in one place: its form on the left, its run on the right.
 
 import { post } from "./api.js";
-import { View, button, copyButton, h, plural, span, tabs, time } from "./element.js";
+import { View, button, copyButton, h, messageOf, plural, setWords, span, tabs, time } from "./element.js";
 import { commandLine } from "./command-line.js";
 import { parse, print } from "./json.js";
 import { brief, description } from "./prose.js";
@@ -15,12 +15,49 @@ const LONGEST_IN_ADDRESS = 4000;
 /** The binary checks the arguments when nobody has typed for so many ms. */
 const CHECK_AFTER = 300;
 /** What was typed, for each object, until the page is closed. */
+/** @type {Map<string, unknown>} */
 const typed = new Map();
 const session = { runsDestructive: false };
 
 export class Panel extends View {
+  /** @type {Server} */
+  server;
+  /** @type {Subject} */
+  subject;
+  /** @type {string} */
+  key;
+  /** @type {string} form, json or history */
+  view = "form";
+  /** @type {import("./schema-form.js").SchemaForm} */
+  form;
+  /** @type {HTMLElement} */
+  tabsPlace;
+  /** @type {HTMLElement} */
+  formPlace;
+  /** @type {HTMLElement} */
+  line;
+  /** @type {HTMLButtonElement} */
+  runButton;
+  /** @type {HTMLButtonElement} */
+  anyway;
+  /** @type {HTMLElement} */
+  confirm;
+  /** @type {HTMLInputElement | null} */
+  asTask;
+  /** @type {HTMLElement} */
+  side;
+  /** @type {import("./run.js").Run | undefined} */
+  runView;
+  /** @type {Change | undefined} the last change that the resource was read again for */
+  seen;
+  /** @type {number | undefined} how many calls the tabs say there were */
+  shownCount;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  /** @param {{ server: Server, subject: Subject }} options */
   setup({ server, subject }) {
-    Object.assign(this, { server, subject });
+    this.server = server;
+    this.subject = subject;
     this.key = `${server.id} ${subject.method} ${subject.name}`;
     return this;
   }
@@ -44,15 +81,22 @@ export class Panel extends View {
     this.showRun(wanted || last);
     this.changed(true);
   }
+  /** @param {URLSearchParams} query */
   firstValue(query) {
     try {
-      if (query.has("args")) return parse(query.get("args"));
+      const given = query.get("args");
+      if (given !== null) return parse(given);
     } catch {
       // An address that was cut: start from what was typed.
     }
     return typed.get(this.key);
   }
-  /** Somebody came here with other arguments, or for another run: by a link, or by an address that was pasted. */
+  /**
+   * Somebody came here with other arguments, or for another run: by a link, or by an address that was pasted.
+   *
+   * @param {import("./router.js").Place} now
+   * @param {import("./router.js").Place} before
+   */
   moved(now, before) {
     if (!this.isConnected || now.object !== before.object) return;
     const given = now.query.get("args");
@@ -72,8 +116,7 @@ export class Panel extends View {
     this.formPlace = h("div.formplace");
     this.line = h("code.command", { tabindex: "0", role: "region", "aria-label": "The same on the command line" });
     this.runButton = button(subject.act, () => this.run(), { look: "main", "aria-keyshortcuts": "Control+Enter" });
-    this.hint = h("kbd", null, "Ctrl+Enter");
-    this.runButton.append(this.hint);
+    this.runButton.append(h("kbd", null, "Ctrl+Enter"));
     this.anyway = button("Send anyway", () => this.run("anyway"), {
       title: "Sends it as it is, to see what the server says",
     });
@@ -118,11 +161,13 @@ export class Panel extends View {
   }
   watching() {
     const { subject, server } = this;
-    if (!subject.uri || !server.capabilities?.resources?.subscribe) return null;
+    const uriOf = subject.uri;
+    if (!uriOf || !server.capabilities?.resources?.subscribe) return null;
+    /** @type {Set<string>} */
     const watched = state.watched.get(server.id) ?? new Set();
-    const box = h("input", { type: "checkbox", checked: subject.isFixed && watched.has(subject.uri()) });
+    const box = h("input", { type: "checkbox", checked: subject.isFixed && watched.has(uriOf({})) });
     box.addEventListener("change", async () => {
-      const uri = subject.uri(this.form.value);
+      const uri = uriOf(this.form.value);
       if (box.checked) watched.add(uri);
       else watched.delete(uri);
       state.watched.set(server.id, watched);
@@ -131,13 +176,12 @@ export class Panel extends View {
         prompts: true,
         resources: true,
         uris: [...watched],
-      }).catch((error) => (this.confirm.textContent = error.message));
+      }).catch((error) => (this.confirm.textContent = messageOf(error)));
       touch("changes", server.id);
     });
     this.watch("changes", () => {
       const latest = state.changes.findLast(
-        (change) =>
-          change.server === server.id && change.kind === "resource" && change.uri === subject.uri(this.form.value),
+        (change) => change.server === server.id && change.kind === "resource" && change.uri === uriOf(this.form.value),
       );
       if (latest && latest !== this.seen && box.checked) {
         this.seen = latest;
@@ -148,6 +192,7 @@ export class Panel extends View {
   }
   drawView() {
     const count = this.calls().length;
+    /** @type {[string, string][]} */
     const choices = [
       ["form", "Form"],
       ["json", "JSON"],
@@ -158,7 +203,7 @@ export class Panel extends View {
       tabs("Arguments", choices, this.view, (view) => {
         this.view = view;
         set("view", view === "form" ? "" : view);
-        if (view !== "history") this.form.see(view);
+        if (view !== "history") this.form.see(view === "json" ? "json" : "form");
         this.drawView();
       }),
     );
@@ -205,13 +250,14 @@ export class Panel extends View {
       ),
     );
   }
+  /** @param {Exchange} call */
   reuse(call) {
     const values = this.subject.values(call.params);
     if (values) this.form.set(values);
     this.showRun(call.n);
     this.drawView();
   }
-  changed(isFirst) {
+  changed(isFirst = false) {
     const { subject, form, server } = this;
     typed.set(this.key, form.value);
     this.line.textContent = commandLine(
@@ -246,13 +292,12 @@ export class Panel extends View {
     const { form, subject } = this;
     const problems = form.problems;
     const isShown = form.touched || problems.some((problem) => problem.message !== "is required");
-    this.runButton.querySelector("span").textContent =
-      problems.length && isShown
-        ? `${plural(problems.length, "field")} need${problems.length === 1 ? "s" : ""} attention`
-        : subject.act;
+    const attention = `${plural(problems.length, "field")} need${problems.length === 1 ? "s" : ""} attention`;
+    setWords(this.runButton, problems.length && isShown ? attention : subject.act);
     this.runButton.classList.toggle("held", Boolean(problems.length && isShown));
     this.anyway.hidden = !(problems.length && isShown) || Boolean(form.draft);
   }
+  /** @param {"anyway" | "confirmed"} [how] */
   async run(how) {
     const { form, subject, server } = this;
     if (form.problems.length && how !== "anyway" && how !== "confirmed") {
@@ -273,7 +318,7 @@ export class Panel extends View {
       // Where form and run are stacked, what was asked for is below.
       if (innerWidth < 900) this.side.scrollIntoView({ block: "start" });
     } catch (error) {
-      this.confirm.replaceChildren(h("p.problem", null, error.message));
+      this.confirm.replaceChildren(h("p.problem", null, messageOf(error)));
     }
   }
   askFirst() {
@@ -302,13 +347,14 @@ export class Panel extends View {
     );
     yes.focus();
   }
+  /** @param {number | undefined} n */
   showRun(n) {
     const previous = this.runView?.n;
     if (!n) {
       this.side.replaceChildren(h("p.empty", null, "The result appears here."));
       return;
     }
-    if (previous === n && this.runView.isConnected) return;
+    if (previous === n && this.runView?.isConnected) return;
     this.runView = document
       .createElement("tb-run")
       .setup({ n, look: place().query.get("look") ?? "content", app: this.subject.app, previous });

@@ -13,20 +13,40 @@ const FIRST_OF_FIELD = { characters: 600, lines: 6 };
 /** Characters of a title. */
 const LONGEST_LINE = 300;
 
+/** @param {string} text */
 const marked = (text) => (text.length <= MARKDOWN_MOST ? markdown(text) : longText(text));
 
-/** Instructions, and a description, as the Markdown that they usually are. */
+/**
+ * Instructions, and a description, as the Markdown that they usually are.
+ *
+ * @param {string} text
+ */
 export const prose = (text) => cut(text, FIRST, marked);
+/** @param {string} text */
 export const description = (text) => cut(text, FIRST_OF_DESCRIPTION, marked);
 
-/** What is said below a field. */
+/**
+ * What is said below a field.
+ *
+ * @param {string} text
+ */
 export const about = (text) =>
   cut(text, FIRST_OF_FIELD, (some) => (some.length <= MARKDOWN_MOST ? h("div.about", null, some) : longText(some)));
 
-/** A title or a name, which should be a line. */
+/**
+ * A title or a name, which should be a line.
+ *
+ * @param {string} text
+ */
 export const brief = (text) => (text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text);
 
-/** Draws the text, or its first part with a button for all of it. */
+/**
+ * Draws the text, or its first part with a button for all of it.
+ *
+ * @param {string} text
+ * @param {{ characters: number, lines: number }} first
+ * @param {(text: string) => HTMLElement} draw
+ */
 function cut(text, { characters, lines }, draw) {
   const line = endOfLine(text, lines);
   // A few words more are no reason to hide them.
@@ -48,7 +68,12 @@ function cut(text, { characters, lines }, draw) {
   return box;
 }
 
-/** Where a line ends, or the text if it has fewer. */
+/**
+ * Where a line ends, or the text if it has fewer.
+ *
+ * @param {string} text
+ * @param {number} count
+ */
 function endOfLine(text, count) {
   let at = -1;
   for (let line = 0; line < count; line += 1) {

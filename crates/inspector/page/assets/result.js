@@ -1,21 +1,46 @@
 // What a call came to: its content in order, its structured part, and the raw result.
 
-import { button, bytes, copyButton, h, plural, save, tabs } from "./element.js";
-import { isObject, parse, print, same } from "./json.js";
+import { button, bytes, copyButton, h, plural, save, setWords, tabs } from "./element.js";
+import { asList, isObject, parse, print, same } from "./json.js";
 import { longText } from "./long-text.js";
 import { looksMarked, markdown } from "./markdown.js";
 import { about } from "./prose.js";
 import { tree } from "./tree.js";
 import { openApp } from "./app-frame.js";
 
+/**
+ * A block of content whose members are of the types that they should have; `role` is that of its message.
+ *
+ * @typedef {object} Block
+ * @property {string} [type]
+ * @property {string} [role]
+ * @property {unknown} [annotations]
+ * @property {string} [text]
+ * @property {string} [data]
+ * @property {string} [blob]
+ * @property {string} [mimeType]
+ * @property {string} [uri]
+ * @property {string} [name]
+ * @property {string} [title]
+ * @property {string} [description]
+ * @property {Block} [resource]
+ */
+
 /** Text longer than this is not compared with the structured part. */
 const COMPARED = 200_000;
 
-/** The result of an exchange, with tabs. `look` is the tab, `see` hears that another is wanted. */
+/**
+ * The result of an exchange, with tabs. `look` is the tab, `see` hears that another is wanted.
+ *
+ * @param {Exchange} exchange
+ * @param {string} look
+ * @param {(look: string) => void} see
+ */
 export function result(exchange, look, see) {
-  const value = exchange.result;
+  const value = exchange.result ?? {};
   const blocks = blocksOf(value);
   const structured = value.structuredContent;
+  /** @type {[string, string][]} */
   const choices = [];
   if (blocks) choices.push(["content", "Content"]);
   if (structured !== undefined) choices.push(["structured", "Structured"]);
@@ -34,37 +59,47 @@ export function result(exchange, look, see) {
       look: "bare",
     }),
   );
-  const body = {
-    content: () => h("div.content", null, contentOf(blocks, structured), check(exchange)),
+  /** @type {Record<string, () => HTMLElement>} */
+  const bodies = {
+    content: () => h("div.content", null, contentOf(blocks ?? [], structured), check(exchange)),
     structured: () => h("div.content", null, tree(structured ?? value), check(exchange)),
     raw: () => longText((most) => print(value, 2, most)),
-    app: () => openApp(exchange, app),
-  }[chosen]();
-  return h("div.result", null, tabs("Result", choices, chosen, see, tools), body);
+    app: () => openApp(exchange, app ?? ""),
+  };
+  return h("div.result", null, tabs("Result", choices, chosen, see, tools), bodies[chosen]());
 }
 
+/** @param {Exchange} exchange */
 function appOf(exchange) {
-  return exchange.result?._meta?.ui?.resourceUri ?? exchange.app ?? null;
+  const { ui } = /** @type {{ ui?: { resourceUri?: string } }} */ (exchange.result?._meta ?? {});
+  return ui?.resourceUri ?? exchange.app ?? null;
 }
 
+/**
+ * @param {JsonObject} value
+ * @returns {unknown[] | null}
+ */
 function blocksOf(value) {
   if (Array.isArray(value.content)) return value.content;
   if (Array.isArray(value.contents)) return value.contents.map((resource) => ({ type: "resource", resource }));
   if (Array.isArray(value.messages)) {
     return value.messages
       .filter(isObject)
-      .flatMap((message) => [].concat(message.content).map((block) => ({ ...block, role: message.role })));
+      .flatMap((message) =>
+        asList(message.content).map((block) => ({ .../** @type {JsonObject} */ (block), role: message.role })),
+      );
   }
   return null;
 }
 
+/**
+ * @param {unknown[]} blocks
+ * @param {Field} structured
+ */
 function contentOf(blocks, structured) {
-  const says =
-    structured !== undefined &&
-    blocks.length === 1 &&
-    blocks[0]?.type === "text" &&
-    saysSame(blocks[0].text, structured);
-  if (says) {
+  const [first] = blocks;
+  const isText = blocks.length === 1 && isObject(first) && first.type === "text";
+  if (structured !== undefined && isText && saysSame(first.text, structured)) {
     return [tree(structured), h("p.dim.small", null, "The text content says the same as the structured content.")];
   }
   const shown = blocks.map((block) => contentBlock(block));
@@ -75,15 +110,20 @@ function contentOf(blocks, structured) {
   return shown;
 }
 
-function saysSame(text, structured) {
-  if (typeof text !== "string" || text.length > COMPARED) return false;
+/**
+ * @param {unknown} said
+ * @param {Json} structured
+ */
+function saysSame(said, structured) {
+  if (typeof said !== "string" || said.length > COMPARED) return false;
   try {
-    return same(parse(text), structured);
+    return same(parse(said), structured);
   } catch {
     return false;
   }
 }
 
+/** @param {Exchange} exchange */
 function check({ outputCheck }) {
   if (!outputCheck) return null;
   if (outputCheck.ok) return h("p.verdict.ok", null, "The structured content fits the output schema.");
@@ -99,7 +139,11 @@ function check({ outputCheck }) {
   );
 }
 
-/** One block of content; what is none is shown as it came. */
+/**
+ * One block of content; what is none is shown as it came.
+ *
+ * @param {unknown} block
+ */
 export function contentBlock(block) {
   const box = h("div.block");
   if (!isBlock(block)) {
@@ -109,22 +153,28 @@ export function contentBlock(block) {
   if (block.role) box.append(h("div.kind", null, block.role));
   const marks = annotations(block.annotations);
   if (marks) box.append(h("div.kind", null, marks));
-  box.append(...[].concat((BLOCKS[block.type] ?? ((one) => tree(one, { search: false })))(block)));
+  const draw = BLOCKS[block.type ?? ""] ?? ((one) => tree(one, { search: false }));
+  box.append(...asList(draw(block)));
   return box;
 }
 
+/**
+ * @param {unknown} block
+ * @returns {block is Block}
+ */
 function isBlock(block) {
-  const isText = (value) => value === undefined || typeof value === "string";
+  const isText = (/** @type {unknown} */ value) => value === undefined || typeof value === "string";
   if (!isObject(block)) return false;
   const of = block.type === "resource" ? block.resource : block;
   return isObject(of) && [of.text, of.data, of.blob, of.mimeType, of.uri].every(isText);
 }
 
+/** @type {Record<string, (block: Block) => Node | string | (Node | string)[]>} */
 const BLOCKS = {
   text: (block) => text(block.text ?? "", block.mimeType),
   image: (block) => media("image", block.data, block.mimeType),
   audio: (block) => media("audio", block.data, block.mimeType),
-  resource: ({ resource }) => {
+  resource: ({ resource = {} }) => {
     const head = h(
       "div.kind",
       null,
@@ -145,16 +195,21 @@ const BLOCKS = {
   ],
 };
 
+/** @param {unknown} given */
 function annotations(given) {
   if (!isObject(given)) return null;
   const parts = [
-    given.audience && `for ${[].concat(given.audience).join(" and ")}`,
+    given.audience && `for ${asList(given.audience).join(" and ")}`,
     given.priority !== undefined && `priority ${given.priority}`,
     given.lastModified,
   ].filter(Boolean);
   return parts.length ? parts.join(" · ") : null;
 }
 
+/**
+ * @param {string} value
+ * @param {string} [type]
+ */
 function text(value, type) {
   const isMarked = type === "text/markdown" || (!type && looksMarked(value));
   if (!isMarked) return json(value, type) ?? longText(value);
@@ -170,13 +225,18 @@ function text(value, type) {
   );
   const draw = () => {
     place.replaceChildren(isSource ? longText(value) : markdown(value));
-    swap.lastChild.textContent = isSource ? "Rendered" : "Source";
+    setWords(swap, isSource ? "Rendered" : "Source");
   };
   draw();
   return h("div.marked", null, swap, place);
 }
 
-/** Text that is JSON is shown as a tree, with its source a click away. */
+/**
+ * Text that is JSON is shown as a tree, with its source a click away.
+ *
+ * @param {string} value
+ * @param {string} [type]
+ */
 function json(value, type) {
   if (value.length > 6_000_000 || !(/json/.test(type ?? "") || /^\s*[[{]/.test(value))) return null;
   try {
@@ -186,31 +246,43 @@ function json(value, type) {
   }
 }
 
+/**
+ * @param {string | undefined} kind
+ * @param {string} [data]
+ * @param {string} [type]
+ * @param {string} [name]
+ */
 function media(kind, data, type, name) {
   const size = Math.floor(((data?.length ?? 0) * 3) / 4);
-  const about = h(
+  const facts = h(
     "div.kind.file",
     null,
     `${kind ?? "binary"} · ${type ?? "unknown type"} · ${bytes(size)} `,
-    button("Save", () => save(fileName(name, type), bytesOf(data), type), { picture: "save", look: "link" }),
+    button("Save", () => save(fileName(name, type), bytesOf(data ?? ""), type), { picture: "save", look: "link" }),
   );
   const from = `data:${type};base64,${data}`;
-  const odd = (event) => event.target.replaceWith(h("p.dim", null, `The browser cannot show this as ${type}.`));
+  const odd = (/** @type {Event} */ { target }) => {
+    if (target instanceof Element) target.replaceWith(h("p.dim", null, `The browser cannot show this as ${type}.`));
+  };
   if (kind === "image") {
     return h(
       "figure",
       null,
       h("img", { src: from, alt: `image of type ${type}`, loading: "lazy", onerror: odd }),
-      about,
+      facts,
     );
   }
-  if (kind === "audio") return h("figure", null, h("audio", { src: from, controls: true, onerror: odd }), about);
-  return about;
+  if (kind === "audio") return h("figure", null, h("audio", { src: from, controls: true, onerror: odd }), facts);
+  return facts;
 }
 
-const fileName = (name, type) =>
+const fileName = (/** @type {string | undefined} */ name, /** @type {string | undefined} */ type) =>
   name?.split("/").at(-1) || `content.${(type ?? "").split("/").at(-1)?.split("+")[0] || "bin"}`;
 
+/**
+ * @param {string} data
+ * @returns {BlobPart}
+ */
 function bytesOf(data) {
   try {
     return Uint8Array.from(atob(data), (character) => character.charCodeAt(0));

@@ -3,15 +3,27 @@
 // It takes the token out of the address, which is read below.
 import "./api.js";
 
+/** @typedef {{ server: string, tab: string, object: string, query: URLSearchParams }} Place */
+/**
+ * @typedef {object} Where
+ * @property {string} [server]
+ * @property {string} [tab]
+ * @property {string | null} [object]
+ * @property {Record<string, string | number | null | undefined>} [query]
+ */
+/** @typedef {(now: Place, before: Place) => unknown} Listener */
+/** @type {Set<Listener>} */
 const listeners = new Set();
 let current = read();
 
+/** @returns {Place} */
 function read() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [server = "", tab = "", ...object] = path.split("/").map(decode);
   return { server, tab: tab || "tools", object: object.join("/"), query: new URLSearchParams(query) };
 }
 
+/** @param {string} text */
 function decode(text) {
   try {
     return decodeURIComponent(text);
@@ -22,26 +34,37 @@ function decode(text) {
 
 export const place = () => current;
 
-/** The address of a place. What is not named stays as it is; an object's own settings do not. */
+/**
+ * The address of a place. What is not named stays as it is; an object's own settings do not.
+ *
+ * @param {Where} where
+ */
 export function address({ server = current.server, tab = current.tab, object = "", query = {} } = {}) {
   const kept = new URLSearchParams();
   for (const name of ["wire", "wf", "ws", "filter"]) {
-    if (current.query.has(name) && (name !== "filter" || tab === current.tab)) kept.set(name, current.query.get(name));
+    const value = current.query.get(name);
+    if (value !== null && (name !== "filter" || tab === current.tab)) kept.set(name, value);
   }
   for (const [name, value] of Object.entries(query)) {
     if (value === null || value === undefined || value === "") kept.delete(name);
-    else kept.set(name, value);
+    else kept.set(name, String(value));
   }
   const path = [server, tab, ...(object ? [object] : [])].map(encodeURIComponent).join("/");
   const text = kept.toString();
   return `#/${path}${text && `?${text}`}`;
 }
 
+/** @param {Where} where */
 export function go(where) {
   move(address(where), "pushState");
 }
 
-/** Changes a setting of the place, without a new step in the history. */
+/**
+ * Changes a setting of the place, without a new step in the history.
+ *
+ * @param {string} name
+ * @param {string | null} value
+ */
 export function set(name, value) {
   const query = new URLSearchParams(current.query);
   if (value === null || value === undefined || value === "") query.delete(name);
@@ -49,6 +72,10 @@ export function set(name, value) {
   move(address({ object: current.object, query: { ...Object.fromEntries(query), [name]: value } }), "replaceState");
 }
 
+/**
+ * @param {string} hash
+ * @param {"pushState" | "replaceState"} how
+ */
 function move(hash, how) {
   if (hash === location.hash) return;
   history[how](null, "", hash);
@@ -61,10 +88,14 @@ function changed() {
   for (const react of [...listeners]) react(current, before);
 }
 
-/** Calls `react` with the place and the one before it. Returns what stops it. */
+/**
+ * Calls `react` with the place and the one before it. Returns what stops it.
+ *
+ * @param {Listener} react
+ */
 export function onPlace(react) {
   listeners.add(react);
-  return () => listeners.delete(react);
+  return () => void listeners.delete(react);
 }
 
 addEventListener("popstate", changed);

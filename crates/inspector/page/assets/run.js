@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { askElement } from "./ask.js";
-import { View, button, bytes, copyButton, h, plural, span } from "./element.js";
+import { View, button, bytes, copyButton, h, messageOf, plural, span } from "./element.js";
 import { failure } from "./failure.js";
 import { icon } from "./icon.js";
 import { print } from "./json.js";
@@ -13,6 +13,7 @@ import { state } from "./store.js";
 import { keptFor } from "./task-time.js";
 import { tree } from "./tree.js";
 
+/** @type {Record<string, string>} */
 const WORDS = { running: "running", asked: "waiting for you", done: "done", failed: "failed", cancelled: "cancelled" };
 /** Lines of a timeline that are drawn. */
 const MOST_LINES = 200;
@@ -21,8 +22,32 @@ const TICK = 200;
 const QUIET = new Set(["notifications/progress", "notifications/message"]);
 
 export class Run extends View {
+  /** @type {number} */
+  n;
+  /** @type {string} the tab of the result */
+  look;
+  /** @type {string | undefined} the app of the tool */
+  app;
+  /** @type {number | undefined} the run that was shown before */
+  previous;
+  /** @type {HTMLElement} */
+  head;
+  /** @type {HTMLElement} */
+  line;
+  /** @type {HTMLElement} */
+  asks;
+  /** @type {HTMLElement} */
+  end;
+  /** @type {string | undefined} */
+  shownStatus;
+  /** @type {string | undefined} */
+  drawn;
+  /** @param {{ n: number, look: string, app?: string, previous?: number }} options */
   setup({ n, look, app, previous }) {
-    Object.assign(this, { n, look, app, previous });
+    this.n = n;
+    this.look = look;
+    this.app = app;
+    this.previous = previous;
     return this;
   }
   start() {
@@ -33,8 +58,8 @@ export class Run extends View {
     this.append(this.head, this.line, this.asks, this.end);
     this.watch("exchanges", (keys) => keys.has(this.n) && this.draw());
     this.watch("asks", () => this.drawAsks());
-    this.watch("logs", () => this.exchange && !this.exchange.ended && this.drawLine());
-    const timer = setInterval(() => this.exchange && !this.exchange.ended && this.drawHead(), TICK);
+    this.watch("logs", () => this.exchange && !this.exchange.ended && this.drawLine(this.exchange));
+    const timer = setInterval(() => this.exchange && !this.exchange.ended && this.drawHead(this.exchange), TICK);
     this.stopped = () => clearInterval(timer);
     this.draw();
   }
@@ -45,17 +70,19 @@ export class Run extends View {
     return Boolean(this.exchange && !this.exchange.ended);
   }
   draw() {
-    if (!this.exchange) {
+    const { exchange } = this;
+    if (!exchange) {
       this.head.replaceChildren(h("span.dim", null, `Run ${this.n} is not known any more.`));
       return;
     }
-    this.drawHead();
-    this.drawLine();
+    this.drawHead(exchange);
+    this.drawLine(exchange);
     this.drawAsks();
-    this.drawEnd();
+    this.drawEnd(exchange);
   }
-  drawHead() {
-    const { status, started, ended, rounds, bytes: size, progress, error, result: value, taskId, task } = this.exchange;
+  /** @param {Exchange} exchange */
+  drawHead(exchange) {
+    const { status, started, ended, rounds, bytes: size, progress, error, result: value, taskId, task } = exchange;
     const isToolError = status === "done" && value?.isError === true;
     const word = isToolError ? "the tool failed" : (WORDS[status] ?? status);
     const elapsed = Math.max(0, (ended ?? Date.now()) - started);
@@ -75,13 +102,13 @@ export class Run extends View {
       h("span.facts", null, facts.join(" · ")),
     ];
     if (!ended) parts.push(button("Cancel", () => this.cancel(), { title: "Cancel this call (Esc)" }));
-    else parts.push(copyButton("Copy command line", () => this.exchange.command ?? "", { quiet: true, look: "bare" }));
+    else parts.push(copyButton("Copy command line", () => exchange.command ?? "", { quiet: true, look: "bare" }));
     const bar = ended ? null : status === "asked" && !progress ? h("div.waiting") : progressBar(progress, elapsed);
     if (!ended) {
       // The button stays the same element, so that it can be clicked between two ticks.
       if (this.head.querySelector("button") && this.shownStatus === status) {
-        this.head.querySelector(".facts").textContent = facts.join(" · ");
-        this.head.querySelector(".progress, .waiting")?.replaceWith(bar);
+        this.head.querySelector(".facts")?.replaceChildren(facts.join(" · "));
+        if (bar) this.head.querySelector(".progress, .waiting")?.replaceWith(bar);
         return;
       }
     }
@@ -92,25 +119,18 @@ export class Run extends View {
       error && status === "cancelled" ? h("p.dim", null, error.message) : "",
     );
   }
-  drawLine() {
-    const { started, ended, server, taskId } = this.exchange;
+  /** @param {Exchange} exchange */
+  drawLine({ started, ended, server, taskId }) {
     const wire = (state.wireOf.get(this.n) ?? [])
-      .filter((row) => !QUIET.has(row.method) && row.kind !== "http")
-      .map((row) => ({ time: row.time, row }));
+      .filter((row) => !QUIET.has(row.method ?? "") && row.kind !== "http")
+      .map((row) => ({ time: row.time, draw: () => message(row) }));
     const logs = state.logs
       .filter((log) => log.server === server && log.time >= started && log.time <= (ended ?? Infinity))
-      .map((log) => ({ time: log.time, log }));
+      .map((log) => ({ time: log.time, draw: () => logLine(log) }));
     const all = [...wire, ...logs].sort((one, other) => one.time - other.time);
     const shown = all
       .slice(-MOST_LINES)
-      .map((entry) =>
-        h(
-          "li",
-          null,
-          h("span.when", null, span(Math.max(0, entry.time - started))),
-          entry.row ? message(entry.row) : logLine(entry.log),
-        ),
-      );
+      .map((entry) => h("li", null, h("span.when", null, span(Math.max(0, entry.time - started))), entry.draw()));
     if (all.length > MOST_LINES) {
       shown.unshift(h("li.dim", null, `${all.length - MOST_LINES} earlier lines are in the wire and in the logs`));
     }
@@ -119,17 +139,14 @@ export class Run extends View {
   }
   drawAsks() {
     const open = [...state.asks.values()].filter((ask) => ask.exchange === this.n);
-    for (const shown of [...this.asks.children]) {
-      if (!open.some((ask) => ask.id === shown.ask.id)) shown.remove();
-    }
-    for (const ask of open) {
-      if (![...this.asks.children].some((shown) => shown.ask.id === ask.id)) this.asks.append(askElement(ask));
-    }
+    const wanted = open.map(askElement);
+    for (const shown of [...this.asks.children]) if (!wanted.some((one) => one === shown)) shown.remove();
+    for (const one of wanted) if (one.parentNode !== this.asks) this.asks.append(one);
   }
-  drawEnd() {
-    const { exchange } = this;
+  /** @param {Exchange} exchange */
+  drawEnd(exchange) {
     if (!exchange.ended) {
-      const last = state.exchanges.get(this.previous);
+      const last = state.exchanges.get(this.previous ?? -1);
       if (last?.ended && !this.end.firstChild) this.end.append(h("div.lastrun", null, "last run"), this.outcome(last));
       return;
     }
@@ -138,6 +155,10 @@ export class Run extends View {
     this.drawn = this.look;
     this.end.replaceChildren(this.outcome(exchange));
   }
+  /**
+   * @param {Exchange} exchange
+   * @returns {HTMLElement}
+   */
   outcome(exchange) {
     if (exchange.error && !exchange.result) {
       return h(
@@ -153,7 +174,7 @@ export class Run extends View {
     return result(shown, this.look, (look) => {
       this.look = look;
       set("look", look === "content" ? "" : look);
-      this.drawEnd();
+      this.drawEnd(this.exchange ?? exchange);
     });
   }
   async cancel() {
@@ -162,13 +183,17 @@ export class Run extends View {
 }
 customElements.define("tb-run", Run);
 
-/** What the server answered, as it came, on demand. */
+/**
+ * What the server answered, as it came, on demand.
+ *
+ * @param {Exchange} exchange
+ */
 function rawAnswer({ n }) {
   const row = (state.wireOf.get(n) ?? []).findLast((one) => one.direction === "in" && one.kind !== "notification");
   if (!row) return null;
   const box = h("div.rawanswer");
   const show = async () => {
-    const whole = await get(`wire/${row.seq}`).catch((error) => ({ message: error.message }));
+    const whole = await get(`wire/${row.seq}`).catch((error) => ({ message: messageOf(error) }));
     box.replaceChildren(
       h("div.kind", null, "raw answer"),
       whole.message === null && whole.http
@@ -180,7 +205,11 @@ function rawAnswer({ n }) {
   return box;
 }
 
-/** The task, how long it is kept, and how it is looked after. */
+/**
+ * The task, how long it is kept, and how it is looked after.
+ *
+ * @param {Task | null | undefined} task
+ */
 function taskWords(task) {
   const left = keptFor(task);
   const every = Number(task?.pollIntervalMs ?? task?.pollInterval);
@@ -195,6 +224,7 @@ function taskWords(task) {
     .join(" · ");
 }
 
+/** @param {Exchange} exchange */
 function cancelled(exchange) {
   const wire = state.wireOf.get(exchange.n) ?? [];
   const sent = wire.find((row) => row.direction === "out" && /cancel/.test(row.method ?? ""));
@@ -213,6 +243,10 @@ function cancelled(exchange) {
   return h("p.dim", null, told, exchange.error?.message ? ` ${exchange.error.message}` : "");
 }
 
+/**
+ * @param {Progress | null | undefined} progress
+ * @param {number} elapsed
+ */
 function progressBar(progress, elapsed) {
   if (!progress) return h("div.waiting", null, elapsed > 300 ? "no progress reported yet" : "");
   const total = Number(progress.total);
@@ -229,6 +263,7 @@ function progressBar(progress, elapsed) {
   return h("div.progress", null, bar, h("span", null, words));
 }
 
+/** @param {WireRow} row */
 function message(row) {
   const words = [row.method ?? row.kind, row.object].filter(Boolean).join(" ");
   return h(
@@ -246,6 +281,7 @@ function message(row) {
   );
 }
 
+/** @param {LogLine} log */
 function logLine(log) {
   const text = typeof log.data === "string" ? log.data : print(log.data, 0, 300);
   return h(

@@ -1,26 +1,56 @@
 // A form for an object's schema, and its JSON beside it: two views of one value.
 
 import { View, h } from "./element.js";
-import { Form, field } from "./field.js";
+import { Form } from "./field.js";
 import { control } from "./control.js";
 import { JsonError, isObject, parse, print } from "./json.js";
 import { initial, resolve, shape } from "./schema.js";
 import { validate } from "./validate.js";
 
 export class SchemaForm extends View {
-  /** `changed` hears that the value did. */
+  /** @type {Schema} */
+  schema;
+  /** @type {any} of the schema, or what somebody made of it */
+  value;
+  /** @type {Form} */
+  form;
+  /** @type {Problem[]} what the binary found */
+  further = [];
+  /** @type {{ text: string, error: string } | null} text of the JSON view that is not JSON */
+  draft = null;
+  touched = false;
+  /** @type {"form" | "json"} */
+  view = "form";
+  label = "Arguments";
+  /** @type {HTMLElement | undefined} */
+  lost;
+  /**
+   * @typedef {object} Options
+   * @property {Schema | undefined} schema
+   * @property {any} [value]
+   * @property {"form" | "json"} [view]
+   * @property {Complete} [complete]
+   * @property {() => void} [changed] hears that the value did
+   * @property {string} [label]
+   */
+  /** @param {Options} options */
   setup({ schema, value, view = "form", complete, changed, label = "Arguments" }) {
-    this.schema = isObject(schema) ? schema : { type: "object" };
+    this.schema = schema && isObject(schema) ? schema : { type: "object" };
     this.value = value ?? initial(this.schema, this.schema) ?? {};
-    Object.assign(this, { view, complete, changed, label });
-    this.further = [];
-    this.draft = null;
+    this.view = view;
+    this.complete = complete;
+    this.changed = changed;
+    this.label = label;
     return this;
   }
   start() {
     this.draw();
   }
-  /** Changes the value from outside, and draws it. */
+  /**
+   * Changes the value from outside, and draws it.
+   *
+   * @param {unknown} value
+   */
   set(value) {
     this.value = value;
     this.draft = null;
@@ -28,25 +58,26 @@ export class SchemaForm extends View {
     this.draw();
     this.changed?.();
   }
+  /** @param {"form" | "json"} view */
   see(view) {
     this.view = view;
     this.draw();
   }
   draw() {
-    this.form = new Form(this.schema, { complete: this.complete });
+    this.form = new Form(this.schema, this.complete);
     if (this.view === "json") this.drawJson();
     else this.drawForm();
     this.mark();
   }
   drawForm() {
     const kind = shape(this.schema, this.schema);
-    const emit = (next) => {
+    const emit = (/** @type {Field} */ next) => {
       this.value = next ?? {};
       this.draft = null;
       this.heard();
     };
     const isPlain =
-      (kind.kind === "object" && Object.keys(kind.schema.properties).length === 0) ||
+      (kind.kind === "object" && Object.keys(kind.schema.properties ?? {}).length === 0) ||
       (kind.kind === "map" && kind.schema.additionalProperties === undefined && !kind.schema.patternProperties);
     const isEmpty = isPlain && isObject(this.value) && !Object.keys(this.value).length;
     const id = this.form.id();
@@ -61,7 +92,6 @@ export class SchemaForm extends View {
           name: this.label,
           isRequired: true,
           emit,
-          reset: emit,
         });
     this.lost = h("div.problem");
     const held =
@@ -91,9 +121,9 @@ export class SchemaForm extends View {
       "aria-describedby": "json-problem",
       value: this.draft?.text ?? print(this.value, 2),
     });
-    const tell = (error) => {
-      note.textContent = error ?? "";
-      area.toggleAttribute("aria-invalid", Boolean(error));
+    const tell = (/** @type {string} */ error = "") => {
+      note.textContent = error;
+      area.toggleAttribute("aria-invalid", error !== "");
     };
     area.addEventListener("input", () => {
       try {
@@ -142,7 +172,11 @@ export class SchemaForm extends View {
 }
 customElements.define("tb-form", SchemaForm);
 
-/** Whether a schema has a field whose text is not to be seen. */
+/**
+ * Whether a schema has a field whose text is not to be seen.
+ *
+ * @param {Schema} schema
+ */
 export function hasSecret(schema) {
   return Object.values(resolve(schema, schema).properties ?? {}).some(
     (one) => one?.format === "password" || one?.writeOnly,

@@ -1,11 +1,12 @@
 // What a JSON Schema says about one value: resolved, sorted into the kind of field it asks for.
 
-import { isObject, kindOf, same } from "./json.js";
+import { asList, isObject, kindOf, same } from "./json.js";
 
 /** References that lead to references, before it is called a circle. */
 const MOST_STEPS = 50;
 
 /** Members that are used, by what they have to be. */
+/** @type {Record<string, (value: unknown) => boolean>} */
 const WANTED = {
   required: Array.isArray,
   enum: Array.isArray,
@@ -18,29 +19,43 @@ const WANTED = {
   description: isText,
 };
 
+/** @param {unknown} value */
 function isText(value) {
   return typeof value === "string";
 }
 
-/** A schema without members that are not what they should be: a server that is wrong about one still has its form. */
+/**
+ * A schema without members that are not what they should be: a server that is wrong about one still has its form.
+ *
+ * @param {Schema} schema
+ * @returns {Schema}
+ */
 function tidy(schema) {
-  const wrong = Object.keys(WANTED).filter((name) => schema[name] !== undefined && !WANTED[name](schema[name]));
+  const members = /** @type {Record<string, unknown>} */ (schema);
+  const wrong = Object.keys(WANTED).filter((name) => members[name] !== undefined && !WANTED[name](members[name]));
   if (!wrong.length) return schema;
   return Object.fromEntries(Object.entries(schema).filter(([name]) => !wrong.includes(name)));
 }
 
-/** The schema behind `$ref` and a lone `allOf`, with what stands beside them. */
+/**
+ * The schema behind `$ref` and a lone `allOf`, with what stands beside them.
+ *
+ * @param {Schema | boolean | undefined} schema
+ * @param {Schema} root
+ * @returns {Schema}
+ */
 export function resolve(schema, root) {
-  let now = schema;
+  let now = /** @type {Schema | boolean | undefined} */ (schema);
   for (let step = 0; step < MOST_STEPS; step += 1) {
-    if (!isObject(now)) return now === false ? { not: {} } : {};
+    if (!isSchema(now)) return now === false ? { not: {} } : {};
     now = tidy(now);
     if (typeof now.$ref === "string") {
       const { $ref, ...beside } = now;
-      now = { ...(isObject(find($ref, root)) ? find($ref, root) : {}), ...beside };
+      const found = find($ref, root);
+      now = { ...(isSchema(found) ? found : {}), ...beside };
     } else if (Array.isArray(now.allOf)) {
       const { allOf, ...beside } = now;
-      now = allOf.reduce((sum, part) => merge(sum, resolve(part, root)), beside);
+      now = allOf.reduce((sum, part) => merge(sum, resolve(part, root)), /** @type {Schema} */ (beside));
     } else {
       return now;
     }
@@ -48,6 +63,17 @@ export function resolve(schema, root) {
   return {};
 }
 
+/**
+ * @param {unknown} value
+ * @returns {value is Schema}
+ */
+const isSchema = (value) => isObject(value);
+
+/**
+ * @param {Schema} one
+ * @param {Schema} other
+ * @returns {Schema}
+ */
 function merge(one, other) {
   const sum = { ...other, ...one };
   if (one.properties || other.properties) sum.properties = { ...other.properties, ...one.properties };
@@ -55,6 +81,7 @@ function merge(one, other) {
   return sum;
 }
 
+/** @param {string} part */
 function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -63,6 +90,11 @@ function decoded(part) {
   }
 }
 
+/**
+ * @param {string} reference
+ * @param {Schema} root
+ * @returns {unknown}
+ */
 function find(reference, root) {
   if (reference === "#") return root;
   if (reference.startsWith("#/")) {
@@ -70,13 +102,19 @@ function find(reference, root) {
       .slice(2)
       .split("/")
       .map((part) => decoded(part).replaceAll("~1", "/").replaceAll("~0", "~"))
-      .reduce((at, part) => at?.[part], root);
+      .reduce((/** @type {any} */ at, part) => at?.[part], root);
   }
   const inDefs = { ...root.$defs, ...root.definitions };
   return Object.values(inDefs).find((one) => one?.$anchor === reference.slice(1) || one?.$id === reference);
 }
 
-/** The kind of field: what `field.js` draws. */
+/**
+ * The kind of field: what `field.js` draws.
+ *
+ * @param {Schema} given
+ * @param {Schema} root
+ * @returns {Kind}
+ */
 export function shape(given, root) {
   const schema = resolve(given, root);
   if ("const" in schema) return { kind: "const", schema };
@@ -98,9 +136,10 @@ export function shape(given, root) {
   }
   const type = schema.type ?? guess(schema);
   if (type === "object") return { kind: schema.properties ? "object" : "map", schema };
-  return { kind: type ?? "any", schema };
+  return { kind: /** @type {PlainKind} */ (type ?? "any"), schema };
 }
 
+/** @param {Schema} schema */
 function guess(schema) {
   if (schema.properties || schema.additionalProperties || schema.patternProperties) return "object";
   if (schema.items || schema.prefixItems) return "array";
@@ -109,6 +148,11 @@ function guess(schema) {
   return undefined;
 }
 
+/**
+ * @param {Schema} schema
+ * @param {{ value: Json, label?: string }[]} options
+ * @returns {Kind}
+ */
 function choice(schema, options) {
   if (options.some((option) => option.value === null) && options.length > 1) {
     const some = options.filter((option) => option.value !== null);
@@ -128,17 +172,23 @@ function choice(schema, options) {
   };
 }
 
+/**
+ * @param {Schema} schema
+ * @param {Schema[]} alternatives
+ * @param {Schema} root
+ * @returns {Kind}
+ */
 function union(schema, alternatives, root) {
-  const { oneOf, anyOf, type, ...beside } = schema;
+  const { oneOf: _oneOf, anyOf: _anyOf, type: _type, ...beside } = schema;
   const resolved = alternatives.map((one) => resolve(one, root));
   if (resolved.length && resolved.every((one) => "const" in one)) {
     return choice(
       schema,
-      resolved.map((one) => ({ value: one.const, label: one.title })),
+      resolved.map((one) => ({ value: one.const ?? null, label: one.title })),
     );
   }
   const some = alternatives.filter((one, index) => resolved[index].type !== "null" && resolved[index].const !== null);
-  const withBeside = (one) =>
+  const withBeside = (/** @type {Schema} */ one) =>
     beside.properties ? { allOf: [one, { properties: beside.properties, required: beside.required ?? [] }] } : one;
   if (some.length < alternatives.length) {
     const inner = some.length === 1 ? withBeside(some[0]) : { anyOf: some };
@@ -148,11 +198,17 @@ function union(schema, alternatives, root) {
   return {
     kind: "union",
     schema: beside,
-    variants: some.map((one, index) => ({ schema: withBeside(one), label: label(one, root, index) })),
+    variants: some.map((one, index) => ({ schema: withBeside(one), label: labelOf(one, root, index) })),
   };
 }
 
-function label(given, root, index) {
+/**
+ * @param {Schema} given
+ * @param {Schema} root
+ * @param {number} index
+ * @returns {string}
+ */
+function labelOf(given, root, index) {
   const schema = resolve(given, root);
   if (schema.title) return schema.title;
   for (const property of Object.values(schema.properties ?? {})) {
@@ -160,11 +216,18 @@ function label(given, root, index) {
     if (typeof tag.const === "string") return tag.const;
     if (tag.enum?.length === 1) return String(tag.enum[0]);
   }
-  if (given.$ref) return given.$ref.split("/").at(-1);
-  return schema.type ? [].concat(schema.type).join(" or ") : `variant ${index + 1}`;
+  if (given.$ref) return given.$ref.slice(given.$ref.lastIndexOf("/") + 1);
+  return schema.type ? asList(schema.type).join(" or ") : `variant ${index + 1}`;
 }
 
-/** Whether a value could be of this schema, by its outside: used to choose a variant. */
+/**
+ * Whether a value could be of this schema, by its outside: used to choose a variant.
+ *
+ * @param {unknown} value
+ * @param {Schema} given
+ * @param {Schema} root
+ * @returns {boolean}
+ */
 export function fits(value, given, root) {
   const schema = resolve(given, root);
   if ("const" in schema) return same(schema.const, value);
@@ -172,9 +235,9 @@ export function fits(value, given, root) {
   const alternatives = schema.oneOf ?? schema.anyOf;
   if (alternatives) return alternatives.some((one) => fits(value, one, root));
   const kind = kindOf(value);
-  const types = schema.type ? [].concat(schema.type) : [];
+  const types = schema.type ? asList(schema.type) : [];
   if (types.length && !types.some((type) => type === kind || (type === "integer" && kind === "number"))) return false;
-  if (kind !== "object") return true;
+  if (!isObject(value)) return true;
   return (
     (schema.required ?? []).every((key) => key in value) &&
     Object.entries(schema.properties ?? {}).every(([key, inner]) => {
@@ -184,7 +247,14 @@ export function fits(value, given, root) {
   );
 }
 
-/** What a required field holds before anybody touched it; undefined is nothing. */
+/**
+ * What a required field holds before anybody touched it; undefined is nothing.
+ *
+ * @param {Schema} given
+ * @param {Schema} root
+ * @param {number} depth
+ * @returns {Field}
+ */
 export function initial(given, root, depth = 0) {
   const { kind, schema } = shape(given, root);
   if (schema.default !== undefined) return schema.default;
@@ -192,8 +262,9 @@ export function initial(given, root, depth = 0) {
   if (kind === "array") return [];
   if (kind === "map") return {};
   if (kind === "object" && depth < 5) {
+    /** @type {JsonObject} */
     const value = {};
-    for (const [key, inner] of Object.entries(schema.properties)) {
+    for (const [key, inner] of Object.entries(schema.properties ?? {})) {
       const isRequired = schema.required?.includes(key);
       const one = isRequired ? initial(inner, root, depth + 1) : resolve(inner, root).default;
       if (one !== undefined) value[key] = one;

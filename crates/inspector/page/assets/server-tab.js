@@ -1,7 +1,7 @@
 // What a server says about itself, how it is connected, and the steps of authorization.
 
 import { post, remove } from "./api.js";
-import { View, button, h, span, time } from "./element.js";
+import { View, button, focusOn, h, messageOf, span, time } from "./element.js";
 import { failure } from "./failure.js";
 import { about, prose } from "./prose.js";
 import { state, touch } from "./store.js";
@@ -10,6 +10,11 @@ import { tree } from "./tree.js";
 const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 export class ServerTab extends View {
+  /** @type {string} */
+  server;
+  /** @type {string | undefined} the revision to connect with */
+  pinned;
+  /** @param {{ server: string }} options */
   setup({ server }) {
     this.server = server;
     return this;
@@ -23,7 +28,8 @@ export class ServerTab extends View {
   draw() {
     const server = state.servers.get(this.server);
     if (!server) return;
-    const focused = document.activeElement?.dataset?.keep;
+    const { activeElement: active } = document;
+    const focused = active instanceof HTMLElement ? active.dataset.keep : undefined;
     this.replaceChildren(
       h("h1", null, server.name),
       h(
@@ -51,8 +57,9 @@ export class ServerTab extends View {
           : "",
       ),
     );
-    if (focused) this.querySelector(`[data-keep="${focused}"]`)?.focus();
+    if (focused) focusOn(this.querySelector(`[data-keep="${focused}"]`));
   }
+  /** @param {Server} server */
   controls(server) {
     const pin = h(
       "select",
@@ -62,14 +69,16 @@ export class ServerTab extends View {
     );
     pin.value = this.pinned ?? "";
     pin.addEventListener("change", () => (this.pinned = pin.value));
-    const act = (path, body) => async () => {
-      try {
-        // What comes of it is told by events, which may be here before the answer.
-        await post(`servers/${server.id}/${path}`, body?.());
-      } catch (error) {
-        this.append(h("p.problem", { role: "alert" }, error.message));
-      }
-    };
+    const act =
+      (/** @type {string} */ path, /** @type {() => object} */ body = () => ({})) =>
+      async () => {
+        try {
+          // What comes of it is told by events, which may be here before the answer.
+          await post(`servers/${server.id}/${path}`, body());
+        } catch (error) {
+          this.append(h("p.problem", { role: "alert" }, messageOf(error)));
+        }
+      };
     return h(
       "div.actions",
       null,
@@ -91,6 +100,10 @@ export class ServerTab extends View {
       ),
     );
   }
+  /**
+   * @param {Server} server
+   * @returns {Child[]}
+   */
   authorization(server) {
     const steps = state.auth.get(server.id) ?? [];
     return [
@@ -121,7 +134,7 @@ export class ServerTab extends View {
           "Sign in",
           () =>
             post(`servers/${server.id}/login`).catch((error) =>
-              this.append(h("p.problem", { role: "alert" }, error.message)),
+              this.append(h("p.problem", { role: "alert" }, messageOf(error))),
             ),
           { "data-keep": "login" },
         ),
@@ -132,23 +145,33 @@ export class ServerTab extends View {
 }
 customElements.define("tb-server", ServerTab);
 
+/** @param {Field} given */
 function detail(given) {
   if (given === null || given === undefined) return "";
   return typeof given === "string" ? h("span.dim.detail", null, given) : tree(given, { search: false });
 }
 
-/** Where one signs in. It opens when it is clicked, and shows its host before. */
+/**
+ * Where one signs in. It opens when it is clicked, and shows its host before.
+ *
+ * @param {string} url
+ */
 function link(url) {
   if (!/^https?:\/\//.test(url)) return h("code", null, url);
   return h("a.plain", { href: url, target: "_blank", rel: "noopener noreferrer" }, `Sign in at ${new URL(url).host}`);
 }
 
 /** A process has nobody to sign in to. */
-const isRemote = (server) => /^https?:\/\//.test(server.target);
+const isRemote = (/** @type {Server} */ server) => /^https?:\/\//.test(server.target);
 
-const section = (name, ...body) => h("section", null, h("h2", null, name), body);
+const section = (/** @type {string} */ name, /** @type {Child[]} */ ...body) =>
+  h("section", null, h("h2", null, name), body);
 
-/** The connection in words. */
+/**
+ * The connection in words.
+ *
+ * @param {Server} server
+ */
 export function sentence(server) {
   if (server.status !== "open") return server.error?.message ?? server.status;
   return [
@@ -161,8 +184,10 @@ export function sentence(server) {
     .join(" · ");
 }
 
+/** @param {Server} server */
 function facts(server) {
   const info = server.info ?? {};
+  /** @type {[string, string | undefined][]} */
   const rows = [
     ["name", info.name],
     ["title", info.title],
@@ -184,6 +209,7 @@ function facts(server) {
   );
 }
 
+/** @param {string} id */
 function changes(id) {
   const own = state.changes
     .filter((change) => change.server === id)

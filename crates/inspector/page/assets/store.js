@@ -3,7 +3,7 @@
 // Views listen to topics. However often something changes, they hear of it once a frame.
 
 import { get, post, follow } from "./api.js";
-import { announce, plural } from "./element.js";
+import { announce, messageOf, plural } from "./element.js";
 import { sound } from "./offer.js";
 
 /** Rows of the wire that the page keeps; the binary's recording has them all. */
@@ -13,6 +13,23 @@ const LOGS_KEPT = 10_000;
 /** Rows that are asked for at once. */
 const WIRE_PAGE = 2000;
 
+/**
+ * @typedef {object} State
+ * @property {string} version
+ * @property {"open" | "lost" | "refused"} connection
+ * @property {Map<string, Server>} servers by id
+ * @property {Map<string, Offer>} offers by the server's id
+ * @property {Map<number, Exchange>} exchanges
+ * @property {Map<string, Question>} asks
+ * @property {WireRow[]} wire in the order of their numbers
+ * @property {number} wireDropped
+ * @property {Map<number, WireRow[]>} wireOf by exchange
+ * @property {LogLine[]} logs
+ * @property {Change[]} changes
+ * @property {Map<string, AuthStep[]>} auth by the server's id
+ * @property {Map<string, Set<string>>} watched URIs by the server's id
+ */
+/** @type {State} */
 export const state = {
   version: "",
   connection: "open",
@@ -29,20 +46,32 @@ export const state = {
   watched: new Map(),
 };
 
+/** @typedef {(keys: Set<unknown>) => unknown} Listener */
+/** @type {Map<string, Set<Listener>>} */
 const listeners = new Map();
+/** @type {Map<string, Set<unknown>>} */
 const changed = new Map();
 let scheduled = false;
 
-/** Calls `react` with the keys that changed. Returns what stops it. */
+/**
+ * Calls `react` with the keys that changed. Returns what stops it.
+ *
+ * @param {string} topic
+ * @param {Listener} react
+ * @returns {() => void}
+ */
 export function on(topic, react) {
-  if (!listeners.has(topic)) listeners.set(topic, new Set());
-  listeners.get(topic).add(react);
-  return () => listeners.get(topic).delete(react);
+  const own = listeners.get(topic) ?? new Set();
+  listeners.set(topic, own.add(react));
+  return () => void own.delete(react);
 }
 
+/**
+ * @param {string} topic
+ * @param {unknown} key
+ */
 export function touch(topic, key) {
-  if (!changed.has(topic)) changed.set(topic, new Set());
-  changed.get(topic).add(key);
+  changed.set(topic, (changed.get(topic) ?? new Set()).add(key));
   if (scheduled) return;
   scheduled = true;
   if (document.hidden) setTimeout(flush, 16);
@@ -58,11 +87,15 @@ function flush() {
   }
 }
 
-/** Reads everything, and follows what happens from then on. Resolves when the first state is there. */
+/**
+ * Reads everything, and follows what happens from then on. Resolves when the first state is there.
+ *
+ * @returns {Promise<void>}
+ */
 export function open() {
   let isFirst = true;
   return new Promise((ready) => {
-    follow(reload, take, (how) => {
+    void follow(reload, take, (how) => {
       state.connection = how;
       touch("connection", how);
       if (how === "lost") return;
@@ -78,7 +111,7 @@ async function reload() {
   const whole = await get("state");
   state.version = whole.version;
   // What ended while nobody listened is not told again.
-  const known = new Set(whole.servers.map((server) => server.id));
+  const known = new Set(whole.servers.map((/** @type {Server} */ server) => server.id));
   for (const id of [...state.servers.keys()]) if (!known.has(id)) take("server-gone", { id });
   for (const [id, offer] of Object.entries(whole.offers ?? {})) takeOffer(id, offer);
   state.asks.clear();
@@ -105,13 +138,16 @@ async function readWire() {
   }
 }
 
+/** What is done with each kind of event. */
 const TAKES = {
+  /** @param {Server} server */
   server(server) {
     state.servers.set(server.id, server);
     touch("servers", server.id);
     if (server.status === "open" && !state.offers.has(server.id)) loadOffer(server.id);
     if (server.status !== "open") state.offers.delete(server.id);
   },
+  /** @param {{ id: string }} gone */
   "server-gone"({ id }) {
     state.servers.delete(id);
     state.offers.delete(id);
@@ -121,6 +157,10 @@ const TAKES = {
     // Too much happened at once: what is now is read again.
     return reload().catch(() => {});
   },
+  /**
+   * @param {Exchange} exchange
+   * @param {boolean} [isOld]
+   */
   exchange(exchange, isOld) {
     const before = state.exchanges.get(exchange.n);
     state.exchanges.set(exchange.n, exchange);
@@ -131,12 +171,14 @@ const TAKES = {
       announce(`${exchange.object ?? exchange.method} ${exchange.status}`);
     }
   },
+  /** @param {Question} ask */
   ask(ask) {
     state.asks.set(ask.id, ask);
     touch("exchanges", ask.exchange);
     touch("asks", ask.id);
     announce(`${state.servers.get(ask.server)?.name ?? "the server"} asks you something`);
   },
+  /** @param {{ id: string }} gone */
   "ask-gone"({ id }) {
     const ask = state.asks.get(id);
     state.asks.delete(id);
@@ -144,17 +186,20 @@ const TAKES = {
     if (ask) touch("exchanges", ask.exchange);
   },
   wire: takeWire,
+  /** @param {LogLine} line */
   log(line) {
     state.logs.push(line);
     if (state.logs.length > LOGS_KEPT) state.logs.splice(0, LOGS_KEPT / 10);
     touch("logs", line.server);
   },
+  /** @param {Change} change */
   change(change) {
     state.changes.push({ ...change, time: Date.now() });
     if (state.changes.length > LOGS_KEPT) state.changes.splice(0, LOGS_KEPT / 10);
     touch("changes", change.server);
     if (change.kind !== "resource") loadOffer(change.server, true);
   },
+  /** @param {AuthStep} step */
   auth(step) {
     // Whoever begins again sees the new steps alone.
     const isNew = step.step === "sign in" && step.state === "doing";
@@ -171,16 +216,23 @@ const TAKES = {
   },
 };
 
+/**
+ * @param {string} name
+ * @param {any} data what an event of this name has
+ * @param {boolean} [isOld]
+ */
 function take(name, data, isOld) {
-  return TAKES[name]?.(data, isOld);
+  return /** @type {Record<string, (data: any, isOld?: boolean) => unknown>} */ (TAKES)[name]?.(data, isOld);
 }
 
+/** @param {number} seq */
 function knows(seq) {
   let at = state.wire.length - 1;
   while (at >= 0 && state.wire[at].seq > seq) at -= 1;
   return state.wire[at]?.seq === seq;
 }
 
+/** @param {WireRow} row */
 function takeWire(row) {
   const rows = state.wire;
   const last = rows.at(-1);
@@ -204,7 +256,12 @@ function takeWire(row) {
   touch("wire", row.seq);
 }
 
-/** What a server offers, read once and again when it says that it changed. */
+/**
+ * What a server offers, read once and again when it says that it changed.
+ *
+ * @param {string} id
+ * @param {boolean} isFresh
+ */
 export async function loadOffer(id, isFresh = false) {
   try {
     takeOffer(id, await get(`servers/${id}/offer${isFresh ? "?fresh=1" : ""}`));
@@ -214,12 +271,16 @@ export async function loadOffer(id, isFresh = false) {
       prompts: [],
       resources: [],
       resourceTemplates: [],
-      problems: [{ list: "everything", error: { who: "transport", message: error.message, causes: [] } }],
+      problems: [{ list: "everything", error: { who: "transport", message: messageOf(error), causes: [] } }],
     });
     touch("offers", id);
   }
 }
 
+/**
+ * @param {string} id
+ * @param {JsonObject} given
+ */
 function takeOffer(id, given) {
   const offer = sound(given);
   state.offers.set(id, offer);
@@ -227,13 +288,28 @@ function takeOffer(id, given) {
   touch("offers", id);
 }
 
-/** Starts a call, and gives its number. */
+/**
+ * Starts a call, and gives its number.
+ *
+ * @param {string} server
+ * @param {string} method
+ * @param {unknown} params
+ * @param {object} more
+ * @returns {Promise<number>}
+ */
 export async function start(server, method, params, more = {}) {
   const { exchange } = await post(`servers/${server}/exchanges`, { method, params, ...more });
   return exchange;
 }
 
-/** Starts a call and waits for its end. */
+/**
+ * Starts a call and waits for its end.
+ *
+ * @param {string} server
+ * @param {string} method
+ * @param {unknown} params
+ * @returns {Promise<Exchange>}
+ */
 export async function finish(server, method, params) {
   const n = await start(server, method, params);
   return new Promise((resolve) => {
@@ -248,7 +324,13 @@ export async function finish(server, method, params) {
   });
 }
 
-/** The calls of one object, newest first. */
+/**
+ * The calls of one object, newest first.
+ *
+ * @param {string} server
+ * @param {string} method
+ * @param {string | undefined} object
+ */
 export const callsOf = (server, method, object) =>
   [...state.exchanges.values()]
     .filter((call) => call.server === server && call.method === method && call.object === object)

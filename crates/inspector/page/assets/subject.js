@@ -4,16 +4,24 @@ import { isObject } from "./json.js";
 import { finish } from "./store.js";
 import { expand, variables } from "./uri-template.js";
 
-/** The thing of this name under a tab, or null. */
+/**
+ * The thing of this name under a tab, or null.
+ *
+ * @param {Server} server
+ * @param {Offer | undefined} offer
+ * @param {string} tab
+ * @param {string} name
+ * @returns {Subject | null}
+ */
 export function subject(server, offer, tab, name) {
   if (!offer || !name) return null;
   if (tab === "tools") {
     const tool = offer.tools.find((one) => one.name === name);
-    return tool && ofTool(tool);
+    return tool ? ofTool(tool) : null;
   }
   if (tab === "prompts") {
     const prompt = offer.prompts.find((one) => one.name === name);
-    return prompt && ofPrompt(prompt, server);
+    return prompt ? ofPrompt(prompt, server) : null;
   }
   const resource = offer.resources.find((one) => one.uri === name);
   if (resource) return ofResource(resource);
@@ -21,8 +29,10 @@ export function subject(server, offer, tab, name) {
   return template ? ofTemplate(template, server) : null;
 }
 
-export function marks(tool) {
+/** @param {Tool} tool */
+export function marksOf(tool) {
   const hints = tool.annotations ?? {};
+  /** @type {Mark[]} */
   const list = [];
   if (hints.readOnlyHint === true) list.push(["read", "read-only"]);
   if (isDestructive(tool)) list.push(["destr", "destructive"]);
@@ -30,9 +40,13 @@ export function marks(tool) {
   return list;
 }
 
-export const isDestructive = (tool) =>
+export const isDestructive = (/** @type {Tool} */ tool) =>
   tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true;
 
+/**
+ * @param {Tool} tool
+ * @returns {Subject}
+ */
 function ofTool(tool) {
   return {
     item: tool,
@@ -43,18 +57,28 @@ function ofTool(tool) {
     verb: "call",
     act: "Call",
     object: tool.name,
-    schema: isObject(tool.inputSchema) ? tool.inputSchema : { type: "object" },
-    marks: marks(tool),
+    schema: tool.inputSchema && isObject(tool.inputSchema) ? tool.inputSchema : { type: "object" },
+    marks: marksOf(tool),
     isDestructive: isDestructive(tool),
     task: tool.execution?.taskSupport,
     app: tool._meta?.ui?.resourceUri ?? tool._meta?.["ui/resourceUri"],
     params: (value) => ({ name: tool.name, arguments: value }),
-    values: (params) => params?.arguments ?? {},
+    values: argumentsOf,
   };
 }
 
+/** The arguments that a call had. */
+const argumentsOf = (/** @type {JsonObject | undefined} */ params) =>
+  /** @type {JsonObject} */ (params?.arguments ?? {});
+
+/**
+ * @param {Prompt} prompt
+ * @param {Server} server
+ * @returns {Subject}
+ */
 function ofPrompt(prompt, server) {
   const given = prompt.arguments ?? [];
+  /** @type {Schema} */
   const schema = {
     type: "object",
     properties: Object.fromEntries(
@@ -76,10 +100,14 @@ function ofPrompt(prompt, server) {
     marks: [],
     complete: completing(server, { type: "ref/prompt", name: prompt.name }),
     params: (value) => ({ name: prompt.name, ...(Object.keys(value).length ? { arguments: value } : {}) }),
-    values: (params) => params?.arguments ?? {},
+    values: argumentsOf,
   };
 }
 
+/**
+ * @param {Resource} resource
+ * @returns {Subject}
+ */
 function ofResource(resource) {
   return {
     item: resource,
@@ -100,6 +128,11 @@ function ofResource(resource) {
   };
 }
 
+/**
+ * @param {ResourceTemplate} template
+ * @param {Server} server
+ * @returns {Subject}
+ */
 function ofTemplate(template, server) {
   const found = variables(template.uriTemplate);
   const schema = {
@@ -126,11 +159,18 @@ function ofTemplate(template, server) {
   };
 }
 
-/** Completion by the server, when it says that it does that. */
+/**
+ * Completion by the server, when it says that it does that.
+ *
+ * @param {Server} server
+ * @param {object} ref
+ * @returns {Complete | undefined}
+ */
 function completing(server, ref) {
   if (!server.capabilities?.completions) return undefined;
-  return async (name, value) => {
+  return async (/** @type {string} */ name, /** @type {string} */ value) => {
     const done = await finish(server.id, "completion/complete", { ref, argument: { name, value } }).catch(() => null);
-    return done?.result?.completion?.values ?? [];
+    const { completion } = /** @type {{ completion?: { values?: string[] } }} */ (done?.result ?? {});
+    return completion?.values ?? [];
   };
 }

@@ -1,9 +1,14 @@
 // How long a server keeps a task, in either revision's words.
 
-/** Milliseconds until a task may be forgotten; null where the server sets no end. */
+/**
+ * Milliseconds until a task may be forgotten; null where the server sets no end.
+ *
+ * @param {Task | null | undefined} task
+ * @param {number} now
+ */
 export function keptFor(task, now = Date.now()) {
   const ttl = task?.ttlMs ?? task?.ttl;
-  if (ttl === null || ttl === undefined) return null;
+  if (!task || ttl === null || ttl === undefined) return null;
   const since = Date.parse(task.createdAt ?? task.lastUpdatedAt ?? "");
   return Number.isNaN(since) ? null : since + Number(ttl) - now;
 }

@@ -8,9 +8,13 @@ import { keptFor } from "./task-time.js";
 import { tree } from "./tree.js";
 
 export class TasksTab extends View {
+  /** @type {string} */
+  server;
+  /** @type {Map<string, Task>} by id */
+  known = new Map();
+  /** @param {{ server: string }} options */
   setup({ server }) {
     this.server = server;
-    this.known = new Map();
     return this;
   }
   start() {
@@ -25,7 +29,8 @@ export class TasksTab extends View {
     const server = state.servers.get(this.server);
     if (!server?.capabilities?.tasks?.list) return;
     const done = await finish(this.server, "tasks/list", {}).catch(() => null);
-    for (const task of done?.result?.tasks ?? []) this.known.set(task.taskId, { task, at: Date.now() });
+    const { tasks = [] } = /** @type {{ tasks?: Task[] }} */ (done?.result ?? {});
+    for (const task of tasks) this.known.set(task.taskId ?? "", task);
     this.draw();
   }
   draw() {
@@ -34,10 +39,10 @@ export class TasksTab extends View {
       .sort((one, other) => other.n - one.n);
     for (const call of state.exchanges.values()) {
       if (call.method === "tasks/get" && call.server === this.server && call.result) {
-        this.known.set(call.params?.taskId, { task: call.result.task ?? call.result, at: call.ended });
+        this.known.set(String(call.params?.taskId), /** @type {Task} */ (call.result.task ?? call.result));
       }
     }
-    const ids = [...new Set([...calls.map((call) => call.taskId), ...this.known.keys()])];
+    const ids = [...new Set([...calls.map((call) => call.taskId ?? ""), ...this.known.keys()])];
     this.replaceChildren(
       h("h1", null, "Tasks"),
       ids.length
@@ -54,29 +59,31 @@ export class TasksTab extends View {
         : h(
             "p.dim",
             null,
-            "No call has become a task. A tool that can run as one has the mark “task”; tick “as a task” beside its button, or the server decides.",
+            "No call has become a task. A tool that can run as one has the mark “task”; ",
+            "tick “as a task” beside its button, or the server decides.",
           ),
     );
     this.tick();
   }
+  /**
+   * @param {string} id
+   * @param {Exchange | undefined} call
+   */
   row(id, call) {
-    const task = newest(this.known.get(id)?.task, call?.task);
+    const task = newest(this.known.get(id), call?.task);
     // An exchange that was given up says so before the server does.
     const status = call?.status === "cancelled" ? "cancelled" : (task?.status ?? call?.status ?? "unknown");
     const left = keptFor(task);
     const ends = left === null ? null : Date.now() + left;
-    const act = (method, params) => () => start(this.server, method, params).catch(() => {});
+    const act = (/** @type {string} */ method, /** @type {object} */ params) => () =>
+      start(this.server, method, params).catch(() => {});
     return h(
       "li",
       null,
       h(
         "div.facing",
         null,
-        h(
-          `span.pill.${/fail|cancel/.test(status) ? "failed" : /complet|done/.test(status) ? "done" : /input|ask/.test(status) ? "asked" : "running"}`,
-          null,
-          status,
-        ),
+        h(`span.pill.${lookOf(status)}`, null, status),
         call
           ? h("a", { href: address({ tab: "tools", object: call.object, query: { run: call.n } }) }, call.object)
           : null,
@@ -97,6 +104,7 @@ export class TasksTab extends View {
   }
   tick() {
     for (const place of this.querySelectorAll(".ttl[data-ends]")) {
+      if (!(place instanceof HTMLElement)) continue;
       const left = Number(place.dataset.ends) - Date.now();
       place.textContent = left > 0 ? `kept for ${span(left)}` : "no longer kept";
     }
@@ -104,7 +112,18 @@ export class TasksTab extends View {
 }
 customElements.define("tb-tasks", TasksTab);
 
+/** The look of a status, in either revision's words. */
+function lookOf(/** @type {string} */ status) {
+  if (/fail|cancel/.test(status)) return "failed";
+  if (/complet|done/.test(status)) return "done";
+  return /input|ask/.test(status) ? "asked" : "running";
+}
+
+/**
+ * @param {Task | null | undefined} one
+ * @param {Task | null | undefined} other
+ */
 function newest(one, other) {
   if (!one || !other) return one ?? other;
-  return Date.parse(one.lastUpdatedAt) > Date.parse(other.lastUpdatedAt) ? one : other;
+  return Date.parse(one.lastUpdatedAt ?? "") > Date.parse(other.lastUpdatedAt ?? "") ? one : other;
 }

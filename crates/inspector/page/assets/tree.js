@@ -19,19 +19,42 @@ const MOST_FOUND = 1000;
 /** A search gives way to the page after so many ms. */
 const SLICE = 12;
 
-const isNested = (value) => Array.isArray(value) || isObject(value);
-const members = (value) => (Array.isArray(value) ? value.length : Object.keys(value).length);
+/** @typedef {unknown[] | JsonObject} Nested */
+/** @typedef {{ rows: number }} Budget rows that may still open by themselves */
+/** @typedef {HTMLLIElement & { index?: number, upTo?: (index: number) => Item }} Item */
 
-/** The tree, with a search box when it is large. */
-export function tree(value, { search = true } = {}) {
+/**
+ * @param {unknown} value
+ * @returns {value is Nested}
+ */
+const isNested = (value) => Array.isArray(value) || isObject(value);
+const members = (/** @type {Nested} */ value) => (Array.isArray(value) ? value.length : Object.keys(value).length);
+/** @returns {unknown} */
+const member = (/** @type {Nested} */ value, /** @type {string | number} */ key) =>
+  /** @type {Record<string, unknown>} */ (value)[key];
+
+/**
+ * The tree, with a search box when it is large.
+ *
+ * @param {unknown} value
+ * @param {{ search?: boolean }} options
+ */
+export function tree(value, { search: isSearched = true } = {}) {
   const budget = { rows: OPEN_ROWS };
   const root = branch(null, value, budget, true);
   const list = h("ul.tree", null, root);
-  if (!search || !isNested(value) || print(value, 0, SEARCHED).length < SEARCHED) return list;
+  if (!isSearched || !isNested(value) || print(value, 0, SEARCHED).length < SEARCHED) return list;
   return h("div.treebox", null, searchBar(value, root), list);
 }
 
+/**
+ * @param {string | number | null} key
+ * @param {unknown} value
+ * @param {Budget} budget
+ * @returns {Item}
+ */
 function branch(key, value, budget, isRoot = false) {
+  /** @type {Item} */
   const item = h("li");
   const name = key === null ? null : h("span.key", null, `${key}: `);
   if (!isNested(value) || members(value) === 0) {
@@ -48,34 +71,40 @@ function branch(key, value, budget, isRoot = false) {
   );
   const inner = h("ul");
   item.append(toggle, inner);
-  item.openUp = (quiet) => {
+  const openUp = (isQuiet = false) => {
     if (toggle.getAttribute("aria-expanded") === "true") return;
     toggle.setAttribute("aria-expanded", "true");
-    if (!inner.firstChild) fill(inner, value, 0, quiet ? budget : { rows: 0 });
+    if (!inner.firstChild) fill(inner, value, 0, isQuiet ? budget : { rows: 0 });
   };
   item.upTo = (index) => {
-    item.openUp();
-    const shown = () => [...inner.children].find((child) => child.index === index);
+    openUp();
+    const shown = () => /** @type {Item[]} */ ([...inner.children]).find((child) => child.index === index);
     if (!shown()) fillAround(inner, value, index);
-    return shown();
+    return shown() ?? item;
   };
   toggle.addEventListener("click", () => {
     if (toggle.getAttribute("aria-expanded") === "true") toggle.setAttribute("aria-expanded", "false");
-    else item.openUp();
+    else openUp();
   });
   if (isRoot || budget.rows >= members(value)) {
     budget.rows -= members(value);
-    item.openUp(true);
+    openUp(true);
   }
   return item;
 }
 
+/**
+ * @param {HTMLElement} list
+ * @param {Nested} value
+ * @param {number} from
+ * @param {Budget} budget
+ */
 function fill(list, value, from, budget) {
   const keys = Array.isArray(value) ? value : Object.keys(value);
   const to = Math.min(keys.length, from + BATCH);
   for (let index = from; index < to; index += 1) {
-    const key = Array.isArray(value) ? index : keys[index];
-    list.append(Object.assign(branch(key, value[key], budget), { index }));
+    const key = Array.isArray(value) ? index : String(keys[index]);
+    list.append(Object.assign(branch(key, member(value, key), budget), { index }));
   }
   if (to < keys.length) {
     const more = h(
@@ -94,7 +123,13 @@ function fill(list, value, from, budget) {
   }
 }
 
-/** Shows the batch that a far member is in, instead of everything before it. */
+/**
+ * Shows the batch that a far member is in, instead of everything before it.
+ *
+ * @param {HTMLElement} list
+ * @param {Nested} value
+ * @param {number} index
+ */
 function fillAround(list, value, index) {
   const from = index - (index % BATCH);
   list.replaceChildren();
@@ -117,30 +152,40 @@ function fillAround(list, value, index) {
   fill(list, value, from, { rows: 0 });
 }
 
-const count = (value) => plural(members(value), Array.isArray(value) ? "item" : "key");
+const count = (/** @type {Nested} */ value) => plural(members(value), Array.isArray(value) ? "item" : "key");
 
+/** @param {Nested} value */
 function start(value) {
   const text = print(value, 0, START);
   return text.length > START ? `${text.slice(0, START)}…` : text;
 }
 
+/**
+ * @param {unknown} value
+ * @returns {Child}
+ */
 function leaf(value) {
   if (value instanceof Digits) return h("span.value.number", null, value.text);
-  const text = isNested(value) ? (Array.isArray(value) ? "[]" : "{}") : JSON.stringify(value);
+  const text = isNested(value) ? (Array.isArray(value) ? "[]" : "{}") : (JSON.stringify(value) ?? "undefined");
   const shown = h(`span.value.${kindOf(value)}`, null, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
-  if (text.length <= LONG) return shown;
+  if (text.length <= LONG || typeof value !== "string") return shown;
   const cut = button(
     `all ${value.length.toLocaleString("en")} characters`,
-    (event) => {
+    () => {
       shown.textContent = text.length > 200_000 ? `${text.slice(0, 200_000)}…` : text;
-      event.currentTarget.remove();
+      cut.remove();
     },
     { look: "link" },
   );
   return [shown, " ", cut, copyButton("Copy the string", value, { quiet: true, look: "bare" })];
 }
 
+/**
+ * @param {Nested} value
+ * @param {Item} root
+ */
 function searchBar(value, root) {
+  /** @type {number[][]} */
   let found = [];
   let at = -1;
   let turn = 0;
@@ -150,11 +195,11 @@ function searchBar(value, root) {
     placeholder: "search in this value",
     "aria-label": "Search in this value",
   });
-  const step = (by) => {
+  const step = (/** @type {number} */ by) => {
     if (!found.length) return;
     at = (at + by + found.length) % found.length;
     told.textContent = `${at + 1} of ${found.length}${found.length >= MOST_FOUND ? " or more" : ""}`;
-    reveal(root, value, found[at]);
+    reveal(root, found[at]);
   };
   box.addEventListener("input", async () => {
     const mine = (turn += 1);
@@ -183,21 +228,30 @@ function searchBar(value, root) {
   );
 }
 
-/** Ways to the members whose key or value holds `wanted`, found a slice at a time. */
+/**
+ * Ways to the members whose key or value holds `wanted`, found a slice at a time.
+ *
+ * @param {Nested} value
+ * @param {string} wanted
+ * @param {() => boolean} isOver
+ */
 async function search(value, wanted, isOver) {
+  /** @type {number[][]} */
   const found = [];
-  const open = [{ value, way: [] }];
+  /** @type {{ inside: Nested, way: number[] }[]} */
+  const open = [{ inside: value, way: [] }];
   let since = performance.now();
-  while (open.length && found.length < MOST_FOUND) {
-    const { value, way } = open.pop();
-    const keys = Object.keys(value);
+  for (let next = open.pop(); next && found.length < MOST_FOUND; next = open.pop()) {
+    const { inside, way } = next;
+    const keys = Object.keys(inside);
     for (let index = keys.length - 1; index >= 0; index -= 1) {
-      if (isNested(value[keys[index]])) open.push({ value: value[keys[index]], way: [...way, index] });
+      const child = member(inside, keys[index]);
+      if (isNested(child)) open.push({ inside: child, way: [...way, index] });
     }
     keys.forEach((key, index) => {
-      const child = value[key];
+      const child = member(inside, key);
       const isHit =
-        (!Array.isArray(value) && key.toLowerCase().includes(wanted)) ||
+        (!Array.isArray(inside) && key.toLowerCase().includes(wanted)) ||
         (!isNested(child) && String(child).toLowerCase().includes(wanted));
       if (isHit) found.push([...way, index]);
     });
@@ -210,6 +264,10 @@ async function search(value, wanted, isOver) {
   return found.sort(inOrder).slice(0, MOST_FOUND);
 }
 
+/**
+ * @param {number[]} one
+ * @param {number[]} other
+ */
 function inOrder(one, other) {
   for (let index = 0; index < Math.min(one.length, other.length); index += 1) {
     if (one[index] !== other[index]) return one[index] - other[index];
@@ -217,13 +275,17 @@ function inOrder(one, other) {
   return one.length - other.length;
 }
 
-function reveal(root, value, way) {
+/**
+ * @param {Item} root
+ * @param {number[]} way
+ */
+function reveal(root, way) {
   root
     .closest(".tree")
-    .querySelectorAll(".hit")
+    ?.querySelectorAll(".hit")
     .forEach((hit) => hit.classList.remove("hit"));
   let item = root;
-  for (const index of way) item = item.upTo(index);
+  for (const index of way) item = item.upTo?.(index) ?? item;
   item.classList.add("hit");
   item.scrollIntoView({ block: "center" });
 }

@@ -1,10 +1,11 @@
 // The rules of a schema, checked while somebody types. The binary checks the rest.
 
-import { Digits, isNumber, isObject, kindOf, same } from "./json.js";
+import { Digits, asList, isNumber, isObject, kindOf, same } from "./json.js";
 import { fits, resolve } from "./schema.js";
 
 /** Problems that are worth saying; the rest would not be read. */
 const MOST = 50;
+/** @type {Record<string, [RegExp, string]>} */
 const FORMATS = {
   email: [/^[^\s@]+@[^\s@]+$/, "an e-mail address"],
   uri: [/^[a-zA-Z][a-zA-Z0-9+.-]*:\S+$/, "a URI"],
@@ -18,46 +19,81 @@ const FORMATS = {
   ipv4: [/^\d{1,3}(\.\d{1,3}){3}$/, "an IPv4 address"],
 };
 
-/** `[{ path, message }]`, where a path is a JSON pointer. */
-export function validate(value, schema, root = schema) {
+/**
+ * `[{ path, message }]`, where a path is a JSON pointer.
+ *
+ * @param {unknown} value
+ * @param {Schema} schema
+ */
+export function validate(value, schema) {
+  /** @type {Problem[]} */
   const problems = [];
   try {
-    check(value, schema, root, "", problems, 0);
+    check(value, schema, { root: schema, path: "", problems, depth: 0 });
   } catch {
     // A schema that is none has no rules; the binary says so.
   }
   return problems;
 }
 
+/**
+ * @param {string} path
+ * @param {string | number} key
+ */
 export const pointer = (path, key) => `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-function check(value, given, root, path, problems, depth) {
-  if (depth > 100 || problems.length >= MOST) return;
-  const schema = resolve(given, root);
-  const say = (message, at = path) => problems.push({ path: at, message });
+/** @typedef {{ root: Schema, path: string, problems: Problem[], depth: number }} At where a check is */
+/** @typedef {(message: string, at?: string) => void} Say */
+
+/**
+ * Checks a member of the value at `at`.
+ *
+ * @param {unknown} value
+ * @param {Schema} given
+ * @param {At} at
+ * @param {string | number} key
+ */
+const checkMember = (value, given, at, key) =>
+  check(value, given, { ...at, path: pointer(at.path, key), depth: at.depth + 1 });
+
+/**
+ * @param {unknown} value
+ * @param {Schema} given
+ * @param {At} at
+ */
+function check(value, given, at) {
+  if (at.depth > 100 || at.problems.length >= MOST) return;
+  const schema = resolve(given, at.root);
+  /** @type {Say} */
+  const say = (message, path = at.path) => void at.problems.push({ path, message });
   if ("const" in schema && !same(schema.const, value)) return say(`must be ${JSON.stringify(schema.const)}`);
   if (schema.enum && !schema.enum.some((one) => same(one, value))) return say("is none of the choices");
-  if (!checkUnion(value, schema, root, path, problems, depth)) return undefined;
-  const wanted = schema.type ? [].concat(schema.type) : null;
+  if (!checkUnion(value, schema, at)) return;
+  const wanted = schema.type ? asList(schema.type) : null;
   if (wanted && !wanted.some((type) => isOf(value, type))) return say(`must be ${article(wanted.join(" or "))}`);
   if (typeof value === "string") checkString(value, schema, say);
   else if (isNumber(value)) checkNumber(value, schema, say);
-  else if (Array.isArray(value)) checkArray(value, schema, root, path, problems, depth, say);
-  else if (isObject(value)) checkObject(value, schema, root, path, problems, depth, say);
-  return undefined;
+  else if (Array.isArray(value)) checkArray(value, schema, at, say);
+  else if (isObject(value)) checkObject(value, schema, at, say);
 }
 
-function checkUnion(value, schema, root, path, problems, depth) {
+/**
+ * @param {unknown} value
+ * @param {Schema} schema
+ * @param {At} at
+ */
+function checkUnion(value, schema, at) {
   const alternatives = schema.oneOf ?? schema.anyOf;
   if (!Array.isArray(alternatives)) return true;
+  /** @type {Problem[] | null} */
   let nearest = null;
   // The variant that was meant is one whose outside fits, and then the one whose problems lie deepest.
-  const likely = alternatives.filter((one) => fits(value, one, root));
+  const likely = alternatives.filter((one) => fits(value, one, at.root));
   for (const one of likely.length ? likely : alternatives) {
+    /** @type {Problem[]} */
     const own = [];
-    check(value, one, root, path, own, depth + 1);
+    check(value, one, { ...at, problems: own, depth: at.depth + 1 });
     if (!own.length) return true;
-    const depthOf = (list) => Math.max(...list.map((problem) => problem.path.length));
     if (
       !nearest ||
       depthOf(own) > depthOf(nearest) ||
@@ -66,37 +102,56 @@ function checkUnion(value, schema, root, path, problems, depth) {
       nearest = own;
     }
   }
-  problems.push(...(nearest ?? []));
+  at.problems.push(...(nearest ?? []));
   return false;
 }
 
-const isOf = (value, type) => type === kindOf(value) || (type === "integer" && isNumber(value) && isInteger(value));
-const isInteger = (value) =>
+const depthOf = (/** @type {Problem[]} */ list) => Math.max(...list.map((problem) => problem.path.length));
+
+const isOf = (/** @type {unknown} */ value, /** @type {string} */ type) =>
+  type === kindOf(value) || (type === "integer" && isNumber(value) && isInteger(value));
+const isInteger = (/** @type {number | Digits} */ value) =>
   value instanceof Digits
     ? /^-?\d+(\.0+)?$/.test(value.text) || (/e/i.test(value.text) && Number.isInteger(Number(value.text)))
     : Number.isInteger(value);
-const article = (word) => `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
+const article = (/** @type {string} */ word) => `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
 
+/**
+ * @param {string} value
+ * @param {Schema} schema
+ * @param {Say} say
+ */
 function checkString(value, schema, say) {
   const length = [...value].length;
-  if (length < schema.minLength) say(`too short: ${length} of at least ${schema.minLength}`);
-  if (length > schema.maxLength) say(`too long: ${length} of at most ${schema.maxLength}`);
+  if (length < (schema.minLength ?? 0)) say(`too short: ${length} of at least ${schema.minLength}`);
+  if (length > (schema.maxLength ?? Infinity)) say(`too long: ${length} of at most ${schema.maxLength}`);
   if (schema.pattern && !matches(schema.pattern, value)) say(`must match ${schema.pattern}`);
-  const format = FORMATS[schema.format];
+  const format = FORMATS[schema.format ?? ""];
   if (format && !format[0].test(value)) say(`must be ${format[1]}`);
 }
 
 /** Ways through a text that are tried at the most: a server's pattern must not stop the page. */
 const MOST_WAYS = 1e6;
 
-/** Whether a pattern comes to its end soon: nothing repeated in what is repeated, and few choices for the length of the text. */
+/**
+ * Whether a pattern comes to its end soon: nothing repeated in what is repeated, and few choices for the length of the
+ * text.
+ *
+ * @param {string} pattern
+ * @param {number} length
+ */
 function isQuick(pattern, length) {
   if (pattern.length > 1000 || /\)[*+?{]|\\[1-9k]/.test(pattern)) return false;
   const choices = pattern.match(/[*+?{|]/g)?.length ?? 0;
   return Math.max(2, length + 1) ** (choices + 1) <= MOST_WAYS;
 }
 
-/** Others are left to the binary, which stops in time. */
+/**
+ * Others are left to the binary, which stops in time.
+ *
+ * @param {string} pattern
+ * @param {string} value
+ */
 function matches(pattern, value) {
   if (typeof pattern !== "string" || !isQuick(pattern, value.length)) return true;
   try {
@@ -106,6 +161,11 @@ function matches(pattern, value) {
   }
 }
 
+/**
+ * @param {number | Digits} value
+ * @param {Schema} schema
+ * @param {Say} say
+ */
 function checkNumber(value, schema, say) {
   if (less(value, schema.minimum)) say(`must be at least ${schema.minimum}`);
   if (less(schema.maximum, value)) say(`must be at most ${schema.maximum}`);
@@ -125,7 +185,12 @@ function checkNumber(value, schema, say) {
   }
 }
 
-/** Compares whole numbers digit by digit, so that large ones are not rounded first. */
+/**
+ * Compares whole numbers digit by digit, so that large ones are not rounded first.
+ *
+ * @param {number | Digits | undefined} one
+ * @param {number | Digits | undefined} other
+ */
 function less(one, other) {
   if (one === undefined || other === undefined) return false;
   const texts = [String(one), String(other)];
@@ -133,9 +198,15 @@ function less(one, other) {
   return Number(texts[0]) < Number(texts[1]);
 }
 
-function checkArray(value, schema, root, path, problems, depth, say) {
-  if (value.length < schema.minItems) say(`needs at least ${schema.minItems} items`);
-  if (value.length > schema.maxItems) say(`may have at most ${schema.maxItems} items`);
+/**
+ * @param {unknown[]} value
+ * @param {Schema} schema
+ * @param {At} at
+ * @param {Say} say
+ */
+function checkArray(value, schema, at, say) {
+  if (value.length < (schema.minItems ?? 0)) say(`needs at least ${schema.minItems} items`);
+  if (value.length > (schema.maxItems ?? Infinity)) say(`may have at most ${schema.maxItems} items`);
   if (
     schema.uniqueItems &&
     value.length < 1000 &&
@@ -145,25 +216,31 @@ function checkArray(value, schema, root, path, problems, depth, say) {
   }
   value.forEach((item, index) => {
     const own = schema.prefixItems?.[index] ?? (schema.items === undefined ? {} : schema.items);
-    check(item, own, root, pointer(path, index), problems, depth + 1);
+    checkMember(item, own, at, index);
   });
 }
 
-function checkObject(value, schema, root, path, problems, depth, say) {
+/**
+ * @param {JsonObject} value
+ * @param {Schema} schema
+ * @param {At} at
+ * @param {Say} say
+ */
+function checkObject(value, schema, at, say) {
   for (const key of schema.required ?? []) {
-    if (!(key in value)) say("is required", pointer(path, key));
+    if (!(key in value)) say("is required", pointer(at.path, key));
   }
   const known = schema.properties ?? {};
   for (const [key, inner] of Object.entries(value)) {
     const pattern = Object.entries(schema.patternProperties ?? {}).find(([one]) => matches(one, key));
-    if (Object.hasOwn(known, key)) check(inner, known[key], root, pointer(path, key), problems, depth + 1);
-    else if (pattern) check(inner, pattern[1], root, pointer(path, key), problems, depth + 1);
-    else if (schema.additionalProperties === false) say(`\`${key}\` is not a known name`, pointer(path, key));
+    if (Object.hasOwn(known, key)) checkMember(inner, known[key], at, key);
+    else if (pattern) checkMember(inner, pattern[1], at, key);
+    else if (schema.additionalProperties === false) say(`\`${key}\` is not a known name`, pointer(at.path, key));
     else if (isObject(schema.additionalProperties)) {
-      check(inner, schema.additionalProperties, root, pointer(path, key), problems, depth + 1);
+      checkMember(inner, /** @type {Schema} */ (schema.additionalProperties), at, key);
     }
   }
   const count = Object.keys(value).length;
-  if (count < schema.minProperties) say(`needs at least ${schema.minProperties} entries`);
-  if (count > schema.maxProperties) say(`may have at most ${schema.maxProperties} entries`);
+  if (count < (schema.minProperties ?? 0)) say(`needs at least ${schema.minProperties} entries`);
+  if (count > (schema.maxProperties ?? Infinity)) say(`may have at most ${schema.maxProperties} entries`);
 }

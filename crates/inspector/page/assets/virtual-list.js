@@ -3,24 +3,45 @@
 // A row that stays in sight stays the element that it is; one that leaves is filled anew for one that comes.
 
 import { View, h } from "./element.js";
+import { asList } from "./json.js";
 
 /** Rows drawn above and below those in sight. */
 const BEYOND = 4;
 const coarse = matchMedia("(pointer: coarse)");
 let made = 0;
 
+/**
+ * What a list is of. The items of one list are of one type, which only the list's owner knows.
+ *
+ * @typedef {object} Options
+ * @property {string} label
+ * @property {number} height of a row, in px
+ * @property {(item: any) => Node | Node[]} draw gives a row's children
+ * @property {(child: any, item: any) => void} [fill] makes a row's child that of another item
+ * @property {(child: any, item: any, index: number, items: any[]) => void} [settle] adds what depends on the rows
+ *   around it, at every paint
+ * @property {(item: any, index: number) => void} choose is Enter or a click
+ * @property {(item: any, index: number) => boolean} [mark] whether an item is the chosen one
+ */
+/** @typedef {HTMLElement & { item?: unknown, index?: number, tall?: number }} Row */
+
 export class VirtualList extends View {
-  /**
-   * `draw(item)` gives a row's children, and `fill(children, item)`, if there is one, makes them those of another item.
-   * `settle(children, item, index, items)` adds what depends on the rows around it, at every paint.
-   * `choose(item, index)` is Enter or a click.
-   */
-  setup({ label, height, draw, fill, settle, choose, mark }) {
-    Object.assign(this, { label, height, draw, fill, settle, choose, mark });
-    this.items = [];
-    this.rows = [];
-    this.active = -1;
-    this.name = `list${(made += 1)}`;
+  /** @type {Options} */
+  options;
+  /** @type {any[]} */
+  items = [];
+  /** @type {Row[]} */
+  rows = [];
+  active = -1;
+  name = `list${(made += 1)}`;
+  isLaidOut = false;
+  /** @type {HTMLElement | undefined} */
+  space;
+  /** The rows in sight. */
+  range = [0, 0];
+  /** @param {Options} options */
+  setup(options) {
+    this.options = options;
     return this;
   }
   start() {
@@ -37,27 +58,31 @@ export class VirtualList extends View {
     this.className = "virtual";
     this.tabIndex = 0;
     this.setAttribute("role", "listbox");
-    this.setAttribute("aria-label", this.label);
+    this.setAttribute("aria-label", this.options.label);
     this.space = h("div.space", { role: "presentation" });
     this.append(this.space);
     this.addEventListener("keydown", (event) => this.key(event));
     this.addEventListener("click", (event) => {
-      const row = event.target.closest("[role=option]");
-      if (!row || event.ctrlKey || event.metaKey) return;
+      const row = event.target instanceof Element ? event.target.closest("[role=option]") : null;
+      if (!(row instanceof HTMLElement) || event.ctrlKey || event.metaKey) return;
       this.active = Number(row.dataset.index);
-      this.choose(this.items[this.active], this.active);
+      this.options.choose(this.items[this.active], this.active);
       this.paint();
     });
   }
   get rowHeight() {
-    return coarse.matches ? Math.max(44, this.height) : this.height;
+    return coarse.matches ? Math.max(44, this.options.height) : this.options.height;
   }
   toTop() {
     if (this.isLaidOut) this.scrollTop = 0;
   }
+  /**
+   * @param {unknown[]} items
+   * @param {{ stick?: boolean }} options
+   */
   show(items, { stick = false } = {}) {
-    // Before the first layout nothing is asked that would need one: rows for the whole window are drawn, and then as many as fit.
-    // Later it is read before anything is written: what is written after it is laid out once.
+    // Before the first layout nothing is asked that would need one: rows for the whole window are drawn, and then as
+    // many as fit. Later it is read before anything is written: what is written after it is laid out once.
     const { scrollTop, clientHeight, scrollHeight } = this.isLaidOut
       ? this
       : { scrollTop: 0, clientHeight: innerHeight, scrollHeight: 0 };
@@ -83,7 +108,12 @@ export class VirtualList extends View {
     if (isSeen) this.setAttribute("aria-activedescendant", `${this.name}-${this.active}`);
     else this.removeAttribute("aria-activedescendant");
   }
-  /** One element for each item in sight, in their order. */
+  /**
+   * One element for each item in sight, in their order.
+   *
+   * @param {number} first
+   * @param {number} last
+   */
   place(first, last) {
     const known = new Map(this.rows.map((row) => [row.item, row]));
     const wanted = this.items.slice(first, last);
@@ -98,41 +128,55 @@ export class VirtualList extends View {
     let next = 0;
     this.rows = wanted.map((item, at) => stays[at] ?? this.filled(free[next++], item));
     for (const row of free.slice(next)) row.remove();
-    let before = this.space.firstChild;
+    const { space } = this;
+    let before = space?.firstChild ?? null;
     for (const row of this.rows) {
       if (row === before) before = before.nextSibling;
-      else this.space.insertBefore(row, before);
+      else space?.insertBefore(row, before);
     }
     while (before) {
+      /** @type {ChildNode | null} */
       const after = before.nextSibling;
       before.remove();
       before = after;
     }
   }
+  /**
+   * @param {Row | undefined} row
+   * @param {unknown} item
+   */
   filled(row, item) {
-    const made = row ?? h("div.row", { role: "option" });
-    made.item = item;
-    if (row && this.fill) this.fill(row.firstChild, item);
-    else made.replaceChildren(...[].concat(this.draw(item)));
-    return made;
+    /** @type {Row} */
+    const filled = row ?? h("div.row", { role: "option" });
+    filled.item = item;
+    if (row && this.options.fill) this.options.fill(row.firstChild, item);
+    else filled.replaceChildren(...asList(this.options.draw(item)));
+    return filled;
   }
+  /**
+   * @param {Row} row
+   * @param {number} index
+   * @param {number} height
+   */
   settleRow(row, index, height) {
     const { item } = row;
-    put(row, "aria-selected", String(this.mark?.(item, index) ?? false));
+    put(row, "aria-selected", String(this.options.mark?.(item, index) ?? false));
     put(row, "aria-setsize", String(this.items.length));
     row.classList.toggle("active", index === this.active);
     if (row.index !== index || row.tall !== height) {
       Object.assign(row, { id: `${this.name}-${index}`, index, tall: height });
-      row.dataset.index = index;
-      row.setAttribute("aria-posinset", index + 1);
+      row.dataset.index = String(index);
+      row.setAttribute("aria-posinset", String(index + 1));
       row.style.transform = `translateY(${index * height}px)`;
       row.style.height = `${height}px`;
     }
-    this.settle?.(row.firstChild, item, index, this.items);
+    this.options.settle?.(row.firstChild, item, index, this.items);
   }
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor(this.clientHeight / this.rowHeight) - 1);
+    /** @type {Record<string, number>} */
     const steps = {
       ArrowDown: 1,
       ArrowUp: -1,
@@ -143,12 +187,13 @@ export class VirtualList extends View {
     };
     if (event.key === "Enter" && this.items[this.active]) {
       event.preventDefault();
-      this.choose(this.items[this.active], this.active);
+      this.options.choose(this.items[this.active], this.active);
     } else if (steps[event.key]) {
       event.preventDefault();
       this.moveTo(this.active + steps[event.key]);
     }
   }
+  /** @param {number} index */
   moveTo(index) {
     if (!this.items.length) return;
     this.active = Math.max(0, Math.min(this.items.length - 1, index));
@@ -162,7 +207,13 @@ export class VirtualList extends View {
 }
 customElements.define("tb-list", VirtualList);
 
-/** Sets what is not so already: what is written again is laid out again. */
+/**
+ * Sets what is not so already: what is written again is laid out again.
+ *
+ * @param {Element} element
+ * @param {string} name
+ * @param {string} value
+ */
 function put(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }

@@ -7,6 +7,7 @@ import { state } from "./store.js";
 
 /** Calls that are listed. */
 const RECENT = 12;
+/** @type {Record<string, string>} */
 const PLACES = { "tools/call": "tools", "prompts/get": "prompts", "resources/read": "resources" };
 const KEYS = [
   ["/", "filter"],
@@ -18,8 +19,16 @@ const KEYS = [
 ];
 
 export class Welcome extends View {
+  /** @type {string} */
+  server;
+  /** @type {string} */
+  tab;
+  /** @type {HTMLElement | undefined} */
+  recent;
+  /** @param {{ server: string, tab: string }} options */
   setup({ server, tab }) {
-    Object.assign(this, { server, tab });
+    this.server = server;
+    this.tab = tab;
     return this;
   }
   start() {

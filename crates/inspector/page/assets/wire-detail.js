@@ -1,7 +1,7 @@
 // One message as it was sent: its body, its HTTP, its times; copied, or sent again with edits.
 
 import { get } from "./api.js";
-import { View, button, bytes, clock, copyButton, h, span, tabs } from "./element.js";
+import { View, button, bytes, clock, copyButton, h, messageOf, span, tabs } from "./element.js";
 import { quote } from "./command-line.js";
 import { longText } from "./long-text.js";
 import { parse, print } from "./json.js";
@@ -9,40 +9,56 @@ import { start, state } from "./store.js";
 import { tree } from "./tree.js";
 
 export class WireDetail extends View {
-  setup(of) {
-    Object.assign(this, of);
-    this.look = "message";
+  /** @type {WireMessage} */
+  row;
+  look = "message";
+  /**
+   * @typedef {object} Options
+   * @property {number} seq
+   * @property {string} server
+   * @property {() => void} close
+   * @property {(n: number) => void} only shows the messages of one call alone
+   */
+  /** @type {Options} */
+  options;
+  /** @param {Options} options */
+  setup(options) {
+    this.options = options;
     return this;
   }
   async start() {
     this.replaceChildren(h("p.dim", null, "Reading…"));
     try {
-      this.row = await get(`wire/${this.seq}`);
+      this.row = await get(`wire/${this.options.seq}`);
       if (this.isConnected) this.draw();
     } catch (error) {
       this.replaceChildren(
-        h("p.problem", null, error.message),
-        button("Close the message", this.close, { picture: "close" }),
+        h("p.problem", null, messageOf(error)),
+        button("Close the message", this.options.close, { picture: "close" }),
       );
     }
   }
   draw() {
     const { row } = this;
+    const over = row.http;
+    const { command } = this.exchange ?? {};
     const isRequest = row.message?.method !== undefined && row.direction === "out";
+    /** @type {[string, string][]} */
     const choices = [
       ["message", "Message"],
       ["raw", "Raw"],
-      ...(row.http ? [["http", "HTTP"]] : []),
+      .../** @type {[string, string][]} */ (over ? [["http", "HTTP"]] : []),
       ["time", "Timing"],
-      ...(isRequest ? [["again", "Replay"]] : []),
+      .../** @type {[string, string][]} */ (isRequest ? [["again", "Replay"]] : []),
     ];
-    const body = {
+    /** @type {Record<string, () => Child>} */
+    const bodies = {
       message: () => (row.message === null ? h("p.dim", null, "No body.") : tree(row.message)),
       raw: () => longText((most) => print(row.message, 2, most)),
-      http: () => http(row.http),
+      http: () => over && http(over),
       time: () => timing(row),
       again: () => this.replay(),
-    }[this.look]();
+    };
     this.replaceChildren(
       tabs(
         "Message",
@@ -52,26 +68,30 @@ export class WireDetail extends View {
           this.look = look;
           this.draw();
         },
-        h("div.tools", null, button("Close the message", this.close, { picture: "close", quiet: true, look: "bare" })),
+        h(
+          "div.tools",
+          null,
+          button("Close the message", this.options.close, { picture: "close", quiet: true, look: "bare" }),
+        ),
       ),
-      h("div.detailbody", { tabindex: "0", role: "region", "aria-label": "Message" }, body),
+      h("div.detailbody", { tabindex: "0", role: "region", "aria-label": "Message" }, bodies[this.look]()),
       h(
         "div.actions",
         null,
         copyButton("JSON-RPC", () => print(row.message, 2)),
-        row.http && row.direction === "out" ? copyButton("cURL", () => curl(row)) : null,
-        this.exchange?.command ? copyButton("turnbuckle", () => this.exchange.command) : null,
-        row.exchange ? button("Only this call", () => this.only(row.exchange)) : null,
+        over && row.direction === "out" ? copyButton("cURL", () => curl(over, row.message)) : null,
+        command ? copyButton("turnbuckle", command) : null,
+        row.exchange ? button("Only this call", () => this.options.only(Number(row.exchange))) : null,
       ),
     );
   }
   get exchange() {
-    return state.exchanges.get(this.row.exchange);
+    return state.exchanges.get(this.row.exchange ?? -1);
   }
   replay() {
     const { message } = this.row;
-    const { _meta, ...params } = message.params ?? {};
-    const method = h("input", { type: "text", value: message.method, "aria-label": "Method" });
+    const { _meta, ...params } = message?.params ?? {};
+    const method = h("input", { type: "text", value: message?.method, "aria-label": "Method" });
     const area = h("textarea.code.whole", {
       "aria-label": "Parameters as JSON",
       spellcheck: "false",
@@ -80,11 +100,11 @@ export class WireDetail extends View {
     const note = h("div.problem", { role: "status" });
     const send = async () => {
       try {
-        const n = await start(this.server, method.value, parse(area.value));
+        const n = await start(this.options.server, method.value, parse(area.value));
         note.textContent = `sent as call ${n}`;
-        this.only(n);
+        this.options.only(n);
       } catch (error) {
-        note.textContent = error.message;
+        note.textContent = messageOf(error);
       }
     };
     return h(
@@ -100,13 +120,14 @@ export class WireDetail extends View {
 }
 customElements.define("tb-wire-detail", WireDetail);
 
+/** @param {HttpExchange} of */
 function http(of) {
-  const list = (label, headers) => [
+  const list = (/** @type {string} */ label, /** @type {[string, string][]} */ headers = []) => [
     h("p.kind", null, label),
     h(
       "dl.headers",
       null,
-      (headers ?? []).flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
+      headers.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, value)]),
     ),
   ];
   return h(
@@ -118,6 +139,7 @@ function http(of) {
   );
 }
 
+/** @param {WireMessage} row */
 function timing(row) {
   const facts = [
     ["time", clock(row.time)],
@@ -135,18 +157,23 @@ function timing(row) {
   );
 }
 
-/** Masked headers stay masked: the line says where a secret belongs. */
-function curl(row) {
-  const headers = (row.http.requestHeaders ?? []).filter(
+/**
+ * Masked headers stay masked: the line says where a secret belongs.
+ *
+ * @param {HttpExchange} of
+ * @param {WireMessage["message"]} message
+ */
+function curl(of, message) {
+  const headers = (of.requestHeaders ?? []).filter(
     ([name]) => !/^(host|content-length|connection|accept-encoding)$/i.test(name),
   );
   return [
     "curl",
     "-sS",
     "-X",
-    row.http.method,
-    quote(row.http.url),
+    of.method,
+    quote(of.url),
     ...headers.flatMap(([name, value]) => ["-H", quote(`${name}: ${value}`)]),
-    ...(row.message ? ["--data-raw", quote(print(row.message))] : []),
+    ...(message ? ["--data-raw", quote(print(message))] : []),
   ].join(" ");
 }

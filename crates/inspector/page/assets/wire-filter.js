@@ -1,17 +1,27 @@
 // The filter of the wire: `method:tools -ping >100ms`.
 
-/** A test for rows. */
+/**
+ * A test for rows.
+ *
+ * @param {string} text
+ * @returns {Test}
+ */
 export function wireFilter(text) {
   const tests = words(text).map(one);
   if (tests.length === 1) return tests[0];
   return (row) => tests.every((test) => test(row));
 }
 
-const words = (text) => text.split(/\s+/).filter(Boolean);
+const words = (/** @type {string} */ text) => text.split(/\s+/).filter(Boolean);
 /** Words that find fewer the longer they get: no `-ping`, which finds more, and no field that wants its whole value. */
 const GROWS = /^(?:(?:method|object|status):[^:]+|[^-<>:][^:]*)$/i;
 
-/** Whether all that `text` finds is among what `before` found. */
+/**
+ * Whether all that `text` finds is among what `before` found.
+ *
+ * @param {string} before
+ * @param {string} text
+ */
 export function narrows(before, text) {
   const old = words(before);
   const now = words(text);
@@ -29,6 +39,8 @@ export function narrows(before, text) {
   );
 }
 
+/** @typedef {(row: WireRow) => boolean} Test */
+/** @type {Record<string, (value: string) => Test>} */
 const FIELDS = {
   method:
     (value, holds = holding(value)) =>
@@ -48,18 +60,28 @@ const FIELDS = {
   dir: (value) => (row) => row.direction === value,
 };
 
-/** Whether a text holds a value. There are many rows and few texts: each is looked through once. */
+/**
+ * Whether a text holds a value. There are many rows and few texts: each is looked through once.
+ *
+ * @param {string} value
+ */
 function holding(value) {
+  /** @type {Map<string, boolean>} */
   const known = new Map();
-  return (text) => {
+  return (/** @type {string | null | undefined} */ text) => {
     if (!text) return false;
     let isIn = known.get(text);
     if (isIn === undefined) known.set(text, (isIn = text.toLowerCase().includes(value)));
     return isIn;
   };
 }
+/** @type {Record<string, number>} */
 const UNITS = { ms: 1, s: 1000, b: 1, kb: 1000, mb: 1e6 };
 
+/**
+ * @param {string} word
+ * @returns {Test}
+ */
 function one(word) {
   if (word.startsWith("-") && word.length > 1) {
     const inner = one(word.slice(1));
@@ -70,8 +92,11 @@ function one(word) {
     const [, sign, digits, given = "ms"] = size;
     const unit = given.toLowerCase();
     const limit = Number(digits) * UNITS[unit];
-    const of = unit.endsWith("b") ? (row) => row.bytes : (row) => row.ms;
-    return (row) => of(row) !== null && of(row) !== undefined && (sign === ">" ? of(row) > limit : of(row) < limit);
+    const isBytes = unit.endsWith("b");
+    return (row) => {
+      const of = isBytes ? row.bytes : row.ms;
+      return of !== null && of !== undefined && (sign === ">" ? of > limit : of < limit);
+    };
   }
   const named = /^([a-z]+):(.+)$/i.exec(word);
   if (named && FIELDS[named[1].toLowerCase()]) {

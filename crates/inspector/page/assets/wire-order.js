@@ -4,6 +4,10 @@ import { h } from "./element.js";
 import { icon } from "./icon.js";
 import { nameOf } from "./wire-row.js";
 
+/** @typedef {{ name: string, isDown: boolean }} Direction */
+/** @typedef {(row: WireRow) => string | number | undefined} Key what a column is sorted by */
+/** @typedef {Direction & { key: Key }} Order */
+/** @type {[string, string, Key | null][]} */
 const COLUMNS = [
   ["time", "Time", (row) => row.seq],
   ["dir", "", null],
@@ -15,18 +19,29 @@ const COLUMNS = [
   ["fall", "Waterfall", null],
 ];
 
-/** An order from its word in the address; the wire's own for one that is not known. */
+/**
+ * An order from its word in the address; the wire's own for one that is not known.
+ *
+ * @param {string | null} word
+ * @returns {Order}
+ */
 export function orderOf(word) {
   const [, name, sign] = /^([a-z]+)(-?)$/.exec(word ?? "") ?? [];
   const key = COLUMNS.find(([id]) => id === name)?.[2];
-  return key ? { name, key, isDown: sign === "-" } : { name: "time", key: COLUMNS[0][2], isDown: false };
+  return key ? { name, key, isDown: sign === "-" } : { name: "time", key: (row) => row.seq, isDown: false };
 }
 
-const wordOf = ({ name, isDown }) => (name === "time" && !isDown ? "" : `${name}${isDown ? "-" : ""}`);
-export const isAsItWas = (order) => wordOf(order) === "";
-const isNumber = (name) => name === "ms" || name === "size";
+const wordOf = (/** @type {Direction} */ { name, isDown }) =>
+  name === "time" && !isDown ? "" : `${name}${isDown ? "-" : ""}`;
+export const isAsItWas = (/** @type {Order} */ order) => wordOf(order) === "";
+const isNumber = (/** @type {string} */ name) => name === "ms" || name === "size";
 
-/** Rows in an order. Those that have no value are last either way; equals stay as they were. */
+/**
+ * Rows in an order. Those that have no value are last either way; equals stay as they were.
+ *
+ * @param {WireRow[]} rows
+ * @param {Order} order
+ */
 export function ordered(rows, order) {
   if (order.name === "time") return order.isDown ? rows.toReversed() : rows;
   const sign = order.isDown ? -1 : 1;
@@ -40,9 +55,14 @@ export function ordered(rows, order) {
   return keyed.map(({ row }) => row);
 }
 
-/** The head of the columns. A click sorts by one, the next turns it round, the third ends it. */
+/**
+ * The head of the columns. A click sorts by one, the next turns it round, the third ends it.
+ *
+ * @param {Order} order
+ * @param {(word: string) => void} choose
+ */
 export function heads(order, choose) {
-  const cell = ([name, words, key]) => {
+  const cell = (/** @type {[string, string, Key | null]} */ [name, words, key]) => {
     if (!key) return h(`span.${name}`, null, words);
     const isChosen = order.name === name;
     // Of figures, the largest are looked for.

@@ -6,8 +6,12 @@ import { icon } from "./icon.js";
 /** A pause longer than this is drawn as one of this length, in ms. */
 const IDLE = 20;
 
-export function drawRow(row) {
-  const cells = {
+/** @typedef {ReturnType<typeof makeCells>} Cells */
+/** @typedef {HTMLElement & { cells: Cells, direction?: string, left?: string, wide?: string }} Line */
+/** @typedef {{ starts: Map<number, number>, whole: number, isInTime: boolean }} Fall the waterfall of a range */
+
+function makeCells() {
+  return {
     time: h("span.time"),
     dir: h("span.dir"),
     way: h("span.outside"),
@@ -21,8 +25,13 @@ export function drawRow(row) {
     size: h("span.size"),
     bar: h("i"),
   };
+}
+
+/** @param {WireRow} row */
+export function drawRow(row) {
+  const cells = makeCells();
   cells.method.append(cells.name, cells.object, cells.round);
-  const made = h(
+  const element = h(
     "div.wirerow",
     null,
     cells.time,
@@ -34,11 +43,15 @@ export function drawRow(row) {
     cells.size,
     h("span.fall", { "aria-hidden": "true" }, cells.bar),
   );
-  made.cells = cells;
+  const made = Object.assign(element, { cells });
   fillRow(made, row);
   return made;
 }
 
+/**
+ * @param {Line} made
+ * @param {WireRow} row
+ */
 export function fillRow(made, row) {
   const { cells } = made;
   write(cells.time, clock(row.time));
@@ -51,23 +64,35 @@ export function fillRow(made, row) {
   }
   write(cells.name, nameOf(row));
   write(cells.object, row.object ? ` ${row.object}` : "");
-  write(cells.round, row.round > 1 ? ` (${row.round})` : "");
+  write(cells.round, (row.round ?? 0) > 1 ? ` (${row.round})` : "");
   write(cells.status, row.status ?? "");
   cells.status.className = /error|fail|[45]\d\d/i.test(row.status ?? "") ? "status error" : "status";
   write(cells.ms, row.ms === null || row.ms === undefined ? "" : span(row.ms));
   write(cells.size, bytes(row.bytes ?? 0));
 }
 
-export const nameOf = (row) => row.method ?? row.kind;
+export const nameOf = (/** @type {WireRow} */ row) => row.method ?? row.kind;
 
+/**
+ * @param {Node} node
+ * @param {string} text
+ */
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** The rail that joins the rows of one call, and the bar of the waterfall, among the rows in sight. */
+/**
+ * The rail that joins the rows of one call, and the bar of the waterfall, among the rows in sight.
+ *
+ * @param {Line} made
+ * @param {WireRow} row
+ * @param {number} index
+ * @param {WireRow[]} rows
+ * @param {Fall} fall
+ */
 export function settleRow(made, row, index, rows, fall) {
   const { rail, bar } = made.cells;
-  const isWith = (other) =>
+  const isWith = (/** @type {WireRow | undefined} */ other) =>
     fall.isInTime && other && row.exchange !== null && row.exchange !== undefined && other.exchange === row.exchange;
   const before = isWith(rows[index - 1]);
   const after = isWith(rows[index + 1]);
@@ -81,8 +106,18 @@ export function settleRow(made, row, index, rows, fall) {
   if (made.wide !== width) bar.style.width = made.wide = width;
 }
 
-/** When each row of a range begins, on a clock that stands still while nobody waits; in another order than that of time, all begin at once. */
+/**
+ * When each row of a range begins, on a clock that stands still while nobody waits; in another order than that of time,
+ * all begin at once.
+ *
+ * @param {WireRow[]} rows
+ * @param {number} from
+ * @param {number} to
+ * @param {boolean} isInTime
+ * @returns {Fall}
+ */
 export function waterfall(rows, from, to, isInTime) {
+  /** @type {Map<number, number>} */
   const starts = new Map();
   let whole = 1;
   if (!isInTime) {

@@ -1,7 +1,7 @@
 // Every message, in the order of the wire or of a column: filtered, grouped by call, with a waterfall.
 
 import { file } from "./api.js";
-import { View, button, h, save } from "./element.js";
+import { View, button, focusOn, h, messageOf, save } from "./element.js";
 import { place, set } from "./router.js";
 import { state } from "./store.js";
 import { narrows, wireFilter } from "./wire-filter.js";
@@ -12,7 +12,43 @@ import "./wire-detail.js";
 
 const ROW = 28;
 
+/**
+ * @typedef {object} Found what a filter found
+ * @property {string} text of the filter
+ * @property {(row: WireRow) => boolean} test
+ * @property {WireRow[]} own all rows of the server
+ * @property {WireRow[]} rows those that were found
+ * @property {number} [oldest]
+ * @property {number} [newest]
+ */
+
 export class Wire extends View {
+  /** @type {string} */
+  server;
+  /** @type {HTMLInputElement} */
+  filter;
+  /** @type {HTMLElement} */
+  count;
+  isLive = true;
+  /** @type {HTMLInputElement} */
+  live;
+  /** @type {import("./virtual-list.js").VirtualList} */
+  list;
+  /** @type {HTMLElement} */
+  detail;
+  /** @type {HTMLElement} */
+  head;
+  /** @type {import("./wire-order.js").Order} */
+  order;
+  /** @type {Found | null} what the filter found, until rows come that it does not know */
+  found = null;
+  /** @type {{ rows: WireRow[], from: number, to: number, fall: import("./wire-row.js").Fall } | null} */
+  fallOf = null;
+  /** @type {number | null} the message that is open */
+  shown = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+  /** @param {{ server: string }} options */
   setup({ server }) {
     this.server = server;
     return this;
@@ -28,7 +64,6 @@ export class Wire extends View {
       autocomplete: "off",
     });
     this.count = h("span.dim.small", { role: "status" });
-    this.isLive = true;
     this.live = h("input", {
       type: "checkbox",
       checked: true,
@@ -58,7 +93,7 @@ export class Wire extends View {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => set("wf", this.filter.value), 250);
     });
-    this.watch("wire", (keys) => this.isLive && this.take(keys));
+    this.watch("wire", (keys) => this.isLive && this.take(/** @type {Set<number>} */ (keys)));
     this.sort(place().query.get("ws"));
     this.list.scrollTop = this.list.scrollHeight;
     const wanted = Number(place().query.get("seq"));
@@ -89,17 +124,22 @@ export class Wire extends View {
       button("Close the wire", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" }),
     );
   }
-  /** Puts the rows into an order, by its word in the address. */
+  /**
+   * Puts the rows into an order, by its word in the address.
+   *
+   * @param {string | null} word
+   */
   sort(word) {
     this.order = orderOf(word);
-    const focused = this.head.contains(document.activeElement) ? document.activeElement.dataset.column : null;
+    const { activeElement: active } = document;
+    const focused = active instanceof HTMLElement && this.head.contains(active) ? active.dataset.column : null;
     this.head.replaceChildren(
       ...heads(this.order, (next) => {
         set("ws", next);
         this.sort(next);
       }),
     );
-    if (focused) this.head.querySelector(`[data-column="${focused}"]`)?.focus();
+    if (focused) focusOn(this.head.querySelector(`[data-column="${focused}"]`));
     this.list.toTop();
     this.found = null;
     this.read();
@@ -112,23 +152,29 @@ export class Wire extends View {
     const own = before?.own ?? state.wire.filter((row) => row.server === this.server);
     const test = wireFilter(text);
     const rows = (before && narrows(before.text, text) ? before.rows : own).filter(test);
-    this.found = { text, test, own, rows, oldest, newest: state.wire.at(-1)?.seq };
-    this.show();
+    this.show((this.found = { text, test, own, rows, oldest, newest: state.wire.at(-1)?.seq }));
   }
-  /** Takes in the rows that came or changed, without looking at the others. */
+  /**
+   * Takes in the rows that came or changed, without looking at the others.
+   *
+   * @param {Set<number>} keys
+   */
   take(keys) {
     const { found } = this;
-    const isKnown = found && found.oldest === state.wire[0]?.seq;
-    if (!isKnown || ![...keys].every((seq) => this.takeRow(seq))) {
+    if (found?.oldest !== state.wire[0]?.seq || !found || ![...keys].every((seq) => this.takeRow(found, seq))) {
       this.found = null;
       return this.read();
     }
     found.newest = state.wire.at(-1)?.seq;
-    return this.show();
+    return this.show(found);
   }
-  /** `false` if it belongs between rows that are there already. */
-  takeRow(seq) {
-    const { own, rows, test } = this.found;
+  /**
+   * `false` if it belongs between rows that are there already.
+   *
+   * @param {Found} found
+   * @param {number} seq
+   */
+  takeRow({ own, rows, test }, seq) {
     const row = state.wire[seek(state.wire, seq)];
     if (row?.server !== this.server) return row !== undefined;
     const at = seek(own, seq);
@@ -139,14 +185,18 @@ export class Wire extends View {
     if (isShown || test(row)) rows.splice(shown, isShown ? 1 : 0, ...(test(row) ? [row] : []));
     return true;
   }
-  show() {
-    const { rows, own } = this.found;
+  /** @param {Found} found */
+  show({ rows, own }) {
     const dropped = state.wireDropped ? ` · ${state.wireDropped} older dropped` : "";
     this.count.textContent = `${rows.length} of ${own.length}${dropped}`;
     this.fallOf = null;
     this.list.show(ordered(rows, this.order), { stick: isAsItWas(this.order) });
   }
-  /** The waterfall of the rows in sight. */
+  /**
+   * The waterfall of the rows in sight.
+   *
+   * @param {WireRow[]} rows
+   */
   fall(rows) {
     const [from, to] = this.list.range;
     if (this.fallOf?.rows !== rows || this.fallOf.from !== from || this.fallOf.to !== to) {
@@ -154,6 +204,7 @@ export class Wire extends View {
     }
     return this.fallOf.fall;
   }
+  /** @param {number} seq */
   open(seq) {
     this.shown = seq;
     set("seq", String(seq));
@@ -178,17 +229,26 @@ export class Wire extends View {
     );
     this.list.paint();
   }
+  /**
+   * @param {string} how
+   * @param {string} name
+   */
   async export(how, name) {
     try {
       save(name, await file(`wire/${how}`, { server: this.server }));
     } catch (error) {
-      this.count.textContent = error.message;
+      this.count.textContent = messageOf(error);
     }
   }
 }
 customElements.define("tb-wire", Wire);
 
-/** Where a number is, or would be, among rows in the order of their numbers. */
+/**
+ * Where a number is, or would be, among rows in the order of their numbers.
+ *
+ * @param {WireRow[]} rows
+ * @param {number} seq
+ */
 function seek(rows, seq) {
   let low = 0;
   let high = rows.length;

@@ -47,6 +47,16 @@ fn modules_are_joined_in_order_and_lines_end_as_browsers_have_them() {
 }
 
 #[test]
+fn comments_that_document_are_left_out() {
+    let main = "// Why.\n/** One. */\n/**\n * @param {import(\"./x.js\").X} a\n */\nf(a);\n  \
+        /** @type {X} */ (b).c();\nd(/** @type {Y} */ (e));\nawait open();\n";
+    let page = joined(&[("assets/main.js", main)]).expect("nothing is wrong with it");
+    let wanted = "// main.js\nawait (async () => {\n// Why.\nf(a);\n  /** @type {X} */ (b).c();\n\
+        d(/** @type {Y} */ (e));\nawait open();\n})();\n";
+    assert_eq!(page.script, wanted);
+}
+
+#[test]
 fn what_would_break_the_page_stops_the_build() {
     let twice = format!("<head>\n{STYLE}\n</head>\n{SCRIPT}\n{SCRIPT}\n");
     let inline = format!("<head>\n{STYLE}\n</head>\n{SCRIPT}\n<SCRIPT>open()</SCRIPT>\n");

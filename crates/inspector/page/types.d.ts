@@ -1,0 +1,319 @@
+// What the page's modules share: values of JSON, schemas, what the binary tells, and elements.
+
+type Digits = import("./assets/json.js").Digits;
+/** A value of JSON, as `parse` gives it. */
+type Json = string | number | boolean | null | Digits | Json[] | JsonObject;
+/** An object of JSON. A member that is `undefined` is left out. */
+interface JsonObject {
+  [name: string]: Json | undefined;
+}
+/** A value of JSON, or nothing: a field that is left out. */
+type Field = Json | undefined;
+
+/** A JSON Schema, as far as the page reads it; `resolve` takes out what is not of these types. */
+interface Schema {
+  $ref?: string;
+  $anchor?: string;
+  $id?: string;
+  $defs?: Record<string, Schema>;
+  definitions?: Record<string, Schema>;
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  default?: Json;
+  const?: Json;
+  enum?: Json[];
+  enumNames?: (string | undefined)[];
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  not?: Schema;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  required?: string[];
+  minProperties?: number;
+  maxProperties?: number;
+  items?: Schema;
+  prefixItems?: Schema[];
+  minItems?: number;
+  maxItems?: number;
+  uniqueItems?: boolean;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  format?: string;
+  contentMediaType?: string;
+  writeOnly?: boolean;
+  minimum?: number | Digits;
+  maximum?: number | Digits;
+  exclusiveMinimum?: number | Digits;
+  exclusiveMaximum?: number | Digits;
+  multipleOf?: number;
+}
+interface Choice {
+  value: Field;
+  label: string;
+}
+interface Variant {
+  schema: Schema;
+  label: string;
+}
+/** The kind of field that a schema asks for. */
+type Kind =
+  | { kind: "enum"; schema: Schema; options: Choice[] }
+  | { kind: "nullable"; schema: Schema; inner: Schema }
+  | { kind: "union"; schema: Schema; variants: Variant[] }
+  | { kind: PlainKind; schema: Schema };
+type PlainKind = "const" | "object" | "map" | "array" | "string" | "number" | "integer" | "boolean" | "null" | "any";
+/** Something that is wrong with the value at a path, which is a JSON pointer. */
+interface Problem {
+  path: string;
+  message: string;
+}
+/** Asks the server how the value of an argument goes on. */
+type Complete = (name: string, value: string) => Promise<string[]>;
+
+/** What failed, as the binary tells it. */
+interface Failure {
+  who?: string;
+  code?: number | null;
+  message: string;
+  causes?: string[];
+  hint?: string | null;
+}
+interface ServerInfo {
+  name?: string;
+  title?: string;
+  version?: string;
+  description?: string;
+  websiteUrl?: string;
+}
+interface Server {
+  id: string;
+  name: string;
+  target: string;
+  source?: string;
+  status: "connecting" | "open" | "failed" | "closed";
+  error?: Failure | null;
+  revision?: string | null;
+  era?: "legacy" | "modern" | null;
+  transport?: string | null;
+  latencyMs?: number | Digits | null;
+  info?: ServerInfo | null;
+  instructions?: string | null;
+  capabilities?: Capabilities | null;
+  stderr?: string[];
+  shell?: { options?: string; server?: string; command?: string };
+}
+interface Capabilities extends JsonObject {
+  resources?: { subscribe?: boolean };
+  tasks?: { list?: JsonObject };
+  logging?: JsonObject;
+  completions?: JsonObject;
+}
+interface Tool {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema?: Schema;
+  annotations?: { title?: string; readOnlyHint?: boolean; destructiveHint?: boolean };
+  execution?: { taskSupport?: string };
+  _meta?: { ui?: { resourceUri?: string }; "ui/resourceUri"?: string };
+}
+interface Prompt {
+  name: string;
+  title?: string;
+  description?: string;
+  arguments?: { name: string; title?: string; description?: string; required?: boolean }[];
+}
+interface Resource {
+  uri: string;
+  name?: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  size?: number | Digits;
+}
+interface ResourceTemplate {
+  uriTemplate: string;
+  name?: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+}
+/** What a server offers, made sound by `offer.js`. */
+interface Offer {
+  tools: Tool[];
+  prompts: Prompt[];
+  resources: Resource[];
+  resourceTemplates: ResourceTemplate[];
+  problems: { list: string; error: Failure }[];
+}
+/** A tool, a prompt, a resource or a template, with how it is called. */
+interface Subject {
+  item: Tool | Prompt | Resource | ResourceTemplate;
+  name: string;
+  title?: string;
+  description?: string;
+  method: string;
+  verb: string;
+  act: string;
+  object?: string;
+  schema: Schema;
+  marks: Mark[];
+  isDestructive?: boolean;
+  isFixed?: boolean;
+  task?: string;
+  app?: string;
+  about?: string;
+  complete?: Complete;
+  uri?: (value: JsonObject) => string;
+  params: (value: JsonObject) => JsonObject;
+  values: (params: JsonObject | undefined) => JsonObject | null;
+}
+/** A look and a word. */
+type Mark = [string, string];
+
+interface Task {
+  taskId?: string;
+  status?: string;
+  statusMessage?: string;
+  ttl?: number | null;
+  ttlMs?: number | null;
+  createdAt?: string;
+  lastUpdatedAt?: string;
+  pollInterval?: number;
+  pollIntervalMs?: number;
+}
+interface Progress {
+  progress: number | Digits;
+  total?: number | Digits | null;
+  message?: string;
+}
+/** The result of a call, of any method. */
+interface CallResult extends JsonObject {
+  isError?: boolean;
+  structuredContent?: Json;
+}
+/** A call, with all that belongs to it. */
+interface Exchange {
+  n: number;
+  server: string;
+  method: string;
+  object?: string | null;
+  params?: JsonObject;
+  started: number;
+  ended?: number | null;
+  status: string;
+  rounds: number;
+  progress?: Progress | null;
+  asks?: Question[];
+  result?: CallResult | null;
+  error?: Failure | null;
+  bytes?: number;
+  outputCheck?: { ok: boolean; problems: string[] } | null;
+  taskId?: string | null;
+  task?: Task | null;
+  command?: string;
+  app?: string;
+}
+/** A question of a server. */
+interface Question {
+  id: string;
+  server: string;
+  exchange: number;
+  method: string;
+  params: JsonObject;
+  round?: number | null;
+  stateBytes?: number | null;
+}
+/** A message on the wire, without its body. */
+interface WireRow {
+  seq: number;
+  server: string;
+  exchange?: number | null;
+  time: number;
+  direction: "in" | "out";
+  kind: string;
+  method?: string | null;
+  object?: string | null;
+  id?: Json;
+  status?: string | null;
+  ms?: number | null;
+  bytes?: number | null;
+  round?: number | null;
+}
+/** A message on the wire, with its body. */
+interface WireMessage extends WireRow {
+  message: { method?: string; params?: JsonObject } | null;
+  http?: HttpExchange | null;
+}
+interface HttpExchange {
+  method: string;
+  url: string;
+  status?: number | null;
+  firstByteMs?: number | null;
+  requestHeaders?: [string, string][];
+  responseHeaders?: [string, string][];
+}
+interface LogLine {
+  server: string;
+  level: string;
+  logger?: string | null;
+  data: Json;
+  time: number;
+}
+interface Change {
+  server: string;
+  kind: string;
+  uri?: string | null;
+  time: number;
+}
+/** A step of authorization. */
+interface AuthStep {
+  server: string;
+  step: string;
+  state: "doing" | "done" | "failed" | "missing";
+  detail?: Json;
+  url?: string | null;
+}
+
+/** What an element may have inside; what is nothing is left out. */
+type Child = Node | string | number | null | undefined | false | Child[];
+/**
+ * Attributes of an element. Those that begin with `on` listen to events; `value`, `checked` and `open` are
+ * properties.
+ */
+interface Attributes {
+  onclick?: (event: MouseEvent) => unknown;
+  onkeydown?: (event: KeyboardEvent) => unknown;
+  oninput?: (event: InputEvent) => unknown;
+  onchange?: (event: Event) => unknown;
+  onerror?: (event: Event) => unknown;
+  [name: string]: unknown;
+}
+interface ButtonOptions extends Attributes {
+  picture?: string;
+  look?: string;
+  quiet?: boolean;
+}
+/** The tag in `input.filter.wide`. */
+type TagOf<Name extends string> = Name extends `${infer Tag}.${string}` ? Tag : Name;
+type ElementOf<Name extends string> =
+  TagOf<Name> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[TagOf<Name>] : HTMLElement;
+
+interface HTMLElementTagNameMap {
+  "tb-ask": import("./assets/ask.js").Ask;
+  "tb-form": import("./assets/schema-form.js").SchemaForm;
+  "tb-list": import("./assets/virtual-list.js").VirtualList;
+  "tb-logs": import("./assets/logs-tab.js").LogsTab;
+  "tb-offers": import("./assets/offer-list.js").OfferList;
+  "tb-panel": import("./assets/panel.js").Panel;
+  "tb-run": import("./assets/run.js").Run;
+  "tb-server": import("./assets/server-tab.js").ServerTab;
+  "tb-tasks": import("./assets/tasks-tab.js").TasksTab;
+  "tb-welcome": import("./assets/welcome.js").Welcome;
+  "tb-wire": import("./assets/wire.js").Wire;
+  "tb-wire-detail": import("./assets/wire-detail.js").WireDetail;
+}
