@@ -43,6 +43,8 @@ const client = ["client", "--command", join(programs, "conformance-client"), "--
 const server = (url) => ["server", "--url", url, "--timeout", PATIENCE];
 
 /// Every leg with the number of its scenarios, and those that are passed over.
+/** @typedef {[string, number, string[], Set<string>?]} Leg */
+/** @type {(url: string, stdio: string) => Leg[]} */
 const legs = (url, stdio) => [
   ["server at 2025-11-25", 33, [...server(url), "--requirements", "2025-11-25"]],
   ["server at 2026-07-28", 50, [...server(url), "--requirements", "2026-07-28"]],
@@ -60,14 +62,16 @@ const legs = (url, stdio) => [
   ["client, every scenario", 48, [...client, "--suite", "all"]],
 ];
 
-function run(program, args, env = {}, heard = () => {}) {
+/**
+ * Runs the suite to its end, and gives its exit code and all that it said.
+ *
+ * @param {string[]} args
+ * @param {(output: string) => void} heard
+ * @returns {Promise<{ code: number | null, output: string }>}
+ */
+function run(args, heard = () => {}) {
   return new Promise((done, failed) => {
-    const child = spawn(program, args, {
-      cwd: work,
-      env: { ...process.env, ...env },
-      timeout: LONGEST,
-      killSignal: "SIGKILL",
-    });
+    const child = spawn(process.execPath, [suite, ...args], { cwd: work, timeout: LONGEST, killSignal: "SIGKILL" });
     let output = "";
     child.stdout.on("data", (part) => heard((output += part)));
     child.stderr.on("data", (part) => (output += part));
@@ -111,14 +115,19 @@ function report(leg, passed, wanted, checks, seconds, said) {
   for (const line of said) console.log(`       ${line}`);
 }
 
-/// `port` finds a port, for a leg whose last argument is one.
+/**
+ * `port` finds a port, for a leg whose last argument is one.
+ *
+ * @param {Leg} leg
+ * @param {{ heard?: (output: string) => void, port?: () => Promise<number> }} options
+ */
 async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, port } = {}) {
   const folder = join(work, leg.replace(/\W+/g, "-"));
   const begun = Date.now();
-  let output;
+  let output = "";
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const last = port ? [`${await port()}`] : [];
-    ({ output } = await run(process.execPath, [suite, ...args, ...last, "-o", folder], {}, heard));
+    ({ output } = await run([...args, ...last, "-o", folder], heard));
     if (!port || !output.includes("EADDRINUSE")) break;
   }
   const all = scenarios(folder).filter(({ name }) => !passedOver.has(name));
@@ -134,7 +143,7 @@ async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, po
 async function strictLeg(revision, wanted) {
   const leg = `client alone at ${revision}`;
   const begun = Date.now();
-  const { output } = await run(process.execPath, [suite, "list", "--requirements", revision]);
+  const { output } = await run(["list", "--requirements", revision]);
   const section = output.split(/^Client scenarios.*$/m)[1]?.split(/^Run and reported/m)[0] ?? "";
   const names = [...section.matchAll(/^ {2}- (\S+)/gm)].map((match) => match[1]);
   const said = [];
@@ -142,7 +151,7 @@ async function strictLeg(revision, wanted) {
   const next = async () => {
     for (let name; (name = names.pop());) {
       const args = [...client, "--scenario", name, "--spec-version", revision, "-o", join(work, "alone")];
-      const { code, output: told } = await run(process.execPath, [suite, ...args]);
+      const { code, output: told } = await run(args);
       if (code === 0) passed += 1;
       else said.push(`${name}: ${told.trim().split("\n").slice(-12).join("\n         ")}`);
     }
@@ -187,6 +196,7 @@ async function allLegs(url, stdio) {
 
 const program = join(programs, "conformance-server");
 // What our server logs is shown.
+/** @type {import("node:child_process").StdioOptions} */
 const stdio = ["ignore", "pipe", "inherit"];
 const ours = await begin(program, ["--port", "0"], LISTENING, { stdio });
 const relay = await begin(process.execPath, [join(here, "stdio.mjs"), program, "--stdio"], LISTENING, { stdio });

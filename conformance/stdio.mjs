@@ -15,6 +15,8 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
+import { listen } from "../scripts/child.mjs";
+
 const [command, ...args] = process.argv.slice(2);
 const VERSION = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
@@ -71,15 +73,15 @@ class Server {
       return call?.say({ ...message, id: call.id }, true);
     }
     const { params } = message;
-    const listen = this.calls.get(params?._meta?.[SUBSCRIPTION]);
-    if (listen) params._meta[SUBSCRIPTION] = listen.id;
+    const listener = this.calls.get(params?._meta?.[SUBSCRIPTION]);
+    if (listener) params._meta[SUBSCRIPTION] = listener.id;
     const reported = this.calls.get(Number(String(params?.progressToken).slice(1)));
     if (reported) params.progressToken = reported.token;
     // Nothing else says what it belongs to: the newest call, if there is one.
     const running = [...this.calls.values()].filter(({ method }) => method !== "subscriptions/listen");
-    const owner = listen ?? reported ?? running.at(-1);
+    const owner = listener ?? reported ?? running.at(-1);
     const isChange = /\/(list_changed|updated)$/.test(message.method);
-    if (owner && (listen || !isChange)) owner.say(message, false);
+    if (owner && (listener || !isChange)) owner.say(message, false);
     else this.standing?.(message);
   }
 }
@@ -149,4 +151,4 @@ const relay = createServer(async (request, response) => {
   for await (const part of request) body += part;
   post(JSON.parse(body), session, response);
 });
-relay.listen(0, "127.0.0.1", () => console.log(`listening at http://127.0.0.1:${relay.address().port}/mcp`));
+console.log(`listening at http://127.0.0.1:${await listen(relay)}/mcp`);

@@ -107,6 +107,19 @@ export async function stop(child, patience = ENDING) {
 }
 
 /**
+ * Has a server of this process listen at a port that the system chooses, and gives the port.
+ *
+ * @param {import("node:net").Server} server
+ */
+export async function listen(server) {
+  await new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve(undefined));
+  });
+  return /** @type {import("node:net").AddressInfo} */ (server.address()).port;
+}
+
+/**
  * A promise with a bound.
  *
  * @template T

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { test } from "node:test";
 
-import { begin, hasEnded, reservePort, stop } from "./child.mjs";
+import { begin, hasEnded, listen, reservePort, stop } from "./child.mjs";
 
 const AT = /listening at \S+/;
 /** A program in JavaScript. */
@@ -33,9 +33,8 @@ test("words about an address are not readiness", async () => {
 });
 
 test("a port that is taken ends the wait, with what the program said", async () => {
-  const taken = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => taken.once("listening", resolve));
-  const { port } = /** @type {import("node:net").AddressInfo} */ (taken.address());
+  const taken = createServer();
+  const port = await listen(taken);
   const source = `require("net").createServer().listen(${port}, "127.0.0.1", () => console.log("listening at x"))`;
   await assert.rejects(begin(...node(source), AT), /ended early \(exit code 1\)[^]*EADDRINUSE/);
   taken.close();

@@ -27,17 +27,18 @@ for (const width of [1280, 360]) {
     assert.equal((await element.getAttribute("sandbox")).includes("allow-same-origin"), false);
     const frame = page.frames().find((one) => one.url() === address.href);
     const tried = await frame.evaluate(async (api) => {
-      const found = { origin: globalThis.origin };
-      try {
-        found.parent = String(parent.document.title);
-      } catch (error) {
-        found.parent = error.name;
-      }
-      try {
-        found.storage = String(sessionStorage.length);
-      } catch (error) {
-        found.storage = error.name;
-      }
+      const outcome = (read) => {
+        try {
+          return String(read());
+        } catch (error) {
+          return /** @type {Error} */ (error).name;
+        }
+      };
+      const found = {
+        origin: globalThis.origin,
+        parent: outcome(() => parent.document.title),
+        storage: outcome(() => sessionStorage.length),
+      };
       found.api = await fetch(api).then(
         (answer) => answer.status,
         (error) => error.name,

@@ -217,7 +217,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
           const kept = await page.locator(".ttl[data-ends]").first().textContent();
           assert.match(kept, /kept for/);
           await page.waitForFunction(
-            (before) => document.querySelector(".ttl[data-ends]").textContent !== before,
+            (before) => document.querySelector(".ttl[data-ends]")?.textContent !== before,
             kept,
           );
           await page.locator(".tasks a").first().click();

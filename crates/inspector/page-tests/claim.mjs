@@ -26,7 +26,7 @@ export async function claim(words, show) {
     console.log(`ok    ${words}${note ? `: ${note}` : ""}  (${Math.round(performance.now() - since)} ms)`);
   } catch (error) {
     failed += 1;
-    console.log(`FAIL  ${words}\n${error.stack}`);
+    console.log(`FAIL  ${words}\n${error instanceof Error ? error.stack : error}`);
   }
 }
 

@@ -49,6 +49,7 @@ export const dead = () => ({
 });
 
 const text = { type: "string" };
+/** @type {Schema} */
 export const everything = {
   type: "object",
   required: ["who", "target"],

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 
+import { listen } from "../../../scripts/child.mjs";
 import { offer, server, dead, everything, RESULTS } from "./fake-offer.mjs";
 
 const PAGE = new URL("../page/", import.meta.url);
@@ -19,9 +20,8 @@ export async function serveFake({ tools = 0, rows = 0 } = {}) {
   const http = createServer((request, response) =>
     fake.answer(request, response).catch((error) => response.writeHead(500).end(String(error.stack))),
   );
-  await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${http.address().port}/`,
+    url: `http://127.0.0.1:${await listen(http)}/`,
     fake,
     close: () => (http.closeAllConnections(), http.close()),
   };
@@ -79,7 +79,8 @@ class Fake {
     if (room === "wire" && !id) {
       const after = Number(url.searchParams.get("after"));
       const rows = this.rows.filter((one) => one.seq > after).slice(0, Number(url.searchParams.get("limit")));
-      return { rows, next: rows.at(-1)?.seq === this.rows.at(-1)?.seq ? null : rows.at(-1).seq };
+      const last = rows.at(-1)?.seq;
+      return { rows, next: last === this.rows.at(-1)?.seq ? null : last };
     }
     if (room === "wire" && id === "export") return { recording: true };
     if (room === "wire") return detail(this.rows.find((one) => one.seq === Number(id)));
@@ -168,16 +169,21 @@ class Fake {
     }
     return this.end(exchange, outcome);
   }
+  /**
+   * @param {Exchange} exchange
+   * @param {Partial<Exchange> & { raw?: string }} outcome
+   */
   end(exchange, { result = null, error = null, status = error ? "failed" : "done", raw, outputCheck = null }) {
+    const ended = Date.now();
     Object.assign(exchange, {
-      ended: Date.now(),
+      ended,
       status,
       result,
       error,
       outputCheck,
       bytes: raw?.length ?? JSON.stringify(result ?? error).length,
     });
-    this.wire(exchange.n, "in", "response", null, exchange.object, exchange.ended - exchange.started);
+    this.wire(exchange.n, "in", "response", null, exchange.object, ended - exchange.started);
     const shown = JSON.stringify(raw ? { ...exchange, result: "@@" } : exchange);
     this.emit("exchange", raw ? shown.replace('"@@"', () => raw) : shown);
   }

@@ -52,7 +52,7 @@ await claim("large integers are compared by their digits", (assert) => {
 });
 await claim("schemas become the fields they ask for", (assert) => {
   const kind = (schema) => shape(schema, everything).kind;
-  assert.deepEqual(Object.values(everything.properties).map(kind), [
+  assert.deepEqual(Object.values(everything.properties ?? {}).map(kind), [
     "string",
     "union",
     "nullable",
@@ -77,7 +77,11 @@ await claim("schemas become the fields they ask for", (assert) => {
   assert.ok(initial(endless, endless));
 });
 await claim("the wire's filter understands its words", (assert) => {
+  /** @type {WireRow} */
   const row = {
+    seq: 1,
+    server: "s1",
+    time: 0,
     method: "tools/call",
     object: "echo",
     kind: "request",
@@ -107,14 +111,15 @@ await claim("templates are filled in as RFC 6570 says", (assert) => {
   assert.equal(expand("a://{id}/{+path}{?q,r}", { id: "a b", path: "x/y", r: "1" }), "a://a%20b/x/y?r=1");
 });
 await claim("the command line is quoted for a shell", (assert) => {
-  const server = { name: "lab", source: "file", target: "http://x" };
+  /** @type {Server} */
+  const server = { id: "s1", status: "open", name: "lab", source: "file", target: "http://x" };
   assert.equal(
     commandLine(server, "call", "t", parse('{"who":"it\'s","big":9007199254740993,"tags":["a"]}'), everything),
     "turnbuckle call lab t 'who=it'\\''s' big=9007199254740993 'tags:=[\"a\"]'",
   );
   assert.equal(
     commandLine(
-      { name: "x", shell: { options: "--era legacy", server: "", command: "-- npx srv --a" } },
+      { ...server, shell: { options: "--era legacy", server: "", command: "-- npx srv --a" } },
       "call",
       "t",
       {},
@@ -155,7 +160,7 @@ await claim("large JSON read in slices is the same, digit by digit, and breaks w
       try {
         return parse(text);
       } catch (error) {
-        return error.message;
+        return error instanceof Error ? error.message : error;
       }
     })();
     assert.equal(

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 
 import { chromium } from "playwright-core";
 
-import { begin, stop } from "../../../scripts/child.mjs";
+import { begin, listen, stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
 import { inspect, look, turnbuckle } from "./inspector.mjs";
@@ -29,13 +29,12 @@ const demo = await begin(
 );
 const tokens = new Set();
 const door = createServer((request, response) => {
-  const own = `http://127.0.0.1:${door.address().port}`;
-  const metadata = `${own}/.well-known/oauth-protected-resource/mcp`;
-  if (request.url.startsWith("/.well-known/oauth-protected-resource")) {
+  const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
+  if (request.url?.startsWith("/.well-known/oauth-protected-resource")) {
     response.writeHead(200, { "content-type": "application/json" });
     return response.end(
       JSON.stringify({
-        resource: `${own}/mcp`,
+        resource: `${origin}/mcp`,
         authorization_servers: [issuer.found[1]],
         scopes_supported: ["notes:read"],
       }),
@@ -58,7 +57,7 @@ const door = createServer((request, response) => {
       headers: { ...headers, host: `127.0.0.1:${demo.found[1]}` },
     },
     (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     },
   );
@@ -66,8 +65,8 @@ const door = createServer((request, response) => {
   response.on("close", () => onward.destroy());
   return request.pipe(onward);
 });
-await new Promise((listening) => door.listen(0, "127.0.0.1", listening));
-const url = `http://127.0.0.1:${door.address().port}/mcp`;
+const origin = `http://127.0.0.1:${await listen(door)}`;
+const url = `${origin}/mcp`;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const inspector = await inspect([url], { env });
 

@@ -17,6 +17,7 @@ const run = (wait) => async (page) => {
   await page.locator(wait).first().waitFor({ state: "attached" });
 };
 const ended = run("tb-run .result, tb-run .failure");
+/** @type {Record<string, [string, ((page: import("playwright-core").Page) => Promise<void>)?]>} */
 const SHOTS = {
   tools: ["tools"],
   order: ["tools/order"],
@@ -64,6 +65,7 @@ const SHOTS = {
     },
   ],
 };
+/** @type {[number, string][]} */
 const SIZES = sizes
   ? sizes
       .split(" ")
@@ -89,7 +91,7 @@ for (const [width, theme] of SIZES) {
       }
       await act?.(page);
     } catch (error) {
-      console.log(`${name} ${width} ${theme}: ${error.message.split("\n")[0]}`);
+      console.log(`${name} ${width} ${theme}: ${String(error).split("\n")[0]}`);
     }
     await page.waitForTimeout(250);
     await page.screenshot({ path: `${folder}/${name}-${width}-${theme}.png` });

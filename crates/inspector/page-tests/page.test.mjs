@@ -75,8 +75,8 @@ await claim("the button says what is wrong, goes there, and can be overruled", (
   on({ hash: "#/lab/tools/tricky" }, async (page, fake) => {
     await run(page);
     await page.getByRole("button", { name: /2 fields need attention/ }).waitFor();
-    const focused = await page.evaluate(() => document.activeElement.closest(".field").dataset.path);
-    if (focused !== "/who") throw new Error(focused);
+    const focused = await page.evaluate(() => document.activeElement?.closest(".field")?.getAttribute("data-path"));
+    if (focused !== "/who") throw new Error(String(focused));
     if (fake.sent.some((one) => one.path.endsWith("/exchanges"))) throw new Error("it was sent");
     await page.getByRole("button", { name: "Send anyway" }).click();
     await page.locator(".pill.done").waitFor();

@@ -90,8 +90,8 @@ await claim("20,000 rows of the wire scroll and filter within a frame", () =>
     const scroll = [];
     const jump = [];
     for (let index = 0; index < 40; index += 1) {
-      jump.push(await watch((top) => (document.querySelector("tb-wire tb-list").scrollTop = top), index * 13_000));
-      scroll.push(await watch(() => (document.querySelector("tb-wire tb-list").scrollTop += 100)));
+      jump.push(await watch((top) => document.querySelector("tb-wire tb-list")?.scrollTo(0, top), index * 13_000));
+      scroll.push(await watch(() => document.querySelector("tb-wire tb-list")?.scrollBy(0, 100)));
     }
     const live = [];
     for (let turn = 0; turn < 20; turn += 1) {

@@ -47,6 +47,7 @@ async function request(method, path, body) {
     body: isJson ? print(body) : undefined,
   });
   const text = await response.text();
+  /** @type {any} */
   let value = null;
   try {
     value = text ? await parseLarge(text) : null;
