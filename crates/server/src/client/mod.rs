@@ -8,6 +8,7 @@ pub(crate) mod log_level;
 pub(crate) mod peer;
 pub(crate) mod requests;
 pub(crate) mod roots;
+mod roots_watch;
 pub(crate) mod session;
 pub(crate) mod trace;
 

@@ -15,7 +15,7 @@ use super::{
     Introduction,
     cancel::CancelFlag,
     requests::{ClientAnswer, Waiting},
-    roots::RootsWatch,
+    roots_watch::RootsWatch,
     session::{Opened, Session},
     trace,
 };

@@ -3,20 +3,12 @@
 //! Until 2025-11-25. Later clients are asked for their roots when a call needs them, and say
 //! nothing in between.
 
-use std::{
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU8, Ordering},
-    },
-    task::Poll,
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{InputRequest, ListRootsResult, RequestParams, Root};
 
-use super::peer::Peer;
+use super::{peer::Peer, roots_watch::RootsWatch};
 use crate::Caller;
 
 /// How long a client may take to list its roots. No person has to be asked for that.
@@ -84,35 +76,6 @@ impl RootsChanged {
     }
 }
 
-/// Whether a session's roots are being looked at.
-#[derive(Debug, Default)]
-pub(crate) struct RootsWatch(AtomicU8);
-
-const IDLE: u8 = 0;
-const LOOKING: u8 = 1;
-/// They changed again meanwhile.
-const LOOKING_AGAIN: u8 = 2;
-
-impl RootsWatch {
-    /// Whether somebody has to begin to look. Changes while somebody looks are one.
-    fn begin(&self) -> bool {
-        let next = |now| Some(if now == IDLE { LOOKING } else { LOOKING_AGAIN });
-        let before = self
-            .0
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
-        before == Ok(IDLE)
-    }
-
-    /// Whether nothing has changed meanwhile; then somebody else begins next time.
-    fn end(&self) -> bool {
-        let next = |now| Some(if now == LOOKING_AGAIN { LOOKING } else { IDLE });
-        let before = self
-            .0
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
-        before == Ok(LOOKING)
-    }
-}
-
 /// The client says that its roots have changed. `peer` is the session's own, not a call's. Must be
 /// called inside a runtime.
 pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
@@ -161,7 +124,7 @@ impl Looking {
 impl Drop for Looking {
     fn drop(&mut self) {
         if let Some(watch) = self.0.as_ref().and_then(|peer| peer.roots_watch()) {
-            watch.0.store(IDLE, Ordering::Release);
+            watch.give_up();
         }
     }
 }

@@ -18,7 +18,7 @@ use super::{
     cancel::CancelFlag,
     log_level::SessionLevel,
     requests::{ClientAnswer, Requests},
-    roots::RootsWatch,
+    roots_watch::RootsWatch,
 };
 use crate::subscription::{Hub, Listener};
 

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use turnbuckle_protocol::{envelope::parse_member, error::code};
 use turnbuckle_transport::Outbox;
 
-use super::{body::HttpBody, reply, service::Site, session::HttpSession, session_post};
+use super::{body::HttpBody, reply, session::HttpSession, session_stream, site::Site};
 use crate::{
     Caller,
     edge::{
@@ -51,8 +51,8 @@ pub(super) fn serve(
             return reply::refuse(StatusCode::BAD_REQUEST, code(&error), &error.to_string());
         }
     };
-    if session.open_streams() >= site.settings.max_streams {
-        return session_post::too_many_streams(site);
+    if let Some(refused) = session_stream::check_count(site, session) {
+        return refused;
     }
     let outbox = Outbox::new(site.shared.settings.limits);
     let here = Members {
@@ -73,7 +73,7 @@ pub(super) fn serve(
         outbox.push(message);
     }
     spawn(session, &outbox, batch.begun);
-    session_post::stream(site, session, outbox, Vec::new())
+    session_stream::open(site, session, outbox, Vec::new())
 }
 
 /// Lets the members go on side by side; the stream ends with the last of them.

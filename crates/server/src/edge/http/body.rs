@@ -10,22 +10,20 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::{
-    event_stream::EventBody, exchange_body::ExchangeBody, http_sse::SseBody,
-    listen_body::ListenBody,
-};
-
 /// The body of an answer.
-pub struct HttpBody(pub(super) BodyKind);
+pub struct HttpBody(BodyKind);
 
-pub(super) enum BodyKind {
+enum BodyKind {
     Full(Option<Bytes>),
     /// Bytes of its own, and then some that are shared with other answers.
     InTwo(Bytes, Bytes),
-    Exchange(Box<ExchangeBody>),
-    Listen(Box<ListenBody>),
-    Events(Box<EventBody>),
-    Sse(Box<SseBody>),
+    Stream(Box<dyn StreamBody>),
+}
+
+/// A stream of events.
+pub(super) trait StreamBody: Send {
+    /// The next piece; `None` at the end.
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
 impl HttpBody {
@@ -35,6 +33,10 @@ impl HttpBody {
 
     pub(super) fn in_two(head: Vec<u8>, tail: Bytes) -> Self {
         Self(BodyKind::InTwo(head.into(), tail))
+    }
+
+    pub(super) fn stream(body: impl StreamBody + 'static) -> Self {
+        Self(BodyKind::Stream(Box::new(body)))
     }
 
     pub(super) fn full(bytes: impl Into<Bytes>) -> Self {
@@ -57,10 +59,7 @@ impl Body for HttpBody {
                 self.0 = BodyKind::Full(Some(tail));
                 Poll::Ready(Some(head))
             }
-            BodyKind::Exchange(body) => body.poll_bytes(context),
-            BodyKind::Listen(body) => body.poll_bytes(context),
-            BodyKind::Events(body) => body.poll_bytes(context),
-            BodyKind::Sse(body) => body.poll_bytes(context),
+            BodyKind::Stream(body) => body.poll_bytes(context),
         };
         bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -75,7 +74,7 @@ impl Body for HttpBody {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             BodyKind::InTwo(head, tail) => SizeHint::with_exact((head.len() + tail.len()) as u64),
-            _ => SizeHint::default(),
+            BodyKind::Stream(_) => SizeHint::default(),
         }
     }
 }

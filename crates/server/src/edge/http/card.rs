@@ -4,7 +4,7 @@ use http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
 use turnbuckle_protocol::Revision;
 
-use super::{body::HttpBody, reply, service::Site};
+use super::{body::HttpBody, reply, site::Site};
 
 /// `GET /healthz`: the process answers. Whether its tools work is theirs to say.
 pub(super) fn health() -> Response<HttpBody> {

@@ -6,16 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bytes::Bytes;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_transport::http::sse;
 
 use super::{
-    body::BodyKind,
-    keep_alive::KeepAlive,
     replay::{self, Replay, Then},
-    service::Site,
-    session::HttpSession,
     settings::HttpSettings,
     turn::Source,
 };
@@ -32,6 +27,12 @@ struct StreamState {
     reading: ReadBy,
 }
 
+impl StreamState {
+    fn is_read_by(&self, reader: u64) -> bool {
+        matches!(self.reading, ReadBy::Reader(own) if own == reader)
+    }
+}
+
 /// Who reads a stream.
 #[derive(Clone, Copy)]
 enum ReadBy {
@@ -43,7 +44,9 @@ enum ReadBy {
 
 /// How a connection begins to read.
 pub(super) enum Begin {
-    /// With these messages, taken from the queue before it was a stream.
+    /// With an event without data, and these messages, taken from the queue before it was a stream.
+    Primed(Vec<u8>),
+    /// With these messages alone.
     With(Vec<u8>),
     /// With what came after an event.
     After(u64),
@@ -79,113 +82,74 @@ impl EventStream {
         self.state().replay.bytes()
     }
 
-    /// A connection that reads the stream. One that still does is shown out: its client has left
-    /// it, or it would not be here.
-    pub(super) fn read(
-        self: Arc<Self>,
-        site: &Arc<Site>,
-        session: &Arc<HttpSession>,
-        begin: Begin,
-    ) -> BodyKind {
-        let settings = &site.settings;
+    /// Begins to read: the number of the reader, what goes out first, and what becomes of the
+    /// connection then. A connection that still reads is ended: its client has left it, or it would
+    /// not be here.
+    pub(super) fn join(&self, begin: Begin, settings: &HttpSettings) -> (u64, Vec<u8>, Then) {
         let mut start = Vec::new();
         let mut then = Then::Stay;
         let reader = self.source.join();
         let mut state = self.state();
+        let StreamState { replay, reading } = &mut *state;
         match begin {
-            Begin::With(lines) => {
-                if session.primes() {
-                    self.prime(&state.replay, settings, &mut start);
-                }
-                then = state
-                    .replay
-                    .record(self.number, &lines, settings, &mut start);
+            Begin::Primed(lines) => {
+                // The first event of a connection names the place to come back to.
+                sse::Frame::of(b"")
+                    .with_id(&replay::id(self.number, replay.last()))
+                    .with_retry(settings.retry)
+                    .append_to(&mut start);
+                then = replay.record(self.number, &lines, settings, &mut start);
             }
-            Begin::After(event) => state.replay.after(event, settings, &mut start),
+            Begin::With(lines) => {
+                then = replay.record(self.number, &lines, settings, &mut start);
+            }
+            Begin::After(event) => replay.after(event, settings, &mut start),
         }
-        let before = std::mem::replace(&mut state.reading, ReadBy::Reader(reader));
+        let before = std::mem::replace(reading, ReadBy::Reader(reader));
         drop(state);
         if let ReadBy::Reader(before) = before {
             self.source.leave(before);
         }
-        BodyKind::Events(Box::new(EventBody {
-            site: Arc::clone(site),
-            session: Arc::clone(session),
-            stream: self,
-            reader,
-            start,
-            then,
-            keep_alive: KeepAlive::new(settings.keep_alive),
-        }))
+        (reader, start, then)
     }
 
-    /// The first event of a connection: it names the place to come back to.
-    fn prime(&self, replay: &Replay, settings: &HttpSettings, events: &mut Vec<u8>) {
-        sse::Frame::of(b"")
-            .with_id(&replay::id(self.number, replay.last()))
-            .with_retry(settings.retry)
-            .append_to(events);
+    /// Takes what is queued, if it is this reader's turn. `None` when the stream is at its end, or
+    /// no longer this reader's.
+    pub(super) fn poll_events(
+        &self,
+        reader: u64,
+        context: &mut Context<'_>,
+        settings: &HttpSettings,
+        events: &mut Vec<u8>,
+    ) -> Option<Then> {
+        let mut state = self.state();
+        if !state.is_read_by(reader) {
+            return None;
+        }
+        if !self.source.is_turn(reader, context) {
+            return Some(Then::Stay);
+        }
+        let mut lines = Vec::new();
+        match self.source.outbox.poll_lines(context, &mut lines) {
+            Poll::Pending => Some(Then::Stay),
+            Poll::Ready(None) => None,
+            Poll::Ready(Some(())) => {
+                Some(state.replay.record(self.number, &lines, settings, events))
+            }
+        }
+    }
+
+    /// A reader has gone.
+    pub(super) fn leave(&self, reader: u64) {
+        let mut state = self.state();
+        if state.is_read_by(reader) {
+            state.reading = ReadBy::Nobody(Instant::now());
+        }
+        drop(state);
+        self.source.leave(reader);
     }
 
     fn state(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock()
-    }
-}
-
-/// One connection that reads a stream.
-pub(super) struct EventBody {
-    site: Arc<Site>,
-    session: Arc<HttpSession>,
-    stream: Arc<EventStream>,
-    reader: u64,
-    /// What goes out first: the priming event, or what the client missed.
-    start: Vec<u8>,
-    then: Then,
-    keep_alive: KeepAlive,
-}
-
-impl EventBody {
-    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut events = std::mem::take(&mut self.start);
-        let is_over = self.then == Then::Detach || self.poll_events(context, &mut events);
-        if events.is_empty() && is_over {
-            return Poll::Ready(None);
-        }
-        self.keep_alive.poll_piece(context, events)
-    }
-
-    /// Takes what is queued, if it is this connection's turn. True when the stream is at its end,
-    /// or no longer this connection's.
-    fn poll_events(&mut self, context: &mut Context<'_>, events: &mut Vec<u8>) -> bool {
-        let stream = &*self.stream;
-        let mut state = stream.state();
-        if !matches!(state.reading, ReadBy::Reader(reader) if reader == self.reader) {
-            return true;
-        }
-        if !stream.source.is_turn(self.reader, context) {
-            return false;
-        }
-        let mut lines = Vec::new();
-        match stream.source.outbox.poll_lines(context, &mut lines) {
-            Poll::Pending => false,
-            Poll::Ready(None) => true,
-            Poll::Ready(Some(())) => {
-                let settings = &self.site.settings;
-                self.then = state.replay.record(stream.number, &lines, settings, events);
-                self.then == Then::Detach
-            }
-        }
-    }
-}
-
-impl Drop for EventBody {
-    fn drop(&mut self) {
-        let mut state = self.stream.state();
-        if matches!(state.reading, ReadBy::Reader(reader) if reader == self.reader) {
-            state.reading = ReadBy::Nobody(Instant::now());
-        }
-        drop(state);
-        self.stream.source.leave(self.reader);
-        self.session.touch();
     }
 }

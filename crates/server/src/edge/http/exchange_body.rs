@@ -14,13 +14,13 @@ use futures_core::future::BoxFuture;
 use turnbuckle_transport::{Outbox, http::sse};
 
 use super::{
-    body::BodyKind,
+    body::{HttpBody, StreamBody},
     keep_alive::{KeepAlive, append_lines},
-    service::Site,
+    site::Site,
 };
 use crate::engine::Response;
 
-pub(super) struct ExchangeBody {
+struct ExchangeBody {
     outbox: Outbox,
     running: Option<BoxFuture<'static, Response>>,
     /// Lines that were taken from the outbox before this became a stream.
@@ -33,7 +33,7 @@ pub(super) enum BodyStart {
     /// All at once.
     Whole(Response),
     /// Bit by bit.
-    Stream(BodyKind),
+    Stream(HttpBody),
 }
 
 /// Waits for whatever comes first: the response, something sent before it, or a silence so long
@@ -61,9 +61,9 @@ pub(super) async fn begin(
         Some(response) if lines.is_empty() => BodyStart::Whole(response),
         Some(response) => {
             let ready = Box::pin(std::future::ready(response));
-            BodyStart::Stream(kind(outbox, ready, lines, site))
+            BodyStart::Stream(stream(outbox, ready, lines, site))
         }
-        None => BodyStart::Stream(kind(outbox, running, lines, site)),
+        None => BodyStart::Stream(stream(outbox, running, lines, site)),
     }
 }
 
@@ -75,22 +75,22 @@ fn response_of(response: Poll<Response>) -> Option<Response> {
 }
 
 /// The answer as a stream.
-pub(super) fn kind(
+pub(super) fn stream(
     outbox: Outbox,
     running: BoxFuture<'static, Response>,
     lines: Vec<u8>,
     site: &Arc<Site>,
-) -> BodyKind {
-    BodyKind::Exchange(Box::new(ExchangeBody {
+) -> HttpBody {
+    HttpBody::stream(ExchangeBody {
         outbox,
         running: Some(running),
         lines,
         keep_alive: KeepAlive::new(site.settings.keep_alive),
-    }))
+    })
 }
 
-impl ExchangeBody {
-    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl StreamBody for ExchangeBody {
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some(running) = &mut self.running else {
             return Poll::Ready(None);
         };

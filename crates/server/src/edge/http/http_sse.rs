@@ -11,39 +11,15 @@ use std::{
 use bytes::Bytes;
 use http::{Response, StatusCode, request::Parts};
 use http_body::Body;
-use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_transport::{Outbox, Receive as _, http::sse};
+use turnbuckle_transport::{Receive as _, http::sse};
 
 use super::{
-    body::{BodyKind, HttpBody},
+    body::{HttpBody, StreamBody},
     keep_alive::{KeepAlive, append_lines},
-    media, post, read, reply,
-    service::Site,
+    media, read, reply,
+    site::Site,
+    sse_session::SseSession,
 };
-use crate::{
-    Caller,
-    edge::{connection::Connection, running::Owner},
-};
-
-/// One client of HTTP+SSE.
-pub(super) struct SseSession {
-    id: Box<str>,
-    pub(super) caller: Caller,
-    connection: Mutex<Connection>,
-    outbox: Outbox,
-    _owner: Owner,
-}
-
-impl SseSession {
-    /// The server is shutting down: what runs is finished, then the stream ends.
-    pub(super) fn wind_up(&self) {
-        self.connection().closed();
-    }
-
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock()
-    }
-}
 
 /// Opens the stream.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
@@ -55,18 +31,8 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         );
     }
     let caller = site.caller(parts);
-    let opened = site.sessions.open_sse(|id| {
-        let outbox = Outbox::new(site.shared.settings.limits);
-        let connection = Connection::new(Arc::clone(&site.shared), caller.clone(), outbox.clone());
-        let owner = connection.owner();
-        SseSession {
-            id,
-            caller,
-            connection: Mutex::new(connection),
-            outbox,
-            _owner: owner,
-        }
-    });
+    let open = |id| SseSession::new(id, caller, &site.shared);
+    let opened = site.sessions.open_sse(open);
     let session = match opened {
         Ok(session) => session,
         Err(full) => {
@@ -85,12 +51,12 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     sse::Frame::of(place.as_bytes())
         .with_event("endpoint")
         .append_to(&mut start);
-    reply::events(BodyKind::Sse(Box::new(SseBody {
+    reply::events(HttpBody::stream(SseBody {
         site: Arc::clone(site),
         session,
         start,
         keep_alive: KeepAlive::new(site.settings.keep_alive),
-    })))
+    }))
 }
 
 /// Takes a message; its answer travels on the stream.
@@ -113,7 +79,7 @@ where
     let limit = site.shared.settings.limits.max_message_bytes;
     let body = match read::whole(body, limit, site.settings.body_patience).await {
         Ok(body) => body,
-        Err(error) => return post::unread(&error),
+        Err(error) => return error.answer(),
     };
     // A client that posts and does not read waits here, not in our memory.
     if session.outbox.ready().await.is_err() {
@@ -130,15 +96,15 @@ where
 }
 
 /// The stream.
-pub(super) struct SseBody {
+struct SseBody {
     site: Arc<Site>,
     session: Arc<SseSession>,
     start: Vec<u8>,
     keep_alive: KeepAlive,
 }
 
-impl SseBody {
-    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl StreamBody for SseBody {
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = std::mem::take(&mut self.start);
         if events.is_empty() {
             let mut lines = Vec::new();

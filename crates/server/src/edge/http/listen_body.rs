@@ -11,24 +11,28 @@ use std::{
 use bytes::Bytes;
 use turnbuckle_transport::http::sse;
 
-use super::{body::BodyKind, keep_alive::KeepAlive, service::Site};
+use super::{
+    body::{HttpBody, StreamBody},
+    keep_alive::KeepAlive,
+    site::Site,
+};
 use crate::engine::Subscription;
 
-pub(super) struct ListenBody {
+struct ListenBody {
     subscription: Subscription,
     keep_alive: KeepAlive,
 }
 
 /// The answer to a listen request.
-pub(super) fn kind(subscription: Subscription, site: &Arc<Site>) -> BodyKind {
-    BodyKind::Listen(Box::new(ListenBody {
+pub(super) fn stream(subscription: Subscription, site: &Arc<Site>) -> HttpBody {
+    HttpBody::stream(ListenBody {
         subscription,
         keep_alive: KeepAlive::new(site.settings.keep_alive),
-    }))
+    })
 }
 
-impl ListenBody {
-    pub(super) fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl StreamBody for ListenBody {
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = Vec::new();
         let take = |message: &[u8]| sse::Frame::of(message).append_to(&mut events);
         match self.subscription.poll_messages(context, take) {

@@ -18,8 +18,8 @@ use turnbuckle_transport::Outbox;
 use super::{
     body::HttpBody,
     exchange_body::{self, BodyStart},
-    listen_body, mirror, protect, reply,
-    service::Site,
+    guard, listen_body, mirror, reply,
+    site::Site,
 };
 use crate::{
     client::Peer,
@@ -36,7 +36,7 @@ pub(super) async fn serve(
     let peer = Arc::new(Peer::new(site.caller(parts), outbox.clone(), None, closing));
     let admitted = admission::admit(&site.shared, &peer, Era::Modern, request);
     if let Ok(incoming) = &admitted
-        && let Some(refused) = protect::check_scopes(site, incoming)
+        && let Some(refused) = guard::check_scopes(site, incoming)
     {
         return refused;
     }
@@ -56,13 +56,13 @@ pub(super) async fn serve(
         Served::Done if outbox.pending_bytes() == 0 => json(response, status_of_answer),
         Served::Done => {
             let ready = Box::pin(std::future::ready(response));
-            reply::events(exchange_body::kind(outbox, ready, Vec::new(), site))
+            reply::events(exchange_body::stream(outbox, ready, Vec::new(), site))
         }
         Served::Later(future) => match exchange_body::begin(outbox, future, site).await {
             BodyStart::Whole(response) => json(response, status_of_answer),
-            BodyStart::Stream(kind) => reply::events(kind),
+            BodyStart::Stream(body) => reply::events(body),
         },
-        Served::Listening(subscription) => reply::events(listen_body::kind(*subscription, site)),
+        Served::Listening(subscription) => reply::events(listen_body::stream(*subscription, site)),
     }
 }
 

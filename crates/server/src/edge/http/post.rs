@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode, request::Parts};
 use http_body::Body;
 use turnbuckle_protocol::{
-    ErrorObject, IdRef, Revision,
+    ErrorObject,
     envelope::{self, Frame, Malformed, Message, Raw, Request},
     error::code,
     http::header::{PROTOCOL_VERSION, SESSION_ID},
@@ -14,14 +14,7 @@ use turnbuckle_protocol::{
 use turnbuckle_session::{Era, era};
 
 use super::{
-    batch,
-    body::HttpBody,
-    media, mirror, modern,
-    read::{self, ReadError},
-    reply,
-    service::Site,
-    session::HttpSession,
-    session_get, session_post,
+    batch, body::HttpBody, media, modern, named_session, read, reply, session_post, site::Site,
 };
 use crate::engine::admission;
 
@@ -39,14 +32,14 @@ where
     let limit = site.shared.settings.limits.max_message_bytes;
     let body = match read::whole(body, limit, site.settings.body_patience).await {
         Ok(body) => body,
-        Err(error) => return unread(&error),
+        Err(error) => return error.answer(),
     };
     // Told apart before it is parsed, so that a batch that is not allowed is not read.
     if body.trim_ascii_start().first() == Some(&b'[') {
-        if let Some(refused) = check_repeated(parts, None) {
+        if let Some(refused) = named_session::check_repeated(parts, None) {
             return refused;
         }
-        return match session(site, parts) {
+        return match named_session::find(site, parts) {
             Ok(Some(session)) => batch::serve(site, &session, site.caller(parts), &body),
             Ok(None) => batch::unknown(),
             Err(response) => response,
@@ -58,7 +51,7 @@ where
                 Message::Request(request) => Some(&request.id),
                 Message::Notification(_) | Message::Response(_) => None,
             };
-            match check_repeated(parts, id) {
+            match named_session::check_repeated(parts, id) {
                 Some(refused) => refused,
                 None => serve_message(site, parts, &message, body.len()).await,
             }
@@ -66,14 +59,6 @@ where
         Ok(Frame::Batch(_)) => batch::unknown(),
         Err(malformed) => garbled(&malformed),
     }
-}
-
-/// A refusal of a request that says the same thing twice.
-pub(super) fn check_repeated(parts: &Parts, id: Option<&IdRef<'_>>) -> Option<Response<HttpBody>> {
-    let name = mirror::repeated(&parts.headers)?;
-    let problem = format!("duplicate header `{name}`; send it once");
-    let error = ErrorObject::header_mismatch(problem);
-    Some(reply::error(StatusCode::BAD_REQUEST, id, &error))
 }
 
 async fn serve_message(
@@ -87,13 +72,13 @@ async fn serve_message(
             initialize(site, parts, request, length)
         }
         Message::Request(request) => serve_request(site, parts, request).await,
-        Message::Notification(notice) if session_get::without_sessions(parts).is_some() => {
+        Message::Notification(notice) if named_session::without_sessions(parts).is_some() => {
             // streamable-http: the core defines no notification here; an extension may.
             let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
             extensions.notify(&notice.method, &notice.params, &caller);
             reply::empty(StatusCode::ACCEPTED)
         }
-        message => match session(site, parts) {
+        message => match named_session::find(site, parts) {
             Ok(Some(session)) => session_post::accept(site, &session, message),
             Ok(None) => reply::refuse(
                 StatusCode::BAD_REQUEST,
@@ -119,7 +104,7 @@ fn initialize(
 ) -> Response<HttpBody> {
     // A legacy client puts its version elsewhere: who says 2026-07-28 twice means a method that
     // is not there, and an unknown method MUST be a 404.
-    if session_get::without_sessions(parts).is_some() && admission::names_version(request) {
+    if named_session::without_sessions(parts).is_some() && admission::names_version(request) {
         let message = "2026-07-28 has no `initialize`: send the request itself";
         let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
         return reply::error(StatusCode::NOT_FOUND, Some(&request.id), &error);
@@ -146,7 +131,7 @@ async fn serve_request(
         Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
             modern::serve(site, parts, request).await
         }
-        _ => match session(site, parts) {
+        _ => match named_session::find(site, parts) {
             Ok(Some(session)) => {
                 session_post::serve(site, &session, site.caller(parts), request).await
             }
@@ -161,54 +146,4 @@ async fn serve_request(
             Err(response) => response,
         },
     }
-}
-
-/// The session that a request names: `None` if it names none.
-///
-/// # Errors
-/// 404 for a session that is not, or not the caller's; 400 for a version it does not speak.
-#[expect(
-    clippy::result_large_err,
-    reason = "a refusal is rare, and goes out at once"
-)]
-pub(super) fn session(
-    site: &Site,
-    parts: &Parts,
-) -> Result<Option<Arc<HttpSession>>, Response<HttpBody>> {
-    let Some(id) = parts.headers.get(SESSION_ID) else {
-        return Ok(None);
-    };
-    let found = id
-        .to_str()
-        .ok()
-        .and_then(|id| site.sessions.find(id, &site.caller(parts)));
-    let Some(session) = found else {
-        return Err(reply::refuse(
-            StatusCode::NOT_FOUND,
-            reply::NOT_HERE,
-            "there is no such session, or it has ended: send `initialize` to open a new one",
-        ));
-    };
-    // transports: an invalid or unsupported version MUST get 400.
-    if let Some(version) = parts.headers.get(PROTOCOL_VERSION) {
-        let revision = version.to_str().ok().and_then(Revision::from_date);
-        if revision.is_none_or(Revision::is_modern) {
-            let version = String::from_utf8_lossy(version.as_bytes());
-            return Err(reply::refuse(
-                StatusCode::BAD_REQUEST,
-                reply::NOT_HERE,
-                &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
-            ));
-        }
-    }
-    Ok(Some(session))
-}
-
-pub(super) fn unread(error: &ReadError) -> Response<HttpBody> {
-    let status = match error {
-        ReadError::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
-        ReadError::TooSlow => StatusCode::REQUEST_TIMEOUT,
-        ReadError::Broken => StatusCode::BAD_REQUEST,
-    };
-    reply::refuse(status, reply::NOT_HERE, &error.to_string())
 }

@@ -2,14 +2,9 @@
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
-use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
-use turnbuckle_protocol::{ErrorObject, IdRef, error::code};
+use http::{HeaderName, HeaderValue, StatusCode, request::Parts};
 
-use super::{body::HttpBody, reply, service::Site};
-use crate::{
-    Caller,
-    engine::{Denied, Incoming},
-};
+use crate::Caller;
 
 /// Stands before an HTTP server: says who calls, or refuses.
 ///
@@ -83,8 +78,8 @@ pub enum Admission {
 /// A request that is let in.
 #[derive(Clone, Debug)]
 pub struct Admitted {
-    caller: Caller,
-    headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) caller: Caller,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Admitted {
@@ -104,9 +99,9 @@ impl Admitted {
 /// A request that is refused.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    status: StatusCode,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    message: String,
+    pub(super) status: StatusCode,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) message: String,
 }
 
 impl Refusal {
@@ -138,48 +133,5 @@ impl Refusal {
     /// What the client reads.
     pub fn message(&self) -> &str {
         &self.message
-    }
-
-    fn answer(self, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
-        let error = ErrorObject::new(code::INVALID_REQUEST, self.message);
-        let mut response = reply::error(self.status, id, &error);
-        add(&mut response, self.headers);
-        response
-    }
-}
-
-/// Asks the guard about a request. The caller is put into its extensions; the headers
-/// returned belong on the answer.
-pub(super) async fn admit(
-    guard: &dyn Protect,
-    parts: &mut Parts,
-) -> Result<Vec<(HeaderName, HeaderValue)>, Box<Response<HttpBody>>> {
-    let admitted = match guard.admit(parts) {
-        Admission::Now(admitted) => admitted,
-        Admission::Later(asked) => asked.await,
-    };
-    match admitted {
-        Ok(Admitted { caller, headers }) => {
-            parts.extensions.insert(caller);
-            Ok(headers)
-        }
-        Err(refusal) => Err(Box::new(refusal.answer(None))),
-    }
-}
-
-/// A refusal if the request calls something that needs more scopes than its caller has. Told
-/// before the call begins, because a status cannot be taken back.
-pub(super) fn check_scopes(site: &Site, incoming: &Incoming<'_>) -> Option<Response<HttpBody>> {
-    match (&incoming.target, &site.guard) {
-        (Err(Denied::Scopes(tool)), Some(guard)) => {
-            Some(guard.lacking(&tool.scopes).answer(Some(incoming.id)))
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn add(response: &mut Response<HttpBody>, headers: Vec<(HeaderName, HeaderValue)>) {
-    for (name, value) in headers {
-        response.headers_mut().append(name, value);
     }
 }

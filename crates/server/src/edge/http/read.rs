@@ -8,7 +8,10 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
+use http::{Response, StatusCode};
 use http_body::Body;
+
+use super::{body::HttpBody, reply};
 
 /// A body that could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +22,17 @@ pub(super) enum ReadError {
     TooSlow,
     #[error("the body broke off")]
     Broken,
+}
+
+impl ReadError {
+    pub(super) fn answer(&self) -> Response<HttpBody> {
+        let status = match self {
+            Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::Broken => StatusCode::BAD_REQUEST,
+        };
+        reply::refuse(status, reply::NOT_HERE, &self.to_string())
+    }
 }
 
 /// Bytes per second that a body must come with on the whole. Below what any network in use

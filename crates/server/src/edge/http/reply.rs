@@ -6,7 +6,7 @@ use turnbuckle_protocol::{
     envelope::{self, UnreadableId},
 };
 
-use super::body::{BodyKind, HttpBody};
+use super::body::HttpBody;
 use crate::engine::sink;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -71,8 +71,8 @@ pub(super) fn not_allowed(allow: &'static str, message: &str) -> Response<HttpBo
 pub(super) const NOT_HERE: i64 = turnbuckle_protocol::error::code::INVALID_REQUEST;
 
 /// A stream of events.
-pub(super) fn events(kind: BodyKind) -> Response<HttpBody> {
-    let mut response = Response::new(HttpBody(kind));
+pub(super) fn events(body: HttpBody) -> Response<HttpBody> {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, EVENTS);
     headers.insert(header::CACHE_CONTROL, NO_CACHE);

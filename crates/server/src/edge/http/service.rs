@@ -14,19 +14,15 @@ use tower_service::Service;
 
 use super::{
     body::HttpBody,
-    card, cors, door, http_sse, post,
-    protect::{self, Protect},
+    card, cors, door, guard, http_sse, post,
+    protect::Protect,
     reply,
     route::{self, Route},
     session_get,
-    sessions::Sessions,
     settings::HttpSettings,
+    site::Site,
 };
-use crate::{
-    Caller,
-    client::CancelFlag,
-    engine::{Shared, task::Anybody},
-};
+use crate::engine::Shared;
 
 /// A server that speaks HTTP: a tower service.
 ///
@@ -34,19 +30,6 @@ use crate::{
 /// extensions, or [`HttpService::protect`] says who it is.
 #[derive(Clone)]
 pub struct HttpService(Arc<Site>);
-
-/// What all requests share.
-pub(super) struct Site {
-    pub(super) shared: Arc<Shared>,
-    pub(super) settings: HttpSettings,
-    pub(super) sessions: Sessions,
-    pub(super) endpoint: Option<String>,
-    /// Set when the service winds up.
-    pub(super) closing: CancelFlag,
-    /// Who says who calls, if not a layer in front.
-    pub(super) guard: Option<Arc<dyn Protect>>,
-    local: Caller,
-}
 
 impl HttpService {
     pub(crate) fn new(
@@ -105,23 +88,6 @@ where
 }
 
 impl Site {
-    fn new(
-        shared: Arc<Shared>,
-        settings: HttpSettings,
-        endpoint: Option<String>,
-        guard: Option<Arc<dyn Protect>>,
-    ) -> Self {
-        Self {
-            shared,
-            sessions: Sessions::new(&settings),
-            settings,
-            endpoint,
-            closing: CancelFlag::default(),
-            guard,
-            local: Caller::local().with(Anybody),
-        }
-    }
-
     async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<HttpBody>
     where
         B: Body<Data = Bytes> + Send + 'static,
@@ -164,10 +130,10 @@ impl Site {
         if matches!(route, Route::Card | Route::Nowhere) {
             return self.dispatch(route, parts, body).await;
         }
-        match protect::admit(&**guard, &mut parts).await {
+        match guard::admit(&**guard, &mut parts).await {
             Ok(headers) => {
                 let mut response = self.dispatch(route, parts, body).await;
-                protect::add(&mut response, headers);
+                guard::add(&mut response, headers);
                 response
             }
             Err(response) => *response,
@@ -200,11 +166,5 @@ impl Site {
         };
         let message = format!("there is nothing here: the endpoint is at `{endpoint}`");
         reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, &message)
-    }
-
-    /// The caller that a layer in front found, or the local one.
-    pub(super) fn caller(&self, parts: &Parts) -> Caller {
-        let found = parts.extensions.get::<Caller>();
-        found.unwrap_or(&self.local).clone()
     }
 }

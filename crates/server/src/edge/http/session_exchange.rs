@@ -13,13 +13,7 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{ErrorObject, Id};
 use turnbuckle_transport::Outbox;
 
-use super::{
-    body::{BodyKind, HttpBody},
-    reply,
-    service::Site,
-    session::HttpSession,
-    session_post,
-};
+use super::{body::HttpBody, reply, session::HttpSession, session_stream, site::Site};
 use crate::{edge::running::unless, engine::sink};
 
 /// A call that goes on: it belongs to the session, not to the connection that brought it.
@@ -132,11 +126,11 @@ impl SessionExchange {
             }
             // A stream without an event names no place to come back to.
             ExchangeState::Cancelled if lines.is_empty() => {
-                return reply::events(BodyKind::Full(None));
+                return reply::events(HttpBody::empty());
             }
             ExchangeState::Waiting(_) | ExchangeState::Streaming | ExchangeState::Cancelled => {}
         }
-        session_post::stream(site, session, self.outbox.clone(), lines)
+        session_stream::open(site, session, self.outbox.clone(), lines)
     }
 
     fn poll_first(&self, context: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<()> {

@@ -3,24 +3,20 @@
 use std::sync::Arc;
 
 use http::{Response, StatusCode, request::Parts};
-use turnbuckle_protocol::{
-    Revision,
-    http::header::{LAST_EVENT_ID, PROTOCOL_VERSION},
-};
+use turnbuckle_protocol::http::header::LAST_EVENT_ID;
 
 use super::{
-    body::HttpBody, event_stream::Begin, media, post, replay::parse_id, reply, service::Site,
-    session_post,
+    body::HttpBody, media, named_session, replay::parse_id, reply, session_stream, site::Site,
 };
 
 /// Opens the standing stream, or resumes one that broke.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
-    if let Some(revision) = without_sessions(parts) {
+    if let Some(revision) = named_session::without_sessions(parts) {
         // streamable-http: GET and DELETE are gone from 2026-07-28.
         let problem = format!("{revision} has no GET: send `subscriptions/listen`");
         return reply::not_allowed("POST", &problem);
     }
-    if let Some(refused) = post::check_repeated(parts, None) {
+    if let Some(refused) = named_session::check_repeated(parts, None) {
         return refused;
     }
     if !media::accepts(&parts.headers, b"text/event-stream") {
@@ -30,23 +26,22 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
             "a stream is opened with `Accept: text/event-stream`",
         );
     }
-    let session = match post::session(site, parts) {
+    let session = match named_session::find(site, parts) {
         Ok(Some(session)) => session,
         Ok(None) => return nameless(),
         Err(response) => return response,
     };
-    if session.open_streams() >= site.settings.max_streams {
-        return session_post::too_many_streams(site);
+    if let Some(refused) = session_stream::check_count(site, &session) {
+        return refused;
     }
     let Some(last) = parts.headers.get(LAST_EVENT_ID) else {
-        let stream = session.open_stream(Arc::clone(&session.standing), &site.settings);
-        return reply::events(stream.read(site, &session, Begin::With(Vec::new())));
+        return session_stream::open_standing(site, &session);
     };
     let place = last.to_str().ok().and_then(parse_id);
     let found =
         place.and_then(|(stream, event)| Some((session.stream(stream, &site.settings)?, event)));
     match found {
-        Some((stream, event)) => reply::events(stream.read(site, &session, Begin::After(event))),
+        Some((stream, event)) => session_stream::resume(site, &session, stream, event),
         None => reply::refuse(
             StatusCode::BAD_REQUEST,
             reply::NOT_HERE,
@@ -58,13 +53,13 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
 
 /// Ends a session.
 pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
-    if let Some(revision) = without_sessions(parts) {
+    if let Some(revision) = named_session::without_sessions(parts) {
         return reply::not_allowed("POST", &format!("{revision} has no sessions to end"));
     }
-    if let Some(refused) = post::check_repeated(parts, None) {
+    if let Some(refused) = named_session::check_repeated(parts, None) {
         return refused;
     }
-    match post::session(site, parts) {
+    match named_session::find(site, parts) {
         Ok(Some(session)) => {
             site.sessions.end(&session);
             reply::empty(StatusCode::NO_CONTENT)
@@ -72,12 +67,6 @@ pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         Ok(None) => nameless(),
         Err(response) => response,
     }
-}
-
-/// The revision that a request names, if that revision has no `GET` and `DELETE`.
-pub(super) fn without_sessions(parts: &Parts) -> Option<Revision> {
-    let version = parts.headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
-    Revision::from_date(version).filter(|revision| !revision.rules().standing_streams)
 }
 
 fn nameless() -> Response<HttpBody> {

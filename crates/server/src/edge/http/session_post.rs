@@ -12,8 +12,8 @@ use turnbuckle_session::Era;
 use turnbuckle_transport::Outbox;
 
 use super::{
-    body::HttpBody, event_stream::Begin, protect, reply, service::Site, session::HttpSession,
-    session_exchange::SessionExchange, turn::Source,
+    body::HttpBody, guard, reply, session::HttpSession, session_exchange::SessionExchange,
+    session_stream, site::Site,
 };
 use crate::{
     Caller,
@@ -88,15 +88,15 @@ pub(super) async fn serve(
     if let Err(error) = session.running.check(request) {
         return reply::error(StatusCode::OK, Some(&request.id), &error);
     }
-    if session.open_streams() >= site.settings.max_streams {
-        return too_many_streams(site);
+    if let Some(refused) = session_stream::check_count(site, session) {
+        return refused;
     }
     let outbox = Outbox::new(site.shared.settings.limits);
     let peer = session.peer_of(caller, outbox.clone());
     let mut response = sink::Response::default();
     let served = match admission::admit(&site.shared, &peer, Era::Legacy, request) {
         Ok(incoming) => {
-            if let Some(refused) = protect::check_scopes(site, &incoming) {
+            if let Some(refused) = guard::check_scopes(site, &incoming) {
                 return refused;
             }
             method::serve(&site.shared, &incoming, &mut response)
@@ -112,30 +112,11 @@ pub(super) async fn serve(
         }
         outbox.push(&response.into_message());
         outbox.close();
-        return stream(site, session, outbox, Vec::new());
+        return session_stream::open(site, session, outbox, Vec::new());
     };
     let id = request.id.clone().into_owned();
     match SessionExchange::spawn(session, outbox, id, running) {
         Ok(exchange) => exchange.answer(site, session).await,
         Err(error) => reply::error(StatusCode::OK, Some(&request.id), &error),
     }
-}
-
-/// A refusal for a client that holds too many streams open.
-pub(super) fn too_many_streams(site: &Site) -> Response<HttpBody> {
-    let max = site.settings.max_streams;
-    let message = format!("{max} streams of this session are open: close some first");
-    reply::refuse(StatusCode::TOO_MANY_REQUESTS, reply::NOT_HERE, &message)
-}
-
-/// The messages of an exchange as a stream that can be resumed; `lines` were taken already.
-pub(super) fn stream(
-    site: &Arc<Site>,
-    session: &Arc<HttpSession>,
-    outbox: Outbox,
-    lines: Vec<u8>,
-) -> Response<HttpBody> {
-    let source = Arc::new(Source::new(outbox));
-    let stream = session.open_stream(source, &site.settings);
-    reply::events(stream.read(site, session, Begin::With(lines)))
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{http_sse::SseSession, session::HttpSession, settings::HttpSettings};
+use super::{session::HttpSession, settings::HttpSettings, sse_session::SseSession};
 use crate::Caller;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 

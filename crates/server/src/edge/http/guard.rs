@@ -1,0 +1,55 @@
+//! The guard of a protected server, asked about a request.
+
+use http::{HeaderName, HeaderValue, Response, request::Parts};
+use turnbuckle_protocol::{ErrorObject, IdRef, error::code};
+
+use super::{
+    body::HttpBody,
+    protect::{Admission, Admitted, Protect, Refusal},
+    reply,
+    site::Site,
+};
+use crate::engine::{Denied, Incoming};
+
+/// Asks the guard about a request. The caller is put into its extensions; the headers
+/// returned belong on the answer.
+pub(super) async fn admit(
+    guard: &dyn Protect,
+    parts: &mut Parts,
+) -> Result<Vec<(HeaderName, HeaderValue)>, Box<Response<HttpBody>>> {
+    let admitted = match guard.admit(parts) {
+        Admission::Now(admitted) => admitted,
+        Admission::Later(asked) => asked.await,
+    };
+    match admitted {
+        Ok(Admitted { caller, headers }) => {
+            parts.extensions.insert(caller);
+            Ok(headers)
+        }
+        Err(refusal) => Err(Box::new(answer(refusal, None))),
+    }
+}
+
+/// A refusal if the request calls something that needs more scopes than its caller has. Told
+/// before the call begins, because a status cannot be taken back.
+pub(super) fn check_scopes(site: &Site, incoming: &Incoming<'_>) -> Option<Response<HttpBody>> {
+    match (&incoming.target, &site.guard) {
+        (Err(Denied::Scopes(tool)), Some(guard)) => {
+            Some(answer(guard.lacking(&tool.scopes), Some(incoming.id)))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn add(response: &mut Response<HttpBody>, headers: Vec<(HeaderName, HeaderValue)>) {
+    for (name, value) in headers {
+        response.headers_mut().append(name, value);
+    }
+}
+
+fn answer(refusal: Refusal, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
+    let error = ErrorObject::new(code::INVALID_REQUEST, refusal.message);
+    let mut response = reply::error(refusal.status, id, &error);
+    add(&mut response, refusal.headers);
+    response
+}

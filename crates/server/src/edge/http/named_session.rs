@@ -1,0 +1,66 @@
+//! What the headers of a request say of its session.
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode, request::Parts};
+use turnbuckle_protocol::{
+    ErrorObject, IdRef, Revision,
+    http::header::{PROTOCOL_VERSION, SESSION_ID},
+};
+
+use super::{body::HttpBody, mirror, reply, session::HttpSession, site::Site};
+
+/// The session that a request names: `None` if it names none.
+///
+/// # Errors
+/// 404 for a session that is not, or not the caller's; 400 for a version it does not speak.
+#[expect(
+    clippy::result_large_err,
+    reason = "a refusal is rare, and goes out at once"
+)]
+pub(super) fn find(
+    site: &Site,
+    parts: &Parts,
+) -> Result<Option<Arc<HttpSession>>, Response<HttpBody>> {
+    let Some(id) = parts.headers.get(SESSION_ID) else {
+        return Ok(None);
+    };
+    let found = id
+        .to_str()
+        .ok()
+        .and_then(|id| site.sessions.find(id, &site.caller(parts)));
+    let Some(session) = found else {
+        return Err(reply::refuse(
+            StatusCode::NOT_FOUND,
+            reply::NOT_HERE,
+            "there is no such session, or it has ended: send `initialize` to open a new one",
+        ));
+    };
+    // transports: an invalid or unsupported version MUST get 400.
+    if let Some(version) = parts.headers.get(PROTOCOL_VERSION) {
+        let revision = version.to_str().ok().and_then(Revision::from_date);
+        if revision.is_none_or(Revision::is_modern) {
+            let version = String::from_utf8_lossy(version.as_bytes());
+            return Err(reply::refuse(
+                StatusCode::BAD_REQUEST,
+                reply::NOT_HERE,
+                &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
+            ));
+        }
+    }
+    Ok(Some(session))
+}
+
+/// The revision that a request names, if that revision has no `GET` and `DELETE`.
+pub(super) fn without_sessions(parts: &Parts) -> Option<Revision> {
+    let version = parts.headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
+    Revision::from_date(version).filter(|revision| !revision.rules().standing_streams)
+}
+
+/// A refusal of a request that says the same thing twice.
+pub(super) fn check_repeated(parts: &Parts, id: Option<&IdRef<'_>>) -> Option<Response<HttpBody>> {
+    let name = mirror::repeated(&parts.headers)?;
+    let problem = format!("duplicate header `{name}`; send it once");
+    let error = ErrorObject::header_mismatch(problem);
+    Some(reply::error(StatusCode::BAD_REQUEST, id, &error))
+}

@@ -1,0 +1,133 @@
+//! Connections that read the streams of a session.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use turnbuckle_transport::Outbox;
+
+use super::{
+    body::{HttpBody, StreamBody},
+    event_stream::{Begin, EventStream},
+    keep_alive::KeepAlive,
+    replay::Then,
+    reply,
+    session::HttpSession,
+    site::Site,
+    turn::Source,
+};
+
+/// One connection that reads a stream.
+struct EventBody {
+    site: Arc<Site>,
+    session: Arc<HttpSession>,
+    stream: Arc<EventStream>,
+    reader: u64,
+    /// What goes out first: the priming event, or what the client missed.
+    start: Vec<u8>,
+    then: Then,
+    keep_alive: KeepAlive,
+}
+
+/// The messages of an exchange as a stream that can be resumed; `lines` were taken already.
+pub(super) fn open(
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
+    outbox: Outbox,
+    lines: Vec<u8>,
+) -> Response<HttpBody> {
+    begin(site, session, Arc::new(Source::new(outbox)), lines)
+}
+
+/// What the session as a whole is told, as a stream that can be resumed.
+pub(super) fn open_standing(site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
+    begin(site, session, Arc::clone(&session.standing), Vec::new())
+}
+
+/// A stream from the event after this one on.
+pub(super) fn resume(
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
+    stream: Arc<EventStream>,
+    event: u64,
+) -> Response<HttpBody> {
+    read(site, session, stream, Begin::After(event))
+}
+
+/// A refusal for a client that holds too many streams open.
+pub(super) fn check_count(site: &Site, session: &HttpSession) -> Option<Response<HttpBody>> {
+    let max = site.settings.max_streams;
+    if session.open_streams() < max {
+        return None;
+    }
+    let message = format!("{max} streams of this session are open: close some first");
+    Some(reply::refuse(
+        StatusCode::TOO_MANY_REQUESTS,
+        reply::NOT_HERE,
+        &message,
+    ))
+}
+
+fn begin(
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
+    source: Arc<Source>,
+    lines: Vec<u8>,
+) -> Response<HttpBody> {
+    let stream = session.open_stream(source, &site.settings);
+    let begin = if session.primes() {
+        Begin::Primed(lines)
+    } else {
+        Begin::With(lines)
+    };
+    read(site, session, stream, begin)
+}
+
+fn read(
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
+    stream: Arc<EventStream>,
+    begin: Begin,
+) -> Response<HttpBody> {
+    let (reader, start, then) = stream.join(begin, &site.settings);
+    reply::events(HttpBody::stream(EventBody {
+        site: Arc::clone(site),
+        session: Arc::clone(session),
+        stream,
+        reader,
+        start,
+        then,
+        keep_alive: KeepAlive::new(site.settings.keep_alive),
+    }))
+}
+
+impl StreamBody for EventBody {
+    fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut events = std::mem::take(&mut self.start);
+        let mut is_over = self.then == Then::Detach;
+        if !is_over {
+            let (reader, settings) = (self.reader, &self.site.settings);
+            match self
+                .stream
+                .poll_events(reader, context, settings, &mut events)
+            {
+                Some(then) => self.then = then,
+                None => is_over = true,
+            }
+        }
+        if events.is_empty() && (is_over || self.then == Then::Detach) {
+            return Poll::Ready(None);
+        }
+        self.keep_alive.poll_piece(context, events)
+    }
+}
+
+impl Drop for EventBody {
+    fn drop(&mut self) {
+        self.stream.leave(self.reader);
+        self.session.touch();
+    }
+}

@@ -1,0 +1,46 @@
+//! A session of HTTP+SSE.
+
+use std::sync::Arc;
+
+use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_transport::{Outbox, Receive as _};
+
+use crate::{
+    Caller,
+    edge::{connection::Connection, running::Owner},
+    engine::Shared,
+};
+
+/// One client of HTTP+SSE.
+pub(super) struct SseSession {
+    pub(super) id: Box<str>,
+    pub(super) caller: Caller,
+    connection: Mutex<Connection>,
+    pub(super) outbox: Outbox,
+    _owner: Owner,
+}
+
+impl SseSession {
+    /// Must be called inside a runtime.
+    pub(super) fn new(id: Box<str>, caller: Caller, shared: &Arc<Shared>) -> Self {
+        let outbox = Outbox::new(shared.settings.limits);
+        let connection = Connection::new(Arc::clone(shared), caller.clone(), outbox.clone());
+        let owner = connection.owner();
+        Self {
+            id,
+            caller,
+            connection: Mutex::new(connection),
+            outbox,
+            _owner: owner,
+        }
+    }
+
+    /// The server is shutting down: what runs is finished, then the stream ends.
+    pub(super) fn wind_up(&self) {
+        self.connection().closed();
+    }
+
+    pub(super) fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock()
+    }
+}
