@@ -46,21 +46,18 @@ fn with_data(g: &mut Generator) {
     let mut visit = sample::visit(g.f);
     visit.meta = None;
     let visit = ErrorObject::url_elicitation_required(vec![visit]);
-    for (revision, exact, error) in [
+    let is_modern = g.to.is_modern();
+    for (is_defined, exact, error) in [
+        (is_modern, "MissingRequiredClientCapabilityError", missing),
+        (is_modern, "UnsupportedProtocolVersionError", unsupported),
+        (is_modern, "HeaderMismatchError", mismatch),
         (
-            Revision::V2026_07_28,
-            "MissingRequiredClientCapabilityError",
-            missing,
+            g.to.rules().visits_first,
+            "URLElicitationRequiredError",
+            visit,
         ),
-        (
-            Revision::V2026_07_28,
-            "UnsupportedProtocolVersionError",
-            unsupported,
-        ),
-        (Revision::V2026_07_28, "HeaderMismatchError", mismatch),
-        (Revision::V2025_11_25, "URLElicitationRequiredError", visit),
     ] {
-        let response: &[&str] = if g.to == revision { &[exact] } else { &[] };
+        let response: &[&str] = if is_defined { &[exact] } else { &[] };
         g.error(&[], response, error);
     }
 }

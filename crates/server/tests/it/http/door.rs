@@ -170,6 +170,6 @@ async fn the_card_says_who_we_are() {
     assert_eq!(card["remotes"][0]["url"], "/mcp");
     assert_eq!(
         card["remotes"][0]["supportedProtocolVersions"][0],
-        "2026-07-28"
+        Revision::LATEST.as_str()
     );
 }
