@@ -7,7 +7,7 @@ use turnbuckle_session::Verdict;
 use turnbuckle_transport::StderrLog;
 
 #[cfg(feature = "http")]
-use crate::http::ExcludedTool;
+use crate::tool::ExcludedTool;
 use crate::{
     error::Ending,
     link::{Link, Opened},
@@ -107,8 +107,7 @@ impl Connection {
     /// headers cannot be. Only servers at a URL have such.
     #[cfg(feature = "http")]
     pub fn excluded_tools(&self) -> Vec<ExcludedTool> {
-        let http = self.link().wire.http();
-        http.map(|http| http.tools.excluded()).unwrap_or_default()
+        self.link().tools.excluded()
     }
 
     pub(crate) fn link(&self) -> &Link {
@@ -127,7 +126,7 @@ impl Connection {
 
     /// Lets something run for as long as the connection is there.
     pub(crate) fn run(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        self.opened.spawn_later(task)
+        self.opened.spawn(task)
     }
 }
 

@@ -57,7 +57,7 @@ impl Ends {
         self.peer.get_or_init(|| Arc::new(peer))
     }
 
-    /// Shows a message to whoever looks on.
+    /// Shows a message to the client's listener, if it has one.
     pub(crate) fn show(&self, direction: Direction, message: &[u8]) {
         if let Some(tap) = &self.profile.tap {
             tap.show(Passing {

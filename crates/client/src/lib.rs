@@ -63,8 +63,6 @@ pub use connect::HttpTarget;
 pub use connect::{Connect, Dial, DialError, Target};
 pub use connection::Connection;
 pub use error::{CallError, ConnectError, Ending};
-#[cfg(feature = "http")]
-pub use http::ExcludedTool;
 pub use link::Pipe;
 pub use listen::ChangeStream;
 pub use news::{LogStream, Logged, News, NewsStream};
@@ -72,5 +70,7 @@ pub use peer::Peer;
 pub use subscription::{Change, Listen, Missed};
 pub use tap::{Direction, Passing};
 pub use task::{TaskStatuses, TaskTicket};
+#[cfg(feature = "http")]
+pub use tool::ExcludedTool;
 pub use tool::ToolOutput;
 pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};

@@ -1,6 +1,6 @@
-//! What stands for HTTP in a build without it: nothing, so that the rest need not ask.
+//! HTTP in a build without it: a type without values, so that other modules need no `cfg`.
 
-/// A connection over HTTP, of which there is none.
+/// A connection over HTTP, which this build cannot open.
 #[derive(Debug)]
 pub(crate) enum Http {}
 

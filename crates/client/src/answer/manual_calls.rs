@@ -42,7 +42,7 @@ pub(crate) struct ManualCall {
 #[derive(Debug, Default)]
 struct OpenQuestions {
     count: usize,
-    /// Each with the one who waits for its answer; dropped, there is none.
+    /// Each with the sender of its answer. Dropping that says that nobody answers.
     open: BTreeMap<usize, (InputRequest, oneshot::Sender<InputResponse>)>,
     open_since: Option<Instant>,
 }

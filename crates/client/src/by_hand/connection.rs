@@ -1,4 +1,4 @@
-//! Calling by hand, and going on.
+//! Calling by hand, and resuming.
 
 use std::future::IntoFuture;
 
@@ -52,7 +52,7 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     ///
-    /// In 2026-07-28 a call that was asked is over on the wire, and any process can go on with it. In
+    /// In 2026-07-28 a call that was asked is over on the wire, and any process can resume it. In
     /// a session it stays open for as long as this connection, for an hour at the most, and every
     /// question goes to the call by hand that was made first, because nothing says whose it is.
     ///
@@ -66,7 +66,7 @@ impl Connection {
         }
     }
 
-    /// Goes on with a call that was asked something. A question without an answer is asked again, an
+    /// Resumes a call that was asked something. A question without an answer is asked again, an
     /// answer to nothing is ignored.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Connection {
 }
 
 impl<'a, R: Answerable> ByHand<'a, R> {
-    /// Asks for progress also after the call is gone on with, as [`Call::progress`] does at its
+    /// Asks for progress also after the call is resumed, as [`Call::progress`] does at its
     /// beginning. In a session only a call that asked at its beginning reports.
     pub fn progress(
         mut self,
@@ -113,7 +113,7 @@ impl<'a, R: Answerable> ByHand<'a, R> {
         let is_modern = connection.link().revision().is_modern();
         match start {
             Start::Call(mut call) => {
-                call.progress = progress.or(call.progress);
+                call.options.progress = progress.or(call.options.progress);
                 if is_modern {
                     call.run_by_hand(None, None, 0).await
                 } else {
@@ -139,7 +139,7 @@ impl Connection {
             answer.lower(link.revision());
         }
         let mut call = R::again(self, &pending);
-        call.progress = progress;
+        call.options.progress = progress;
         match &pending.call.parked {
             None if link.revision().is_modern() => {
                 let (state, rounds) = (pending.call.request_state, pending.call.rounds);
@@ -157,7 +157,7 @@ impl Connection {
 
     fn not_resumable<R>(&self, pending: &Pending<R>) -> CallError {
         let reason = if pending.is_portable() {
-            "it was paused by a server of 2026-07-28, and this one does not go on with calls"
+            "it was paused by a server of 2026-07-28, and this one does not resume calls"
         } else {
             "it was made in a session, and goes on in that alone, for an hour at the most"
         };

@@ -2,8 +2,8 @@
 //! call goes on when the answers are there.
 //!
 //! A modern call is paused on the server's side, so what is [`Pending`] is all there is to it: it can
-//! be written down and gone on with by another process. A session asks in the middle of a call that
-//! stays open, so its call is parked and can be gone on with for as long as the connection is there.
+//! be written down and resumed by another process. A session asks in the middle of a call that
+//! stays open, so its call is parked and can be resumed for as long as the connection is there.
 
 mod connection;
 mod pending;

@@ -8,7 +8,7 @@ use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadRe
 
 use crate::{call::Call, connection::Connection, tool::ToolOutput};
 
-/// What came of a call, or of going on with one.
+/// What came of a call, or of resuming one.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -25,8 +25,8 @@ pub enum Round<R> {
 ///
 /// It is plain data: what was called with which arguments, what the server asks, and the state that
 /// the server wants back, which is its own to read. Written down as JSON, a call to a modern server
-/// can be gone on with by another process. A call in a session lives with its connection and can be
-/// gone on with on that alone; [`is_portable`](Self::is_portable) tells the two apart.
+/// can be resumed by another process. A call in a session lives with its connection and can be
+/// resumed on that alone; [`is_portable`](Self::is_portable) tells the two apart.
 ///
 /// The state and the arguments may be secrets: keep it as you would keep those.
 ///
@@ -126,7 +126,7 @@ impl<R> Pending<R> {
         self.call.rounds
     }
 
-    /// Whether another process can go on with it. Calls in sessions live with their connection.
+    /// Whether another process can resume it. Calls in sessions live with their connection.
     pub fn is_portable(&self) -> bool {
         self.call.parked.is_none()
     }

@@ -53,7 +53,7 @@ impl<R: Answerable> Call<'_, R> {
                         return Err(reader.malformed("this cannot become a task"));
                     };
                     let tool = subject.text();
-                    let raw = task::wait(connection, tool, &begun, self.deadline).await?;
+                    let raw = task::wait(connection, tool, &begun, self.options.deadline).await?;
                     return self.finish(&subject, raw).map(Round::Done);
                 }
                 Parsed::Asked(asked) => asked,
@@ -84,9 +84,9 @@ impl<R: Answerable> Call<'_, R> {
         let sent = SessionCall {
             method: self.method.clone().into_owned(),
             subject: subject.clone(),
-            meta: self.meta.clone(),
-            deadline: self.deadline,
-            report: self.progress.is_some().then_some(report),
+            meta: self.options.meta.clone(),
+            deadline: self.options.deadline,
+            report: self.options.progress.is_some().then_some(report),
         };
         let (their_link, their_call) = (link.clone(), call.clone());
         let task = connection.run(async move {
@@ -169,7 +169,7 @@ impl<R: Answerable> Call<'_, R> {
                 }
                 First::Left(None) => return Waited::Asked,
                 First::Left(Some(report)) => {
-                    if let Some(listener) = &mut self.progress {
+                    if let Some(listener) = &mut self.options.progress {
                         listener(report);
                     }
                 }
@@ -183,7 +183,7 @@ impl<R: Answerable> Call<'_, R> {
     }
 }
 
-/// A call of a session, without whoever made it.
+/// A call of a session, apart from the future of its caller.
 struct SessionCall {
     method: String,
     subject: Subject,
@@ -205,7 +205,7 @@ impl SessionCall {
         let request = link.prepare(&outgoing, deadline, OnDrop::Cancel, &params)?;
         let mut tell = |report| {
             if let Some(told) = &self.report {
-                // Whoever does not look sees the next one.
+                // A caller that does not look sees the next one.
                 let _ = told.try_send(report);
             }
         };

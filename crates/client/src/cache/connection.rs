@@ -41,7 +41,7 @@ pub(crate) struct ConnectionCache {
 /// With what requests are authorized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Credentials {
-    /// How often they were others than before; 0 while there are none.
+    /// How often they have changed; 0 before the first request with credentials.
     changes: u64,
     digest: u64,
 }

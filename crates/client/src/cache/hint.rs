@@ -47,7 +47,7 @@ impl Hint {
     }
 }
 
-/// caching: a negative time is none.
+/// caching: a negative time counts as zero.
 fn whole(millis: &Number) -> u64 {
     millis.as_u64().unwrap_or_else(|| {
         let millis = millis.as_f64().unwrap_or_default().max(0.0);

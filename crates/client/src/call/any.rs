@@ -8,7 +8,7 @@ use turnbuckle_protocol::{
 
 use super::{
     Call, Parsed,
-    builder::{Body, Check, object},
+    builder::{Body, object},
 };
 use crate::{connection::Connection, error::CallError, link::split_meta};
 
@@ -28,10 +28,10 @@ impl Connection {
     {
         params.lower(self.link().revision());
         let (meta, body) = split(M::NAME, object(M::NAME, &params));
-        let call = Call::new(self.link(), M::NAME, body, |reader, raw| {
+        Call::new(self.link(), M::NAME, body, |reader, raw| {
             reader.parse::<M::Outcome>(&raw).map(Parsed::Done)
-        });
-        Call { meta, ..call }
+        })
+        .with_meta(meta)
     }
 
     /// Sends any request at all, and gives its result as it came. Whether the server offers the
@@ -44,12 +44,9 @@ impl Connection {
         let method = method.into();
         let params = params.map_or(Ok(None), |params| object(&method, &params));
         let (meta, body) = split(&method, params);
-        let call = Call::new(self.link(), method, body, |_, raw| Ok(Parsed::Done(raw)));
-        Call {
-            meta,
-            check: Check::Skip,
-            ..call
-        }
+        Call::new(self.link(), method, body, |_, raw| Ok(Parsed::Done(raw)))
+            .with_meta(meta)
+            .unchecked()
     }
 
     /// Sends any notification of the protocol. What the client has to say it says by itself; this

@@ -35,7 +35,7 @@ impl<'a, R> Call<'a, R> {
         let Some(connection) = self.connection else {
             return Err(reader.malformed("this cannot become a task"));
         };
-        let raw = task::wait(connection, &tool, &begun, self.deadline).await?;
+        let raw = task::wait(connection, &tool, &begun, self.options.deadline).await?;
         (self.read)(&reader, raw)?.done(&reader)
     }
 

@@ -43,6 +43,12 @@ pub struct Call<'a, R> {
     pub(super) body: Result<Body, CallError>,
     pub(crate) read: Reader<R>,
     pub(super) check: Check,
+    pub(crate) options: CallOptions<'a>,
+}
+
+/// How a call is made.
+#[derive(Default)]
+pub(crate) struct CallOptions<'a> {
     pub(crate) deadline: Option<Duration>,
     pub(crate) progress: Option<ProgressListener<'a>>,
     pub(crate) meta: Option<Meta>,
@@ -116,20 +122,14 @@ impl<'a, R> Call<'a, R> {
         body: Result<Body, CallError>,
         read: Reader<R>,
     ) -> Self {
-        let method = method.into();
-        let check = Check::Offered;
         Self {
             link,
             connection: None,
-            method,
+            method: method.into(),
             body,
             read,
-            check,
-            deadline: None,
-            progress: None,
-            meta: None,
-            log_level: None,
-            freshness: Freshness::Uncached,
+            check: Check::Offered,
+            options: CallOptions::default(),
         }
     }
 
@@ -146,9 +146,21 @@ impl<'a, R> Call<'a, R> {
         span(self.link.revision(), &self.method, subject)
     }
 
+    /// Attaches what the caller has put into `_meta`.
+    pub(super) fn with_meta(mut self, meta: Option<Meta>) -> Self {
+        self.options.meta = meta;
+        self
+    }
+
+    /// Leaves it to the server to say whether it offers the method.
+    pub(super) fn unchecked(mut self) -> Self {
+        self.check = Check::Skip;
+        self
+    }
+
     /// The answer may be kept for as long as the server allows.
     pub(super) fn cached(mut self) -> Self {
-        self.freshness = Freshness::Allowed(None);
+        self.options.freshness = Freshness::Allowed(None);
         self
     }
 
@@ -160,27 +172,27 @@ impl<'a, R> Call<'a, R> {
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
     ) -> Self {
-        self.progress = Some(Box::new(listener));
+        self.options.progress = Some(Box::new(listener));
         self
     }
 
     /// Gives it this long. When the time is up the server is told to stop.
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = Some(deadline);
+        self.options.deadline = Some(deadline);
         self
     }
 
     /// Asks the server, also where a result is kept that may still be used; what comes is kept
     /// instead. See [`Cache`](crate::Cache).
     pub fn fresh(mut self) -> Self {
-        self.freshness = self.freshness.fresh();
+        self.options.freshness = self.options.freshness.fresh();
         self
     }
 
     /// Is content with a kept result that was fresh until so long ago, if the server cannot be
     /// asked. See [`Cache::stale_on_error`](crate::Cache::stale_on_error).
     pub fn stale_on_error(mut self, at_most: Duration) -> Self {
-        self.freshness = self.freshness.stale_on_error(at_most);
+        self.options.freshness = self.options.freshness.stale_on_error(at_most);
         self
     }
 
@@ -192,14 +204,15 @@ impl<'a, R> Call<'a, R> {
     ///
     /// [`Connection::logs`]: crate::Connection::logs
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
-        self.log_level = Some(level);
+        self.options.log_level = Some(level);
         self
     }
 
     /// Attaches something to the request's `_meta`. What the protocol itself says there is not
     /// changed; the trace that the caller works for goes there by itself.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta
+        self.options
+            .meta
             .get_or_insert_default()
             .0
             .insert(key.into(), value.into());
@@ -213,7 +226,8 @@ impl<'a, R: Send + 'a> IntoFuture for Call<'a, R> {
 
     fn into_future(self) -> Self::IntoFuture {
         if turnbuckle_telemetry::are_spans_wanted() {
-            return Box::pin(in_span(self.span(), self.run()));
+            // The span is made when the call is first polled: it belongs to the span it runs in.
+            return Box::pin(async move { in_span(self.span(), self.run()).await });
         }
         Box::pin(self.run())
     }

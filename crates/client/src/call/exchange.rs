@@ -49,7 +49,7 @@ impl<'a, R> Call<'a, R> {
         if self.check == Check::Offered {
             self.link.check_offered(&self.method)?;
         }
-        if let Some(level) = self.log_level {
+        if let Some(level) = self.options.log_level {
             self.hear_logs(level).await?;
         }
         self.take_body()
@@ -99,7 +99,9 @@ impl<'a, R> Call<'a, R> {
                         task = Some(TaskMetadata::default());
                         continue;
                     }
-                    Err(error) if visit_first::visited(self.link, &error, self.deadline).await => {
+                    Err(error)
+                        if visit_first::visited(self.link, &error, self.options.deadline).await =>
+                    {
                         continue;
                     }
                     sent => sent?,
@@ -127,8 +129,8 @@ impl<'a, R> Call<'a, R> {
             &self.link.cache,
             &self.method,
             params,
-            self.meta.as_ref(),
-            self.freshness,
+            self.options.meta.as_ref(),
+            self.options.freshness,
         )
     }
 
@@ -172,14 +174,15 @@ impl<'a, R> Call<'a, R> {
     ) -> Result<Box<RawValue>, CallError> {
         let outgoing = Outgoing {
             method: &self.method,
-            meta: self.meta.as_ref(),
-            progress: self.progress.is_some(),
+            meta: self.options.meta.as_ref(),
+            progress: self.options.progress.is_some(),
         };
-        let deadline = self.link.profile().settings.deadline(self.deadline);
+        let deadline = self.link.profile().settings.deadline(self.options.deadline);
         let request = self
             .link
             .prepare(&outgoing, deadline, OnDrop::Cancel, params)?;
         let progress = self
+            .options
             .progress
             .as_mut()
             .map(|listener| &mut **listener as OnProgress<'_>);

@@ -6,11 +6,7 @@ use turnbuckle_protocol::{
     method::{Method, Notification},
 };
 
-use super::{
-    Call, Parsed,
-    any::split,
-    builder::{Check, object},
-};
+use super::{Call, Parsed, any::split, builder::object};
 use crate::{connection::Connection, error::CallError};
 
 /// An extension that the server declares, by [`Connection::extension`].
@@ -97,12 +93,8 @@ impl<'a, E: ExtensionSpec> Extended<'a, E> {
         let call = Call::new(link, M::NAME, body, |reader, raw| {
             reader.complete::<M::Result>(&raw).map(Parsed::Done)
         });
-        Call {
-            // That the extension is declared has been seen.
-            check: Check::Skip,
-            meta,
-            ..call
-        }
+        // That the extension is declared has been seen.
+        call.with_meta(meta).unchecked()
     }
 
     /// Sends a notification of the extension.

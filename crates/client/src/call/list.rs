@@ -22,15 +22,13 @@ use super::{
     Call, Parsed,
     builder::{Body, object},
 };
-#[cfg(feature = "http")]
-use crate::http::Http;
 use crate::{cache::Freshness, connection::Connection, error::CallError, link::Link};
 
 /// How many pages of one list are fetched. A server with more, or one that makes up pages without
 /// end, is better asked for what is wanted.
 const MAX_PAGES: usize = 10_000;
 
-/// How many entries are gathered into one `Vec`. Whoever wants more can take them as a stream.
+/// How many entries are gathered into one `Vec`. Longer lists can be read as a stream.
 const MAX_ENTRIES: usize = 1_000_000;
 
 impl Connection {
@@ -247,21 +245,6 @@ impl<'a, T: Listed> IntoFuture for List<'a, T> {
     }
 }
 
-/// Takes note of a tool, and says whether it can be called over HTTP.
-#[cfg(feature = "http")]
-fn is_usable(link: &Link, http: &Http, tool: &Tool) -> bool {
-    let admitted = http.tools.admit(tool, link.revision().is_modern());
-    if let Err(reason) = &admitted {
-        tracing::warn!(
-            server = &**link.server(),
-            tool = tool.name,
-            reason,
-            "left a tool out of the list"
-        );
-    }
-    admitted.is_ok()
-}
-
 /// Whether an error says that the list of tools which a call was made by is out of date.
 #[cfg(feature = "http")]
 pub(super) fn is_outdated(link: &Link, method: &str, error: &CallError) -> bool {
@@ -298,8 +281,8 @@ impl<T: Listed> Pages<'_, T> {
                 .complete::<T::Page>(&raw)
                 .map(|page| Parsed::Done(T::split(page)))
         });
-        call.deadline = self.deadline;
-        call.freshness = self.freshness;
+        call.options.deadline = self.deadline;
+        call.options.freshness = self.freshness;
         let (mut entries, next) = call.await?;
         if let Some(tools) = T::as_tools(&mut entries) {
             self.learn(tools);
@@ -321,14 +304,18 @@ impl<T: Listed> Pages<'_, T> {
         expect(clippy::ptr_arg, reason = "over HTTP some are left out")
     )]
     fn learn(&self, tools: &mut Vec<Tool>) {
+        let link = self.link;
         #[cfg(feature = "http")]
-        if let Some(http) = self.link.wire.http() {
-            if self.fetched == 0 {
-                http.tools.forget();
+        if link.wire.is_http() {
+            let revision = link.revision();
+            for excluded in link.tools.learn_over_http(tools, self.fetched, revision) {
+                let (tool, reason) = (excluded.name, excluded.reason);
+                let server = &**link.server();
+                tracing::warn!(server, tool, reason, "left a tool out of the list");
             }
-            tools.retain(|tool| is_usable(self.link, http, tool));
+            return;
         }
-        self.link.schemas.learn(tools, self.fetched);
+        link.tools.learn(tools, self.fetched);
     }
 
     fn endless(&self, reason: &str) -> CallError {

@@ -45,8 +45,8 @@ impl<R> Call<'_, R> {
     /// Sees to it that log messages of this severity come while the call runs.
     pub(super) async fn hear_logs(&mut self, level: LoggingLevel) -> Result<(), CallError> {
         if self.link.revision().is_modern() {
-            let meta = self.meta.take().unwrap_or_default();
-            self.meta = Some(meta.with_log_level(level));
+            let meta = self.options.meta.take().unwrap_or_default();
+            self.options.meta = Some(meta.with_log_level(level));
             return Ok(());
         }
         let is_offered = self.link.check_offered(METHOD).is_ok();

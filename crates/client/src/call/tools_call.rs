@@ -62,7 +62,7 @@ fn read(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<Parsed<ToolOutput>,
         CallToolOutcome::Task(task) => return Ok(Parsed::Task(task)),
     };
     if reader.link.profile().settings.output == OutputCheck::Known {
-        reader.link.schemas.check(reader.subject, &result)?;
+        reader.link.tools.check(reader.subject, &result)?;
     }
     Ok(Parsed::Done(ToolOutput::new(reader.subject, result)))
 }

@@ -32,7 +32,7 @@ pub(super) struct ServerAnswers {
 }
 
 /// Sends `server/discover` at a version. Neither question is ever cancelled on the wire: one must
-/// not be, and for a server that does not know the other a cancellation would be one riddle more.
+/// not be, and a server that does not know the other would not understand the cancellation either.
 pub(super) fn discover(link: &Arc<Link>, version: Revision) -> PendingAnswer {
     let link = link.clone();
     Box::pin(async move {
@@ -88,25 +88,21 @@ impl ServerAnswers {
     }
 
     fn discovered(&mut self, result: &RawValue) -> Event {
-        match serde_json::from_str::<DiscoverResult>(result.get()) {
-            Ok(discovered) => {
-                let versions = discovered.supported_versions.clone();
-                self.discovered = Some(discovered);
-                Event::Discovered { versions }
-            }
-            Err(_) => Event::Garbage,
-        }
+        let Ok(discovered) = serde_json::from_str::<DiscoverResult>(result.get()) else {
+            return Event::Garbage;
+        };
+        let versions = discovered.supported_versions.clone();
+        self.discovered = Some(discovered);
+        Event::Discovered { versions }
     }
 
     fn initialized(&mut self, result: &RawValue) -> Event {
-        match serde_json::from_str::<Initialized>(result.get()) {
-            Ok(initialized) => {
-                let version = initialized.protocol_version.clone();
-                self.initialized = Some(initialized);
-                Event::Initialized { version }
-            }
-            Err(_) => Event::Garbage,
-        }
+        let Ok(initialized) = serde_json::from_str::<Initialized>(result.get()) else {
+            return Event::Garbage;
+        };
+        let version = initialized.protocol_version.clone();
+        self.initialized = Some(initialized);
+        Event::Initialized { version }
     }
 
     /// Who the server is, now that it is settled what it speaks.

@@ -183,7 +183,7 @@ impl RunningSearch<'_> {
         let peer = self.opened.link.meet(peer).clone();
         if !verdict.revision.is_modern() {
             #[cfg(feature = "http")]
-            super::http::begin_session(&mut self.opened).await;
+            super::http::begin_session(&self.opened).await;
             #[cfg(not(feature = "http"))]
             self.opened.link.notify("notifications/initialized", &());
         }

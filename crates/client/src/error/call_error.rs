@@ -122,8 +122,8 @@ pub enum CallError {
         /// How often it asked.
         rounds: usize,
     },
-    /// A call that was asked something cannot be gone on with here: call again.
-    #[error("the call of `{method}` cannot be gone on with on server `{server}`: {reason}")]
+    /// A call that waits for answers cannot be resumed here: call again.
+    #[error("cannot resume `{method}` on server `{server}`: {reason}")]
     NotResumable {
         /// The server.
         server: Arc<str>,

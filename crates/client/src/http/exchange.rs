@@ -124,7 +124,8 @@ impl Http {
         }
     }
 
-    /// Takes a message that answers the request, or comes before its answer; `None` if it is none.
+    /// Takes a message that answers the request, or comes before its answer; `None` if it is
+    /// not a message.
     fn take(&self, post: &Post<'_>, message: &[u8]) -> Option<Answered> {
         match envelope::parse(message).ok()? {
             Frame::One(Message::Response(Response {
@@ -184,7 +185,7 @@ impl Http {
                     }
                 }
                 Err(HttpError::TooLarge { limit }) => return Err(Fault::Oversized(limit).into()),
-                // streamable-http: a modern stream cannot be gone on with.
+                // streamable-http: a modern stream cannot be resumed.
                 Ok(None) if post.modern.is_some() || !position.is_known() => {
                     let problem = "its stream ended without an answer";
                     return Err(Fault::Lost(problem.into()).into());

@@ -11,8 +11,8 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_transport::http::client::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{ExcludedTool, Fault, Http, Post, session::Session};
-use crate::ends::Ends;
+use super::{Fault, Http, Post, session::Session};
+use crate::{ends::Ends, tool::ExcludedTool};
 
 /// The one method whose arguments may be repeated.
 const TOOLS_CALL: &str = "tools/call";
@@ -123,16 +123,19 @@ fn add_params(
     arguments: Option<&RawValue>,
     headers: &mut HeaderMap,
 ) -> Result<(), Fault> {
-    let params = http.tools.params(tool).map_err(|excluded| {
+    let listed = http.tools.callable(tool).map_err(|excluded| {
         let ExcludedTool { name, reason } = excluded;
         unsendable(&format!(
             "tool `{name}` is not used, because its definition is wrong: {reason}"
         ))
     })?;
-    let (Some(params), Some(arguments)) = (params, arguments) else {
+    let notes = listed.as_ref().and_then(|listed| listed.http.as_ref());
+    let notes = notes.filter(|notes| !notes.headers.is_empty());
+    let (Some(notes), Some(arguments)) = (notes, arguments) else {
         return Ok(());
     };
-    let mirrored = params
+    let mirrored = notes
+        .headers
         .headers_for(arguments)
         .map_err(|error| unsendable(&error))?;
     for (name, text) in mirrored {

@@ -9,16 +9,15 @@ mod exchange;
 mod extension_names;
 mod fault;
 mod head;
-mod listed_tools;
 mod position;
 mod refusal;
+mod repeatable;
 mod session;
 mod transport;
 
 pub(crate) use exchange::{Answered, AttemptError, Post, is_message};
 pub(crate) use fault::Fault;
 pub(crate) use head::of_session;
-pub use listed_tools::ExcludedTool;
 pub(crate) use position::Position;
 pub(crate) use refusal::{HttpRefusal, is_gone, is_passing};
 pub(crate) use session::Session;

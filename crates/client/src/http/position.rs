@@ -47,7 +47,7 @@ impl Position {
         }
     }
 
-    /// Whether the stream can be gone on with.
+    /// Whether the stream can be resumed.
     pub(crate) fn is_known(&self) -> bool {
         self.last_id.is_some()
     }

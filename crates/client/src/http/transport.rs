@@ -17,11 +17,10 @@ use super::{
     Fault,
     extension_names::ExtensionNames,
     head,
-    listed_tools::ListedTools,
     refusal::HttpRefusal,
     session::{Session, Sessions},
 };
-use crate::{ends::Ends, pending::PendingRequests, tap::Direction};
+use crate::{ends::Ends, pending::PendingRequests, tap::Direction, tool::ListedTools};
 
 /// A connection over HTTP, as its calls and its tasks see it.
 pub(crate) struct Http {
@@ -33,7 +32,7 @@ pub(crate) struct Http {
     pub(crate) pending: Arc<PendingRequests>,
     pub(crate) sessions: Sessions,
     /// What matters of the tools for sending their calls.
-    pub(crate) tools: ListedTools,
+    pub(crate) tools: Arc<ListedTools>,
     /// What the methods of extensions are named by.
     pub(crate) names: ExtensionNames,
     /// Streams that have said what they were for. They are read to their end, so that their
@@ -63,7 +62,7 @@ impl Http {
             ends,
             pending,
             sessions: Sessions::default(),
-            tools: ListedTools::default(),
+            tools: Arc::default(),
             names: ExtensionNames::default(),
             leftovers,
             post_to: RwLock::new(None),

@@ -12,7 +12,7 @@ pub(crate) const MAX_OPEN_ASKS: usize = 64;
 impl Link {
     /// Answers questions with the handlers of the client. The error says which has no answer.
     ///
-    /// mrtr: there is no way to say in an answer that there is none; the call is not sent again then.
+    /// mrtr: a refusal cannot be expressed in an answer, so the call is not sent again then.
     pub(crate) async fn answer_asks(
         &self,
         requests: &InputRequests,

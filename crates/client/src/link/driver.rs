@@ -27,9 +27,7 @@ pub(crate) struct Opened {
     /// The standard error of the server's process, if it has one.
     pub(crate) stderr: Option<StderrLog>,
     /// Dropping it aborts the tasks.
-    tasks: JoinSet<()>,
-    /// Those that were begun when the connection was in use already.
-    later: Mutex<JoinSet<()>>,
+    tasks: Mutex<JoinSet<()>>,
     /// What is still to be said when the connection is closed.
     parting: Mutex<JoinSet<()>>,
 }
@@ -67,26 +65,16 @@ impl Opened {
         Self {
             link,
             stderr,
-            tasks,
-            later: Mutex::default(),
+            tasks: Mutex::new(tasks),
             parting: Mutex::default(),
         }
     }
 
     /// Lets something run for as long as the connection is there.
-    #[cfg(feature = "http")]
-    pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.spawn(task);
-    }
-
-    /// The same, for a connection that is in use already.
-    pub(crate) fn spawn_later(
-        &self,
-        task: impl Future<Output = ()> + Send + 'static,
-    ) -> AbortHandle {
-        let mut later = self.later.lock();
-        while later.try_join_next().is_some() {}
-        later.spawn(task)
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        let mut tasks = self.tasks.lock();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task)
     }
 
     /// Lets something be said before the connection is closed, which waits for it a moment.
@@ -118,7 +106,7 @@ impl Opened {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        self.tasks.abort_all();
+        self.tasks.get_mut().abort_all();
         self.link.wire.release();
     }
 }
@@ -157,7 +145,7 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the process in order. Whoever waits for an answer does not wait for all of that.
+/// Ends the process in order. Calls that wait for an answer do not wait for all of it.
 async fn end_process(link: &Link, child: Child, failure: Option<String>) {
     let log = child.stderr().clone();
     let told = |process| Ending::new(process, &log, failure.clone());

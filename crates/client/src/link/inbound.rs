@@ -1,5 +1,5 @@
-//! What the server sends: answers to their calls, notifications to whoever listens, and what it
-//! asks of us to the handlers.
+//! What the server sends: answers go to their calls, notifications to those who listen, and
+//! questions to the handlers.
 
 use std::sync::Arc;
 
@@ -95,11 +95,7 @@ impl Inbound {
 
     fn publish(&self, news: &News) {
         if matches!(news, News::ToolsChanged) {
-            self.link.schemas.forget();
-            #[cfg(feature = "http")]
-            if let Some(http) = self.link.wire.http() {
-                http.tools.forget();
-            }
+            self.link.tools.forget();
         }
         self.link.cache.forget_changed(news);
         if let Some(listener) = &self.link.profile().listener {

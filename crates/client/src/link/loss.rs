@@ -7,7 +7,7 @@ const METHOD: &str = "subscriptions/listen";
 
 impl Link {
     /// Another session has taken the place of one that was over. What the old one kept is asked for
-    /// again, by a task of the connection; whoever listens is told that something may have been
+    /// again, by a task of the connection; listeners are told that something may have been
     /// missed.
     #[cfg_attr(
         not(feature = "http"),

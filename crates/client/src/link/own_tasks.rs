@@ -204,7 +204,7 @@ impl TaskTable {
         self.running
             .lock()
             .insert(key.id.clone(), work.abort_handle());
-        // Ends with whoever waits here: with the connection, or when it is done or cancelled.
+        // It ends with this future: with the connection, or when it is done or cancelled.
         let _ending = AbortOnDrop(work.abort_handle());
         let _ = work.await;
         self.running.lock().remove(&key.id);

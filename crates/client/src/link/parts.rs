@@ -20,7 +20,7 @@ use crate::{
     profile::Profile,
     subscription::{ChangeQueues, DesiredSession},
     tap::Direction,
-    tool::OutputSchemas,
+    tool::ListedTools,
 };
 
 /// One connection, as its calls and its driver see it: each part has one job, and whatever needs one
@@ -46,26 +46,33 @@ pub(crate) struct Link {
     pub(crate) manual: Arc<ManualCalls>,
     /// The results that are kept.
     pub(crate) cache: ConnectionCache,
-    /// What tools promise to return.
-    pub(crate) schemas: OutputSchemas,
+    /// What the list of tools says.
+    pub(crate) tools: Arc<ListedTools>,
 }
 
 impl Link {
     /// A connection over a pipe.
     pub(super) fn new(label: Arc<str>, profile: Arc<Profile>) -> Self {
         let wire = Wire::new(profile.settings.limits);
-        Self::over(wire, Arc::new(Ends::new(label, profile)), Arc::default())
+        let ends = Arc::new(Ends::new(label, profile));
+        Self::over(wire, ends, Arc::default(), Arc::default())
     }
 
     /// A connection over HTTP.
     #[cfg(feature = "http")]
     pub(crate) fn over_http(http: Arc<Http>) -> Self {
         let (ends, pending) = (http.ends.clone(), http.pending.clone());
+        let tools = http.tools.clone();
         let wire = Wire::over_http(ends.profile.settings.limits, http);
-        Self::over(wire, ends, pending)
+        Self::over(wire, ends, pending, tools)
     }
 
-    fn over(wire: Wire, ends: Arc<Ends>, pending: Arc<PendingRequests>) -> Self {
+    fn over(
+        wire: Wire,
+        ends: Arc<Ends>,
+        pending: Arc<PendingRequests>,
+        tools: Arc<ListedTools>,
+    ) -> Self {
         Self {
             pending,
             common_meta: RwLock::default(),
@@ -75,7 +82,7 @@ impl Link {
             desired: DesiredSession::default(),
             manual: Arc::default(),
             cache: ConnectionCache::new(ends.profile.cache.clone(), wire.url()),
-            schemas: OutputSchemas::default(),
+            tools,
             wire,
             ends,
         }

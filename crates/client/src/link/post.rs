@@ -75,9 +75,8 @@ impl Link {
         let mut is_repeated = false;
         loop {
             let session = http.sessions.current();
-            let is_last = |is_repeated: bool| {
-                is_repeated || !http.tools.is_repeatable(post.method, &post.message)
-            };
+            let is_last =
+                |is_repeated: bool| is_repeated || !http.is_repeatable(post.method, &post.message);
             match http.attempt(post, &session).await {
                 Ok(answered) => return Ok(answered),
                 Err(AttemptError::Fault(fault)) => return Err(fault),
@@ -101,8 +100,8 @@ impl Link {
         }
     }
 
-    /// Opens another session in place of one that is over. Whoever comes while that is being done
-    /// waits for it.
+    /// Opens another session in place of one that is over. Others that find
+    /// it over wait until that is done.
     ///
     /// # Cancel safety
     /// Dropping the future leaves it to the next one who comes.

@@ -44,7 +44,7 @@ pub(super) async fn keep(
         let opened_at = Instant::now();
         let error = subscription.listen_once().await;
         if let Some(begun) = subscription.begun.take() {
-            // Whoever asked is there to hear of it, and may ask again.
+            // The caller is there to hear of it, and may ask again.
             let _ = begun.send(Err(error));
             return;
         }

@@ -2,7 +2,7 @@
 //!
 //! A legacy server asks in the middle of a call, and a person who fills in a form for three minutes
 //! must not make that call run out of its own. Nothing on the wire says which call an ask belongs
-//! to, so the clock of the whole connection stands still while one is open.
+//! to, so the clock of the whole connection is stopped while one is open.
 
 use std::time::{Duration, Instant};
 

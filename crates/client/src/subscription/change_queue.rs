@@ -20,7 +20,7 @@ pub(crate) const MAX_WAITING_CHANGES: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct ChangeQueue {
     state: Mutex<QueueState>,
-    /// Tells whoever keeps a modern subscription open that something came for it.
+    /// Tells the task that keeps a modern subscription open that something came for it.
     turned: Notify,
 }
 
@@ -208,7 +208,7 @@ impl ChangeQueue {
 
 impl QueueState {
     /// Whether something with this id is for this subscription. What comes without one, which it
-    /// must not, can only be for whoever waits.
+    /// must not, can only be for the one that waits.
     fn is_meant(&self, id: Option<&Id>) -> bool {
         match (id, &self.subscription) {
             (Some(id), Some(own)) => id == own,

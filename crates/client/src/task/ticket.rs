@@ -16,7 +16,7 @@ const LONGEST_POLL: Duration = Duration::from_mins(1);
 /// [`Connection::task`](crate::Connection::task) on a connection to the same server, also in
 /// another process.
 ///
-/// Whoever has it may be able to read the result, so treat it as a secret.
+/// With it the result can be read, so treat it as a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskTicket {

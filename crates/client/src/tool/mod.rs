@@ -1,7 +1,14 @@
-//! What tools return, and whether that is what they promise.
+//! The tools of a server: what their list says, and what they return.
 
-mod output_schemas;
+#[cfg(feature = "http")]
+mod http_notes;
+mod listed_tools;
+mod output_schema;
 mod tool_output;
 
-pub(crate) use output_schemas::OutputSchemas;
+#[cfg(feature = "http")]
+pub use http_notes::ExcludedTool;
+#[cfg(feature = "http")]
+use http_notes::HttpNotes;
+pub(crate) use listed_tools::ListedTools;
 pub use tool_output::ToolOutput;

@@ -271,7 +271,7 @@ async fn a_call_of_a_session_cannot_be_gone_on_with_elsewhere() {
             .unwrap_err();
         assert!(matches!(error, CallError::NotResumable { .. }), "{error}");
     }
-    // Given up, it is over for the server, and cannot be gone on with here either.
+    // Given up, it is over for the server, and cannot be resumed here either.
     connection.give_up(&pending);
     let mut heard = [server.hear().await.unwrap(), server.hear().await.unwrap()];
     heard.sort_by_key(|message| message.get("method").is_some());

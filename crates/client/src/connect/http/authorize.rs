@@ -1,4 +1,4 @@
-//! The application's hook for authorization, while which the connection's clock stands still.
+//! The application's hook for authorization. The connection's clock is stopped while it runs.
 //!
 //! A hook may have to send a person to sign in. That is no fault of the server, so it does not count
 //! against what the server was asked: neither against a call nor against the search for what the

@@ -49,19 +49,19 @@ impl HttpRoute {
 
     pub(crate) async fn open(&self, server: Arc<str>, profile: Arc<Profile>) -> Opened {
         let (agent, address) = (self.agent.clone(), self.address.clone());
-        let mut opened = open_http(server, profile, agent, address);
+        let opened = open_http(server, profile, agent, address);
         if let Some(hook) = &self.hook {
             hook.attach(&opened.link);
         }
         if self.first == FirstAttempt::Events {
             // Where that does not work any more, the search goes on with a POST.
-            open_events(&mut opened).await;
+            open_events(&opened).await;
         }
         opened
     }
 
     /// A POST of `initialize` has failed: the server may be one of HTTP+SSE.
-    pub(crate) async fn reopen(opened: &mut Opened) -> bool {
+    pub(crate) async fn reopen(opened: &Opened) -> bool {
         let Some(http) = opened.link.wire.http() else {
             return false;
         };
@@ -74,7 +74,7 @@ impl HttpRoute {
     }
 }
 
-async fn open_events(opened: &mut Opened) -> bool {
+async fn open_events(opened: &Opened) -> bool {
     let link = opened.link.clone();
     let Some(http) = link.wire.http().cloned() else {
         return false;

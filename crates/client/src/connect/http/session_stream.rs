@@ -18,7 +18,7 @@ const QUIET_STREAM: Duration = Duration::from_secs(10);
 const STREAM_OPENS: Duration = Duration::from_secs(1);
 
 /// Says that the handshake is over, and listens to what the server says by itself.
-pub(crate) async fn begin_session(opened: &mut Opened) {
+pub(crate) async fn begin_session(opened: &Opened) {
     let Some(http) = opened.link.wire.http().cloned() else {
         return opened.link.notify("notifications/initialized", &());
     };

@@ -88,7 +88,7 @@ impl HttpTarget {
         self.with(|settings| settings.with_root_certificates(pem))
     }
 
-    /// Believes every server to be who it says. Whoever is between can then read and change
+    /// Believes every server to be who it says. Anybody on the way can then read and change
     /// everything: for tests only.
     #[cfg(feature = "tls")]
     pub fn danger_trust_anybody(self) -> Self {
@@ -100,7 +100,7 @@ impl HttpTarget {
         self
     }
 
-    /// What its requests are sent with, for whoever sends some of their own. The hook for
+    /// What its requests are sent with, for applications that send requests of their own. The hook for
     /// credentials is not among it.
     pub fn settings(&self) -> &AgentSettings {
         &self.settings

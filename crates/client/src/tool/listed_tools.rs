@@ -1,0 +1,146 @@
+//! The tools of a server, as far as they were listed: what they promise to return, and what matters
+//! for sending their calls over HTTP.
+
+use std::{collections::HashMap, sync::Arc};
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{CallToolResult, Tool};
+
+use super::output_schema::OutputSchema;
+#[cfg(feature = "http")]
+use super::{ExcludedTool, HttpNotes};
+use crate::error::CallError;
+
+/// How many tools of one server are taken note of. Beyond that a tool is not checked: no model
+/// chooses among more tools, and memory is not the server's to fill.
+const MAX_TOOLS: usize = 10_000;
+
+/// The tools of a server, as far as they were listed.
+#[derive(Debug, Default)]
+pub(crate) struct ListedTools {
+    list: Mutex<ToolList>,
+}
+
+#[derive(Debug, Default)]
+struct ToolList {
+    by_name: HashMap<String, Arc<ListedTool>>,
+    #[cfg(feature = "http")]
+    excluded: Vec<ExcludedTool>,
+}
+
+/// What the list says of one tool.
+#[derive(Debug, Default)]
+pub(crate) struct ListedTool {
+    output: Option<OutputSchema>,
+    #[cfg(feature = "http")]
+    pub(crate) http: Option<HttpNotes>,
+}
+
+impl ListedTools {
+    /// Takes note of a page of the list. The first page begins a new list.
+    pub(crate) fn learn(&self, tools: &[Tool], page: usize) {
+        let mut list = self.list.lock();
+        if page == 0 {
+            list.by_name.clear();
+        }
+        for tool in tools {
+            if let Some(schema) = &tool.output_schema {
+                let listed = ListedTool {
+                    output: Some(OutputSchema::new(schema.clone())),
+                    ..ListedTool::default()
+                };
+                list.insert(tool, listed);
+            }
+        }
+    }
+
+    /// The same over HTTP, where tools are left out that cannot be called. Says which are.
+    #[cfg(feature = "http")]
+    pub(crate) fn learn_over_http(
+        &self,
+        tools: &mut Vec<Tool>,
+        page: usize,
+        revision: turnbuckle_protocol::Revision,
+    ) -> Vec<ExcludedTool> {
+        let mut list = self.list.lock();
+        if page == 0 {
+            *list = ToolList::default();
+        }
+        let mut excluded = Vec::new();
+        tools.retain(|tool| match HttpNotes::of(tool, revision) {
+            Ok(notes) => {
+                let schema = tool.output_schema.clone();
+                let listed = ListedTool {
+                    output: schema.map(OutputSchema::new),
+                    http: Some(notes),
+                };
+                list.insert(tool, listed);
+                true
+            }
+            Err(wrong) => {
+                excluded.push(wrong);
+                false
+            }
+        });
+        let room = MAX_TOOLS.saturating_sub(list.excluded.len());
+        list.excluded.extend(excluded.iter().take(room).cloned());
+        excluded
+    }
+
+    /// Forgets everything: the list has changed.
+    pub(crate) fn forget(&self) {
+        *self.list.lock() = ToolList::default();
+    }
+
+    /// Checks a result, if the tool's promise is known.
+    pub(crate) fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), CallError> {
+        if result.is_error() {
+            return Ok(());
+        }
+        let listed = self.find(tool);
+        let promise = listed.as_ref().and_then(|listed| listed.output.as_ref());
+        promise.map_or(Ok(()), |promise| promise.check(tool, result))
+    }
+
+    /// The tools that the last list had and that were left out.
+    #[cfg(feature = "http")]
+    pub(crate) fn excluded(&self) -> Vec<ExcludedTool> {
+        self.list.lock().excluded.clone()
+    }
+
+    /// A tool that may be called; `None` if it was not listed.
+    ///
+    /// # Errors
+    /// If the tool was left out of the list. streamable-http: such a definition MUST be rejected,
+    /// and what it wants repeated cannot be, so a call by its name would be refused at best, and
+    /// led astray by what stands before the server at worst.
+    #[cfg(feature = "http")]
+    pub(crate) fn callable(&self, tool: &str) -> Result<Option<Arc<ListedTool>>, ExcludedTool> {
+        let list = self.list.lock();
+        if let Some(listed) = list.by_name.get(tool) {
+            return Ok(Some(listed.clone()));
+        }
+        let excluded = list.excluded.iter().find(|other| other.name == tool);
+        excluded.cloned().map_or(Ok(None), Err)
+    }
+
+    /// Whether it does no harm if a call of this tool runs twice.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_repeatable(&self, tool: &str) -> bool {
+        let listed = self.find(tool);
+        let notes = listed.as_ref().and_then(|listed| listed.http.as_ref());
+        notes.is_some_and(|notes| notes.is_repeatable)
+    }
+
+    fn find(&self, tool: &str) -> Option<Arc<ListedTool>> {
+        self.list.lock().by_name.get(tool).cloned()
+    }
+}
+
+impl ToolList {
+    fn insert(&mut self, tool: &Tool, listed: ListedTool) {
+        if self.by_name.len() < MAX_TOOLS {
+            self.by_name.insert(tool.name.clone(), Arc::new(listed));
+        }
+    }
+}
