@@ -27,7 +27,7 @@ use turnbuckle_store::task::{
     TasksError,
 };
 
-use super::{Link, serving::respond};
+use super::Link;
 
 /// How much of what a server asked is kept for it.
 const MAX_TASKS: usize = 64;
@@ -318,11 +318,11 @@ impl TaskTable {
     }
 
     fn answer<R: Serialize>(&self, id: &Id, result: &R) {
-        respond(&self.link, &id.as_ref(), Ok(result));
+        self.link.respond(&id.as_ref(), Ok(result));
     }
 
     fn refuse(&self, id: &Id, error: &ErrorObject) {
-        respond::<()>(&self.link, &id.as_ref(), Err(error));
+        self.link.respond::<()>(&id.as_ref(), Err(error));
     }
 }
 

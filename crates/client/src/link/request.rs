@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, Id, ProgressNotificationParams, Revision, envelope,
+    CancelledNotificationParams, ErrorObject, Id, IdRef, ProgressNotificationParams, Revision,
+    envelope,
 };
 use turnbuckle_session::requests::Deadline;
 
@@ -110,6 +111,14 @@ impl Link {
             .map_err(|source| CallError::unwritable(method, source))?;
         let sent = self.send(&message).await;
         sent.map_err(|_| self.closed(method))
+    }
+
+    /// Answers a request of the server.
+    pub(super) fn respond<R: Serialize>(&self, id: &IdRef<'_>, answer: Result<&R, &ErrorObject>) {
+        self.push(|out| match answer {
+            Ok(result) => envelope::write_result(out, id, |out| serde_json::to_writer(out, result)),
+            Err(error) => envelope::write_error(out, Ok(id), error),
+        });
     }
 
     /// Says something to the server that wants no answer.

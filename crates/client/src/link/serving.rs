@@ -5,13 +5,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use tokio::task::{AbortHandle, JoinSet};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     ElicitRequestParams, ElicitResult, EmptyResult, ErrorObject, Id, InputRequest, InputResponse,
     Lower, Revision,
-    envelope::{self, IdRef, Members, Request},
+    envelope::{IdRef, Members, Request},
     revision::Raise,
 };
 use turnbuckle_session::{InFlight, in_flight::Ticket};
@@ -59,7 +59,7 @@ impl Serving {
             return;
         }
         if request.method == "ping" {
-            return respond(&self.link, &request.id, Ok(&EmptyResult::default()));
+            return self.link.respond(&request.id, Ok(&EmptyResult::default()));
         }
         if self.own.serve(request) {
             return;
@@ -73,7 +73,7 @@ impl Serving {
                     self.begin(&request.id, asked);
                 }
             }
-            Err(error) => respond::<()>(&self.link, &request.id, Err(&error)),
+            Err(error) => self.link.respond::<()>(&request.id, Err(&error)),
         }
     }
 
@@ -106,7 +106,7 @@ impl Serving {
             }
             Err(refused) => {
                 let error = ErrorObject::new(refused.code(), refused.to_string());
-                respond::<()>(&self.link, id, Err(&error));
+                self.link.respond::<()>(id, Err(&error));
             }
         }
     }
@@ -155,7 +155,7 @@ impl OpenQuestion {
     fn answer(&self, answer: Result<&InputResponse, &ErrorObject>) {
         let is_open = self.open.lock().finish(&self.ticket).is_some();
         if is_open {
-            respond(&self.link, &self.ticket.id().as_ref(), answer);
+            self.link.respond(&self.ticket.id().as_ref(), answer);
         }
     }
 }
@@ -187,11 +187,4 @@ fn read(
         "roots/list" => parse(params).map(InputRequest::ListRoots),
         other => Err(ErrorObject::method_not_found(other)),
     }
-}
-
-pub(super) fn respond<R: Serialize>(link: &Link, id: &IdRef<'_>, answer: Result<&R, &ErrorObject>) {
-    link.push(|out| match answer {
-        Ok(result) => envelope::write_result(out, id, |out| serde_json::to_writer(out, result)),
-        Err(error) => envelope::write_error(out, Ok(id), error),
-    });
 }

@@ -29,7 +29,7 @@ struct ToolList {
 }
 
 /// What the list says of one tool.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ListedTool {
     output: Option<OutputSchema>,
     #[cfg(feature = "http")]
@@ -47,7 +47,8 @@ impl ListedTools {
             if let Some(schema) = &tool.output_schema {
                 let listed = ListedTool {
                     output: Some(OutputSchema::new(schema.clone())),
-                    ..ListedTool::default()
+                    #[cfg(feature = "http")]
+                    http: None,
                 };
                 list.insert(tool, listed);
             }
@@ -113,7 +114,7 @@ impl ListedTools {
     /// # Errors
     /// If the tool was left out of the list. streamable-http: such a definition MUST be rejected,
     /// and what it wants repeated cannot be, so a call by its name would be refused at best, and
-    /// led astray by what stands before the server at worst.
+    /// led astray by a proxy in front of the server at worst.
     #[cfg(feature = "http")]
     pub(crate) fn callable(&self, tool: &str) -> Result<Option<Arc<ListedTool>>, ExcludedTool> {
         let list = self.list.lock();
