@@ -14,7 +14,6 @@ mod failure;
 mod handler;
 mod server;
 mod subscription;
-pub mod template;
 
 pub use catalog::{
     Cached, Candidates, Catalog, Completer, Completing, DescribePrompt, DescribeResource,

@@ -48,6 +48,7 @@ pub use turnbuckle_telemetry as telemetry;
 pub use turnbuckle_transport as transport;
 #[cfg(feature = "client")]
 pub use turnbuckle_transport::Command;
+pub use turnbuckle_uri_template as uri_template;
 
 /// What most servers and clients need: `use turnbuckle::prelude::*`.
 pub mod prelude {

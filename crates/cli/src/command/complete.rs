@@ -63,7 +63,7 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
     block_on(session::with(&complete.server.options, None, &server, work))
 }
 
-fn pair(word: &str) -> Outcome<(&str, &str)> {
+pub(super) fn pair(word: &str) -> Outcome<(&str, &str)> {
     word.split_once('=')
         .ok_or_else(|| Failed::usage(format!("`{word}` is no `argument=value`")))
 }

@@ -2,20 +2,25 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
-use turnbuckle::{ResourceContents, schema::nearest_name};
+use serde_json::Value;
+use turnbuckle::{
+    ResourceContents,
+    schema::nearest_name,
+    uri_template::{Template, Variables},
+};
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
-use super::request::Request;
+use super::{complete::pair, request::Request};
 use crate::{
     session::Session,
     show::{self, print_shown},
 };
 
-/// Read a resource by its URI.
+/// Read a resource by its URI, or by a template and values for its variables.
 #[derive(Args)]
 pub(crate) struct Read {
-    /// The server, and the URI.
-    #[arg(value_name = "SERVER URI")]
+    /// The server, and the URI; or a template and `variable=value` (twice for a list).
+    #[arg(value_name = "SERVER URI [KEY=VALUE]")]
     words: Vec<String>,
 
     /// Write the bytes of the resource to stdout as they are.
@@ -28,12 +33,16 @@ pub(crate) struct Read {
 
 pub(crate) fn run(read: &Read) -> Outcome {
     let (server, rest) = read.request.server.split(&read.words)?;
-    let [uri] = rest else {
+    let [uri, values @ ..] = rest else {
         let line = server.line("list", "resources");
         let failed = Failed::usage("name one resource by its URI");
         return Err(failed.hint(format!("`{line}` shows them")));
     };
-    let work = async |session: Session| read.on(&session, uri).await;
+    let uri = match values {
+        [] => uri.clone(),
+        values => expanded(uri, values)?,
+    };
+    let work = async |session: Session| read.on(&session, &uri).await;
     read.request.run(&server, work)
 }
 
@@ -57,6 +66,32 @@ impl Read {
         }
         Ok(())
     }
+}
+
+/// The URI that a template gives with these values.
+fn expanded(template: &str, values: &[String]) -> Outcome<String> {
+    let failed = |problem: String| Failed::usage(format!("`{template}`: {problem}"));
+    let parsed = Template::parse(template).map_err(|error| failed(error.to_string()))?;
+    let mut variables = Variables::new();
+    for word in values {
+        let (name, value) = pair(word)?;
+        if !parsed.variables().any(|variable| variable == name) {
+            let names: Vec<&str> = parsed.variables().collect();
+            let failed = failed(format!("there is no variable `{name}`"));
+            return Err(match &*names {
+                [] => failed.hint("this is a URI without variables; give it alone"),
+                names => failed.hint(format!("its variables are {}", names.join(", "))),
+            });
+        }
+        let value = Value::from(value);
+        match variables.get_mut(name) {
+            None => drop(variables.insert(name.to_owned(), value)),
+            Some(Value::Array(list)) => list.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    let expanded = parsed.expand(&variables);
+    expanded.map_err(|error| failed(error.to_string()))
 }
 
 /// A URI that is nearly one that there is was misspelt.

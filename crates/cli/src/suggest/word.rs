@@ -37,7 +37,7 @@ fn of_server(line: &Line<'_>) -> Suggestions {
             all.extend(offer.templates());
             all
         }
-        ("get" | "complete", _) => argument::of_prompt(line, &offer),
+        ("get" | "complete" | "read", _) => argument::of_prompt(line, &offer),
         _ => Vec::new(),
     };
     Suggestions::These(all)

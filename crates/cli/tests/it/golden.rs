@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use crate::program::{BINARY, Place, stdout};
 
 /// What is run, by the name of the file that has its output.
-const RUN: [(&str, &[&str], i32); 20] = [
+const RUN: [(&str, &[&str], i32); 21] = [
     (
         "call-add-2024-11-05",
         &[
@@ -94,6 +94,17 @@ const RUN: [(&str, &[&str], i32); 20] = [
     (
         "read-logo-2025-06-18",
         &["read", "lab", "demo://logo.png", "--revision", "2025-06-18"],
+        0,
+    ),
+    (
+        "read-template",
+        &[
+            "read",
+            "lab",
+            "demo://timetables/{line}{?day}",
+            "line=north",
+            "day=saturday",
+        ],
         0,
     ),
     (

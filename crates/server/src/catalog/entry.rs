@@ -7,12 +7,12 @@ use turnbuckle_protocol::{
     self as protocol, CacheHint, CallToolResult, GetPromptResult, Lower, ReadResourceResult,
     TaskSupport, http::ParamHeaders,
 };
+use turnbuckle_uri_template::Template;
 
 use super::{completion::Completers, tool::Visible};
 use crate::{
     Caller, Layer, Reply,
     handler::{Arguments, Erased, OutputCheck},
-    template::Template,
 };
 
 /// Something that can be listed and found.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use turnbuckle_protocol::{
     self as protocol, CacheHint, CacheScope, PromptArgument, http::ParamHeaders,
 };
+use turnbuckle_uri_template::Template;
 
 use super::{
     PromptEntry, Reading, ResourceEntry, SetupError, Shelved, TemplateEntry, ToolEntry,
@@ -15,7 +16,6 @@ use super::{
 use crate::{
     Leniency, Prompt, Resource, Tool,
     handler::{Arguments, Description, StateTypes, arguments::Patterns},
-    template::Template,
 };
 
 /// Checks the function behind a method of an extension.

@@ -1,10 +1,12 @@
 //! The values found so far, and the rules each has to pass.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::encode::Allow;
-use super::matching::Variables;
 use super::traversal::{Paths, is_contained};
+
+/// The values of a template's variables, by name: strings, lists of strings, objects of strings.
+pub type Variables = Map<String, Value>;
 
 /// The values found so far. A value that is refused makes the whole URI not match.
 pub(super) struct Bindings {

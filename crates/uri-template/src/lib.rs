@@ -1,8 +1,21 @@
 //! URI templates of resources: RFC 6570 in both directions.
 //!
-//! [`Template::parse`] reads all four levels of the syntax, [`Template::expand`] makes a URI out of
-//! values, and [`Template::matches`] gets the values back out of a URI, which is what a
-//! `resources/read` needs.
+//! [`Template::parse`] reads all four levels of the syntax. A client that wants to read a resource
+//! of a template makes its URI with [`Template::expand`]; a server gets the values back out of the
+//! URI with [`Template::matches`].
+//!
+//! ```
+//! use serde_json::json;
+//! use turnbuckle_uri_template::Template;
+//!
+//! // `uriTemplate` of an entry of `resources/templates/list`.
+//! let seats = Template::parse("seat://{flight}/{row}{?class}")?;
+//! assert_eq!(seats.variables().collect::<Vec<_>>(), ["flight", "row", "class"]);
+//! let values = json!({"flight": "XY 1", "row": 12});
+//! let uri = seats.expand(values.as_object().expect("an object"))?;
+//! assert_eq!(uri, "seat://XY%201/12");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # What matches
 //! RFC 6570 defines no way back, and for most templates there are several. This is ours; it takes
@@ -45,12 +58,13 @@ mod pattern;
 #[cfg(test)]
 mod round_trip;
 mod specificity;
+mod template;
 mod traversal;
 mod unit;
-mod uri_template;
 
+pub use binding::Variables;
 pub use expand::ExpandError;
-pub use matching::{MAX_URI_BYTES, Variables};
+pub use matching::MAX_URI_BYTES;
 pub use parse::{MAX_TEMPLATE_BYTES, MAX_VARIABLES, TemplateError, TemplateProblem};
 pub use specificity::Specificity;
-pub use uri_template::Template;
+pub use template::Template;

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use super::binding::Variables;
 use super::expand::{ExpandError, expand};
 use super::expression::Part;
-use super::matching::{Variables, matches};
+use super::matching::matches;
 #[cfg(doc)]
 use super::parse::{MAX_TEMPLATE_BYTES, MAX_VARIABLES};
 use super::parse::{TemplateError, parse};
@@ -18,7 +19,7 @@ use super::traversal::Paths;
 ///
 /// ```
 /// use serde_json::json;
-/// use turnbuckle_server::template::Template;
+/// use turnbuckle_uri_template::Template;
 ///
 /// let seats = Template::parse("seat://{flight}/{row}{?class}")?;
 /// let values = seats.matches("seat://XY%201/12?class=first").expect("the URI has this shape");
@@ -75,12 +76,12 @@ impl Template {
     /// or whose handler checks them.
     ///
     /// ```
-    /// use turnbuckle_server::template::Template;
+    /// use turnbuckle_uri_template::Template;
     ///
     /// let files = Template::parse("file://{+path}")?;
     /// assert!(files.matches("file:///etc/passwd").is_none());
     /// assert!(files.allow_any_path().matches("file:///etc/passwd").is_some());
-    /// # Ok::<(), turnbuckle_server::template::TemplateError>(())
+    /// # Ok::<(), turnbuckle_uri_template::TemplateError>(())
     /// ```
     #[must_use]
     pub fn allow_any_path(mut self) -> Self {
@@ -115,7 +116,7 @@ impl Template {
     }
 
     /// The values with which the template gives this URI, or `None` if there are none, or none that
-    /// are let in. The [module](super) has the rules.
+    /// are let in. The [crate](crate) has the rules.
     ///
     /// Variables that may be absent, and are, have no entry.
     pub fn matches(&self, uri: &str) -> Option<Variables> {

@@ -4,9 +4,7 @@
 //! steps still reach the end? Then one walk from the start takes, at every step, the first way that
 //! the table says is open. Nothing is tried twice, so no URI can make this slow.
 
-use serde_json::{Map, Value};
-
-use super::binding::Bindings;
+use super::binding::{Bindings, Variables};
 use super::pairs;
 use super::pattern::{Capture, Pairs, Pattern, Step};
 use super::traversal::Paths;
@@ -15,9 +13,6 @@ use super::unit::{Unit, Units};
 /// The longest URI that is matched, in bytes. RFC 9110 (4.1) asks for 8000 octets at least; a
 /// longer one is refused rather than given a table of several megabytes.
 pub const MAX_URI_BYTES: usize = 8192;
-
-/// The values of a template's variables, by name: strings, lists of strings, objects of strings.
-pub type Variables = Map<String, Value>;
 
 /// The values with which `pattern` gives `uri`.
 pub(super) fn matches(pattern: &Pattern, uri: &str, paths: Paths) -> Option<Variables> {
@@ -143,7 +138,7 @@ fn fill_pairs(row: &mut [bool], next: &[bool], pairs: &Pairs, units: &[Unit]) {
 mod tests {
     use super::super::{MAX_VARIABLES, Template};
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn matched(template: &str, uri: &str) -> Option<Value> {
         let template = Template::parse(template).expect(template);
