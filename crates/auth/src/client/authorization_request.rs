@@ -4,7 +4,6 @@ use std::fmt;
 
 use turnbuckle_transport::http::client::Address;
 
-use super::authorization_response::Answered;
 use super::pkce::Pkce;
 use super::random::random_text;
 use super::{AuthError, Problem, Scopes, Step};
@@ -94,13 +93,6 @@ impl AuthorizationRequest {
     /// What the token will be good for.
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
-    }
-
-    /// Whether this URL or query answers this very question. Others come by too: anybody on the
-    /// machine can knock at a port.
-    pub fn is_answered_by(&self, url: &str) -> bool {
-        let answered = Answered::parse(url);
-        answered.state.as_ref() == Some(&self.state)
     }
 
     pub(crate) fn endpoint(&self) -> &Address {

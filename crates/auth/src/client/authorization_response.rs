@@ -7,8 +7,8 @@ use crate::Secret;
 
 /// The parameters of an answer.
 #[derive(Debug, Default)]
-pub(crate) struct Answered {
-    pub(crate) state: Option<Secret>,
+struct Answered {
+    state: Option<Secret>,
     code: Option<Secret>,
     issuer: Option<String>,
     error: Option<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Answered {
 
 impl Answered {
     /// Reads a URL or its query.
-    pub(crate) fn parse(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let text = text.trim();
         let query = text.split_once('?').map_or(text, |(_, query)| query);
         let query = query.split('#').next().unwrap_or_default();
@@ -40,6 +40,15 @@ impl Answered {
             answered.repeated = answered.repeated.or(repeated);
         }
         answered
+    }
+}
+
+impl AuthorizationRequest {
+    /// Whether this URL or query answers this very question. Others come by too: anybody on the
+    /// machine can knock at a port.
+    pub fn is_answered_by(&self, url: &str) -> bool {
+        let answered = Answered::parse(url);
+        answered.state.as_ref() == Some(self.state())
     }
 }
 

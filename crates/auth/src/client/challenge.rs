@@ -57,15 +57,15 @@ impl Wanted {
 
 /// One challenge of RFC 9110, 11.6.1.
 #[derive(Debug, PartialEq, Eq)]
-struct Challenge {
+struct ParsedChallenge {
     scheme: String,
     params: Vec<(String, String)>,
 }
 
 /// Cuts a header into challenges. Commas part challenges as well as their parameters: a word that
 /// is followed by `=` is a parameter, any other begins a challenge.
-fn challenges(header: &str) -> Vec<Challenge> {
-    let mut all: Vec<Challenge> = Vec::new();
+fn challenges(header: &str) -> Vec<ParsedChallenge> {
+    let mut all: Vec<ParsedChallenge> = Vec::new();
     let mut rest = header.chars().peekable();
     loop {
         skip(&mut rest, |c| c == ',' || c.is_ascii_whitespace());
@@ -82,7 +82,7 @@ fn challenges(header: &str) -> Vec<Challenge> {
         let Some(last) = all.last_mut().filter(|_| ahead.peek() == Some(&'=')) else {
             skip_token68(&mut rest);
             let (scheme, params) = (word, Vec::new());
-            all.push(Challenge { scheme, params });
+            all.push(ParsedChallenge { scheme, params });
             continue;
         };
         rest = ahead;

@@ -120,9 +120,9 @@ impl fmt::Debug for ProofKey {
 
 /// The nonces that servers want in the next proof, by origin.
 #[derive(Debug, Default)]
-pub(crate) struct Nonces(Mutex<HashMap<String, String>>);
+pub(crate) struct ServerNonces(Mutex<HashMap<String, String>>);
 
-impl Nonces {
+impl ServerNonces {
     /// Takes note of a nonce, if an answer has one. Whether it did.
     pub(crate) fn note(&self, from: &Address, headers: &HeaderMap) -> bool {
         let Some(nonce) = headers.get(NONCE).and_then(|nonce| nonce.to_str().ok()) else {
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn each_request_has_a_proof_of_its_own() {
         let key = ProofKey::generate().unwrap();
-        let nonces = Nonces::default();
+        let nonces = ServerNonces::default();
         let at = Address::parse("https://host/mcp?key=secret#part").unwrap();
         let token = Secret::new("token");
         let prove = || {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_nonce_is_for_the_origin_that_gave_it() {
         let key = ProofKey::generate().unwrap();
-        let nonces = Nonces::default();
+        let nonces = ServerNonces::default();
         let mut headers = HeaderMap::new();
         let here = Address::parse("https://host/mcp").unwrap();
         assert!(!nonces.note(&here, &headers));

@@ -15,9 +15,9 @@ const SHOWN_CHARACTERS: usize = 300;
 /// done. No token, code or password is in it. Clones are the same error: calls that waited for one
 /// sign-in fail with the same reason.
 #[derive(Clone)]
-pub struct AuthError(Arc<Inner>);
+pub struct AuthError(Arc<Details>);
 
-struct Inner {
+struct Details {
     step: Step,
     url: Option<String>,
     problem: Problem,
@@ -98,7 +98,7 @@ pub enum Problem {
 
 impl AuthError {
     pub(crate) fn new(step: Step, problem: Problem) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(Details {
             step,
             url: None,
             problem,
@@ -108,7 +108,7 @@ impl AuthError {
         }))
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut Details)) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             change(inner);
         }
@@ -169,7 +169,7 @@ impl AuthError {
 
 impl fmt::Display for AuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { step, url, .. } = &*self.0;
+        let Details { step, url, .. } = &*self.0;
         write!(f, "{step} failed")?;
         if let Some(url) = url {
             write!(f, " at {url}")?;

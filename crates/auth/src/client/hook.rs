@@ -10,8 +10,9 @@ use turnbuckle_transport::http::client::{
 use super::challenge::Wanted;
 use super::clock::Timestamp;
 use super::dpop::{HEADER as PROOF, NONCE};
-use super::engine::Cause;
-use super::session::{Current, Session, Standing};
+use super::obtain::Cause;
+use super::session::{Current, Session};
+use super::tokens::TokenState;
 use super::{AuthError, OAuth, Problem, Step};
 
 impl Authorize for OAuth {
@@ -94,13 +95,13 @@ async fn unauthorized(
             // Another request has brought it meanwhile.
             return Ok(Decision::Retry);
         }
-        match current.standing {
-            Standing::Tried => {}
-            Standing::Renewed => {
+        match current.state {
+            TokenState::Tried => {}
+            TokenState::Renewed => {
                 session.get(Cause::RenewedInVain, wanted).await?;
                 return Ok(Decision::Retry);
             }
-            Standing::New => {
+            TokenState::New => {
                 session.drop_tokens().await;
                 return Err(still_refused(refusal));
             }

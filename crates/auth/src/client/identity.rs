@@ -39,7 +39,7 @@ const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-be
 #[derive(Clone, Debug)]
 pub struct Registered {
     pub(crate) issuer: Option<String>,
-    pub(crate) identity: Identity,
+    pub(crate) identity: ClientIdentity,
 }
 
 impl Registered {
@@ -47,9 +47,9 @@ impl Registered {
     pub fn new(client_id: impl Into<String>) -> Self {
         Self {
             issuer: None,
-            identity: Identity {
+            identity: ClientIdentity {
                 client_id: client_id.into(),
-                proof: Proof::None,
+                proof: ClientProof::None,
                 method: None,
             },
         }
@@ -57,13 +57,13 @@ impl Registered {
 
     /// It proves who it is with a password.
     pub fn with_secret(mut self, secret: impl Into<Secret>) -> Self {
-        self.identity.proof = Proof::Secret(secret.into());
+        self.identity.proof = ClientProof::Secret(secret.into());
         self
     }
 
     /// It proves who it is with a signature (`private_key_jwt`).
     pub fn with_key(mut self, key: SigningKey) -> Self {
-        self.identity.proof = Proof::Key(Arc::new(key));
+        self.identity.proof = ClientProof::Key(Arc::new(key));
         self
     }
 
@@ -76,16 +76,16 @@ impl Registered {
 
 /// An id and what proves it.
 #[derive(Clone, Debug)]
-pub(crate) struct Identity {
+pub(crate) struct ClientIdentity {
     pub(crate) client_id: String,
-    pub(crate) proof: Proof,
+    pub(crate) proof: ClientProof,
     /// How the password is to be sent, if it was agreed on when registering.
     pub(crate) method: Option<Method>,
 }
 
 /// What proves who a client is.
 #[derive(Clone)]
-pub(crate) enum Proof {
+pub(crate) enum ClientProof {
     /// Nothing: a public client.
     None,
     Secret(Secret),
@@ -116,7 +116,7 @@ impl Method {
     }
 }
 
-impl Identity {
+impl ClientIdentity {
     /// Adds the proof to a request to a token endpoint.
     pub(crate) fn prove(
         &self,
@@ -126,10 +126,10 @@ impl Identity {
         now: Timestamp,
     ) -> Result<(), AuthError> {
         match &self.proof {
-            Proof::None => {
+            ClientProof::None => {
                 form.append_pair("client_id", &self.client_id);
             }
-            Proof::Secret(secret) => match self.method_at(server)? {
+            ClientProof::Secret(secret) => match self.method_at(server)? {
                 Method::Basic => {
                     headers.insert(AUTHORIZATION, self.basic(secret)?);
                 }
@@ -142,7 +142,7 @@ impl Identity {
                 }
             },
             // RFC 7523, 3: the assertion says who the client is, so the id is not repeated.
-            Proof::Key(key) => {
+            ClientProof::Key(key) => {
                 form.append_pair("client_assertion_type", ASSERTION_TYPE);
                 form.append_pair("client_assertion", &self.assertion(key, server, now)?);
             }
@@ -204,7 +204,7 @@ impl Identity {
     }
 }
 
-impl fmt::Debug for Proof {
+impl fmt::Debug for ClientProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::None => "None",

@@ -23,6 +23,7 @@ mod identity;
 mod keeping;
 mod metadata;
 mod oauth;
+mod obtain;
 mod passage;
 mod pkce;
 mod random;

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use turnbuckle_transport::http::client::{Address, AgentSettings};
 
 use super::challenge::Wanted;
-use super::engine::Cause;
+use super::obtain::Cause;
 use super::passage::{Onlooker, Passage};
 use super::session::Session;
 use super::settings::{Grant, Offline, Settings};

@@ -6,7 +6,7 @@ use turnbuckle_transport::http::client::Address;
 
 use super::clock::Timestamp;
 use super::fetch::Fetcher;
-use super::identity::{Identity, Method, Proof};
+use super::identity::{ClientIdentity, ClientProof, Method};
 use super::metadata::AuthorizationServer;
 use super::token_answer::refusal;
 use super::{AuthError, Problem, Step};
@@ -34,16 +34,16 @@ impl Registration {
             && self.redirect_uris.iter().any(|own| own == redirect_uri)
     }
 
-    pub(crate) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> ClientIdentity {
         let method = self
             .token_endpoint_auth_method
             .as_deref()
             .and_then(Method::parse);
-        Identity {
+        ClientIdentity {
             client_id: self.client_id.clone(),
             proof: match &self.client_secret {
-                Some(secret) => Proof::Secret(secret.clone()),
-                None => Proof::None,
+                Some(secret) => ClientProof::Secret(secret.clone()),
+                None => ClientProof::None,
             },
             method,
         }

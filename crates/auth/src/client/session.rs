@@ -10,21 +10,22 @@ use turnbuckle_transport::http::client::{Address, HeaderMap, HeaderValue};
 
 use super::challenge::Wanted;
 use super::clock::Timestamp;
-use super::engine::{Cause, Engine};
+use super::engine::Engine;
+use super::obtain::Cause;
 use super::settings::{Grant, Settings};
-use super::tokens::Tokens;
+use super::tokens::{TokenState, Tokens};
 use super::{AuthError, Problem, Step};
 
 /// The tokens for one server. Dropping it ends a sign-in that is under way.
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SessionState>>,
     running: Mutex<Option<Running>>,
     loaded: OnceCell<()>,
 }
 
 #[derive(Default)]
-struct State {
+struct SessionState {
     current: Option<Current>,
     /// What the last refusal said, for tokens that expire before the next one.
     wanted: Wanted,
@@ -35,18 +36,7 @@ struct State {
 pub(crate) struct Current {
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) header: HeaderValue,
-    pub(crate) standing: Standing,
-}
-
-/// What is known about tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// They were just granted. If these are refused, others would be too.
-    New,
-    /// They were just renewed. If these are refused, others may have to be granted.
-    Renewed,
-    /// The server has taken them, or somebody else has brought them.
-    Tried,
+    pub(crate) state: TokenState,
 }
 
 /// Tokens are being got.
@@ -103,7 +93,7 @@ impl Session {
             let Some((tokens, wanted)) = self.engine.kept_last().await else {
                 return;
             };
-            let Ok(current) = Current::new(tokens, Standing::Tried) else {
+            let Ok(current) = Current::new(tokens, TokenState::Tried) else {
                 return;
             };
             let mut state = self.state.lock();
@@ -116,7 +106,7 @@ impl Session {
     /// The server has taken a request.
     pub(crate) fn succeeded(&self) {
         if let Some(current) = &mut self.state.lock().current {
-            current.standing = Standing::Tried;
+            current.state = TokenState::Tried;
         }
     }
 
@@ -151,7 +141,7 @@ impl Session {
         let old = self.current().map(|current| current.tokens);
         let task = tokio::spawn(async move {
             let got = engine.obtain(cause, &wanted, old.as_deref()).await;
-            let current = got.and_then(|(tokens, standing)| Current::new(tokens, standing));
+            let current = got.and_then(|(tokens, state)| Current::new(tokens, state));
             let outcome = current.map(|current| {
                 let mut state = state.lock();
                 state.current = Some(current);
@@ -173,17 +163,17 @@ impl Session {
 }
 
 impl Current {
-    fn new(tokens: Tokens, standing: Standing) -> Result<Self, AuthError> {
+    fn new(tokens: Tokens, state: TokenState) -> Result<Self, AuthError> {
         Ok(Self {
             header: tokens.header()?,
             tokens: Arc::new(tokens),
-            standing,
+            state,
         })
     }
 
     /// What was just got is tried once, however short its life: others would live no longer.
     fn is_usable(&self, now: Timestamp) -> bool {
-        self.standing != Standing::Tried || !self.tokens.is_expired(now)
+        self.state != TokenState::Tried || !self.tokens.is_expired(now)
     }
 
     pub(crate) fn were_sent(&self, sent: &HeaderMap) -> bool {

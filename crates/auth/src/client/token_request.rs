@@ -8,7 +8,7 @@ use turnbuckle_transport::http::client::{Address, HeaderMap, Method};
 use super::clock::Timestamp;
 use super::dpop::{self, ProofKey};
 use super::engine::{Asked, Engine};
-use super::identity::Identity;
+use super::identity::ClientIdentity;
 use super::metadata::AuthorizationServer;
 use super::token_answer::TokenAnswer;
 use super::tokens::{Request, Tokens};
@@ -21,7 +21,7 @@ const MAX_TRIES: usize = 2;
 pub(crate) struct TokenRequest<'a> {
     pub(crate) step: Step,
     pub(crate) server: &'a AuthorizationServer,
-    pub(crate) identity: Option<&'a Identity>,
+    pub(crate) identity: Option<&'a ClientIdentity>,
     pub(crate) key: Option<&'a Arc<ProofKey>>,
     pub(crate) form: &'a [(&'a str, &'a str)],
 }
@@ -31,7 +31,7 @@ impl Engine {
     pub(crate) async fn tokens(
         &self,
         asked: &Asked<'_>,
-        identity: Option<&Identity>,
+        identity: Option<&ClientIdentity>,
         grant: &[(&str, &str)],
     ) -> Result<Tokens, AuthError> {
         let scopes = asked.scopes.to_string();

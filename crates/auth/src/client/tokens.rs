@@ -57,6 +57,17 @@ struct Kept {
     key: Option<Secret>,
 }
 
+/// What is known about tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenState {
+    /// They were just granted. If these are refused, others would be too.
+    New,
+    /// They were just renewed. If these are refused, others may have to be granted.
+    Renewed,
+    /// The server has taken them, or somebody else has brought them.
+    Tried,
+}
+
 impl Tokens {
     /// What an answer brought.
     ///

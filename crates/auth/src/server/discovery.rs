@@ -3,12 +3,12 @@
 use serde_json::Value;
 use turnbuckle_transport::http::client::Address;
 
-use super::{fetch::Fetcher, verify::VerifyError};
+use super::{fetch::IssuerFetcher, verify::VerifyError};
 use crate::issuer_metadata;
 
 /// Finds an endpoint in the issuer's metadata.
 pub(super) async fn endpoint(
-    fetcher: &Fetcher,
+    fetcher: &IssuerFetcher,
     issuer: &str,
     member: &str,
 ) -> Result<Address, VerifyError> {

@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 256 * 1024;
 
 /// Sends requests to one issuer.
 #[derive(Debug)]
-pub(super) struct Fetcher {
+pub(super) struct IssuerFetcher {
     settings: AgentSettings,
     plain: Plain,
     agents: [OnceLock<Agent>; 2],
@@ -31,7 +31,7 @@ pub(super) enum Plain {
     Anywhere,
 }
 
-impl Fetcher {
+impl IssuerFetcher {
     pub(super) fn new(settings: AgentSettings, plain: Plain) -> Self {
         // Credentials and trust are for whom they were meant for.
         let settings = settings.without_redirects();
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn only_this_machine_is_asked_without_tls() {
         let allows = |plain, text| {
-            let fetcher = Fetcher::new(AgentSettings::new(), plain);
+            let fetcher = IssuerFetcher::new(AgentSettings::new(), plain);
             fetcher.allows(&Address::parse(text).unwrap())
         };
         for fine in ["https://a.example", "http://127.0.0.1:1", "http://[::1]/x"] {

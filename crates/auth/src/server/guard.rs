@@ -6,6 +6,7 @@ use super::{
     challenge::Scheme,
     clock::Clock,
     dpop::{ALGORITHMS, Binding, Proofs, WINDOW},
+    guard_error::{GuardError, MIN_SECRET_BYTES},
     issuer::{Issuer, LiveIssuer},
     live::{Inner, LiveGuard},
     memory::Memory,
@@ -17,9 +18,6 @@ use super::{
     scopes::{self, Hierarchy},
 };
 use crate::jose::Algorithm;
-
-/// Bytes of a secret for nonces, at the least.
-const MIN_SECRET_BYTES: usize = 16;
 
 /// A guard being written: say which server it is for and whose tokens are good, then build it.
 ///
@@ -59,48 +57,6 @@ impl std::fmt::Debug for NonceSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("NonceSource")
     }
-}
-
-/// Why a guard cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GuardError {
-    /// The resource is no URL.
-    #[error("the resource `{resource}` is not the URL of this server: {reason}")]
-    Resource {
-        /// What was given.
-        resource: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Nobody issues tokens.
-    #[error("the guard has no issuer: say whose tokens are good with `Guard::issuer`")]
-    NoIssuer,
-    /// An issuer cannot be used.
-    #[error("the issuer `{issuer}` cannot be used: {reason}")]
-    Issuer {
-        /// Its URL.
-        issuer: String,
-        /// Why.
-        reason: String,
-    },
-    /// An issuer is there twice.
-    #[error("the issuer `{0}` is there twice: which of the two would verify its tokens?")]
-    SameIssuer(String),
-    /// A scope is none.
-    #[error("`{0}` is no scope: scopes are words without blanks and quotes")]
-    Scope(String),
-    /// A scope is not this server's business.
-    #[error(
-        "`offline_access` is between clients and authorization servers: servers do not ask for it"
-    )]
-    OfflineAccess,
-    /// The secret can be guessed.
-    #[error("a secret for nonces has at least {MIN_SECRET_BYTES} random bytes")]
-    WeakSecret,
-    /// The machine has no randomness.
-    #[error("there is no randomness to make nonces of")]
-    NoRandomness,
 }
 
 impl Guard {
@@ -310,10 +266,10 @@ mod tests {
                 Guard::new("https://h.example/#a").issuer("https://i.example"),
                 "fragment",
             ),
-            (guard().issuer("https://i.example"), "twice"),
+            (guard().issuer("https://i.example"), "duplicate issuer"),
             (guard().issuer("http://i.example"), "TLS"),
             (guard().issuer("i.example"), "begins with"),
-            (guard().scopes(["a b"]), "no scope"),
+            (guard().scopes(["a b"]), "not a scope"),
             (guard().scopes(["offline_access"]), "between clients"),
             (
                 guard().scopes_supported(["offline_access"]),

@@ -11,7 +11,7 @@ use turnbuckle_transport::http::client::Address;
 
 use super::{
     discovery,
-    fetch::Fetcher,
+    fetch::IssuerFetcher,
     verify::{Claims, VerifyError},
 };
 
@@ -45,7 +45,7 @@ impl Introspection {
     /// The claims of a token, if it is active.
     pub(super) async fn ask(
         &self,
-        fetcher: &Fetcher,
+        fetcher: &IssuerFetcher,
         issuer: &str,
         token: &str,
     ) -> Result<Claims, VerifyError> {
@@ -77,7 +77,7 @@ impl Introspection {
         }
     }
 
-    async fn address(&self, fetcher: &Fetcher, issuer: &str) -> Result<Address, VerifyError> {
+    async fn address(&self, fetcher: &IssuerFetcher, issuer: &str) -> Result<Address, VerifyError> {
         if let Some(address) = &self.given {
             return Ok(address.clone());
         }

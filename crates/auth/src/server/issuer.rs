@@ -6,8 +6,8 @@ use turnbuckle_transport::http::client::{Address, AgentSettings};
 
 use super::{
     claims::{Expiry, Rules, Verified},
-    fetch::{Fetcher, Plain},
-    guard::GuardError,
+    fetch::{IssuerFetcher, Plain},
+    guard_error::GuardError,
     introspection::Introspection,
     keys::{Keys, Place},
     resource::Resource,
@@ -42,13 +42,13 @@ pub struct Issuer {
     audiences: Vec<String>,
     algorithms: Vec<Algorithm>,
     scope_claims: Vec<String>,
-    proof: Proof,
+    verification: Verification,
     agent: AgentSettings,
     plain: Plain,
     believed_for: Option<Duration>,
 }
 
-enum Proof {
+enum Verification {
     Discovered,
     KeysAt(String),
     Keys(JwkSet),
@@ -68,7 +68,7 @@ impl Issuer {
             audiences: Vec::new(),
             algorithms: Algorithm::ALL.to_vec(),
             scope_claims: vec!["scope".into(), "scp".into()],
-            proof: Proof::Discovered,
+            verification: Verification::Discovered,
             agent: AgentSettings::new(),
             plain: Plain::Loopback,
             believed_for: None,
@@ -97,20 +97,20 @@ impl Issuer {
 
     /// Fetches keys from this URL, and looks at no metadata.
     pub fn keys_at(mut self, url: impl Into<String>) -> Self {
-        self.proof = Proof::KeysAt(url.into());
+        self.verification = Verification::KeysAt(url.into());
         self
     }
 
     /// Uses these keys, and fetches none.
     pub fn keys(mut self, keys: JwkSet) -> Self {
-        self.proof = Proof::Keys(keys);
+        self.verification = Verification::Keys(keys);
         self
     }
 
     /// Asks the issuer about each token (RFC 7662), at the endpoint that its metadata names, as
     /// this client. For tokens that are no JWTs, and where a revoked token must end soon.
     pub fn introspect(mut self, client_id: impl Into<String>, secret: impl Into<String>) -> Self {
-        self.proof = Proof::Introspection {
+        self.verification = Verification::Introspection {
             at: None,
             client_id: client_id.into(),
             secret: secret.into(),
@@ -125,7 +125,7 @@ impl Issuer {
         client_id: impl Into<String>,
         secret: impl Into<String>,
     ) -> Self {
-        self.proof = Proof::Introspection {
+        self.verification = Verification::Introspection {
             at: Some(url.into()),
             client_id: client_id.into(),
             secret: secret.into(),
@@ -135,7 +135,7 @@ impl Issuer {
 
     /// Verifies tokens in a way of your own.
     pub fn verify(mut self, verify: impl Verify) -> Self {
-        self.proof = Proof::Own(Arc::new(verify));
+        self.verification = Verification::Own(Arc::new(verify));
         self
     }
 
@@ -165,7 +165,7 @@ impl Issuer {
             issuer: self.url.clone(),
             reason: format!("`{url}`: {reason}"),
         };
-        let fetcher = Fetcher::new(self.agent, self.plain);
+        let fetcher = IssuerFetcher::new(self.agent, self.plain);
         let address = |url: &str| {
             let address = Address::parse(url).map_err(|error| bad(url, &error.to_string()))?;
             if !fetcher.allows(&address) {
@@ -174,17 +174,17 @@ impl Issuer {
             Ok(address)
         };
         address(&self.url)?;
-        let (how, believed_for) = match self.proof {
-            Proof::Discovered => (How::Keys(Keys::new(Place::Discovered)), SIGNED_FOR),
-            Proof::KeysAt(url) => {
+        let (how, believed_for) = match self.verification {
+            Verification::Discovered => (How::Keys(Keys::new(Place::Discovered)), SIGNED_FOR),
+            Verification::KeysAt(url) => {
                 let place = Place::At(address(&url)?);
                 (How::Keys(Keys::new(place)), SIGNED_FOR)
             }
-            Proof::Keys(keys) => {
+            Verification::Keys(keys) => {
                 let place = Place::Given(Arc::new(keys));
                 (How::Keys(Keys::new(place)), SIGNED_FOR)
             }
-            Proof::Introspection {
+            Verification::Introspection {
                 at,
                 client_id,
                 secret,
@@ -193,7 +193,7 @@ impl Issuer {
                 let asking = Introspection::new(client_id, secret, at);
                 (How::Introspection(asking), TOLD_FOR)
             }
-            Proof::Own(own) => (How::Own(own), TOLD_FOR),
+            Verification::Own(own) => (How::Own(own), TOLD_FOR),
         };
         Ok(LiveIssuer {
             url: self.url,
@@ -237,7 +237,7 @@ pub(super) struct LiveIssuer {
     /// Seconds.
     pub(super) believed_for: u64,
     how: How,
-    fetcher: Fetcher,
+    fetcher: IssuerFetcher,
 }
 
 enum How {

@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::Address;
 
-use super::{discovery, fetch::Fetcher, verify::VerifyError};
+use super::{discovery, fetch::IssuerFetcher, verify::VerifyError};
 use crate::jose::{Algorithm, JwkSet, Jws};
 
 /// Seconds for which keys are used without asking again. Issuers publish a new key well before they
@@ -41,13 +41,13 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Keys {
     place: Place,
-    state: Mutex<State>,
+    state: Mutex<KeysState>,
     /// One asks, the others wait for what it gets.
     turn: Semaphore,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct KeysState {
     keys: Option<Arc<JwkSet>>,
     fetched: u64,
     tried: Option<u64>,
@@ -71,7 +71,7 @@ impl Keys {
     /// Keys among which is one that may have signed this token, if the issuer has it.
     pub(super) async fn for_token(
         &self,
-        fetcher: &Fetcher,
+        fetcher: &IssuerFetcher,
         issuer: &str,
         token: &Jws<'_>,
         algorithm: Algorithm,
@@ -109,7 +109,7 @@ impl Keys {
 
     async fn fetch(
         &self,
-        fetcher: &Fetcher,
+        fetcher: &IssuerFetcher,
         issuer: &str,
         now: u64,
     ) -> Result<Arc<JwkSet>, VerifyError> {
@@ -143,7 +143,11 @@ impl Keys {
         }
     }
 
-    async fn ask(&self, fetcher: &Fetcher, issuer: &str) -> Result<(Address, JwkSet), VerifyError> {
+    async fn ask(
+        &self,
+        fetcher: &IssuerFetcher,
+        issuer: &str,
+    ) -> Result<(Address, JwkSet), VerifyError> {
         let known = self.state.lock().address.clone();
         let address = match (&self.place, known) {
             (Place::At(address), _) => address.clone(),
@@ -158,7 +162,7 @@ impl Keys {
     }
 }
 
-impl State {
+impl KeysState {
     /// What holds for somebody who waited since the issuer had been asked `before` times, or who
     /// comes right after a failure: all of them asking one after the other would take for ever.
     fn settled(&self, before: u64, now: u64) -> Option<Result<Arc<JwkSet>, VerifyError>> {

@@ -33,6 +33,7 @@ mod discovery;
 mod dpop;
 mod fetch;
 mod guard;
+mod guard_error;
 mod identity;
 mod introspection;
 mod issuer;
@@ -47,7 +48,8 @@ mod resource;
 mod scopes;
 mod verify;
 
-pub use guard::{Guard, GuardError};
+pub use guard::Guard;
+pub use guard_error::GuardError;
 pub use identity::Identity;
 pub use issuer::Issuer;
 pub use live::LiveGuard;

@@ -9,7 +9,7 @@ use super::super::authorization_response::{self, Naming};
 use super::super::clock::Timestamp;
 use super::super::discovery::Way;
 use super::super::engine::{Asked, Engine};
-use super::super::identity::{Identity, Proof};
+use super::super::identity::{ClientIdentity, ClientProof};
 use super::super::metadata::AuthorizationServer;
 use super::super::pkce::Pkce;
 use super::super::registration::{Introduction, register};
@@ -91,7 +91,7 @@ impl Engine {
         server: &AuthorizationServer,
         redirect_uri: &str,
         asked: &Asked<'_>,
-    ) -> Result<Identity, AuthError> {
+    ) -> Result<ClientIdentity, AuthError> {
         if let Some(identity) = self.registered(server).await? {
             return Ok(identity);
         }
@@ -126,7 +126,7 @@ impl Engine {
     pub(super) async fn registered(
         &self,
         server: &AuthorizationServer,
-    ) -> Result<Option<Identity>, AuthError> {
+    ) -> Result<Option<ClientIdentity>, AuthError> {
         let Some(registered) = &self.settings.registered else {
             return Ok(None);
         };
@@ -153,7 +153,7 @@ impl Engine {
     pub(super) fn documented(
         &self,
         server: &AuthorizationServer,
-    ) -> Result<Option<Identity>, AuthError> {
+    ) -> Result<Option<ClientIdentity>, AuthError> {
         let Some(document) = &self.settings.document else {
             return Ok(None);
         };
@@ -170,11 +170,11 @@ impl Engine {
                     .rule("client-registration, \"Client ID Metadata Documents\""),
             );
         }
-        Ok(Some(Identity {
+        Ok(Some(ClientIdentity {
             client_id: document.clone(),
             proof: match &self.settings.document_key {
-                Some(key) => Proof::Key(key.clone()),
-                None => Proof::None,
+                Some(key) => ClientProof::Key(key.clone()),
+                None => ClientProof::None,
             },
             method: None,
         }))

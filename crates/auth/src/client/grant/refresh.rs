@@ -4,11 +4,10 @@ use turnbuckle_transport::http::client::BoxError;
 
 use super::super::clock::Timestamp;
 use super::super::engine::Engine;
-use super::super::identity::Identity;
+use super::super::identity::ClientIdentity;
 use super::super::metadata::AuthorizationServer;
-use super::super::session::Standing;
 use super::super::token_request::TokenRequest;
-use super::super::tokens::{Request, Tokens};
+use super::super::tokens::{Request, TokenState, Tokens};
 use super::super::{AuthError, Problem, Step};
 
 impl Engine {
@@ -20,7 +19,7 @@ impl Engine {
         &self,
         old: &Tokens,
         server: &AuthorizationServer,
-    ) -> Result<Option<(Tokens, Standing)>, AuthError> {
+    ) -> Result<Option<(Tokens, TokenState)>, AuthError> {
         if old.refresh.is_none() {
             return Ok(None);
         }
@@ -31,13 +30,13 @@ impl Engine {
         if let Some(kept) = kept {
             if !kept.is_expired(Timestamp::now()) {
                 // Somebody else has renewed them meanwhile.
-                return Ok(Some((kept, Standing::Tried)));
+                return Ok(Some((kept, TokenState::Tried)));
             }
             let renewed = self.renew(&kept, server).await?;
-            return Ok(renewed.map(|tokens| (tokens, Standing::Renewed)));
+            return Ok(renewed.map(|tokens| (tokens, TokenState::Renewed)));
         }
         let renewed = self.renew(old, server).await?;
-        Ok(renewed.map(|tokens| (tokens, Standing::Renewed)))
+        Ok(renewed.map(|tokens| (tokens, TokenState::Renewed)))
     }
 
     async fn renew(
@@ -106,7 +105,7 @@ impl Engine {
         &self,
         old: &Tokens,
         server: &AuthorizationServer,
-    ) -> Result<Option<Identity>, AuthError> {
+    ) -> Result<Option<ClientIdentity>, AuthError> {
         let mut own = self.registered(server).await?;
         if own.is_none() {
             own = self.documented(server)?;

@@ -1,0 +1,186 @@
+//! The way from a refusal to tokens, for one server.
+
+use std::sync::Arc;
+
+use super::challenge::Wanted;
+use super::clock::Timestamp;
+use super::discovery::{Discovered, discover};
+use super::dpop::ProofKey;
+use super::engine::{Asked, Engine};
+use super::settings::{Grant, Offline};
+use super::tokens::{TokenState, Tokens};
+use super::{AuthError, Dpop, Problem, Scopes, Step};
+
+/// Why tokens are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// There are none, or they were refused.
+    Refused,
+    /// They were renewed, and refused all the same.
+    RenewedInVain,
+    /// They are about to expire.
+    Expired,
+    /// They are not good for enough.
+    TooNarrow,
+}
+
+impl Engine {
+    /// Gets tokens, in place of `old` ones if there are any.
+    pub(crate) async fn obtain(
+        &self,
+        cause: Cause,
+        wanted: &Wanted,
+        old: Option<&Tokens>,
+    ) -> Result<(Tokens, TokenState), AuthError> {
+        self.settings.reach.check(Step::Use, &self.server)?;
+        // Each time anew: a server may have moved to another authorization server.
+        let found = discover(&self.fetcher, &self.server, wanted, self.known_issuer()).await?;
+        self.check_issuer(&found)?;
+        let kept = self.kept(&found).await;
+        // Tokens of another issuer are nothing to this one.
+        let old = old.filter(|old| old.issuer == found.server.issuer);
+        let got = match cause {
+            Cause::Refused | Cause::Expired => {
+                self.without_asking(&found, old, kept.as_ref()).await?
+            }
+            Cause::RenewedInVain | Cause::TooNarrow => None,
+        };
+        let (tokens, state) = match got {
+            Some(got) => got,
+            None if cause == Cause::Expired && matches!(self.settings.grant, Grant::Code) => {
+                // Nobody is asked ahead of time: the server may want something else by now.
+                let reason = "there is nothing to renew the tokens with";
+                let problem = Problem::Missing(reason.to_owned());
+                return Err(AuthError::new(Step::Refresh, problem).at(&self.server));
+            }
+            None => {
+                let tokens = self.grant(&found, wanted, old.or(kept.as_ref())).await?;
+                (tokens, TokenState::New)
+            }
+        };
+        if state == TokenState::New {
+            self.keep_granted(&tokens).await;
+        }
+        // Others are where they were found, or were saved under the hold they were renewed under:
+        // by now another process may have put newer ones in their place.
+        self.point_to(&tokens, wanted).await;
+        Ok((tokens, state))
+    }
+
+    /// The issuer that tokens have to come from, if there is one.
+    fn known_issuer(&self) -> Option<&str> {
+        let registered = self.settings.registered.as_ref();
+        let registered = registered.and_then(|registered| registered.issuer.as_deref());
+        self.settings.issuer.as_deref().or(registered)
+    }
+
+    /// A server without metadata names its authorization server by being it.
+    fn check_issuer(&self, found: &Discovered) -> Result<(), AuthError> {
+        match self.settings.issuer.as_deref() {
+            Some(issuer) if issuer != found.server.issuer => {
+                let problem = Problem::Mismatch {
+                    what: "the authorization server",
+                    expected: issuer.to_owned(),
+                    found: super::error::shown(&found.server.issuer),
+                };
+                Err(AuthError::new(Step::ServerMetadata, problem)
+                    .at(&self.server)
+                    .hint("nothing was sent there; change `OAuth::issuer` if the server has moved"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tokens that somebody else has brought, or that a refresh token brings.
+    async fn without_asking(
+        &self,
+        found: &Discovered,
+        old: Option<&Tokens>,
+        kept: Option<&Tokens>,
+    ) -> Result<Option<(Tokens, TokenState)>, AuthError> {
+        let is_other = |kept: &&Tokens| old.is_none_or(|old| old.access != kept.access);
+        if let Some(kept) = kept.filter(is_other)
+            && !kept.is_expired(Timestamp::now())
+        {
+            // Another process has signed in, or this one has just begun.
+            return Ok(Some((kept.clone(), TokenState::Tried)));
+        }
+        match old.or(kept) {
+            Some(old) => self.refresh(old, &found.server).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn grant(
+        &self,
+        found: &Discovered,
+        wanted: &Wanted,
+        old: Option<&Tokens>,
+    ) -> Result<Tokens, AuthError> {
+        let scopes = self.scopes(found, wanted, old);
+        let key = self.key(found, wanted, old)?;
+        let asked = Asked {
+            found,
+            scopes: &scopes,
+            key: key.as_ref(),
+        };
+        let tokens = match &self.settings.grant {
+            Grant::Code => self.authorization_code(&asked).await?,
+            Grant::ClientCredentials => self.client_credentials(&asked).await?,
+            Grant::Enterprise(enterprise) => self.enterprise(&asked, enterprise).await?,
+            Grant::Workload(assertion) => self.workload(&asked, &**assertion).await?,
+        };
+        if self.settings.dpop == Dpop::Required && tokens.key.is_none() {
+            let problem = Problem::Unsupported("the token is not bound to a key".to_owned());
+            return Err(AuthError::new(Step::Token, problem).rule("RFC 9449, 5"));
+        }
+        Ok(tokens)
+    }
+
+    /// A11 and A13: what the refusal names, else what the resource publishes, else nothing; together
+    /// with what was asked for before.
+    fn scopes(&self, found: &Discovered, wanted: &Wanted, old: Option<&Tokens>) -> Scopes {
+        let told = wanted.scope.as_ref().or(found.scopes.as_ref());
+        let mut scopes = old.map(|old| old.requested.clone()).unwrap_or_default();
+        if let Some(told) = told {
+            scopes = scopes.union(told);
+        }
+        scopes = scopes.union(&self.settings.scopes);
+        let is_offered = found.server.lists_scope("offline_access");
+        let is_wanted = self.settings.offline == Offline::Ask && !scopes.is_empty();
+        // Alone it would stand in place of what the server gives to those who ask for nothing.
+        if matches!(self.settings.grant, Grant::Code) && is_offered && is_wanted {
+            return scopes.with("offline_access");
+        }
+        scopes
+    }
+
+    /// The key that tokens are to be bound to, if they are.
+    fn key(
+        &self,
+        found: &Discovered,
+        wanted: &Wanted,
+        old: Option<&Tokens>,
+    ) -> Result<Option<Arc<ProofKey>>, AuthError> {
+        let is_asked = wanted.takes_dpop || found.takes_dpop || found.wants_dpop;
+        let is_needed = self.settings.dpop == Dpop::Required
+            || found.wants_dpop
+            || (wanted.takes_dpop && !wanted.takes_bearer);
+        match self.settings.dpop {
+            Dpop::Never => Ok(None),
+            Dpop::WhenAsked if !is_asked => Ok(None),
+            _ if found.server.takes_dpop() => match old.and_then(|old| old.key.clone()) {
+                Some(key) => Ok(Some(key)),
+                None => Ok(Some(Arc::new(ProofKey::generate()?))),
+            },
+            _ if !is_needed => Ok(None),
+            _ => {
+                let reason = "the authorization server does not bind tokens to ES256 keys";
+                let problem = Problem::Unsupported(reason.to_owned());
+                Err(AuthError::new(Step::ServerMetadata, problem)
+                    .at(&self.server)
+                    .rule("RFC 9449, 5.1, `dpop_signing_alg_values_supported`"))
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Why a guard cannot be built.
+
+/// Bytes of a secret for nonces, at the least.
+pub(super) const MIN_SECRET_BYTES: usize = 16;
+
+/// Why a guard cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GuardError {
+    /// The resource is not a URL.
+    #[error("the resource `{resource}` is not the URL of this server: {reason}")]
+    Resource {
+        /// What was given.
+        resource: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nobody issues tokens.
+    #[error("the guard has no issuer: say whose tokens are good with `Guard::issuer`")]
+    NoIssuer,
+    /// An issuer cannot be used.
+    #[error("the issuer `{issuer}` cannot be used: {reason}")]
+    Issuer {
+        /// Its URL.
+        issuer: String,
+        /// Why.
+        reason: String,
+    },
+    /// Two issuers have the same URL.
+    #[error("duplicate issuer `{0}`; remove one")]
+    SameIssuer(String),
+    /// Not a valid scope token.
+    #[error("`{0}` is not a scope: scopes are words without blanks and quotes")]
+    Scope(String),
+    /// A scope is not this server's business.
+    #[error(
+        "`offline_access` is between clients and authorization servers: servers do not ask for it"
+    )]
+    OfflineAccess,
+    /// The secret can be guessed.
+    #[error("a secret for nonces has at least {MIN_SECRET_BYTES} random bytes")]
+    WeakSecret,
+    /// The operating system gave no random bytes.
+    #[error("could not get random bytes for nonces from the operating system")]
+    NoRandomness,
+}
