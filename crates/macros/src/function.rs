@@ -11,6 +11,7 @@ use crate::{
     kind::Kind,
     mistakes::Mistakes,
     parameter::Parameter,
+    rules,
     settings::Settings,
     signature,
 };
@@ -39,6 +40,7 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: &TokenStream) -> To
         &mut function.sig,
         &mut mistakes,
     );
+    rules::check(&handler, &mut mistakes);
     let root = handler.root(None);
     match mistakes.into_compile_errors() {
         None => {

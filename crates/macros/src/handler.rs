@@ -15,7 +15,6 @@ use crate::{
     mistakes::Mistakes,
     name,
     parameter::{self, Extractor, Parameter},
-    rules,
     settings::{self, Settings},
     type_path::opaque_in,
 };
@@ -31,7 +30,8 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// Reads a function and takes off its parameters what only we understand.
+    /// Reads a function and takes off its parameters what only we understand. What must hold
+    /// between its parts is left to `rules`.
     pub(crate) fn read(
         kind: Kind,
         settings: Settings,
@@ -54,16 +54,14 @@ impl Handler {
             ReturnType::Default => parse_quote!(()),
             ReturnType::Type(_, ty) => (**ty).clone(),
         };
-        let handler = Self {
+        Self {
             kind,
             settings,
             name,
             about,
             parameters,
             output,
-        };
-        rules::check(&handler, mistakes);
-        handler
+        }
     }
 
     pub(crate) fn kind(&self) -> Kind {

@@ -11,7 +11,7 @@ use crate::{
     handler::{Handler, local},
     kind::Kind,
     mistakes::Mistakes,
-    self_type,
+    rules, self_type,
     settings::{self, Settings},
     signature::{self, Receiver},
 };
@@ -86,6 +86,7 @@ impl Method {
             &mut function.sig,
             mistakes,
         );
+        rules::check(&handler, mistakes);
         // Handlers are async, methods and owners of their arguments by contract, not by choice.
         // First in line, so that the method's own lint levels win.
         function.attrs.insert(

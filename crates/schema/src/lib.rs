@@ -32,17 +32,14 @@
 //! ```
 
 mod check;
-mod closest;
 mod coerce;
 mod compile;
-mod describe;
 mod dialect;
 mod equal;
 mod error;
 mod example;
 mod explain;
 mod format;
-mod keyword;
 mod kind;
 pub mod limits;
 mod nearest;
@@ -50,8 +47,8 @@ mod node;
 mod number;
 mod pattern;
 mod plain;
+mod pointer;
 mod reference;
-mod run;
 mod schema;
 mod settings;
 mod shown;

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::check::check;
+use crate::check::{Collected, Place, Run, check};
 use crate::compile::{Compiled, compile};
 use crate::dialect::Dialect;
 use crate::error::SchemaError;
 use crate::node::NodeId;
 use crate::pattern;
-use crate::run::{Collected, Place, Run};
 use crate::settings::Settings;
 use crate::violation::Violation;
 

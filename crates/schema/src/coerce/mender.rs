@@ -5,11 +5,10 @@ use std::ops::ControlFlow;
 use serde_json::{Map, Value};
 
 use super::{Coercion, scalar};
+use crate::check::{Place, Run};
 use crate::equal::same;
-use crate::keyword::{ArrayRules, InPlace, ObjectRules};
 use crate::kind::{self, Kinds};
-use crate::node::{Node, NodeId};
-use crate::run::{Place, Run};
+use crate::node::{ArrayRules, InPlace, Node, NodeId, ObjectRules};
 
 pub(super) struct Mender<'s> {
     run: Run<'s>,

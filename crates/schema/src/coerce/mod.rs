@@ -11,8 +11,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::check::Place;
 use crate::node::NodeId;
-use crate::run::Place;
 use crate::schema::Schema;
 
 /// One value that was read as another.

@@ -8,15 +8,16 @@ use serde_json::{Map, Value};
 
 use super::cycle;
 use super::index::{Index, Scope, Target};
-use super::pointer::measure;
 use crate::dialect::Dialect;
 use crate::error::SchemaError;
 use crate::format::Formats;
-use crate::keyword::{ArrayRules, InPlace, NumberRules, ObjectRules, TextRules, Unevaluated};
 use crate::kind::Kinds;
 use crate::limits::MAX_PATTERNS;
-use crate::node::{Node, NodeId};
+use crate::node::{
+    ArrayRules, InPlace, Node, NodeId, NumberRules, ObjectRules, TextRules, Unevaluated,
+};
 use crate::pattern::{self, Pattern};
+use crate::pointer::measure;
 use crate::settings::Settings;
 
 /// Values that one schema offers as examples of itself; one good one is enough.

@@ -2,8 +2,7 @@
 //! for the *members* of a value is a tree and ends with the value; one that does so for the value
 //! itself never ends.
 
-use crate::keyword::InPlace;
-use crate::node::{Node, NodeId};
+use crate::node::{InPlace, Node, NodeId};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visit {

@@ -6,13 +6,11 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::pointer;
 use crate::dialect::Dialect;
 use crate::error::SchemaError;
+use crate::node::ResourceId;
+use crate::pointer;
 use crate::reference::{percent_decoded, pointer_tokens, resolve, split_fragment};
-
-/// The number of a schema resource: the document itself, or a part of it that has an `$id`.
-pub(crate) type ResourceId = u32;
 
 /// What a schema inherits from where it stands.
 #[derive(Clone, Copy, Debug)]

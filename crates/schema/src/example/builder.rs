@@ -6,11 +6,10 @@ use std::ops::ControlFlow;
 use serde_json::{Map, Value};
 
 use super::scalar;
-use crate::keyword::InPlace;
+use crate::check::{Place, Run};
 use crate::kind::Kinds;
 use crate::limits::{MAX_EXAMPLE_DEPTH, MAX_EXAMPLE_VALUES};
-use crate::node::{Node, NodeId};
-use crate::run::{Place, Run};
+use crate::node::{InPlace, Node, NodeId};
 
 pub(crate) struct Builder<'r, 's> {
     run: &'r mut Run<'s>,
@@ -179,7 +178,7 @@ impl<'r, 's> Builder<'r, 's> {
         Some(Value::Object(members))
     }
 
-    fn member(&mut self, name: &str, rules: &[&'s crate::keyword::ObjectRules]) -> Option<Value> {
+    fn member(&mut self, name: &str, rules: &[&'s crate::node::ObjectRules]) -> Option<Value> {
         let mut schemas = Vec::new();
         for rules in rules {
             let known = rules.schemas(self.run, name);

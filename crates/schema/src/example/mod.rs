@@ -8,9 +8,9 @@ mod scalar;
 pub(crate) use builder::Builder;
 use serde_json::Value;
 
+use crate::check::Place;
 use crate::limits::MAX_EXAMPLE_TRIES;
 use crate::node::NodeId;
-use crate::run::Place;
 use crate::schema::Schema;
 
 /// A valid example for a schema document; `None` if the document is no schema, or none was found.

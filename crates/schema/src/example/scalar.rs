@@ -2,12 +2,11 @@
 
 use serde_json::{Number, Value};
 
-use crate::keyword::{NumberRules, TextRules};
+use crate::check::{Place, Run, Verdict};
 use crate::kind::Kinds;
 use crate::limits::MAX_EXAMPLE_CHARS;
-use crate::node::Node;
+use crate::node::{Node, NumberRules, TextRules};
 use crate::number::Num;
-use crate::run::{Place, Run, Verdict};
 use crate::violation::Keyword;
 
 /// What stands for any string.
@@ -88,13 +87,13 @@ fn placeholder(least: usize, most: usize, nth: usize) -> String {
 fn candidates(rules: &[&NumberRules], nth: usize) -> impl Iterator<Item = Number> + use<> {
     let bounds: Vec<(Keyword, f64)> = rules
         .iter()
-        .flat_map(|rules| rules.bounds())
-        .filter_map(|bound| Some((bound.keyword(), bound.written().as_f64()?)))
+        .flat_map(|rules| rules.bounds.iter())
+        .filter_map(|bound| Some((bound.keyword, bound.written.as_f64()?)))
         .collect();
     let written: Vec<Number> = rules
         .iter()
-        .flat_map(|rules| rules.bounds())
-        .map(|bound| bound.written().clone())
+        .flat_map(|rules| rules.bounds.iter())
+        .map(|bound| bound.written.clone())
         .collect();
     let is_lower =
         |keyword: Keyword| matches!(keyword, Keyword::Minimum | Keyword::ExclusiveMinimum);

@@ -13,7 +13,7 @@ const FEW_BACKTRACKS: usize = 2_000;
 
 /// A pattern in the engine's own dialect.
 #[derive(Debug)]
-struct Compiled {
+struct CompiledPattern {
     regex: Regex,
     /// The same with [`MAX_BACKTRACKS`], for a string that needs them; made when one comes.
     patient: OnceLock<Option<Regex>>,
@@ -29,7 +29,7 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
     let regex = build(&emit::emit(&tree), FEW_BACKTRACKS)?;
     Ok(Pattern {
         source: source.into(),
-        engine: Box::new(Compiled {
+        engine: Box::new(CompiledPattern {
             regex,
             patient: OnceLock::new(),
         }),
@@ -37,7 +37,7 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
     })
 }
 
-impl Engine for Compiled {
+impl Engine for CompiledPattern {
     fn is_match(&self, text: &str) -> Result<bool, Exhausted> {
         self.regex.is_match(text).map_err(|_| Exhausted)
     }

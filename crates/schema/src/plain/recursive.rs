@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::compile::pointer;
+use crate::pointer;
 
 /// Replaces every copy of a definition outside of `$defs` by a reference to it.
 pub(super) fn fold(schema: &mut Value) {

@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Number, Value, json};
 
 use crate::example::Builder;
-use crate::keyword::InPlace;
-use crate::node::{Node, NodeId};
+use crate::node::{InPlace, Node, NodeId};
 use crate::number::Num;
 use crate::schema::Schema;
 use crate::violation::Keyword;
@@ -157,9 +156,9 @@ fn broken(node: &Node, valid: &Value) -> Vec<Value> {
     if let Some(rules) = &node.number {
         values.extend(
             rules
-                .bounds()
+                .bounds
                 .iter()
-                .flat_map(|bound| beyond(bound.keyword(), bound.written()).map(Value::Number)),
+                .flat_map(|bound| beyond(bound.keyword, &bound.written).map(Value::Number)),
         );
     }
     if let Some(rules) = &node.text {

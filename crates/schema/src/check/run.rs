@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use crate::compile::ResourceId;
+use super::apply::check;
 use crate::limits::{
     MAX_BACKTRACKS, MAX_INSTANCE_DEPTH, MAX_NESTED_SCHEMAS, MAX_STEPS, MAX_VIOLATIONS,
 };
-use crate::node::{Node, NodeId};
+use crate::node::{Node, NodeId, ResourceId};
 use crate::pattern::{Cost, Pattern};
+use crate::pointer;
 use crate::violation::{Keyword, Violation};
 
 /// Steps charged for one match of a pattern that may backtrack.
@@ -163,7 +164,7 @@ impl<'s> Run<'s> {
 
     /// Whether a value satisfies a node. Nothing is reported.
     pub(crate) fn holds(&mut self, id: NodeId, value: &Value, place: &Place<'_>) -> bool {
-        crate::check::check(self, id, value, place, &mut Verdict).is_continue()
+        check(self, id, value, place, &mut Verdict).is_continue()
     }
 
     fn stop<T>(&mut self, limit: Limit) -> ControlFlow<(), T> {
@@ -246,9 +247,9 @@ impl<'p> Place<'p> {
         let mut pointer = self.outer.map(Place::pointer).unwrap_or_default();
         match self.step {
             Step::Root => {}
-            Step::Name(name) => crate::compile::pointer::push(&mut pointer, name),
+            Step::Name(name) => pointer::push(&mut pointer, name),
             Step::Position(position) => {
-                crate::compile::pointer::push(&mut pointer, &position.to_string());
+                pointer::push(&mut pointer, &position.to_string());
             }
         }
         pointer

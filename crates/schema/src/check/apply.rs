@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use super::run::{Flow, Place, Report, Run};
 use crate::equal::same;
 use crate::node::{Node, NodeId};
-use crate::run::{Flow, Place, Report, Run};
 use crate::shown;
 use crate::violation::{Keyword, Violation};
 

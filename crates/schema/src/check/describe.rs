@@ -1,10 +1,9 @@
 //! A schema in a few words, for messages that must say what a branch or a contained item should be.
 
-use crate::keyword::InPlace;
+use super::run::Run;
 use crate::kind::Kinds;
 use crate::limits::MAX_LISTED;
-use crate::node::{Node, NodeId};
-use crate::run::Run;
+use crate::node::{InPlace, Node, NodeId};
 use crate::shown;
 
 /// Branches within branches that are described; beyond them the words help nobody.

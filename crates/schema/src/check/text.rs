@@ -1,55 +1,16 @@
-//! Keywords for strings: `minLength`, `maxLength`, `pattern`, and `format` where it is asserted.
+//! Checks a string.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::compile::Compiler;
-use crate::dialect::count;
-use crate::error::SchemaError;
-use crate::format::{Format, Formats};
-use crate::pattern::Pattern;
-use crate::run::{Flow, Place, Report, Run};
+use super::run::{Flow, Place, Report, Run};
+use crate::format::Formats;
+use crate::node::TextRules;
 use crate::shown;
 use crate::violation::{Keyword, Violation};
 
-#[derive(Debug)]
-pub(crate) struct TextRules {
-    pub(crate) least: u64,
-    pub(crate) most: Option<u64>,
-    pub(crate) pattern: Option<Arc<Pattern>>,
-    /// The format, known to us or not asserted at all.
-    pub(crate) format: Option<Format>,
-    formats: Formats,
-}
-
 impl TextRules {
-    pub(crate) fn read<'s>(
-        schema: &'s Map<String, Value>,
-        compiler: &mut Compiler<'s>,
-    ) -> Result<Option<Box<Self>>, SchemaError> {
-        let pattern = match schema.get("pattern").and_then(Value::as_str) {
-            Some(source) => Some(compiler.pattern(source)?),
-            None => None,
-        };
-        let rules = Self {
-            least: schema.get("minLength").and_then(count).unwrap_or(0),
-            most: schema.get("maxLength").and_then(count),
-            pattern,
-            format: schema
-                .get("format")
-                .and_then(Value::as_str)
-                .and_then(Format::named),
-            formats: compiler.formats(),
-        };
-        let is_empty = rules.least == 0
-            && rules.most.is_none()
-            && rules.pattern.is_none()
-            && rules.format.is_none();
-        Ok((!is_empty).then(|| Box::new(rules)))
-    }
-
     pub(crate) fn check<R: Report>(
         &self,
         run: &mut Run<'_>,

@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use crate::check::check;
+use super::apply::check;
+use super::run::{Collected, Flow, Place, Report, Run};
 use crate::nearest;
 use crate::node::NodeId;
-use crate::run::{Collected, Flow, Place, Report, Run};
 use crate::shown;
 use crate::violation::{Keyword, Violation};
 

@@ -1,24 +1,15 @@
-//! `unevaluatedProperties` and `unevaluatedItems`: schemas for what no other part of the schema has
-//! looked at. What has been looked at is worked out only where one of the two keywords stands, by
-//! going once more through the applicators beside it.
+//! Checks what no other part of a schema has looked at. What has been looked at is worked out only
+//! where `unevaluatedProperties` or `unevaluatedItems` stands, by going once more through the
+//! applicators beside it.
 
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
-use super::InPlace;
-use crate::check::check;
-use crate::compile::Compiler;
-use crate::dialect::Dialect;
-use crate::node::{Node, NodeId};
-use crate::run::{Flow, Place, Report, Run};
+use super::apply::check;
+use super::run::{Flow, Place, Report, Run};
+use crate::node::{InPlace, Node, NodeId, Unevaluated};
 use crate::violation::{Keyword, Violation};
-
-#[derive(Debug)]
-pub(crate) struct Unevaluated {
-    properties: Option<NodeId>,
-    items: Option<NodeId>,
-}
 
 /// Which members of an object, or items of an array, have been looked at. The first 64 need no
 /// allocation.
@@ -29,21 +20,6 @@ struct Marks {
 }
 
 impl Unevaluated {
-    pub(crate) fn read<'s>(
-        schema: &'s Map<String, Value>,
-        compiler: &mut Compiler<'s>,
-    ) -> Option<Box<Self>> {
-        if compiler.dialect() != Dialect::Draft202012 {
-            return None;
-        }
-        let mut node = |keyword: &str| schema.get(keyword).map(|inner| compiler.node(inner));
-        let rules = Self {
-            properties: node("unevaluatedProperties"),
-            items: node("unevaluatedItems"),
-        };
-        (rules.properties.is_some() || rules.items.is_some()).then(|| Box::new(rules))
-    }
-
     pub(crate) fn check<R: Report>(
         &self,
         run: &mut Run<'_>,
@@ -93,15 +69,6 @@ impl Unevaluated {
         match value {
             Value::Object(_) => self.properties.is_some(),
             _ => self.items.is_some(),
-        }
-    }
-
-    pub(crate) fn rename(&mut self, rename: impl Fn(NodeId) -> NodeId) {
-        for node in [&mut self.properties, &mut self.items]
-            .into_iter()
-            .flatten()
-        {
-            *node = rename(*node);
         }
     }
 }

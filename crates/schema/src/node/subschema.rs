@@ -1,29 +1,11 @@
-//! A schema after compilation: one node for each subschema, in one list, with references as
-//! numbers.
+//! One subschema after compilation.
 
 use serde_json::Value;
 
-use crate::compile::ResourceId;
-use crate::keyword::{ArrayRules, InPlace, NumberRules, ObjectRules, TextRules, Unevaluated};
+use super::{
+    ArrayRules, InPlace, NodeId, NumberRules, ObjectRules, ResourceId, TextRules, Unevaluated,
+};
 use crate::kind::Kinds;
-
-/// The number of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct NodeId(u32);
-
-impl NodeId {
-    /// The node of the document itself.
-    pub(crate) const ROOT: Self = Self(0);
-
-    pub(crate) fn new(position: usize) -> Self {
-        // A document has at most MAX_SCHEMA_VALUES values and a node for each at the most.
-        Self(u32::try_from(position).unwrap_or(u32::MAX))
-    }
-
-    pub(crate) fn position(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// One subschema. What is absent asserts nothing, and rules of one kind are not looked at for
 /// values of another.
