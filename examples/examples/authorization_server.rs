@@ -1,7 +1,7 @@
 //! An authorization server for tests and demos: everybody is signed in at once, and nothing is
 //! secret. `authorization_server ADDRESS` prints its issuer and listens until it is stopped.
 
-use turnbuckle_testing::authorization::AuthorizationServer;
+use turnbuckle_test_authorization::AuthorizationServer;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -12,7 +12,7 @@ use turnbuckle::{
     prelude::*,
     transport::http::Listener,
 };
-use turnbuckle_testing::authorization::AuthorizationServer;
+use turnbuckle_test_authorization::AuthorizationServer;
 
 /// Says who calls.
 #[tool(read_only)]

@@ -7,12 +7,9 @@
 //! | prove that handlers ask the same when they run again | all of these; [`reenter`] by itself |
 //! | see every message that passed | [`Recorded`] |
 //! | hold a server to a transcript | [`Transcript`] |
-//! | test against an authorization server that can be told to fail | `authorization`, with the feature of that name |
 //!
 //! Nothing here leaves this machine or waits for real time.
 
-#[cfg(feature = "authorization")]
-pub mod authorization;
 mod connect;
 mod every_revision;
 mod flight;

@@ -9,7 +9,7 @@ use turnbuckle::{
     prelude::*,
     transport::http::Listener,
 };
-use turnbuckle_testing::authorization::AuthorizationServer;
+use turnbuckle_test_authorization::AuthorizationServer;
 
 use crate::program::example;
 

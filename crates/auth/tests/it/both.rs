@@ -7,7 +7,7 @@ use turnbuckle_auth::jose::{JwkSet, SigningKey};
 use turnbuckle_auth::server::Issuer;
 use turnbuckle_base::error_chain::find;
 use turnbuckle_client::{CallError, Client, ConnectError, Connection, HttpTarget};
-use turnbuckle_testing::authorization::{AuthorizationServer, Fault};
+use turnbuckle_test_authorization::{AuthorizationServer, Fault};
 
 use crate::client::world::{get, oauth, visit};
 use crate::server::site::Site;

@@ -1,7 +1,7 @@
 //! Issuers that are asked about each token.
 
 use turnbuckle_auth::server::Issuer;
-use turnbuckle_testing::authorization::{AuthorizationServer, Endpoint, Fault, Tokens};
+use turnbuckle_test_authorization::{AuthorizationServer, Endpoint, Fault, Tokens};
 
 use super::site::Site;
 

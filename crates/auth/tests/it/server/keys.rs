@@ -1,7 +1,7 @@
 //! Keys: fetched, kept, rotated.
 
 use turnbuckle_auth::{jose::SigningKey, server::Issuer};
-use turnbuckle_testing::authorization::{AuthorizationServer, Endpoint, Fault};
+use turnbuckle_test_authorization::{AuthorizationServer, Endpoint, Fault};
 
 use super::site::Site;
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use turnbuckle_auth::server::{Guard, Identity, Issuer};
 use turnbuckle_server::{Caller, Http, Server, Tool};
-use turnbuckle_testing::authorization::{AuthorizationServer, LiveAuthorizationServer, Minting};
+use turnbuckle_test_authorization::{AuthorizationServer, LiveAuthorizationServer, Minting};
 use turnbuckle_transport::http::{
     Listener,
     client::{Address, AgentSettings},

@@ -9,7 +9,7 @@ use turnbuckle_auth::{
     jose::{Algorithm, Jwk, SigningKey},
     server::{Claims, Guard, Issuer, VerifyError},
 };
-use turnbuckle_testing::authorization::{AuthorizationServer, Fault};
+use turnbuckle_test_authorization::{AuthorizationServer, Fault};
 
 use super::site::Site;
 

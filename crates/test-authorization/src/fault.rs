@@ -66,17 +66,17 @@ pub enum Fault {
 
 /// What has been ordered.
 #[derive(Debug, Default)]
-pub(super) struct Orders(Vec<(Fault, Standing)>);
+pub(super) struct Orders(Vec<(Fault, Lasting)>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Lasting {
     Always,
     Once,
 }
 
 impl Orders {
-    pub(super) fn add(&mut self, fault: Fault, standing: Standing) {
-        self.0.push((fault, standing));
+    pub(super) fn add(&mut self, fault: Fault, lasting: Lasting) {
+        self.0.push((fault, lasting));
     }
 
     pub(super) fn clear(&mut self) {
@@ -90,7 +90,7 @@ impl Orders {
             .iter()
             .enumerate()
             .find_map(|(place, (fault, _))| Some((place, pick(fault)?)))?;
-        if self.0[place].1 == Standing::Once {
+        if self.0[place].1 == Lasting::Once {
             self.0.remove(place);
         }
         Some(found)

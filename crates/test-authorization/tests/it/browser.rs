@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::{Value, json};
 use turnbuckle_auth::jose::{SigningKey, digest};
-use turnbuckle_testing::authorization::LiveAuthorizationServer;
+use turnbuckle_test_authorization::LiveAuthorizationServer;
 use turnbuckle_transport::http::client::{Address, AgentSettings};
 
 pub(crate) const RESOURCE: &str = "http://127.0.0.1:1/mcp";

@@ -1,11 +1,13 @@
 //! The grants, one file each.
 
+mod asking;
 mod assertion;
 mod client_credentials;
 mod code;
 mod exchange;
 mod refresh;
 
+pub(crate) use asking::{Asking, Given};
 pub(super) use assertion::assertion;
 pub(super) use client_credentials::client_credentials;
 pub(super) use code::code;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use turnbuckle_auth::jose::{Algorithm, JwkSet, Jws};
-use turnbuckle_testing::authorization::{AuthorizationServer, Documents};
+use turnbuckle_test_authorization::{AuthorizationServer, Documents};
 
 use super::browser::{get, post_json};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use turnbuckle_testing::authorization::{
+use turnbuckle_test_authorization::{
     AuthorizationServer, Endpoint, Fault, LiveAuthorizationServer,
 };
 

@@ -4,34 +4,14 @@ use http::{HeaderMap, header};
 use serde_json::{Value, json};
 
 use super::{
-    client_proof::Known,
     fault::Fault,
     form::Form,
-    grant,
+    grant::{self, Asking, Given},
     metadata::{JWT_BEARER, TOKEN_EXCHANGE},
     mint::sign,
     reply::{self, Problem, Reply},
     state::{Grant, Refresh, Site, now, random},
 };
-
-/// One request for a token.
-pub(super) struct Asking<'a> {
-    pub(super) site: &'a Site,
-    pub(super) form: &'a Form,
-    pub(super) client: Option<Known>,
-    /// The thumbprint of the key that the client proves to have.
-    pub(super) key: Option<String>,
-}
-
-/// What a grant gives.
-pub(super) enum Given {
-    /// An access token, and a refresh token of this family.
-    Both { grant: Grant, family: String },
-    /// An access token.
-    Access(Grant),
-    /// Something that is no access token.
-    Other(Value),
-}
 
 pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
     let kind = headers.get(header::CONTENT_TYPE);

@@ -1,10 +1,7 @@
 //! A refresh token becomes another one: whoever uses an old one ends all that came of it.
 
-use crate::authorization::{
-    fault::Fault,
-    reply::Problem,
-    token::{Asking, Given},
-};
+use super::asking::{Asking, Given};
+use crate::{fault::Fault, reply::Problem};
 
 pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
     let bad = |message: &str| Problem::new("invalid_grant", message);

@@ -4,11 +4,11 @@
 use serde_json::{Map, Value};
 use turnbuckle_auth::jose::{Algorithm, Jws};
 
-use crate::authorization::{
+use super::asking::{Asking, Given};
+use crate::{
     client_proof::is_for,
     reply::Problem,
     state::{Grant, Site, now},
-    token::{Asking, Given},
 };
 
 /// The type of a grant for another authorization server.

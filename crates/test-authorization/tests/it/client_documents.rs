@@ -7,7 +7,7 @@ use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
 };
-use turnbuckle_testing::authorization::AuthorizationServer;
+use turnbuckle_test_authorization::AuthorizationServer;
 
 use super::browser::{CALLBACK, RESOURCE, VERIFIER, authorize, claims, token};
 

@@ -2,10 +2,10 @@
 
 use turnbuckle_auth::jose::digest;
 
-use crate::authorization::{
+use super::asking::{Asking, Given};
+use crate::{
     reply::Problem,
     state::{now, random},
-    token::{Asking, Given},
 };
 
 pub(in super::super) fn code(asking: Asking<'_>) -> Result<Given, Problem> {

@@ -1,10 +1,7 @@
 //! A client that acts for itself.
 
-use crate::authorization::{
-    reply::Problem,
-    state::Grant,
-    token::{Asking, Given},
-};
+use super::asking::{Asking, Given};
+use crate::{reply::Problem, state::Grant};
 
 pub(in super::super) fn client_credentials(asking: Asking<'_>) -> Result<Given, Problem> {
     let client = asking

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use turnbuckle_auth::jose::{JwkSet, SigningKey};
-use turnbuckle_testing::authorization::AuthorizationServer;
+use turnbuckle_test_authorization::AuthorizationServer;
 
 use super::browser::{CALLBACK, RESOURCE, VERIFIER, authorize, claims, now, post, token};
 

@@ -1,11 +1,11 @@
 //! The server as it is set up.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use turnbuckle_auth::jose::{JwkSet, KeyError, SigningKey};
-use turnbuckle_transport::http::{BindError, Listener};
+use turnbuckle_transport::http::BindError;
 
-use super::{client::Client, live::LiveAuthorizationServer, state::Trusted};
+use super::client::Client;
 
 /// How long access tokens are good.
 const TOKEN_LIFETIME: Duration = Duration::from_mins(10);
@@ -25,6 +25,13 @@ pub struct AuthorizationServer {
     pub(super) clients: Vec<Client>,
     pub(super) trusted: Vec<Trusted>,
     pub(super) key: Option<SigningKey>,
+}
+
+/// Somebody else whose assertions are taken.
+#[derive(Clone, Debug)]
+pub(super) struct Trusted {
+    pub(super) issuer: String,
+    pub(super) keys: JwkSet,
 }
 
 /// Which documents about itself a server has.
@@ -186,19 +193,5 @@ impl AuthorizationServer {
     pub fn key(mut self, key: SigningKey) -> Self {
         self.key = Some(key);
         self
-    }
-
-    /// Listens. It stops when what this returns is dropped. Must be called inside a runtime.
-    ///
-    /// # Errors
-    /// If the address cannot be listened at.
-    pub async fn start(mut self) -> Result<LiveAuthorizationServer, StartError> {
-        let listener = Listener::bind(self.address.clone()).await?;
-        let address: SocketAddr = listener.local_address().ok_or(StartError::NoAddress)?;
-        let key = match self.key.take() {
-            Some(key) => key,
-            None => SigningKey::generate()?,
-        };
-        Ok(LiveAuthorizationServer::serve(self, listener, address, key))
     }
 }

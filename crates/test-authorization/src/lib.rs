@@ -5,7 +5,7 @@
 //! Whoever comes is signed in at once, without a page: it is no place for anything secret.
 //!
 //! ```
-//! use turnbuckle_testing::authorization::{AuthorizationServer, Fault};
+//! use turnbuckle_test_authorization::{AuthorizationServer, Fault};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let issuer = AuthorizationServer::new().start().await?;
@@ -17,6 +17,7 @@
 
 mod authorize;
 mod client;
+mod client_document;
 mod client_proof;
 mod fault;
 mod form;

@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 use turnbuckle_auth::jose::{Algorithm, Jws};
 
+use super::asking::{Asking, Given};
 use super::assertion::ID_JAG;
-use crate::authorization::{
+use crate::{
     mint::sign,
     reply::Problem,
     state::{now, random},
-    token::{Asking, Given},
 };
 
 const ID_JAG_TYPE: &str = "urn:ietf:params:oauth:token-type:id-jag";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use turnbuckle_auth::jose::{JwkSet, SigningKey};
-use turnbuckle_testing::authorization::{AuthorizationServer, Fault};
+use turnbuckle_test_authorization::{AuthorizationServer, Fault};
 
 use super::browser::{RESOURCE, claims, now, post, proof, token};
 

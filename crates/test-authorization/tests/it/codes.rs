@@ -1,7 +1,7 @@
 //! Codes, PKCE and refresh tokens.
 
 use serde_json::Value;
-use turnbuckle_testing::authorization::{AuthorizationServer, LiveAuthorizationServer};
+use turnbuckle_test_authorization::{AuthorizationServer, LiveAuthorizationServer};
 
 use super::browser::{Answer, CALLBACK, RESOURCE, VERIFIER, authorize, claims, code, post, token};
 

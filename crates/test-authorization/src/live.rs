@@ -7,10 +7,10 @@ use turnbuckle_auth::jose::{JwkSet, KeyError, SigningKey};
 use turnbuckle_transport::http::{Listener, Settings, serve};
 
 use super::{
-    fault::{Fault, Standing},
+    fault::{Fault, Lasting},
     mint::Minting,
     service::AuthorizationService,
-    settings::AuthorizationServer,
+    settings::{AuthorizationServer, StartError},
     state::Site,
 };
 
@@ -18,6 +18,22 @@ use super::{
 pub struct LiveAuthorizationServer {
     site: Arc<Site>,
     serving: JoinHandle<()>,
+}
+
+impl AuthorizationServer {
+    /// Listens. It stops when what this returns is dropped. Must be called inside a runtime.
+    ///
+    /// # Errors
+    /// If the address cannot be listened at.
+    pub async fn start(mut self) -> Result<LiveAuthorizationServer, StartError> {
+        let listener = Listener::bind(self.address.clone()).await?;
+        let address: SocketAddr = listener.local_address().ok_or(StartError::NoAddress)?;
+        let key = match self.key.take() {
+            Some(key) => key,
+            None => SigningKey::generate()?,
+        };
+        Ok(LiveAuthorizationServer::serve(self, listener, address, key))
+    }
 }
 
 impl LiveAuthorizationServer {
@@ -49,12 +65,12 @@ impl LiveAuthorizationServer {
 
     /// Gets something wrong from now on.
     pub fn order(&self, fault: Fault) {
-        self.site.state().orders.add(fault, Standing::Always);
+        self.site.state().orders.add(fault, Lasting::Always);
     }
 
     /// Gets something wrong the next time.
     pub fn order_once(&self, fault: Fault) {
-        self.site.state().orders.add(fault, Standing::Once);
+        self.site.state().orders.add(fault, Lasting::Once);
     }
 
     /// Does everything right again.

@@ -40,13 +40,6 @@ pub(super) struct State {
     pub(super) assertions: HashSet<String>,
 }
 
-/// Somebody else whose assertions are taken.
-#[derive(Clone, Debug)]
-pub(super) struct Trusted {
-    pub(super) issuer: String,
-    pub(super) keys: JwkSet,
-}
-
 /// What somebody was granted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grant {

@@ -1,5 +1,0 @@
-//! The authorization server, asked over real sockets.
-
-#![cfg(feature = "authorization")]
-
-mod authorization;
