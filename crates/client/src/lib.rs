@@ -74,3 +74,8 @@ pub use task::{TaskStatuses, TaskTicket};
 pub use tool::ExcludedTool;
 pub use tool::ToolOutput;
 pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};
+
+/// What a [`Failure`] consists of: why no revision was found, and what was tried.
+pub mod failure {
+    pub use turnbuckle_session::probe::{Asked, Attempt, Outcome, Reason, Refusal, Step};
+}

@@ -45,3 +45,4 @@ pub use handler::{
 pub use server::Http;
 pub use server::{LiveServer, ServeError, Server, Stdio, Streams, Transport};
 pub use subscription::Changes;
+pub use turnbuckle_session::round::{Impossible, seal::WeakSecret};

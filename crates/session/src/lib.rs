@@ -1,5 +1,8 @@
 //! The eras of the Model Context Protocol without I/O.
 //!
+//! This crate is internal: its API may change in any release. Depend on `turnbuckle` instead, which
+//! re-exports the types that its users meet.
+//!
 //! Everything here is a value that is told what happened and says what follows: no sockets, no
 //! async runtime, no clock, no randomness. Time comes in as an argument, and so do ids that must
 //! differ between machines.

@@ -106,7 +106,7 @@ impl Fanout for LocalFanout {
         members.next += 1;
         members.ears.insert(number, Arc::new(hear));
         drop(members);
-        Joined::new(Place {
+        Joined::new(Membership {
             fanout: self.clone(),
             number,
         })
@@ -123,12 +123,12 @@ impl fmt::Debug for LocalFanout {
 }
 
 /// A member, until it is dropped.
-struct Place {
+struct Membership {
     fanout: LocalFanout,
     number: u64,
 }
 
-impl Drop for Place {
+impl Drop for Membership {
     fn drop(&mut self) {
         let gone = self.fanout.0.lock().ears.remove(&self.number);
         // Outside the lock: what the ear holds may itself be a member.

@@ -32,12 +32,14 @@ pub use turnbuckle_server::{
     Completer, Completing, Detach, Extract, Failure, Fault, Handler, Image, IntoOutcome,
     Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs,
     Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams, TaskSettings,
-    Tool, ToolError, Transport, Uri,
+    Tool, ToolError, Transport, Uri, WeakSecret,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{BadPass, Cached, Changes, Log, Passes, RootsChanged, RootsError};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{Choice, Filled, Form, FormField, FormSchema, Misfit, Question, Visit};
+pub use turnbuckle_server::{
+    Choice, Filled, Form, FormField, FormSchema, Impossible, Misfit, Question, Visit,
+};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
 #[cfg(feature = "skills")]

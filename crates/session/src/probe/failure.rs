@@ -16,7 +16,7 @@ const MESSAGE_SHOWN: usize = 300;
 
 /// Why a search failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}{}", Trail(tried))]
+#[error("{reason}{}", AttemptList(tried))]
 #[non_exhaustive]
 pub struct Failure {
     /// What ended it.
@@ -211,9 +211,9 @@ impl fmt::Display for Told<'_> {
 }
 
 /// The attempts as the end of a sentence.
-struct Trail<'a>(&'a [Attempt]);
+struct AttemptList<'a>(&'a [Attempt]);
 
-impl fmt::Display for Trail<'_> {
+impl fmt::Display for AttemptList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, attempt) in self.0.iter().enumerate() {
             f.write_str(if index == 0 { " (tried: " } else { "; " })?;

@@ -10,10 +10,10 @@ use turnbuckle_base::lock::Mutex;
 pub(super) struct Waiting(Mutex<HashMap<Box<str>, watch::Sender<()>>>);
 
 impl Waiting {
-    pub(super) fn enter(self: &Arc<Self>, id: &str) -> Place {
+    pub(super) fn enter(self: &Arc<Self>, id: &str) -> Waiter {
         let mut table = self.0.lock();
         let sender = table.entry(id.into()).or_default();
-        Place {
+        Waiter {
             woken: sender.subscribe(),
             id: id.into(),
             waiting: Arc::clone(self),
@@ -35,13 +35,13 @@ impl Waiting {
 }
 
 /// Somebody who waits, until it is dropped.
-pub(super) struct Place {
+pub(super) struct Waiter {
     woken: watch::Receiver<()>,
     id: Box<str>,
     waiting: Arc<Waiting>,
 }
 
-impl Place {
+impl Waiter {
     /// Ready when there was word of the task since the last time.
     pub(super) async fn woken(&mut self) {
         // The sender lives as long as this place.
@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Waiter {
     fn drop(&mut self) {
         let mut table = self.waiting.0.lock();
         // The last one out; itself is still counted.

@@ -38,10 +38,10 @@ pub struct StderrLine {
 /// was captured. (Printing there is logging and no sign of failure: R4 stdio.)
 #[derive(Clone)]
 pub struct StderrLog {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLog>,
 }
 
-struct Shared {
+struct SharedLog {
     ring: Mutex<Ring>,
     news: Notify,
 }
@@ -56,7 +56,7 @@ struct Ring {
 
 impl StderrLog {
     pub(super) fn new() -> Self {
-        let shared = Shared {
+        let shared = SharedLog {
             ring: Mutex::default(),
             news: Notify::new(),
         };

@@ -27,10 +27,10 @@ use crate::limits::Limits;
 /// ```
 #[derive(Clone)]
 pub struct Outbox {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedQueue>,
 }
 
-pub(super) struct Shared {
+pub(super) struct SharedQueue {
     queue: Mutex<Queue>,
     /// A copy of [`Queue::backlog`], read after every message.
     pub(super) backlog: AtomicUsize,
@@ -49,7 +49,7 @@ pub(super) struct Shared {
 impl Outbox {
     /// Makes an empty outbox that holds about `limits.outbox_high_water_bytes`.
     pub fn new(limits: Limits) -> Self {
-        let shared = Shared {
+        let shared = SharedQueue {
             queue: Mutex::new(Queue::new()),
             backlog: AtomicUsize::new(0),
             high_water: limits.outbox_high_water_bytes.max(1),
@@ -248,7 +248,7 @@ impl fmt::Debug for Outbox {
 }
 
 /// Counts a sender as waiting for as long as it lives.
-struct Waiting<'a>(&'a Shared);
+struct Waiting<'a>(&'a SharedQueue);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {

@@ -16,7 +16,7 @@ use tower_service::Service;
 use turnbuckle_base::loopback::is_loopback;
 
 use super::screen::{Screen, Screened, check_literal};
-use super::stream::Stream;
+use super::stream::ClientStream;
 use super::{BoxError, HttpError};
 
 /// 30 s between probes of a silent connection, so that middleboxes do not forget one that only waits.
@@ -88,7 +88,7 @@ impl Connector {
         }
     }
 
-    async fn open(self, uri: Uri) -> Result<TokioIo<Stream>, BoxError> {
+    async fn open(self, uri: Uri) -> Result<TokioIo<ClientStream>, BoxError> {
         if let Some((screen, _)) = &self.screened {
             check_literal(screen, uri.host().unwrap_or_default())?;
         }
@@ -102,14 +102,14 @@ impl Connector {
                     self.tunnel(proxy, uri.clone()).await?
                 } else {
                     let to_proxy = self.clone().reach_proxy(proxy.uri().clone()).await?;
-                    return Ok(TokioIo::new(Stream::to_proxy(to_proxy)));
+                    return Ok(TokioIo::new(ClientStream::to_proxy(to_proxy)));
                 }
             }
         };
         let stream = if is_https {
             self.secured(tcp, &uri).await?
         } else {
-            Stream::plain(tcp)
+            ClientStream::plain(tcp)
         };
         Ok(TokioIo::new(stream))
     }
@@ -134,7 +134,7 @@ impl Connector {
     }
 
     #[cfg(feature = "tls")]
-    async fn secured(&self, tcp: TokioIo<TcpStream>, uri: &Uri) -> Result<Stream, BoxError> {
+    async fn secured(&self, tcp: TokioIo<TcpStream>, uri: &Uri) -> Result<ClientStream, BoxError> {
         use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
         let config = self.tls.clone().ok_or("TLS was not set up")?;
@@ -144,18 +144,22 @@ impl Connector {
         let tls = TlsConnector::from(config)
             .connect(name, tcp.into_inner())
             .await?;
-        Ok(Stream::tls(tls))
+        Ok(ClientStream::tls(tls))
     }
 
     #[cfg(not(feature = "tls"))]
     #[expect(clippy::unused_async, reason = "it is the same function with TLS")]
-    async fn secured(&self, _tcp: TokioIo<TcpStream>, _uri: &Uri) -> Result<Stream, BoxError> {
+    async fn secured(
+        &self,
+        _tcp: TokioIo<TcpStream>,
+        _uri: &Uri,
+    ) -> Result<ClientStream, BoxError> {
         Err("TLS was not built in".into())
     }
 }
 
 impl Service<Uri> for Connector {
-    type Response = TokioIo<Stream>;
+    type Response = TokioIo<ClientStream>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 

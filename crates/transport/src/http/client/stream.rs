@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// One connection.
-pub(super) struct Stream {
+pub(super) struct ClientStream {
     kind: Kind,
     /// Whether the other end is a proxy that is to be told the whole address.
     is_proxied: bool,
@@ -22,7 +22,7 @@ enum Kind {
     Tls(Box<tokio_rustls::client::TlsStream<TcpStream>>),
 }
 
-impl Stream {
+impl ClientStream {
     pub(super) fn plain(tcp: TokioIo<TcpStream>) -> Self {
         Self {
             kind: Kind::Plain(tcp.into_inner()),
@@ -54,7 +54,7 @@ impl Stream {
     }
 }
 
-impl Connection for Stream {
+impl Connection for ClientStream {
     fn connected(&self) -> Connected {
         let connected = Connected::new().proxy(self.is_proxied);
         if self.is_http2() {
@@ -82,7 +82,7 @@ macro_rules! with_kind {
     };
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for ClientStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -92,7 +92,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for ClientStream {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

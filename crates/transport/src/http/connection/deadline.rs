@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-use super::pulse::Phase;
+use super::pulse::WaitsFor;
 use crate::http::Settings;
 
 /// The end of the wait that a connection is in.
 pub(super) struct Deadline {
     settings: Settings,
-    phase: Phase,
+    phase: WaitsFor,
     at: Instant,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -25,7 +25,7 @@ impl Deadline {
     pub(super) fn new(settings: Settings) -> Self {
         Self {
             settings,
-            phase: Phase::Busy,
+            phase: WaitsFor::Busy,
             at: Instant::now(),
             timer: None,
         }
@@ -34,14 +34,14 @@ impl Deadline {
     /// Ready when the wait of this phase, or an equal one since, has lasted too long.
     ///
     /// Must always be polled by the same task: the timer is told only once whom to wake.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, phase: Phase) -> Poll<()> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, phase: WaitsFor) -> Poll<()> {
         if phase != self.phase {
             self.phase = phase;
             if let Some(patience) = self.patience() {
                 self.at = Instant::now() + patience;
             }
         }
-        if phase == Phase::Busy || self.will_be_woken() {
+        if phase == WaitsFor::Busy || self.will_be_woken() {
             return Poll::Pending;
         }
         let timer = match &mut self.timer {
@@ -58,10 +58,10 @@ impl Deadline {
 
     fn patience(&self) -> Option<Duration> {
         match self.phase {
-            Phase::Busy => None,
-            Phase::Head(_) | Phase::Farewell => Some(self.settings.header_timeout),
-            Phase::Idle(_) => Some(self.settings.idle_timeout),
-            Phase::Stalled(_) | Phase::Unread(_) => Some(self.settings.write_timeout),
+            WaitsFor::Busy => None,
+            WaitsFor::Head(_) | WaitsFor::Farewell => Some(self.settings.header_timeout),
+            WaitsFor::Idle(_) => Some(self.settings.idle_timeout),
+            WaitsFor::Stalled(_) | WaitsFor::Unread(_) => Some(self.settings.write_timeout),
         }
     }
 
@@ -90,22 +90,22 @@ mod tests {
         Deadline::new(settings)
     }
 
-    async fn wait(deadline: &mut Deadline, phase: Phase) -> Duration {
+    async fn wait(deadline: &mut Deadline, phase: WaitsFor) -> Duration {
         let start = Instant::now();
         poll_fn(|cx| deadline.poll(cx, phase)).await;
         start.elapsed()
     }
 
-    async fn is_over(deadline: &mut Deadline, phase: Phase) -> bool {
+    async fn is_over(deadline: &mut Deadline, phase: WaitsFor) -> bool {
         poll_fn(|cx| Poll::Ready(deadline.poll(cx, phase).is_ready())).await
     }
 
     #[tokio::test(start_paused = true)]
     async fn each_wait_has_its_own_patience() {
         for (phase, patience) in [
-            (Phase::Head(0), 10),
-            (Phase::Idle(0), 100),
-            (Phase::Stalled(0), 50),
+            (WaitsFor::Head(0), 10),
+            (WaitsFor::Idle(0), 100),
+            (WaitsFor::Stalled(0), 50),
         ] {
             let waited = wait(&mut deadline(), phase).await;
             assert!(
@@ -118,20 +118,23 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_renews_patience() {
         let mut deadline = deadline();
-        assert!(!is_over(&mut deadline, Phase::Idle(1)).await);
+        assert!(!is_over(&mut deadline, WaitsFor::Idle(1)).await);
         tokio::time::advance(seconds(90)).await;
-        assert!(!is_over(&mut deadline, Phase::Idle(2)).await);
+        assert!(!is_over(&mut deadline, WaitsFor::Idle(2)).await);
         tokio::time::advance(seconds(20)).await;
-        assert!(!is_over(&mut deadline, Phase::Idle(2)).await, "the old end");
-        let waited = wait(&mut deadline, Phase::Idle(2)).await;
+        assert!(
+            !is_over(&mut deadline, WaitsFor::Idle(2)).await,
+            "the old end"
+        );
+        let waited = wait(&mut deadline, WaitsFor::Idle(2)).await;
         assert!(waited >= seconds(79) && waited < seconds(81), "{waited:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_part_of_a_head_ends_patience_earlier() {
         let mut deadline = deadline();
-        assert!(!is_over(&mut deadline, Phase::Idle(1)).await);
-        let waited = wait(&mut deadline, Phase::Head(1)).await;
+        assert!(!is_over(&mut deadline, WaitsFor::Idle(1)).await);
+        let waited = wait(&mut deadline, WaitsFor::Head(1)).await;
         assert!(waited < seconds(11), "{waited:?}");
     }
 
@@ -139,18 +142,18 @@ mod tests {
     async fn more_of_the_same_head_renews_nothing() {
         let mut deadline = deadline();
         for _ in 0..4 {
-            assert!(!is_over(&mut deadline, Phase::Head(0)).await);
+            assert!(!is_over(&mut deadline, WaitsFor::Head(0)).await);
             tokio::time::advance(seconds(2)).await;
         }
-        assert!(wait(&mut deadline, Phase::Head(0)).await < seconds(3));
+        assert!(wait(&mut deadline, WaitsFor::Head(0)).await < seconds(3));
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_is_busy_is_never_late() {
         let mut deadline = deadline();
-        assert!(!is_over(&mut deadline, Phase::Idle(1)).await);
+        assert!(!is_over(&mut deadline, WaitsFor::Idle(1)).await);
         tokio::time::advance(seconds(1000)).await;
-        assert!(!is_over(&mut deadline, Phase::Busy).await);
-        assert!(!is_over(&mut deadline, Phase::Idle(2)).await);
+        assert!(!is_over(&mut deadline, WaitsFor::Busy).await);
+        assert!(!is_over(&mut deadline, WaitsFor::Idle(2)).await);
     }
 }

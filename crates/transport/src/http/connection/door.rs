@@ -23,7 +23,7 @@ use super::requests::Requests;
 use super::wire::Wire;
 #[cfg(feature = "tls")]
 use crate::http::Tls;
-use crate::http::listen::{Socket, Stream};
+use crate::http::listen::{ServerStream, Socket};
 use crate::http::{Peer, Settings};
 
 /// 128 KiB: the most that HTTP/1.1 reads ahead or holds back on a connection. Buffers start at
@@ -41,7 +41,7 @@ pub(in crate::http) struct Door {
 
 /// A connection of which we know what it speaks.
 struct Opened {
-    stream: Stream,
+    stream: ServerStream,
     peer: Peer,
     protocol: Protocol,
     preface: Preface,
@@ -153,13 +153,13 @@ impl Door {
                 _ => Protocol::Http1,
             };
             return Ok(Some(Opened {
-                stream: Stream::Encrypted(Box::new(stream)),
+                stream: ServerStream::Encrypted(Box::new(stream)),
                 peer: peer.encrypted(),
                 protocol,
                 preface: Preface::default(),
             }));
         }
-        let mut stream = Stream::Plain(socket);
+        let mut stream = ServerStream::Plain(socket);
         let found = Preface::read(&mut stream).await?;
         Ok(found.map(|(protocol, preface)| Opened {
             stream,

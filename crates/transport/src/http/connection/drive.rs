@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use super::closing::Closing;
 use super::deadline::Deadline;
-use super::pulse::{Phase, Pulse};
+use super::pulse::{Pulse, WaitsFor};
 use crate::http::Settings;
 
 /// A connection that can be asked to take no further requests.
@@ -92,13 +92,13 @@ fn turn(
             return Poll::Ready(());
         }
         let phase = match pulse.phase() {
-            Phase::Idle(_) if *state == State::Closing => Phase::Farewell,
+            WaitsFor::Idle(_) if *state == State::Closing => WaitsFor::Farewell,
             phase => phase,
         };
         if deadline.poll(cx, phase).is_pending() {
             return Poll::Pending;
         }
-        if matches!(phase, Phase::Idle(_)) {
+        if matches!(phase, WaitsFor::Idle(_)) {
             // The client may be sending its next request right now: HTTP/2 tells it that the
             // request was not taken.
             connection.as_mut().close_gracefully();

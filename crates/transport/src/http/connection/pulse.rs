@@ -39,7 +39,7 @@ pub(super) enum Heads {
 
 /// What is waited for. The numbers tell one wait from the next of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum WaitsFor {
     /// For ourselves, or for the body of a request, which is the service's business.
     Busy,
     /// For the rest of a head.
@@ -83,18 +83,18 @@ impl Pulse {
         }
     }
 
-    pub(super) fn phase(&self) -> Phase {
+    pub(super) fn phase(&self) -> WaitsFor {
         let running = self.running.load(Relaxed);
         if self.is_write_blocked.load(Relaxed) {
-            Phase::Stalled(self.writes.load(Relaxed))
+            WaitsFor::Stalled(self.writes.load(Relaxed))
         } else if running > 0 && running == self.unasked.load(Relaxed) {
-            Phase::Unread(self.parts.load(Relaxed))
+            WaitsFor::Unread(self.parts.load(Relaxed))
         } else if running > 0 {
-            Phase::Busy
+            WaitsFor::Busy
         } else if self.has_part_of_head.load(Relaxed) {
-            Phase::Head(self.begun.load(Relaxed))
+            WaitsFor::Head(self.begun.load(Relaxed))
         } else {
-            Phase::Idle(self.begun.load(Relaxed))
+            WaitsFor::Idle(self.begun.load(Relaxed))
         }
     }
 
@@ -182,14 +182,14 @@ mod tests {
     #[test]
     fn a_request_makes_a_connection_busy_until_its_end() {
         let pulse = Arc::new(Pulse::new(Heads::Bare));
-        assert_eq!(pulse.phase(), Phase::Head(0));
+        assert_eq!(pulse.phase(), WaitsFor::Head(0));
         let running = pulse.begin();
         pulse.read();
-        assert_eq!(pulse.phase(), Phase::Busy);
+        assert_eq!(pulse.phase(), WaitsFor::Busy);
         drop(running);
-        assert_eq!(pulse.phase(), Phase::Idle(1));
+        assert_eq!(pulse.phase(), WaitsFor::Idle(1));
         pulse.read();
-        assert_eq!(pulse.phase(), Phase::Head(1));
+        assert_eq!(pulse.phase(), WaitsFor::Head(1));
     }
 
     #[test]
@@ -197,11 +197,11 @@ mod tests {
         let pulse = Arc::new(Pulse::new(Heads::Bare));
         let _running = pulse.begin();
         pulse.write_blocked();
-        assert_eq!(pulse.phase(), Phase::Stalled(0));
+        assert_eq!(pulse.phase(), WaitsFor::Stalled(0));
         pulse.wrote();
-        assert_eq!(pulse.phase(), Phase::Busy);
+        assert_eq!(pulse.phase(), WaitsFor::Busy);
         pulse.write_blocked();
-        assert_eq!(pulse.phase(), Phase::Stalled(1));
+        assert_eq!(pulse.phase(), WaitsFor::Stalled(1));
     }
 
     #[test]
@@ -209,26 +209,26 @@ mod tests {
         let pulse = Arc::new(Pulse::new(Heads::Framed));
         let (mut one, two) = (pulse.begin(), pulse.begin());
         one.answered();
-        assert_eq!(pulse.phase(), Phase::Busy, "the other is still at work");
+        assert_eq!(pulse.phase(), WaitsFor::Busy, "the other is still at work");
         drop(two);
-        assert_eq!(pulse.phase(), Phase::Unread(1));
+        assert_eq!(pulse.phase(), WaitsFor::Unread(1));
         one.asked();
-        assert_eq!(pulse.phase(), Phase::Busy);
+        assert_eq!(pulse.phase(), WaitsFor::Busy);
         one.answered();
-        assert_eq!(pulse.phase(), Phase::Unread(2));
+        assert_eq!(pulse.phase(), WaitsFor::Unread(2));
         drop(one);
-        assert_eq!(pulse.phase(), Phase::Idle(2));
+        assert_eq!(pulse.phase(), WaitsFor::Idle(2));
     }
 
     #[test]
     fn frames_between_requests_are_no_heads() {
         let pulse = Arc::new(Pulse::new(Heads::Framed));
         pulse.read();
-        assert_eq!(pulse.phase(), Phase::Idle(0));
+        assert_eq!(pulse.phase(), WaitsFor::Idle(0));
         let (one, two) = (pulse.begin(), pulse.begin());
         drop(one);
-        assert_eq!(pulse.phase(), Phase::Busy);
+        assert_eq!(pulse.phase(), WaitsFor::Busy);
         drop(two);
-        assert_eq!(pulse.phase(), Phase::Idle(2));
+        assert_eq!(pulse.phase(), WaitsFor::Idle(2));
     }
 }

@@ -9,17 +9,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::preface::Preface;
 use super::pulse::Pulse;
-use crate::http::listen::Stream;
+use crate::http::listen::ServerStream;
 
 /// A stream that begins with what was already read of it and tells the pulse what happens.
 pub(super) struct Wire {
-    stream: Stream,
+    stream: ServerStream,
     preface: Preface,
     pulse: Arc<Pulse>,
 }
 
 impl Wire {
-    pub(super) fn new(stream: Stream, preface: Preface, pulse: Arc<Pulse>) -> Self {
+    pub(super) fn new(stream: ServerStream, preface: Preface, pulse: Arc<Pulse>) -> Self {
         Self {
             stream,
             preface,

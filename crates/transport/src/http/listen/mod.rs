@@ -19,4 +19,4 @@ pub use tls::{Tls, TlsError};
 
 pub(super) use accept::Accept;
 pub(super) use socket::Socket;
-pub(super) use stream::Stream;
+pub(super) use stream::ServerStream;

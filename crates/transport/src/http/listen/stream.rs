@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::Socket;
 
 /// A connection that speaks HTTP.
-pub(in crate::http) enum Stream {
+pub(in crate::http) enum ServerStream {
     Plain(Socket),
     /// Boxed: the state of TLS is larger than all the rest, and most connections have none.
     #[cfg(feature = "tls")]
@@ -20,14 +20,14 @@ pub(in crate::http) enum Stream {
 macro_rules! either {
     ($stream:expr, $inner:ident => $call:expr) => {
         match $stream {
-            Stream::Plain($inner) => $call,
+            ServerStream::Plain($inner) => $call,
             #[cfg(feature = "tls")]
-            Stream::Encrypted($inner) => $call,
+            ServerStream::Encrypted($inner) => $call,
         }
     };
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for ServerStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -37,7 +37,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for ServerStream {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
