@@ -29,8 +29,8 @@ pub(super) struct Batch {
     pub(super) begun: Vec<Begun>,
 }
 
-/// Where the members of a batch belong.
-pub(super) struct Members<'a> {
+/// What the members of a batch are served with.
+pub(super) struct BatchContext<'a> {
     pub(super) shared: &'a Arc<Shared>,
     /// The end of the session as a whole.
     pub(super) session: &'a Arc<Peer>,
@@ -45,7 +45,7 @@ pub(super) fn is_known(peer: &Peer) -> bool {
     revision.is_some_and(|revision| revision.rules().batches)
 }
 
-impl Members<'_> {
+impl BatchContext<'_> {
     /// Serves all members. Must be called inside a runtime.
     pub(super) fn serve<'m>(
         &self,

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 use turnbuckle_transport::{LineFault, Outbox, Receive};
 
 use super::{
-    batch::{self, Batch, Members},
+    batch::{self, Batch, BatchContext},
     notification, oversized,
     running::{Owner, RunningRequests, unless},
 };
@@ -101,7 +101,7 @@ impl Connection {
             return outbox.put(|out| answer::write_error(Err(unreadable), &error, out));
         }
         let _inside = self.runtime.enter();
-        let here = Members {
+        let here = BatchContext {
             shared: &self.shared,
             session: &self.peer,
             peer: &self.peer,

@@ -9,14 +9,14 @@ use serde::{
 };
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
-use turnbuckle_protocol::{envelope::parse_member, error::code};
+use turnbuckle_protocol::{ErrorObject, envelope::parse_member, error::code};
 use turnbuckle_transport::Outbox;
 
 use super::{body::HttpBody, reply, session::HttpSession, session_stream, site::Site};
 use crate::{
     Caller,
     edge::{
-        batch::{self, Members},
+        batch::{self, BatchContext},
         running::Begun,
     },
 };
@@ -27,11 +27,7 @@ const MAX_MEMBERS: usize = turnbuckle_session::in_flight::MAX_IN_FLIGHT;
 
 /// A refusal for those who cannot send batches.
 pub(super) fn unknown() -> Response<HttpBody> {
-    reply::refuse(
-        StatusCode::BAD_REQUEST,
-        code::INVALID_REQUEST,
-        batch::UNKNOWN,
-    )
+    reply::refuse(StatusCode::BAD_REQUEST, batch::UNKNOWN)
 }
 
 /// Serves all members. Answers that are ready at once come as one array; otherwise all of them
@@ -48,14 +44,15 @@ pub(super) fn serve(
     let members = match members(body) {
         Ok(members) => members,
         Err(error) => {
-            return reply::refuse(StatusCode::BAD_REQUEST, code(&error), &error.to_string());
+            let error = ErrorObject::new(code(&error), error.to_string());
+            return reply::error(StatusCode::BAD_REQUEST, None, &error);
         }
     };
     if let Some(refused) = session_stream::check_count(site, session) {
         return refused;
     }
     let outbox = Outbox::new(site.shared.settings.limits);
-    let here = Members {
+    let here = BatchContext {
         shared: &site.shared,
         session: &session.peer,
         peer: &session.peer_of(caller, outbox.clone()),

@@ -26,7 +26,6 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
             StatusCode::NOT_ACCEPTABLE,
-            reply::NOT_HERE,
             "a stream is opened with `Accept: text/event-stream`",
         );
     }
@@ -37,7 +36,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         Ok(session) => session,
         Err(full) => {
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            return reply::refuse(status, reply::NOT_HERE, &full.to_string());
+            return reply::refuse(status, &full.to_string());
         }
     };
     let mut start = Vec::new();
@@ -74,7 +73,7 @@ where
     let caller = site.caller(parts);
     let Some(session) = id.and_then(|id| site.sessions.find_sse(id, &caller)) else {
         let message = "there is no such session, or its stream has ended: open a new one";
-        return reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, message);
+        return reply::refuse(StatusCode::NOT_FOUND, message);
     };
     let limit = site.shared.settings.limits.max_message_bytes;
     let body = match read::whole(body, limit, site.settings.body_patience).await {
@@ -83,7 +82,7 @@ where
     };
     // A client that posts and does not read waits here, not in our memory.
     if session.outbox.ready().await.is_err() {
-        return reply::refuse(StatusCode::GONE, reply::NOT_HERE, "the stream has ended");
+        return reply::refuse(StatusCode::GONE, "the stream has ended");
     }
     let mut connection = session.connection();
     if site.guard.is_some() {

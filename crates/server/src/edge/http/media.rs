@@ -22,7 +22,6 @@ pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     }
     Some(reply::refuse(
         StatusCode::NOT_ACCEPTABLE,
-        reply::NOT_HERE,
         "the request must accept both `application/json` and `text/event-stream`",
     ))
 }
@@ -33,7 +32,6 @@ pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     if encoding.is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity")) {
         let mut response = reply::refuse(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            reply::NOT_HERE,
             "the body must not be compressed: leave out `Content-Encoding`",
         );
         response.headers_mut().insert(
@@ -50,7 +48,6 @@ pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
     }
     Some(reply::refuse(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        reply::NOT_HERE,
         "the body must be `Content-Type: application/json`",
     ))
 }

@@ -45,14 +45,14 @@ pub(super) async fn serve(
         return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
     }
     let mut response = sink::Response::default();
-    let incoming = match admitted {
-        Ok(incoming) => incoming,
+    let served = match admitted {
+        Ok(incoming) => method::serve(&site.shared, &incoming, &mut response),
         Err(inadmissible) => {
             inadmissible.refuse(&request.id, &mut response);
             return json(response, status_of);
         }
     };
-    match method::serve(&site.shared, &incoming, &mut response) {
+    match served {
         Served::Done if outbox.pending_bytes() == 0 => json(response, status_of_answer),
         Served::Done => {
             let ready = Box::pin(std::future::ready(response));

@@ -32,7 +32,6 @@ pub(super) fn find(
     let Some(session) = found else {
         return Err(reply::refuse(
             StatusCode::NOT_FOUND,
-            reply::NOT_HERE,
             "there is no such session, or it has ended: send `initialize` to open a new one",
         ));
     };
@@ -43,7 +42,6 @@ pub(super) fn find(
             let version = String::from_utf8_lossy(version.as_bytes());
             return Err(reply::refuse(
                 StatusCode::BAD_REQUEST,
-                reply::NOT_HERE,
                 &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
             ));
         }

@@ -45,48 +45,44 @@ where
             Err(response) => response,
         };
     }
-    match envelope::parse(&body) {
-        Ok(Frame::One(message)) => {
-            let id = match &message {
-                Message::Request(request) => Some(&request.id),
-                Message::Notification(_) | Message::Response(_) => None,
-            };
-            match named_session::check_repeated(parts, id) {
-                Some(refused) => refused,
-                None => serve_message(site, parts, &message, body.len()).await,
-            }
+    let message = match envelope::parse(&body) {
+        Ok(Frame::One(message)) => message,
+        Ok(Frame::Batch(_)) => return batch::unknown(),
+        Err(malformed) => return garbled(&malformed),
+    };
+    let id = match &message {
+        Message::Request(request) => Some(&request.id),
+        Message::Notification(_) | Message::Response(_) => None,
+    };
+    if let Some(refused) = named_session::check_repeated(parts, id) {
+        return refused;
+    }
+    match &message {
+        Message::Request(request) if request.method == "initialize" => {
+            initialize(site, parts, request, body.len())
         }
-        Ok(Frame::Batch(_)) => batch::unknown(),
-        Err(malformed) => garbled(&malformed),
+        Message::Request(request) => serve_request(site, parts, request).await,
+        message => accept(site, parts, message),
     }
 }
 
-async fn serve_message(
-    site: &Arc<Site>,
-    parts: &Parts,
-    message: &Message<'_>,
-    length: usize,
-) -> Response<HttpBody> {
-    match message {
-        Message::Request(request) if request.method == "initialize" => {
-            initialize(site, parts, request, length)
-        }
-        Message::Request(request) => serve_request(site, parts, request).await,
-        Message::Notification(notice) if named_session::without_sessions(parts).is_some() => {
-            // streamable-http: the core defines no notification here; an extension may.
-            let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
-            extensions.notify(&notice.method, &notice.params, &caller);
-            reply::empty(StatusCode::ACCEPTED)
-        }
-        message => match named_session::find(site, parts) {
-            Ok(Some(session)) => session_post::accept(site, &session, message),
-            Ok(None) => reply::refuse(
-                StatusCode::BAD_REQUEST,
-                code::INVALID_REQUEST,
-                "notifications and responses belong to a session: name it with `Mcp-Session-Id`",
-            ),
-            Err(response) => response,
-        },
+/// Takes a notification or a response.
+fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<HttpBody> {
+    if let Message::Notification(notice) = message
+        && named_session::without_sessions(parts).is_some()
+    {
+        // streamable-http: the core defines no notification here; an extension may.
+        let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
+        extensions.notify(&notice.method, &notice.params, &caller);
+        return reply::empty(StatusCode::ACCEPTED);
+    }
+    match named_session::find(site, parts) {
+        Ok(Some(session)) => session_post::accept(site, &session, message),
+        Ok(None) => reply::refuse(
+            StatusCode::BAD_REQUEST,
+            "notifications and responses belong to a session: name it with `Mcp-Session-Id`",
+        ),
+        Err(response) => response,
     }
 }
 

@@ -31,7 +31,7 @@ impl ReadError {
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::Broken => StatusCode::BAD_REQUEST,
         };
-        reply::refuse(status, reply::NOT_HERE, &self.to_string())
+        reply::refuse(status, &self.to_string())
     }
 }
 

@@ -42,8 +42,8 @@ pub(super) fn empty(status: StatusCode) -> Response<HttpBody> {
 }
 
 /// A JSON-RPC error to nobody in particular: the request did not get far enough to have an id.
-pub(super) fn refuse(status: StatusCode, code: i64, message: &str) -> Response<HttpBody> {
-    error(status, None, &ErrorObject::new(code, message))
+pub(super) fn refuse(status: StatusCode, message: &str) -> Response<HttpBody> {
+    error(status, None, &ErrorObject::invalid_request(message))
 }
 
 /// A JSON-RPC error.
@@ -60,15 +60,12 @@ pub(super) fn error(
 
 /// Only these methods are allowed here.
 pub(super) fn not_allowed(allow: &'static str, message: &str) -> Response<HttpBody> {
-    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, NOT_HERE, message);
+    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, message);
     response
         .headers_mut()
         .insert(header::ALLOW, HeaderValue::from_static(allow));
     response
 }
-
-/// The code of errors that are about HTTP rather than about a message.
-pub(super) const NOT_HERE: i64 = turnbuckle_protocol::error::code::INVALID_REQUEST;
 
 /// A stream of events.
 pub(super) fn events(body: HttpBody) -> Response<HttpBody> {

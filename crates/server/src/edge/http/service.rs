@@ -98,7 +98,7 @@ impl Site {
             return card::health();
         }
         if let Err(refused) = door::check(&self.settings, &parts.headers, &parts.uri) {
-            return reply::refuse(refused.status(), reply::NOT_HERE, &refused.to_string());
+            return reply::refuse(refused.status(), &refused.to_string());
         }
         let Some(origin) = cors::origin(&self.settings, &parts.headers) else {
             return self.guarded(route, parts, body).await;
@@ -165,6 +165,6 @@ impl Site {
             Some(endpoint) => endpoint,
         };
         let message = format!("there is nothing here: the endpoint is at `{endpoint}`");
-        reply::refuse(StatusCode::NOT_FOUND, reply::NOT_HERE, &message)
+        reply::refuse(StatusCode::NOT_FOUND, &message)
     }
 }

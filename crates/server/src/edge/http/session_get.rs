@@ -22,7 +22,6 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
             StatusCode::NOT_ACCEPTABLE,
-            reply::NOT_HERE,
             "a stream is opened with `Accept: text/event-stream`",
         );
     }
@@ -44,7 +43,6 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         Some((stream, event)) => session_stream::resume(site, &session, stream, event),
         None => reply::refuse(
             StatusCode::BAD_REQUEST,
-            reply::NOT_HERE,
             "`Last-Event-ID` names no stream that can be resumed: repeat the request, or leave \
              the header out",
         ),
@@ -72,7 +70,6 @@ pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
 fn nameless() -> Response<HttpBody> {
     reply::refuse(
         StatusCode::BAD_REQUEST,
-        reply::NOT_HERE,
         "name the session with `Mcp-Session-Id`; clients of 2024-11-05 open `/sse`",
     )
 }

@@ -64,11 +64,7 @@ pub(super) fn check_count(site: &Site, session: &HttpSession) -> Option<Response
         return None;
     }
     let message = format!("{max} streams of this session are open: close some first");
-    Some(reply::refuse(
-        StatusCode::TOO_MANY_REQUESTS,
-        reply::NOT_HERE,
-        &message,
-    ))
+    Some(reply::refuse(StatusCode::TOO_MANY_REQUESTS, &message))
 }
 
 fn begin(

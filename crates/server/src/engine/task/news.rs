@@ -23,7 +23,8 @@ const MAX_TASKS: usize = 100;
 /// not be remembered.
 const MAX_ID_BYTES: usize = 128;
 
-/// The tasks of a wish that are listened to. The existence of none is given away by it.
+/// The tasks of a filter that are listened to. It gives nothing away: those that do not exist are
+/// among them.
 pub(crate) fn listened(wish: &[String]) -> Vec<String> {
     let mut listened: Vec<String> = Vec::new();
     for id in wish.iter().filter(|id| id.len() <= MAX_ID_BYTES) {

@@ -1,7 +1,7 @@
-//! The door to tasks: all that the rest of the server wants of them goes through it.
+//! How the rest of the server reaches tasks.
 //!
-//! What is behind it is a quarter of a small server. Only a tool that may run as a task mentions
-//! how the door is opened, so a program without such a tool is linked without what it leads to.
+//! What runs tasks is a quarter of a small server. Only a tool that may run as a task mentions it,
+//! with `link`, so a program without such a tool is linked without it.
 
 use std::sync::{Arc, OnceLock};
 

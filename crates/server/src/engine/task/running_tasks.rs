@@ -60,7 +60,7 @@ struct TaskTable {
 }
 
 impl RunningTasks {
-    /// Opens a tasks, with tasks in memory unless there is a store for them.
+    /// What runs tasks, with the tasks in memory unless there is a store for them.
     pub(crate) fn open(
         store: Option<Arc<dyn Tasks>>,
         settings: TaskSettings,

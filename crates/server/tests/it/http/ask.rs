@@ -100,7 +100,7 @@ impl Ask {
     }
 
     /// The same request as a client of another modern revision writes it.
-    pub(crate) fn as_of(self, revision: Revision) -> Self {
+    pub(crate) fn at_revision(self, revision: Revision) -> Self {
         let said = |text: &str| text.replace("2026-07-28", revision.as_str());
         let headers = self.headers.into_iter();
         Self {

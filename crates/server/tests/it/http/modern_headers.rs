@@ -54,7 +54,7 @@ async fn headers_that_differ_from_the_body_are_refused() {
     ];
     for &revision in Revision::MODERN {
         for (ask, expected) in table.clone() {
-            let ask = ask.as_of(revision);
+            let ask = ask.at_revision(revision);
             assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
         }
     }
@@ -221,7 +221,7 @@ async fn arguments_are_mirrored_where_the_tool_says_so() {
     ];
     for &revision in Revision::MODERN {
         for (ask, expected) in table.clone() {
-            let ask = ask.as_of(revision);
+            let ask = ask.at_revision(revision);
             assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
         }
     }
