@@ -3,7 +3,8 @@
 use std::{fs, path::Path};
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
+use turnbuckle::protocol::envelope::{Id, Outline};
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 /// What was recorded, exchange by exchange.
@@ -18,7 +19,7 @@ pub(crate) struct Recording {
 /// request.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    id: String,
+    id: Id,
     pub(crate) method: String,
     pub(crate) params: Value,
     before: Vec<Value>,
@@ -28,9 +29,10 @@ pub(crate) struct Exchange {
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct Written<'l> {
     direction: String,
-    message: Value,
+    #[serde(borrow)]
+    message: &'l RawValue,
 }
 
 /// The member of `_meta` that says which subscription a notification belongs to.
@@ -49,12 +51,12 @@ impl Recording {
         let mut exchanges: Vec<Exchange> = Vec::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let Written { direction, message } = serde_json::from_str(line)?;
-            let id = message.get("id").map(ToString::to_string);
-            let method = message["method"].as_str().map(str::to_owned);
-            match (direction.as_str(), id, method) {
+            let outline = Outline::of(message.get().as_bytes());
+            let message: Value = serde_json::from_str(message.get())?;
+            match (direction.as_str(), outline.id(), outline.method()) {
                 ("out", Some(id), Some(method)) => exchanges.push(Exchange {
                     id,
-                    method,
+                    method: method.into_owned(),
                     params: message["params"].clone(),
                     before: Vec::new(),
                     answer: Value::Null,
@@ -96,7 +98,7 @@ impl Recording {
 fn owner<'e>(exchanges: &'e mut [Exchange], message: &Value) -> Option<&'e mut Exchange> {
     let token = &message["params"]["progressToken"];
     let subscription = message["params"]["_meta"].get(SUBSCRIPTION);
-    let subscription = subscription.map(ToString::to_string);
+    let subscription = subscription.and_then(id_of);
     let is_its = |one: &Exchange| {
         (!token.is_null() && one.params["_meta"]["progressToken"] == *token)
             || subscription.as_ref() == Some(&one.id)
@@ -129,7 +131,7 @@ impl Exchange {
             }
             if let Some(subscription) = members.pointer_mut("/_meta").and_then(|meta| {
                 meta.get_mut(SUBSCRIPTION)
-                    .filter(|of| of.to_string() == self.id)
+                    .filter(|of| id_of(of).as_ref() == Some(&self.id))
             }) {
                 *subscription = id.clone();
             }
@@ -149,6 +151,10 @@ impl Exchange {
         messages.extend(self.after.iter().map(anew));
         messages
     }
+}
+
+fn id_of(value: &Value) -> Option<Id> {
+    Id::deserialize(value).ok()
 }
 
 /// Whether two requests ask the same; what is in `_meta` aside.

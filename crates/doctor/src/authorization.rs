@@ -6,12 +6,12 @@ use turnbuckle::transport::http::client::{Address, AgentSettings, HeaderMap, Hea
 use turnbuckle_base::error_chain;
 
 use super::{
+    connection::Exchange,
     finding::{Finding, cut},
+    limits::Limits,
     network::is_loopback,
-    patience::Patience,
     report::Report,
     table::auth,
-    talk::Exchange,
 };
 
 /// 1 MiB: such documents have a few kilobytes.
@@ -27,19 +27,19 @@ struct Visitor<'r> {
     report: &'r Report,
     /// Without the headers of the server: those are nobody else's business.
     settings: &'r AgentSettings,
-    patience: Patience,
+    limits: Limits,
 }
 
 /// The server wants a token, and there is none.
 pub(crate) fn needed(report: &Report, first: &Exchange) {
     let said = "the server wants to know who asks (HTTP 401)";
-    report.add(Finding::of(&auth::NEEDED, said).seen_all(first.evidence()));
+    report.add(first.finding(&auth::NEEDED, said));
 }
 
 /// The server knows who asks, or does not care, and refuses.
 pub(crate) fn refused(report: &Report, first: &Exchange) {
     let said = "the server refuses (HTTP 403)";
-    report.add(Finding::of(&auth::REFUSED, said).seen_all(first.evidence()));
+    report.add(first.finding(&auth::REFUSED, said));
 }
 
 /// Follows a challenge to the documents behind it.
@@ -48,13 +48,13 @@ pub(crate) async fn look(
     settings: &AgentSettings,
     address: &Address,
     first: &Exchange,
-    patience: Patience,
+    limits: Limits,
 ) {
     report.step("looking at the metadata for authorization");
     let visitor = Visitor {
         report,
         settings,
-        patience,
+        limits,
     };
     let challenge = first
         .head
@@ -68,7 +68,7 @@ pub(crate) async fn look(
             None => "a 401 comes without `WWW-Authenticate`",
             Some(_) => "`WWW-Authenticate` has no `resource_metadata`",
         };
-        report.add(Finding::of(&auth::CHALLENGE, said).seen_all(first.evidence()));
+        report.add(first.finding(&auth::CHALLENGE, said));
     }
     let Some((place, document)) = visitor.resource(address, named.as_deref()).await else {
         return;
@@ -228,7 +228,7 @@ impl Visitor<'_> {
             }
         };
         let late = || "no answer in time".to_owned();
-        timeout(self.patience.probe, get)
+        timeout(self.limits.probe, get)
             .await
             .unwrap_or_else(|_| Err(late()))
     }

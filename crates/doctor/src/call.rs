@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 use turnbuckle::{protocol::error::code, schema::Schema};
 
 use super::{
+    connection::{Connection, Exchange},
     finding::Finding,
     table::call,
-    talk::{Exchange, Talk},
 };
 
 /// How many tools are called: `--call` is a sample, and each may take its time.
 const MAX_CALLS: usize = 20;
 
 /// Calls what can be called without harm and without arguments.
-pub(crate) async fn look(talk: &mut Talk<'_>, tools: &[Value]) {
+pub(crate) async fn look(connection: &mut Connection<'_>, tools: &[Value]) {
     let harmless: Vec<&Value> = tools
         .iter()
         .filter(|tool| is_harmless(tool))
@@ -24,25 +24,25 @@ pub(crate) async fn look(talk: &mut Talk<'_>, tools: &[Value]) {
         let Some(name) = tool["name"].as_str() else {
             continue;
         };
-        talk.report.step(format!("calling `{name}`"));
+        connection.report.step(format!("calling `{name}`"));
         let params = json!({ "name": name, "arguments": {} });
-        let exchange = talk.ask("tools/call", params).await;
+        let exchange = connection.ask("tools/call", params).await;
         if exchange.is_silent() {
             // It may take its time, and is not waited for.
             let params = json!({ "requestId": exchange.sent["id"] });
-            if !(talk.is_modern() && talk.is_http()) {
-                talk.notify("notifications/cancelled", params).await;
+            if !(connection.is_modern() && connection.is_http()) {
+                connection.notify("notifications/cancelled", params).await;
             }
             continue;
         }
-        look_at(talk, tool, name, &exchange);
+        look_at(connection, tool, name, &exchange);
         called.push(name);
     }
     let said = match called.len() {
         0 => "no tool that only reads without arguments gave a result".to_owned(),
         _ => format!("called {}", called.join(", ")),
     };
-    talk.report.ok(&call::FAILED, said);
+    connection.report.ok(&call::FAILED, said);
 }
 
 fn is_harmless(tool: &Value) -> bool {
@@ -58,10 +58,11 @@ fn is_harmless(tool: &Value) -> bool {
         && is_plain
 }
 
-fn look_at(talk: &Talk<'_>, tool: &Value, name: &str, exchange: &Exchange) {
+fn look_at(connection: &Connection<'_>, tool: &Value, name: &str, exchange: &Exchange) {
     let found = |check, said: String| {
-        let finding = Finding::of(check, said).at(format!("tool `{name}`"));
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.finding(check, said).at(format!("tool `{name}`")));
     };
     let is_asked = |heard: &Value| heard.get("id").is_some() && heard.get("method").is_some();
     if exchange.code() == Some(code::MISSING_REQUIRED_CLIENT_CAPABILITY)
@@ -104,7 +105,8 @@ fn look_at(talk: &Talk<'_>, tool: &Value, name: &str, exchange: &Exchange) {
                 let said = "a result is not what the output schema says".to_owned();
                 let finding = Finding::of(&call::OUTPUT, said).at(format!("tool `{name}`"));
                 let why = schema.explain(&violations);
-                talk.report
+                connection
+                    .report
                     .add(finding.seen(why).seen_all(exchange.evidence()));
             }
         }

@@ -3,59 +3,59 @@
 use serde_json::{Value, json};
 
 use super::{
-    finding::Finding,
+    connection::{Answer, Connection, Exchange, Transport},
     table::cancel,
-    talk::{Answer, Exchange, Road, Talk},
 };
 
 /// Cancels a request that is not there, then one that is.
-pub(crate) async fn look(talk: &mut Talk<'_>) {
+pub(crate) async fn look(connection: &mut Connection<'_>) {
     // Over HTTP, 2026-07-28 cancels by leaving the stream, which `listen` looks at.
-    if talk.is_modern() && !talk.is_pipe() {
+    if connection.is_modern() && !connection.is_stdio() {
         return;
     }
-    talk.report.step("cancelling requests");
+    connection.report.step("cancelling requests");
     let params = json!({ "requestId": 987_654_321, "reason": "turnbuckle doctor" });
-    talk.notify("notifications/cancelled", params).await;
-    let after = alive(talk).await;
+    connection.notify("notifications/cancelled", params).await;
+    let after = alive(connection).await;
     if is_alive(&after) {
-        talk.report
+        connection
+            .report
             .ok(&cancel::UNKNOWN, "of what is not there is ignored");
     } else {
         let said = format!(
             "after cancelling what does not exist, the next request gets {}",
             after.came()
         );
-        let finding = Finding::of(&cancel::UNKNOWN, said);
-        talk.report.add(finding.seen_all(after.evidence()));
+        connection.report.add(after.finding(&cancel::UNKNOWN, said));
         return;
     }
-    in_flight(talk).await;
+    in_flight(connection).await;
 }
 
 /// Cancels a request that was just sent, and counts what comes for it.
-async fn in_flight(talk: &mut Talk<'_>) {
-    let id = talk.next_id();
-    let method = if talk.is_modern() {
+async fn in_flight(connection: &mut Connection<'_>) {
+    let id = connection.next_id();
+    let method = if connection.is_modern() {
         "server/discover"
     } else {
         "ping"
     };
-    let request = talk.speech.request(&id, method, json!({}));
-    let patience = talk.patience.probe;
-    match &mut talk.road {
-        Road::Pipe(pipe) => drop(pipe.write(&request, patience).await),
-        Road::Events(events) => drop(events.post(&request, patience).await),
+    let request = connection.spoken.request(&id, method, json!({}));
+    let limit = connection.limits.probe;
+    match &mut connection.transport {
+        Transport::Stdio(stdio) => drop(stdio.write(&request, limit).await),
+        Transport::Events(events) => drop(events.post(&request, limit).await),
         // An answer comes with each POST: what is cancelled is over already.
-        Road::Http(_) => return,
+        Transport::Http(_) => return,
     }
     let params = json!({ "requestId": id, "reason": "turnbuckle doctor" });
-    talk.notify("notifications/cancelled", params).await;
-    let after = alive(talk).await;
+    connection.notify("notifications/cancelled", params).await;
+    let after = alive(connection).await;
     let is_for_it = |heard: &&Value| heard["id"] == id && heard.get("method").is_none();
     let answers = after.heard.iter().filter(is_for_it).count();
     if is_alive(&after) && answers <= 1 {
-        talk.report
+        connection
+            .report
             .ok_unless_found(&cancel::SURVIVES, "of a request ends in order");
         return;
     }
@@ -67,18 +67,19 @@ async fn in_flight(talk: &mut Talk<'_>) {
             after.came()
         )
     };
-    let finding = Finding::of(&cancel::SURVIVES, said);
-    talk.report.add(finding.seen_all(after.evidence()));
+    connection
+        .report
+        .add(after.finding(&cancel::SURVIVES, said));
 }
 
 /// Asks something harmless.
-pub(crate) async fn alive(talk: &mut Talk<'_>) -> Exchange {
-    let method = if talk.is_modern() {
+pub(crate) async fn alive(connection: &mut Connection<'_>) -> Exchange {
+    let method = if connection.is_modern() {
         "server/discover"
     } else {
         "ping"
     };
-    talk.ask(method, json!({})).await
+    connection.ask(method, json!({})).await
 }
 
 pub(crate) fn is_alive(exchange: &Exchange) -> bool {

@@ -9,10 +9,10 @@ use turnbuckle::{
 };
 
 use super::{
+    connection::{Connection, Exchange},
     finding::Finding,
     offer::hints,
     table::discover,
-    talk::{Exchange, Talk},
 };
 
 /// What the answer says about the era of the server.
@@ -29,14 +29,14 @@ pub(crate) enum Verdict {
 pub(crate) const NO_VERSION: &str = "1999-12-31";
 
 /// Asks, and judges the answer.
-pub(crate) async fn open(talk: &mut Talk<'_>, patience: Duration) -> Verdict {
-    let exchange = talk
-        .ask_within("server/discover", json!({}), patience)
+pub(crate) async fn open(connection: &mut Connection<'_>, limit: Duration) -> Verdict {
+    let exchange = connection
+        .ask_within("server/discover", json!({}), limit)
         .await;
-    judge(talk, exchange)
+    judge(connection, exchange)
 }
 
-pub(crate) fn judge(talk: &Talk<'_>, exchange: Exchange) -> Verdict {
+pub(crate) fn judge(connection: &Connection<'_>, exchange: Exchange) -> Verdict {
     if let Some(result) = exchange.result() {
         let is_modern =
             result.get("supportedVersions").is_some() || result["resultType"].is_string();
@@ -69,31 +69,32 @@ pub(crate) fn judge(talk: &Talk<'_>, exchange: Exchange) -> Verdict {
         // It knows of the era, and speaks the other one.
         return Verdict::Not(Box::new(exchange));
     }
-    let said = format!("`server/discover` is answered with {}", exchange.came());
-    let finding = Finding::of(&discover::FAILS, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.unexpected(&discover::FAILS, "`server/discover`"));
     Verdict::Broken
 }
 
 /// 2026-07-28 alone was asked for, and is not spoken.
-pub(crate) fn missing(talk: &Talk<'_>, verdict: &Verdict) {
+pub(crate) fn missing(connection: &Connection<'_>, verdict: &Verdict) {
     if let Verdict::Not(exchange) = verdict {
         let said = format!(
             "the server does not speak {}: {}",
             Revision::LATEST,
             exchange.came()
         );
-        let finding = Finding::of(&discover::FAILS, said);
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.finding(&discover::FAILS, said));
     }
 }
 
 /// Looks at what discovery says, and at how requests that break the rules are refused.
-pub(crate) async fn look(talk: &mut Talk<'_>, result: &Value) {
-    let report = talk.report;
+pub(crate) async fn look(connection: &mut Connection<'_>, result: &Value) {
+    let report = connection.report;
     report.step("looking at what `server/discover` says");
-    shape(talk, result);
-    hints(talk, "server/discover", result);
+    shape(connection, result);
+    hints(connection, "server/discover", result);
     let info = &result["_meta"][key::SERVER_INFO];
     match (info["name"].as_str(), info["version"].as_str()) {
         (Some(name), Some(version)) => {
@@ -106,13 +107,13 @@ pub(crate) async fn look(talk: &mut Talk<'_>, result: &Value) {
             "results do not say which server they are from",
         )),
     }
-    unknown_version(talk).await;
-    missing_meta(talk).await;
+    unknown_version(connection).await;
+    missing_meta(connection).await;
 }
 
-fn shape(talk: &Talk<'_>, result: &Value) {
-    let report = talk.report;
-    let spoken = talk.speech.revision().to_string();
+fn shape(connection: &Connection<'_>, result: &Value) {
+    let report = connection.report;
+    let spoken = connection.spoken.revision().to_string();
     report.know(|subject| subject.revisions.push(spoken.clone()));
     let versions: Option<Vec<&str>> = result["supportedVersions"]
         .as_array()
@@ -134,10 +135,10 @@ fn shape(talk: &Talk<'_>, result: &Value) {
     }
 }
 
-async fn unknown_version(talk: &mut Talk<'_>) {
-    let mut meta = talk.speech.meta();
+async fn unknown_version(connection: &mut Connection<'_>) {
+    let mut meta = connection.spoken.meta();
     meta[key::PROTOCOL_VERSION] = json!(NO_VERSION);
-    let exchange = ask_with(talk, meta).await;
+    let exchange = ask_with(connection, meta).await;
     let data = exchange
         .error()
         .map_or(&Value::Null, |error| &error["data"]);
@@ -145,41 +146,40 @@ async fn unknown_version(talk: &mut Talk<'_>) {
         && data["supported"].is_array()
         && data["requested"].is_string();
     if is_right && is_bad_request(&exchange) {
-        talk.report
+        connection
+            .report
             .ok(&discover::UNKNOWN_VERSION, "others are refused with -32022");
         return;
     }
-    let said = format!("version {NO_VERSION} is answered with {}", exchange.came());
-    let finding = Finding::of(&discover::UNKNOWN_VERSION, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.unexpected(&discover::UNKNOWN_VERSION, &format!("version {NO_VERSION}")));
 }
 
-async fn missing_meta(talk: &mut Talk<'_>) {
-    let mut meta = talk.speech.meta();
+async fn missing_meta(connection: &mut Connection<'_>) {
+    let mut meta = connection.spoken.meta();
     if let Some(members) = meta.as_object_mut() {
         members.shift_remove(key::CLIENT_CAPABILITIES);
     }
-    let exchange = ask_with(talk, meta).await;
+    let exchange = ask_with(connection, meta).await;
     if exchange.code() == Some(code::INVALID_PARAMS) && is_bad_request(&exchange) {
-        talk.report
+        connection
+            .report
             .ok(&discover::META, "incomplete `_meta` is refused");
         return;
     }
-    let said = format!(
-        "a request without `clientCapabilities` is answered with {}",
-        exchange.came()
-    );
-    let finding = Finding::of(&discover::META, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.unexpected(&discover::META, "a request without `clientCapabilities`"));
 }
 
 /// Discovery with another `_meta`; over HTTP the header says the same version.
-async fn ask_with(talk: &mut Talk<'_>, meta: Value) -> Exchange {
-    let id = talk.next_id();
-    let message = talk
-        .speech
+async fn ask_with(connection: &mut Connection<'_>, meta: Value) -> Exchange {
+    let id = connection.next_id();
+    let message = connection
+        .spoken
         .request(&id, "server/discover", json!({ "_meta": meta }));
-    talk.send_as_written(message).await
+    connection.send_as_written(message).await
 }
 
 /// Over HTTP, such errors have status 400.

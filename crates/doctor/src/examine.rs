@@ -14,7 +14,7 @@ use turnbuckle_host::config::Launch;
 use super::{
     finding::Finding,
     http,
-    patience::Patience,
+    limits::Limits,
     process,
     report::Report,
     scope::{Scope, Tools},
@@ -34,7 +34,7 @@ pub async fn examine(server: &Server, options: &Options, tools: Tools) -> Outcom
     let address = Address::parse(place).map(|address| address.to_string());
     let name = address.as_deref().unwrap_or(&server.name);
     let report = Report::new(name, server.secrets(options), server.wire(options)?);
-    let patience = Patience::of(options.timeout.unwrap_or(TOTAL));
+    let limits = Limits::of(options.timeout.unwrap_or(TOTAL));
     let scope = Scope::new(options, tools);
     let walk = async {
         match &server.launch {
@@ -45,18 +45,18 @@ pub async fn examine(server: &Server, options: &Options, tools: Tools) -> Outcom
                 folder,
             } => {
                 let command = command(program, arguments, environment, folder.as_deref());
-                process::examine(&report, command, scope, patience).await;
+                process::examine(&report, command, scope, limits).await;
                 Ok(())
             }
             Launch::Remote(remote) => {
-                http::examine(&report, server, &remote.url, options, scope, patience).await
+                http::examine(&report, server, &remote.url, options, scope, limits).await
             }
         }
     };
-    if let Ok(outcome) = timeout(patience.total, walk).await {
+    if let Ok(outcome) = timeout(limits.total, walk).await {
         return outcome.map(|()| report);
     }
-    let limit = elapsed(patience.total);
+    let limit = elapsed(limits.total);
     let said = format!("not done within {limit}: it was {}", report.current_step());
     report.mute(false);
     report.add(Finding::of(&time::TOTAL, said));

@@ -6,67 +6,71 @@ use serde_json::{Value, json};
 use turnbuckle::{Revision, protocol::http::header};
 
 use super::{
+    connection::{Answer, Connection, Exchange, Spoken, Transport},
     discover::NO_VERSION,
     finding::Finding,
     report::Report,
     table::{handshake, http},
-    talk::{Answer, Exchange, Road, Speech, Talk},
 };
 
 /// Opens a session; the result of `initialize`, or the answer that was none.
 pub(crate) async fn open(
-    talk: &mut Talk<'_>,
+    connection: &mut Connection<'_>,
     asked: Revision,
-    patience: Duration,
+    limit: Duration,
 ) -> Result<Value, Exchange> {
-    talk.speech = Speech::Legacy(asked);
-    let params = Speech::initialize(asked.as_str());
-    let exchange = talk.ask_within("initialize", params, patience).await;
-    early(talk, &exchange);
+    connection.spoken = Spoken::Legacy(asked);
+    let params = Spoken::initialize(asked.as_str());
+    let exchange = connection.ask_within("initialize", params, limit).await;
+    early(connection, &exchange);
     let Some(result) = exchange.result().cloned() else {
         return Err(exchange);
     };
     let answered = result["protocolVersion"].as_str().unwrap_or_default();
     if let Some(revision) = Revision::from_date(answered) {
-        talk.speech = Speech::Legacy(revision);
+        connection.spoken = Spoken::Legacy(revision);
     }
-    if let (Road::Http(http), Some(head)) = (&mut talk.road, &exchange.head) {
+    if let (Transport::Http(http), Some(head)) = (&mut connection.transport, &exchange.head) {
         http.session = head.header(header::SESSION_ID).map(str::to_owned);
     }
-    let told = talk.notify("notifications/initialized", json!({})).await;
-    accepted(talk, &told);
+    let told = connection
+        .notify("notifications/initialized", json!({}))
+        .await;
+    accepted(connection, &told);
     Ok(result)
 }
 
 /// Requests before the session is open.
-fn early(talk: &Talk<'_>, exchange: &Exchange) {
+fn early(connection: &Connection<'_>, exchange: &Exchange) {
     let is_early = |heard: &&Value| {
         heard.get("id").is_some() && heard["method"].is_string() && heard["method"] != "ping"
     };
     if let Some(request) = exchange.heard.iter().find(is_early) {
         let said = format!("it asks {} before the session is open", request["method"]);
         let finding = Finding::of(&handshake::EARLY, said);
-        talk.report.add(finding.seen(format!("← {request}")));
+        connection.report.add(finding.seen(format!("← {request}")));
     }
 }
 
 /// Whether a notification was accepted as it should be.
-fn accepted(talk: &Talk<'_>, told: &Exchange) {
-    let Some(status) = told.status().filter(|_| talk.is_http()) else {
+fn accepted(connection: &Connection<'_>, told: &Exchange) {
+    let Some(status) = told.status().filter(|_| connection.is_http()) else {
         return;
     };
     if status == 202 && told.answer == Answer::Nothing {
-        talk.report.ok(&http::NOTIFICATION, "notifications get 202");
+        connection
+            .report
+            .ok(&http::NOTIFICATION, "notifications get 202");
         return;
     }
-    let said = format!("a notification is answered with {}", told.came());
-    let finding = Finding::of(&http::NOTIFICATION, said);
-    talk.report.add(finding.seen_all(told.evidence()));
+    connection
+        .report
+        .add(told.unexpected(&http::NOTIFICATION, "a notification"));
 }
 
 /// Looks at the result of `initialize`.
-pub(crate) fn look(talk: &Talk<'_>, result: &Value, asked: Revision) {
-    let report = talk.report;
+pub(crate) fn look(connection: &Connection<'_>, result: &Value, asked: Revision) {
+    let report = connection.report;
     let info = &result["serverInfo"];
     let missing: Vec<&str> = [
         ("protocolVersion", result["protocolVersion"].is_string()),
@@ -118,24 +122,25 @@ pub(crate) fn refused(report: &Report, refused: &Exchange) {
         report.ok(&handshake::MODERN_ONLY, said);
         return;
     }
-    let said = format!("`initialize` is answered with {}", refused.came());
-    let finding = Finding::of(&handshake::MODERN_ONLY, said);
-    report.add(finding.seen_all(refused.evidence()));
+    report.add(refused.unexpected(&handshake::MODERN_ONLY, "`initialize`"));
 }
 
 /// Asks for a version that does not exist, on a connection of its own.
-pub(crate) async fn look_at_echo(talk: &mut Talk<'_>) -> Exchange {
-    let params = Speech::initialize(NO_VERSION);
-    let exchange = talk.ask("initialize", params).await;
+pub(crate) async fn look_at_echo(connection: &mut Connection<'_>) -> Exchange {
+    let params = Spoken::initialize(NO_VERSION);
+    let exchange = connection.ask("initialize", params).await;
     let answered = exchange.result().map(|result| &result["protocolVersion"]);
     let date = answered.and_then(Value::as_str).unwrap_or_default();
     // Some refuse it, which the specification shows as an example.
     if Revision::from_date(date).is_some() || exchange.code().is_some() {
-        talk.report.ok(&handshake::ECHO, "versions are negotiated");
+        connection
+            .report
+            .ok(&handshake::ECHO, "versions are negotiated");
         return exchange;
     }
     let said = format!("version {NO_VERSION} is answered with `{date}`");
-    let finding = Finding::of(&handshake::ECHO, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.finding(&handshake::ECHO, said));
     exchange
 }

@@ -8,12 +8,14 @@ mod authorization;
 mod call;
 mod cancel;
 mod check;
+mod connection;
 mod discover;
 mod examine;
 mod finding;
 mod handshake;
 mod http;
 mod json;
+mod limits;
 mod lint;
 mod listen;
 mod methods;
@@ -21,13 +23,11 @@ mod network;
 mod offer;
 #[cfg(test)]
 mod page;
-mod patience;
 mod process;
 mod report;
 mod sarif;
 mod scope;
 mod table;
-mod talk;
 mod text;
 
 use serde_json::Value;

@@ -9,32 +9,37 @@ use turnbuckle_base::error_chain;
 
 use super::{
     cancel::{alive, is_alive},
+    connection::{
+        Answer, Connection, Exchange, HttpTransport, MAX_MESSAGE, Transport, conduct, head,
+    },
     finding::Finding,
     table::cancel,
-    talk::{Answer, Exchange, HttpRoad, MAX_MESSAGE, Road, Talk, conduct, head},
 };
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// Opens a subscription for all that the server offers, and leaves it.
-pub(crate) async fn look(talk: &mut Talk<'_>, capabilities: &Value) {
+pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) {
     let wanted = filter(capabilities);
     if wanted.is_empty() {
         return;
     }
-    talk.report.step("listening for changes");
-    let id = talk.next_id();
+    connection.report.step("listening for changes");
+    let id = connection.next_id();
     let params = json!({ "notifications": wanted });
-    let request = talk.speech.request(&id, "subscriptions/listen", params);
-    let first = match &talk.road {
-        Road::Pipe(_) => by_pipe(talk, &request).await,
-        Road::Http(http) => by_http(talk, http, &request).await,
-        Road::Events(_) => return,
+    let request = connection
+        .spoken
+        .request(&id, "subscriptions/listen", params);
+    let first = match &connection.transport {
+        Transport::Stdio(_) => by_pipe(connection, &request).await,
+        Transport::Http(http) => by_http(connection, http, &request).await,
+        Transport::Events(_) => return,
     };
     let is_tagged = |message: &Value| message["params"]["_meta"][key::SUBSCRIPTION_ID] == id;
     match &first.answer {
         Answer::Message(message) if message["method"] == ACKNOWLEDGED && is_tagged(message) => {
-            talk.report
+            connection
+                .report
                 .ok(&cancel::ACKNOWLEDGED, "listening is acknowledged");
         }
         answer => {
@@ -47,12 +52,13 @@ pub(crate) async fn look(talk: &mut Talk<'_>, capabilities: &Value) {
                 }
                 _ => format!("`subscriptions/listen` is answered with {}", first.came()),
             };
-            let finding = Finding::of(&cancel::ACKNOWLEDGED, said);
-            talk.report.add(finding.seen_all(first.evidence()));
+            connection
+                .report
+                .add(first.finding(&cancel::ACKNOWLEDGED, said));
             return;
         }
     }
-    left(talk, &id).await;
+    left(connection, &id).await;
 }
 
 /// What can be listened to.
@@ -70,25 +76,25 @@ fn filter(capabilities: &Value) -> Map<String, Value> {
         .collect()
 }
 
-async fn by_pipe(talk: &mut Talk<'_>, request: &Value) -> Exchange {
-    let patience = talk.patience.probe;
-    let Road::Pipe(pipe) = &mut talk.road else {
+async fn by_pipe(connection: &mut Connection<'_>, request: &Value) -> Exchange {
+    let limit = connection.limits.probe;
+    let Transport::Stdio(stdio) = &mut connection.transport else {
         return nothing(request);
     };
     let began = Instant::now();
-    let mut exchange = pipe.write(request, patience).await;
+    let mut exchange = stdio.write(request, limit).await;
     if exchange.answer == Answer::Nothing {
-        exchange.answer = pipe.first(began + patience).await;
+        exchange.answer = stdio.first(began + limit).await;
         exchange.took = began.elapsed();
     }
     exchange
 }
 
-async fn by_http(talk: &Talk<'_>, http: &HttpRoad, request: &Value) -> Exchange {
+async fn by_http(connection: &Connection<'_>, http: &HttpTransport, request: &Value) -> Exchange {
     let began = Instant::now();
-    let until = began + talk.patience.probe;
+    let until = began + connection.limits.probe;
     let mut exchange = nothing(request);
-    let post = http.post(&talk.speech, request);
+    let post = http.post(&connection.spoken, request);
     http.wire.pass(Direction::Out, post.body.as_bytes());
     let reply = match timeout_at(until.into(), http.reply(post)).await {
         Err(_) => {
@@ -102,7 +108,7 @@ async fn by_http(talk: &Talk<'_>, http: &HttpRoad, request: &Value) -> Exchange 
         Ok(Ok(reply)) => reply,
     };
     exchange.head = Some(head(&reply));
-    conduct::stream(talk.report, &exchange);
+    conduct::stream(connection.report, &exchange);
     if !reply.is_events() {
         let body = timeout_at(until.into(), reply.bytes(MAX_MESSAGE)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
@@ -139,16 +145,16 @@ fn nothing(request: &Value) -> Exchange {
 }
 
 /// Leaves the subscription: by a notification over pipes; over HTTP its stream is closed already.
-async fn left(talk: &mut Talk<'_>, id: &Value) {
-    if talk.is_pipe() {
+async fn left(connection: &mut Connection<'_>, id: &Value) {
+    if connection.is_stdio() {
         let params = json!({ "requestId": id });
-        talk.notify("notifications/cancelled", params).await;
+        connection.notify("notifications/cancelled", params).await;
     }
-    let after = alive(talk).await;
-    let silence = talk.patience.silence;
+    let after = alive(connection).await;
+    let silence = connection.limits.silence;
     let mut heard = after.heard.clone();
-    if let Road::Pipe(pipe) = &mut talk.road {
-        heard.extend(pipe.listen(silence).await);
+    if let Transport::Stdio(stdio) = &mut connection.transport {
+        heard.extend(stdio.listen(silence).await);
     }
     // What was on its way when the cancellation went out may be here; an answer may not.
     let more = heard
@@ -158,14 +164,14 @@ async fn left(talk: &mut Talk<'_>, id: &Value) {
         let said = "a subscription that was cancelled is answered";
         Finding::of(&cancel::LEFT, said).seen(format!("← {more}"))
     } else if is_alive(&after) {
-        talk.report.ok(&cancel::LEFT, "leaving is noticed");
+        connection.report.ok(&cancel::LEFT, "leaving is noticed");
         return;
     } else {
         let said = format!(
             "after a subscription was left, the next request gets {}",
             after.came()
         );
-        Finding::of(&cancel::LEFT, said).seen_all(after.evidence())
+        after.finding(&cancel::LEFT, said)
     };
-    talk.report.add(finding);
+    connection.report.add(finding);
 }

@@ -5,27 +5,29 @@ use turnbuckle::protocol::error::code;
 
 use super::{
     check::Check,
+    connection::{Answer, Connection, Exchange, Transport},
     finding::Finding,
     table::{http, methods},
-    talk::{Answer, Exchange, Road, Talk},
 };
 
 /// A name that nobody has: what is asked for by it does not run.
 pub(crate) const NOBODY: &str = "turnbuckle-doctor-no-such-thing";
 
 /// Looks at how nonsense is answered.
-pub(crate) async fn look(talk: &mut Talk<'_>, capabilities: &Value) {
-    talk.report.step("asking for things that do not exist");
-    if !talk.is_modern() {
-        ping(talk).await;
+pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) {
+    connection
+        .report
+        .step("asking for things that do not exist");
+    if !connection.is_modern() {
+        ping(connection).await;
     }
-    unknown_method(talk).await;
-    text_id(talk).await;
+    unknown_method(connection).await;
+    text_id(connection).await;
     if capabilities["tools"].is_object() {
         let params = json!({ "name": NOBODY, "arguments": {} });
-        let exchange = talk.ask("tools/call", params).await;
+        let exchange = connection.ask("tools/call", params).await;
         refused(
-            talk,
+            connection,
             &methods::UNKNOWN_TOOL,
             "a tool",
             &exchange,
@@ -33,10 +35,12 @@ pub(crate) async fn look(talk: &mut Talk<'_>, capabilities: &Value) {
         );
     }
     if capabilities["prompts"].is_object() {
-        let exchange = talk.ask("prompts/get", json!({ "name": NOBODY })).await;
+        let exchange = connection
+            .ask("prompts/get", json!({ "name": NOBODY }))
+            .await;
         let right = [code::INVALID_PARAMS];
         refused(
-            talk,
+            connection,
             &methods::UNKNOWN_PROMPT,
             "a prompt",
             &exchange,
@@ -45,90 +49,103 @@ pub(crate) async fn look(talk: &mut Talk<'_>, capabilities: &Value) {
     }
     if capabilities["resources"].is_object() {
         let uri = format!("{NOBODY}:///nothing");
-        let exchange = talk.ask("resources/read", json!({ "uri": uri })).await;
+        let exchange = connection
+            .ask("resources/read", json!({ "uri": uri }))
+            .await;
         // Both are accepted where the other was right: it is a SHOULD of the older revisions.
-        let right = if talk.is_modern() {
+        let right = if connection.is_modern() {
             vec![code::INVALID_PARAMS]
         } else {
             vec![code::RESOURCE_NOT_FOUND, code::INVALID_PARAMS]
         };
         refused(
-            talk,
+            connection,
             &methods::UNKNOWN_RESOURCE,
             "a resource",
             &exchange,
             &right,
         );
     }
-    notification(talk).await;
+    notification(connection).await;
 }
 
-async fn ping(talk: &mut Talk<'_>) {
-    let exchange = talk.ask("ping", json!({})).await;
+async fn ping(connection: &mut Connection<'_>) {
+    let exchange = connection.ask("ping", json!({})).await;
     if exchange.result().is_some_and(Value::is_object) {
-        talk.report.ok(&methods::PING, "ping is answered");
+        connection.report.ok(&methods::PING, "ping is answered");
         return;
     }
-    let said = format!("`ping` is answered with {}", exchange.came());
-    let finding = Finding::of(&methods::PING, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.unexpected(&methods::PING, "`ping`"));
 }
 
-async fn unknown_method(talk: &mut Talk<'_>) {
-    let exchange = talk.ask("turnbuckle/no-such-method", json!({})).await;
+async fn unknown_method(connection: &mut Connection<'_>) {
+    let exchange = connection.ask("turnbuckle/no-such-method", json!({})).await;
     if exchange.is_silent() {
         let said = "an unknown method is not answered";
-        let finding = Finding::of(&methods::UNANSWERED, said);
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.finding(&methods::UNANSWERED, said));
         return;
     }
     let is_named = exchange.code() == Some(code::METHOD_NOT_FOUND);
-    if talk.is_modern() && talk.is_http() {
+    if connection.is_modern() && connection.is_http() {
         if is_named && exchange.status() == Some(404) {
             let said = "unknown methods get 404 and -32601";
-            talk.report.ok(&http::UNKNOWN_METHOD, said);
+            connection.report.ok(&http::UNKNOWN_METHOD, said);
             return;
         }
-        let said = format!("an unknown method is answered with {}", exchange.came());
-        let finding = Finding::of(&http::UNKNOWN_METHOD, said);
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.unexpected(&http::UNKNOWN_METHOD, "an unknown method"));
         return;
     }
     if is_named {
-        talk.report
+        connection
+            .report
             .ok(&methods::UNKNOWN, "unknown methods get -32601");
         return;
     }
-    let said = format!("an unknown method is answered with {}", exchange.came());
-    let finding = Finding::of(&methods::UNKNOWN, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.unexpected(&methods::UNKNOWN, "an unknown method"));
 }
 
 /// An id that is a text comes back as a text; every other request here has a number.
-async fn text_id(talk: &mut Talk<'_>) {
-    let method = if talk.is_modern() {
+async fn text_id(connection: &mut Connection<'_>) {
+    let method = if connection.is_modern() {
         "server/discover"
     } else {
         "ping"
     };
     let id = json!("turnbuckle-doctor");
-    let message = talk.speech.request(&id, method, json!({}));
-    let patience = talk.patience.probe;
-    let exchange = talk.send(message, patience).await;
+    let message = connection.spoken.request(&id, method, json!({}));
+    let limit = connection.limits.probe;
+    let exchange = connection.send(message, limit).await;
     if exchange.is_silent() {
         let said = "a request whose id is a text is not answered";
-        let finding = Finding::of(&methods::ID, said);
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection.report.add(exchange.finding(&methods::ID, said));
     } else {
-        talk.report.ok_unless_found(&methods::ID, "ids come back");
+        connection
+            .report
+            .ok_unless_found(&methods::ID, "ids come back");
     }
 }
 
-fn refused(talk: &Talk<'_>, check: &'static Check, what: &str, exchange: &Exchange, right: &[i64]) {
+fn refused(
+    connection: &Connection<'_>,
+    check: &'static Check,
+    what: &str,
+    exchange: &Exchange,
+    right: &[i64],
+) {
     if exchange.code().is_some_and(|code| right.contains(&code)) {
         let noun = what.rsplit(' ').next().unwrap_or_default();
         let code = exchange.code().unwrap_or_default();
-        talk.report.ok(check, format!("unknown {noun}s get {code}"));
+        connection
+            .report
+            .ok(check, format!("unknown {noun}s get {code}"));
         return;
     }
     let came = match exchange.result() {
@@ -136,31 +153,32 @@ fn refused(talk: &Talk<'_>, check: &'static Check, what: &str, exchange: &Exchan
         _ => exchange.came(),
     };
     let said = format!("{what} that does not exist is answered with {came}");
-    let finding = Finding::of(check, said).seen_all(exchange.evidence());
+    let finding = exchange.finding(check, said);
     if exchange.is_silent() {
         let finding = Finding {
             check: &methods::UNANSWERED,
             severity: methods::UNANSWERED.severity,
             ..finding
         };
-        talk.report.add(finding);
+        connection.report.add(finding);
     } else {
-        talk.report.add(finding);
+        connection.report.add(finding);
     }
 }
 
 /// A notification that nobody knows gets no answer. HTTP has a status for it, looked at elsewhere.
-async fn notification(talk: &mut Talk<'_>) {
-    if talk.is_http() {
+async fn notification(connection: &mut Connection<'_>) {
+    if connection.is_http() {
         return;
     }
-    talk.notify("notifications/turnbuckle/unknown", json!({}))
+    connection
+        .notify("notifications/turnbuckle/unknown", json!({}))
         .await;
-    let time = talk.patience.silence;
-    let heard = match &mut talk.road {
-        Road::Pipe(pipe) => pipe.listen(time).await,
-        Road::Events(events) => events.listen(time).await,
-        Road::Http(_) => return,
+    let time = connection.limits.silence;
+    let heard = match &mut connection.transport {
+        Transport::Stdio(stdio) => stdio.listen(time).await,
+        Transport::Events(events) => events.listen(time).await,
+        Transport::Http(_) => return,
     };
     // What has an id is late, or comes twice, and is no answer to what had none.
     let is_answer = |message: &&Value| {
@@ -172,47 +190,50 @@ async fn notification(talk: &mut Talk<'_>) {
         Some(answer) => {
             let said = "an unknown notification is answered";
             let finding = Finding::of(&methods::NOTIFICATION, said);
-            talk.report.add(finding.seen(format!("← {answer}")));
+            connection.report.add(finding.seen(format!("← {answer}")));
         }
-        None => talk
+        None => connection
             .report
             .ok(&methods::NOTIFICATION, "notifications get no answer"),
     }
 }
 
 /// Sends a line that is no JSON, last of all: some servers end of it.
-pub(crate) async fn garbage(talk: &mut Talk<'_>) {
-    talk.report.step("sending a line that is no JSON");
-    let patience = talk.patience.probe;
-    let Road::Pipe(pipe) = &mut talk.road else {
+pub(crate) async fn garbage(connection: &mut Connection<'_>) {
+    connection.report.step("sending a line that is no JSON");
+    let limit = connection.limits.probe;
+    let Transport::Stdio(stdio) = &mut connection.transport else {
         return;
     };
-    if pipe.is_gone() {
+    if stdio.is_gone() {
         // It ended before, and that is what is told.
-        talk.report.mute(true);
+        connection.report.mute(true);
         return;
     }
-    let _ = pipe.write_text("this is no JSON\n", patience).await;
-    let time = talk.patience.silence;
-    let _ = pipe.listen(time).await;
-    if let Some(how) = pipe.how_gone() {
+    let _ = stdio.write_text("this is no JSON\n", limit).await;
+    let time = connection.limits.silence;
+    let _ = stdio.listen(time).await;
+    if let Some(how) = stdio.how_gone() {
         let said = format!("after a line that is no JSON: {how}");
         let finding = Finding::of(&methods::GARBAGE, said);
-        talk.report.add(finding.seen_all(pipe.last_words().await));
+        connection
+            .report
+            .add(finding.seen_all(stdio.last_words().await));
         return;
     }
-    let method = if talk.is_modern() {
+    let method = if connection.is_modern() {
         "server/discover"
     } else {
         "ping"
     };
-    let exchange = talk.ask(method, json!({})).await;
+    let exchange = connection.ask(method, json!({})).await;
     if matches!(exchange.answer, Answer::Message(_)) {
         let said = "survives what is no JSON";
-        talk.report.ok_unless_found(&methods::GARBAGE, said);
+        connection.report.ok_unless_found(&methods::GARBAGE, said);
         return;
     }
     let said = format!("after a line that is no JSON: {}", exchange.came());
-    let finding = Finding::of(&methods::GARBAGE, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.finding(&methods::GARBAGE, said));
 }

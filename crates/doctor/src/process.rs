@@ -11,69 +11,72 @@ use turnbuckle_command_line::style::elapsed;
 
 use super::{
     call, cancel,
+    connection::{Connection, Spoken, StdioTransport, Stray, Transport},
     discover::{self, Verdict},
     finding::Finding,
-    handshake, listen, methods, offer,
-    patience::{Patience, SLOW_START},
+    handshake,
+    limits::{Limits, SLOW_START},
+    listen, methods, offer,
     report::Report,
     scope::Scope,
     table::{handshake as greeting, start, stdout},
-    talk::{Pipe, Road, Speech, Stray, Talk},
 };
 
 struct Program<'r> {
     report: &'r Report,
     command: Command,
     scope: Scope,
-    patience: Patience,
+    limits: Limits,
 }
 
 /// Examines a program.
-pub(crate) async fn examine(report: &Report, command: Command, scope: Scope, patience: Patience) {
+pub(crate) async fn examine(report: &Report, command: Command, scope: Scope, limits: Limits) {
     report.know(|subject| "stdio".clone_into(&mut subject.transport));
     let program = Program {
         report,
-        command: command.drop_grace(patience.ending),
+        command: command.drop_grace(limits.ending),
         scope,
-        patience,
+        limits,
     };
-    let Some(mut talk) = program.start(Speech::Modern(Revision::LATEST)) else {
+    let Some(mut connection) = program.start(Spoken::Modern(Revision::LATEST)) else {
         return;
     };
     if !scope.is_modern {
-        program.legacy(talk).await;
+        program.legacy(connection).await;
         return;
     }
     report.step("waiting for an answer to `server/discover`");
-    let verdict = discover::open(&mut talk, patience.opening).await;
+    let verdict = discover::open(&mut connection, limits.opening).await;
     match verdict {
         Verdict::Modern(result) => {
-            program.opened(&talk);
-            discover::look(&mut talk, &result).await;
-            program.modern(&mut talk, &result["capabilities"]).await;
-            program.end(talk).await;
+            program.opened(&connection);
+            discover::look(&mut connection, &result).await;
+            program
+                .modern(&mut connection, &result["capabilities"])
+                .await;
+            program.end(connection).await;
             if scope.legacy.is_some()
-                && let Some(talk) = program.start(Speech::Legacy(Revision::LATEST_LEGACY))
+                && let Some(connection) = program.start(Spoken::Legacy(Revision::LATEST_LEGACY))
             {
-                program.legacy_of_modern(talk).await;
+                program.legacy_of_modern(connection).await;
             }
         }
-        Verdict::Broken => program.end(talk).await,
+        Verdict::Broken => program.end(connection).await,
         Verdict::Not(_) if scope.legacy.is_none() => {
-            discover::missing(&talk, &verdict);
-            program.end(talk).await;
+            discover::missing(&connection, &verdict);
+            program.end(connection).await;
         }
-        Verdict::Not(_) => program.fall_back(talk).await,
+        Verdict::Not(_) => program.fall_back(connection).await,
     }
 }
 
 impl<'r> Program<'r> {
-    fn start(&self, speech: Speech) -> Option<Talk<'r>> {
+    fn start(&self, spoken: Spoken) -> Option<Connection<'r>> {
         self.report.step("starting the program");
-        match Pipe::start(&self.command, self.report.wire.clone()) {
-            Ok(pipe) => {
-                let road = Road::Pipe(Box::new(pipe));
-                Some(Talk::new(road, speech, self.patience, self.report))
+        match StdioTransport::start(&self.command, self.report.wire.clone()) {
+            Ok(stdio) => {
+                let transport = Transport::Stdio(Box::new(stdio));
+                Some(Connection::new(transport, spoken, self.limits, self.report))
             }
             Err(error) => {
                 let check = match &error {
@@ -92,31 +95,33 @@ impl<'r> Program<'r> {
     }
 
     /// Says how long the first answer took.
-    fn opened(&self, talk: &Talk<'_>) {
-        let Road::Pipe(pipe) = &talk.road else { return };
-        self.report.add(opening(pipe.started.elapsed()));
+    fn opened(&self, connection: &Connection<'_>) {
+        let Transport::Stdio(stdio) = &connection.transport else {
+            return;
+        };
+        self.report.add(opening(stdio.started.elapsed()));
     }
 
     /// The server did not know `server/discover`: a client opens a session with the same process.
-    async fn fall_back(&self, mut talk: Talk<'r>) {
+    async fn fall_back(&self, mut connection: Connection<'r>) {
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
-        talk.speech = Speech::Legacy(asked);
+        connection.spoken = Spoken::Legacy(asked);
         self.report.step("waiting for an answer to `initialize`");
-        let opening = handshake::open(&mut talk, asked, self.patience.probe).await;
+        let opening = handshake::open(&mut connection, asked, self.limits.probe).await;
         let greeting = match opening {
             Ok(greeting) => greeting,
             Err(first) => {
-                let words = last_words(&talk).await;
-                self.end(talk).await;
+                let words = last_words(&connection).await;
+                self.end(connection).await;
                 return self.again(first, words).await;
             }
         };
-        self.opened(&talk);
-        self.session(talk, greeting).await;
+        self.opened(&connection);
+        self.session(connection, greeting).await;
     }
 
     /// Nothing came of the process that was asked `server/discover` first: one that was not asked?
-    async fn again(&self, first: super::talk::Exchange, words: Vec<String>) {
+    async fn again(&self, first: super::connection::Exchange, words: Vec<String>) {
         let unreadable = [
             &stdout::PRETTY,
             &stdout::FRAMING,
@@ -128,11 +133,11 @@ impl<'r> Program<'r> {
             return;
         }
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
-        let Some(mut talk) = self.start(Speech::Legacy(asked)) else {
+        let Some(mut connection) = self.start(Spoken::Legacy(asked)) else {
             return;
         };
         self.report.step("waiting for an answer to `initialize`");
-        match handshake::open(&mut talk, asked, self.patience.opening).await {
+        match handshake::open(&mut connection, asked, self.limits.opening).await {
             Ok(greeting) => {
                 let said = format!(
                     "after `server/discover` it answers no `initialize` ({})",
@@ -141,105 +146,113 @@ impl<'r> Program<'r> {
                 let finding = Finding::of(&start::PROBE, said);
                 self.report
                     .add(finding.seen_all(first.evidence()).seen_all(words));
-                self.opened(&talk);
-                self.session(talk, greeting).await;
+                self.opened(&connection);
+                self.session(connection, greeting).await;
             }
             Err(second) => {
-                let words = last_words(&talk).await;
-                let finding = match &talk.road {
-                    Road::Pipe(pipe) if pipe.is_gone() => {
+                let words = last_words(&connection).await;
+                let finding = match &connection.transport {
+                    Transport::Stdio(stdio) if stdio.is_gone() => {
                         let said = format!("it ends before it answers: {}", second.came());
                         Finding::of(&start::EXITS, said)
                     }
                     _ if second.is_silent() => {
                         let said =
                             "it runs, and answers neither `server/discover` nor `initialize`";
-                        Finding::of(&greeting::SILENT, said).seen_all(second.evidence())
+                        second.finding(&greeting::SILENT, said)
                     }
                     _ => {
                         let said = format!("`initialize` is answered with {}", second.came());
-                        Finding::of(&greeting::FAILS, said).seen_all(second.evidence())
+                        second.finding(&greeting::FAILS, said)
                     }
                 };
                 self.report.add(finding.seen_all(words));
-                self.end(talk).await;
+                self.end(connection).await;
             }
         }
     }
 
     /// Sessions alone were asked for.
-    async fn legacy(&self, mut talk: Talk<'r>) {
+    async fn legacy(&self, mut connection: Connection<'r>) {
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
-        talk.speech = Speech::Legacy(asked);
+        connection.spoken = Spoken::Legacy(asked);
         self.report.step("waiting for an answer to `initialize`");
-        match handshake::open(&mut talk, asked, self.patience.opening).await {
+        match handshake::open(&mut connection, asked, self.limits.opening).await {
             Ok(greeting) => {
-                self.opened(&talk);
-                self.session(talk, greeting).await;
+                self.opened(&connection);
+                self.session(connection, greeting).await;
             }
             Err(first) => {
-                let words = last_words(&talk).await;
-                self.end(talk).await;
+                let words = last_words(&connection).await;
+                self.end(connection).await;
                 self.again(first, words).await;
             }
         }
     }
 
     /// A server that speaks 2026-07-28 may open sessions, too.
-    async fn legacy_of_modern(&self, mut talk: Talk<'r>) {
+    async fn legacy_of_modern(&self, mut connection: Connection<'r>) {
         self.report.step("waiting for an answer to `initialize`");
-        match handshake::open(&mut talk, Revision::LATEST_LEGACY, self.patience.opening).await {
+        match handshake::open(
+            &mut connection,
+            Revision::LATEST_LEGACY,
+            self.limits.opening,
+        )
+        .await
+        {
             Ok(greeting) => {
-                handshake::look(&talk, &greeting, Revision::LATEST_LEGACY);
-                methods::look(&mut talk, &greeting["capabilities"]).await;
-                cancel::look(&mut talk).await;
+                handshake::look(&connection, &greeting, Revision::LATEST_LEGACY);
+                methods::look(&mut connection, &greeting["capabilities"]).await;
+                cancel::look(&mut connection).await;
             }
             Err(refused) => handshake::refused(self.report, &refused),
         }
-        self.end(talk).await;
+        self.end(connection).await;
     }
 
     /// All that is looked at in a session.
-    async fn session(&self, mut talk: Talk<'r>, greeting: serde_json::Value) {
+    async fn session(&self, mut connection: Connection<'r>, greeting: serde_json::Value) {
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
-        handshake::look(&talk, &greeting, asked);
+        handshake::look(&connection, &greeting, asked);
         let capabilities = &greeting["capabilities"];
-        let offer = offer::look(&mut talk, capabilities).await;
-        methods::look(&mut talk, capabilities).await;
-        cancel::look(&mut talk).await;
+        let offer = offer::look(&mut connection, capabilities).await;
+        methods::look(&mut connection, capabilities).await;
+        cancel::look(&mut connection).await;
         if self.scope.is_calling {
-            call::look(&mut talk, &offer).await;
+            call::look(&mut connection, &offer).await;
         }
-        methods::garbage(&mut talk).await;
-        self.end(talk).await;
+        methods::garbage(&mut connection).await;
+        self.end(connection).await;
     }
 
-    async fn modern(&self, talk: &mut Talk<'r>, capabilities: &serde_json::Value) {
-        let offer = offer::look(talk, capabilities).await;
-        methods::look(talk, capabilities).await;
-        cancel::look(talk).await;
-        listen::look(talk, capabilities).await;
+    async fn modern(&self, connection: &mut Connection<'r>, capabilities: &serde_json::Value) {
+        let offer = offer::look(connection, capabilities).await;
+        methods::look(connection, capabilities).await;
+        cancel::look(connection).await;
+        listen::look(connection, capabilities).await;
         if self.scope.is_calling {
-            call::look(talk, &offer).await;
+            call::look(connection, &offer).await;
         }
-        methods::garbage(talk).await;
+        methods::garbage(connection).await;
     }
 
     /// Looks at what was on stdout, closes stdin, and sees whether the program ends.
-    async fn end(&self, talk: Talk<'r>) {
-        let words = last_words(&talk).await;
-        let Road::Pipe(pipe) = talk.road else { return };
+    async fn end(&self, connection: Connection<'r>) {
+        let words = last_words(&connection).await;
+        let Transport::Stdio(stdio) = connection.transport else {
+            return;
+        };
         if self.report.is_muted() {
             self.report.mute(false);
             // Where it never answered, that is what is told.
-            if pipe.has_answered {
-                let how = pipe.how_gone().unwrap_or_default();
-                let said = format!("{how} after `{}`: the rest was not looked at", pipe.last);
+            if stdio.has_answered {
+                let how = stdio.how_gone().unwrap_or_default();
+                let said = format!("{how} after `{}`: the rest was not looked at", stdio.last);
                 self.report
                     .add(Finding::of(&start::DIES, said).seen_all(words));
             }
         }
-        for stray in &pipe.stray {
+        for stray in &stdio.stray {
             self.report.add(stray_finding(stray));
         }
         let strays = [
@@ -251,11 +264,11 @@ impl<'r> Program<'r> {
         if !strays.iter().any(|check| self.report.has(check)) {
             self.report.ok(&stdout::STRAY, "nothing but messages");
         }
-        if pipe.is_gone() {
+        if stdio.is_gone() {
             return;
         }
         self.report.step("waiting for the program to end");
-        let ended = pipe.finish(self.patience.ending).await;
+        let ended = stdio.finish(self.limits.ending).await;
         if ended.by == EndedBy::Itself {
             self.report
                 .ok_unless_found(&start::END, "ends with its input");
@@ -264,7 +277,7 @@ impl<'r> Program<'r> {
                 EndedBy::Terminate => "SIGTERM",
                 _ => "SIGKILL",
             };
-            let limit = elapsed(self.patience.ending);
+            let limit = elapsed(self.limits.ending);
             let said =
                 format!("it was still there {limit} after its input was closed; {how} ended it");
             self.report.add(Finding::of(&start::END, said));
@@ -282,10 +295,10 @@ fn opening(took: Duration) -> Finding {
     }
 }
 
-async fn last_words(talk: &Talk<'_>) -> Vec<String> {
-    match &talk.road {
-        Road::Pipe(pipe) => pipe.last_words().await,
-        Road::Http(_) | Road::Events(_) => Vec::new(),
+async fn last_words(connection: &Connection<'_>) -> Vec<String> {
+    match &connection.transport {
+        Transport::Stdio(stdio) => stdio.last_words().await,
+        Transport::Http(_) | Transport::Events(_) => Vec::new(),
     }
 }
 

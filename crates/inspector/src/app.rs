@@ -1,32 +1,12 @@
-//! Pages of tools (MCP Apps), read and kept until the frame fetches them.
-
-use std::collections::VecDeque;
+//! Pages of tools (MCP Apps), read for the frame that shows them.
 
 use serde::Serialize;
-use turnbuckle::{
-    apps::host::{self, View},
-    protocol::Tool,
-};
-use turnbuckle_base::lock::Mutex;
+use turnbuckle::{apps::host, protocol::Tool};
 
 use super::{
-    Inspector,
+    inspector::Inspector,
     problem::{Problem, Who},
 };
-
-/// 16 pages: each has 16 MiB at the most.
-const MAX_PAGES: usize = 16;
-
-/// The pages that may be fetched.
-#[derive(Default)]
-pub(super) struct Apps(Mutex<VecDeque<(String, Page)>>);
-
-/// A page, and the policy that it is shown under.
-#[derive(Clone)]
-pub(super) struct Page {
-    pub(super) html: bytes::Bytes,
-    pub(super) policy: String,
-}
 
 /// What the inspector's page needs to show it.
 #[derive(Serialize)]
@@ -35,33 +15,6 @@ pub(super) struct Ready {
     permissions: String,
     prefers_border: Option<bool>,
     refused: Vec<String>,
-}
-
-impl Apps {
-    pub(super) fn page(&self, nonce: &str) -> Option<Page> {
-        let pages = self.0.lock();
-        let mut pages = pages.iter();
-        pages
-            .find(|(other, _)| other == nonce)
-            .map(|(_, page)| page.clone())
-    }
-
-    fn keep(&self, view: &View) -> Result<String, Problem> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| Problem::new(Who::Transport, error.to_string()))?;
-        let nonce = super::guard::hexadecimal(&bytes);
-        let page = Page {
-            html: view.html().to_owned().into(),
-            policy: view.policy().to_string(),
-        };
-        let mut pages = self.0.lock();
-        pages.push_back((nonce.clone(), page));
-        if pages.len() > MAX_PAGES {
-            pages.pop_front();
-        }
-        Ok(nonce)
-    }
 }
 
 impl Inspector {

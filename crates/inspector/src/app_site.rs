@@ -5,8 +5,8 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::{
-    Inspector,
     answer::{self, Answer},
+    inspector::Inspector,
 };
 
 /// A page of a tool under its policy. It is alone in its origin: the sandbox gives it one that is

@@ -1,13 +1,14 @@
 //! What servers ask, until somebody at the page answers.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::sync::oneshot;
 use turnbuckle::schema::Schema;
 
-use super::{Inspector, raw::Raw};
+use super::{
+    check::{self, Misfit},
+    raw::Raw,
+};
 
 /// 256 open at once: a page with more of them is of no use to anybody.
 pub(super) const MAX_ASKS: usize = 256;
@@ -87,7 +88,7 @@ impl Given {
 impl Ask {
     /// What is wrong with a result, if it is the content of a form: elicitation asks clients to look
     /// before they send.
-    pub(super) fn problems(&self, result: &RawValue) -> Vec<(String, String)> {
+    pub(super) fn problems(&self, result: &RawValue) -> Vec<Misfit> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Form {
@@ -102,8 +103,10 @@ impl Ask {
             return Vec::new();
         }
         let Ok(filled) = serde_json::from_str::<Filled>(result.get()) else {
-            let wanted = "an object with `action` and `content` is wanted".to_owned();
-            return vec![(String::new(), wanted)];
+            return vec![Misfit {
+                path: String::new(),
+                message: "an object with `action` and `content` is wanted".to_owned(),
+            }];
         };
         let form = serde_json::from_str::<Form>(self.params.text());
         let schema = form.ok().and_then(|form| form.requested_schema);
@@ -113,33 +116,8 @@ impl Ask {
         let content = filled
             .content
             .unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-        super::check::problems(&Schema::compile(&schema), &content)
+        check::problems(&Schema::compile(&schema), &content)
     }
-}
-
-/// Takes the question back when whoever waits for the answer goes away.
-pub(super) struct Withdraw {
-    inspector: Arc<Inspector>,
-    id: String,
-}
-
-impl Drop for Withdraw {
-    fn drop(&mut self) {
-        self.inspector.forget_ask(&self.id);
-    }
-}
-
-/// Asks the page, and waits for as long as somebody waits for this.
-pub(super) async fn ask(inspector: &Arc<Inspector>, ask: Ask) -> Reply {
-    let (tell, told) = oneshot::channel();
-    let Some(id) = inspector.open_ask(ask, tell) else {
-        return Reply::Error(format!("more than {MAX_ASKS} questions are open"));
-    };
-    let _withdraw = Withdraw {
-        inspector: inspector.clone(),
-        id,
-    };
-    told.await.unwrap_or(Reply::Cancel)
 }
 
 #[cfg(test)]
@@ -167,7 +145,7 @@ mod tests {
         assert!(problems(json!({"action": "accept", "content": {"n": 1}})).is_empty());
         assert!(problems(json!({"action": "decline"})).is_empty());
         assert_eq!(
-            problems(json!({"action": "accept", "content": {"n": "x"}}))[0].0,
+            problems(json!({"action": "accept", "content": {"n": "x"}}))[0].path,
             "/n"
         );
         assert_eq!(problems(json!({"action": "accept"})).len(), 1);

@@ -4,22 +4,24 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle::schema::{Schema, SchemaError, Violation};
 
-use super::exchange::OutputCheck;
-
 /// What does not fit, and where.
 #[derive(Serialize)]
 pub(super) struct Misfit {
-    path: String,
-    message: String,
+    pub(super) path: String,
+    pub(super) message: String,
+}
+
+/// Whether a result keeps the promise of the tool's output schema.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct OutputCheck {
+    pub(super) ok: bool,
+    pub(super) problems: Vec<String>,
 }
 
 /// Judges the arguments of a tool.
 pub(super) fn arguments(schema: &Value, arguments: &RawValue) -> Vec<Misfit> {
     let value: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
-    let misfits = problems(&Schema::compile(schema), &value).into_iter();
-    misfits
-        .map(|(path, message)| Misfit { path, message })
-        .collect()
+    problems(&Schema::compile(schema), &value)
 }
 
 /// Judges the result of a tool that promised structured content.
@@ -34,7 +36,7 @@ pub(super) fn output(schema: &Value, result: &RawValue) -> Option<OutputCheck> {
         (Ok(_), None) => vec!["structured content is missing".to_owned()],
         (Ok(_), Some(content)) => problems(&compiled, content)
             .into_iter()
-            .map(|(path, message)| format!("`{path}`: {message}"))
+            .map(|Misfit { path, message }| format!("`{path}`: {message}"))
             .collect(),
     };
     Some(OutputCheck {
@@ -44,10 +46,7 @@ pub(super) fn output(schema: &Value, result: &RawValue) -> Option<OutputCheck> {
 }
 
 /// What does not fit a schema. One that cannot be used checks nothing.
-pub(super) fn problems(
-    schema: &Result<Schema, SchemaError>,
-    value: &Value,
-) -> Vec<(String, String)> {
+pub(super) fn problems(schema: &Result<Schema, SchemaError>, value: &Value) -> Vec<Misfit> {
     let Ok(schema) = schema else {
         return Vec::new();
     };
@@ -55,14 +54,17 @@ pub(super) fn problems(
     violations.iter().map(said).collect()
 }
 
-fn said(violation: &Violation) -> (String, String) {
+fn said(violation: &Violation) -> Misfit {
     let mut message = format!("expected {}, found {}", violation.expected, violation.found);
     if let Some(nearest) = &violation.nearest {
         message.push_str("; did you mean ");
         message.push_str(nearest);
         message.push('?');
     }
-    (violation.pointer.clone(), message)
+    Misfit {
+        path: violation.pointer.clone(),
+        message,
+    }
 }
 
 #[cfg(test)]

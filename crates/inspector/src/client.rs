@@ -16,14 +16,15 @@ use turnbuckle::{
 use turnbuckle_command_line::target::{EraName, Server};
 
 use super::{
-    Inspector,
-    ask::{self, Ask, Reply},
-    call, clock,
+    ask::{Ask, Reply},
+    clock, current,
     http_row::Onlooker,
+    inspector::Inspector,
     listening,
+    origin::Pin,
     problem::{Problem, Who},
     raw::Raw,
-    server::{Entry, Pin, Stage},
+    server::{Entry, Stage},
 };
 
 /// All that connecting needs to know.
@@ -142,6 +143,36 @@ impl Plan {
     }
 }
 
+impl Inspector {
+    /// Somebody opened the page.
+    pub(super) fn is_looked_at(self: &Arc<Self>) {
+        let ids = std::mem::take(&mut *self.waiting.lock());
+        for id in ids {
+            self.connect(&id);
+        }
+    }
+
+    /// Connects, anew if it was connected. `None` if there is no such server.
+    pub fn connect(self: &Arc<Self>, id: &str) -> Option<()> {
+        self.connect_pinned(id, None)
+    }
+
+    pub(super) fn connect_pinned(self: &Arc<Self>, id: &str, pin: Option<Pin>) -> Option<()> {
+        let mut state = self.lock();
+        let entry = state.server(id)?;
+        let old = entry.take_connection();
+        entry.stage = Stage::Connecting;
+        entry.error = None;
+        entry.pin = pin.unwrap_or(entry.pin);
+        let plan = Plan::of(entry);
+        let work = tokio::spawn(plan.run(self.clone(), old));
+        entry.work = Some(work.abort_handle());
+        drop(state);
+        self.tell_of(id);
+        Some(())
+    }
+}
+
 /// The way in which a person signs in: the page shows the link.
 pub(super) fn browser(tell: impl Fn(&str, &str) + Send + Sync + 'static) -> Loopback {
     Loopback::new()
@@ -222,7 +253,7 @@ impl Page {
             let Some(inspector) = inspector else {
                 return Err(Refusal::Declined);
             };
-            let exchange = call::current().map(|current| current.0);
+            let exchange = current::current().map(|current| current.0);
             let ask = Ask {
                 id: String::new(),
                 exchange: exchange.or_else(|| inspector.only_running(&server)),
@@ -234,7 +265,7 @@ impl Page {
                 state_bytes: 0,
             };
             let is_form = method == "elicitation/create";
-            match ask::ask(&inspector, ask).await {
+            match inspector.ask(ask).await {
                 Reply::Result(result) => Ok(serde_json::from_str(result.get())?),
                 Reply::Cancel if is_form => {
                     let cancelled = serde_json::to_string(&ElicitResult::cancel())?;

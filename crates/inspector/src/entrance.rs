@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use tower_service::Service;
 use turnbuckle::HttpService;
 
-use super::{answer::Answer, app_site, route, site::Door};
+use super::{answer::Answer, app_site, door::Door, route};
 
 /// The path of the server's endpoint.
 const ENDPOINT: &str = "/mcp";

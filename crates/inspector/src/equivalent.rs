@@ -10,11 +10,11 @@ use turnbuckle_command_line::{
 use turnbuckle_host::config::Launch;
 
 use super::{
-    Inspector,
     exchange::Wanted,
     http_row,
     message::object_of,
-    server::{Entry, Pin},
+    offer::Offer,
+    origin::{Origin, Pin, shown},
 };
 
 /// What every command line for a server has, each part quoted for a shell.
@@ -29,19 +29,17 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    pub(super) fn of(options: &Options, entry: &Entry) -> Self {
-        let mut words = pins(entry.pin);
-        if let Some(word) = &entry.origin.word {
+    pub(super) fn of(options: &Options, pin: Pin, origin: &Origin, launch: &Launch) -> Self {
+        let mut words = pins(pin);
+        if let Some(word) = &origin.word {
             let config = options.config.as_ref();
             words.extend(config.map(|file| named("--config", &file.to_string_lossy())));
-            words.extend(reach(options, &entry.server.launch));
+            words.extend(reach(options, launch));
             return Self::new(&words, quote(word), String::new());
         }
-        words.extend(reach(options, &entry.server.launch));
-        match &entry.server.launch {
-            launch @ Launch::Remote(_) => {
-                Self::new(&words, quote(&super::server::shown(launch)), String::new())
-            }
+        words.extend(reach(options, launch));
+        match launch {
+            Launch::Remote(_) => Self::new(&words, quote(&shown(launch)), String::new()),
             Launch::Command {
                 program, arguments, ..
             } => {
@@ -68,41 +66,39 @@ impl Shell {
         let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
         parts.join(" ")
     }
-}
 
-/// The line for an exchange; `None` where the command line has no word for it.
-pub(super) fn of(inspector: &Inspector, server: &str, wanted: &Wanted) -> Option<String> {
-    let shell = Shell::of(&inspector.options, inspector.lock().server(server)?);
-    let offer = inspector.known_offer(server);
-    let params = wanted.params.as_deref().map_or("{}", RawValue::get);
-    let object = object_of(params);
-    let mut input = None;
-    let (verb, words) = match wanted.method.as_str() {
-        "tools/call" => {
-            let tool = object?;
-            let schemas = offer.as_ref().and_then(|offer| offer.tool(&tool));
-            let schema = schemas.and_then(|schemas| schemas.input_schema);
-            let (arguments, stdin) = arguments(params, &schema.unwrap_or_default())?;
-            input = stdin;
-            ("call", std::iter::once(tool).chain(arguments).collect())
-        }
-        "prompts/get" => {
-            let prompt = object?;
-            let schema = offer.as_ref().and_then(|offer| offer.prompt(&prompt));
-            let (arguments, stdin) = arguments(params, &schema.unwrap_or_default())?;
-            input = stdin;
-            ("get", std::iter::once(prompt).chain(arguments).collect())
-        }
-        "resources/read" => ("read", vec![object?]),
-        "completion/complete" => ("complete", completion(params)?),
-        "tools/list" => ("list", Vec::new()),
-        _ => return None,
-    };
-    let line = shell.line(verb, &words);
-    Some(match input {
-        Some(json) => format!("printf %s {} | {line}", quote(&json)),
-        None => line,
-    })
+    /// The line for an exchange; `None` where the command line has no word for it.
+    pub(super) fn exchange(&self, offer: Option<&Offer>, wanted: &Wanted) -> Option<String> {
+        let params = wanted.params.as_deref().map_or("{}", RawValue::get);
+        let object = object_of(params);
+        let mut input = None;
+        let (verb, words) = match wanted.method.as_str() {
+            "tools/call" => {
+                let tool = object?;
+                let schemas = offer.and_then(|offer| offer.tool(&tool));
+                let schema = schemas.and_then(|schemas| schemas.input_schema);
+                let (arguments, stdin) = arguments(params, &schema.unwrap_or_default())?;
+                input = stdin;
+                ("call", std::iter::once(tool).chain(arguments).collect())
+            }
+            "prompts/get" => {
+                let prompt = object?;
+                let schema = offer.and_then(|offer| offer.prompt(&prompt));
+                let (arguments, stdin) = arguments(params, &schema.unwrap_or_default())?;
+                input = stdin;
+                ("get", std::iter::once(prompt).chain(arguments).collect())
+            }
+            "resources/read" => ("read", vec![object?]),
+            "completion/complete" => ("complete", completion(params)?),
+            "tools/list" => ("list", Vec::new()),
+            _ => return None,
+        };
+        let line = self.line(verb, &words);
+        Some(match input {
+            Some(json) => format!("printf %s {} | {line}", quote(&json)),
+            None => line,
+        })
+    }
 }
 
 /// How an HTTP server is reached. A header that may be a secret is taken from the environment: what is

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{ask::Ask, clock, problem::Problem, raw::Raw};
+use super::{ask::Ask, check::OutputCheck, clock, message, problem::Problem, raw::Raw};
 
 /// How far an exchange is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,13 +22,6 @@ pub(super) struct Progress {
     pub(super) progress: f64,
     pub(super) total: Option<f64>,
     pub(super) message: Option<String>,
-}
-
-/// Whether a result keeps the promise of the tool's output schema.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct OutputCheck {
-    pub(super) ok: bool,
-    pub(super) problems: Vec<String>,
 }
 
 /// An exchange.
@@ -78,7 +71,7 @@ impl Exchange {
             method: wanted.method.clone(),
             object: params
                 .as_ref()
-                .and_then(|params| super::message::object_of(params.text())),
+                .and_then(|params| message::object_of(params.text())),
             params,
             started: clock::now(),
             ended: None,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inspector, raw::Raw, wire::Shown};
+use super::{inspector::Inspector, raw::Raw, wire::Shown};
 
 #[derive(Serialize)]
 struct Line<'a> {

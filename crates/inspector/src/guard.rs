@@ -2,7 +2,10 @@
 
 use http::{HeaderMap, StatusCode, header};
 
-use super::answer::{self, Answer};
+use super::{
+    answer::{self, Answer},
+    random,
+};
 
 /// 32 bytes: nobody guesses them.
 const TOKEN_BYTES: usize = 32;
@@ -16,9 +19,7 @@ impl Token {
     /// # Errors
     /// If the system has no randomness: a key that can be guessed is none.
     pub(super) fn new() -> Result<Self, getrandom::Error> {
-        let mut bytes = [0; TOKEN_BYTES];
-        getrandom::fill(&mut bytes)?;
-        Ok(Self(hexadecimal(&bytes)))
+        random::hexadecimal::<TOKEN_BYTES>().map(Self)
     }
 
     pub(super) fn as_str(&self) -> &str {
@@ -92,15 +93,6 @@ impl Guard {
 )]
 fn refuse(reason: &str) -> Box<Answer> {
     Box::new(answer::wrong(StatusCode::FORBIDDEN, reason))
-}
-
-/// Bytes as digits that stand in any URL.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(value.into(), 16).expect("four bits are one digit");
-    let digits = bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
-    digits.collect()
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use serde::Serialize;
 use turnbuckle::store::task::timestamp;
 
 use super::{
-    Inspector,
     export::{Which, is_secret, redacted},
+    inspector::Inspector,
     wire::{HttpHead, Shown},
 };
 

@@ -6,20 +6,19 @@ use std::{
 };
 
 use serde::Serialize;
-use tokio::{sync::oneshot, task::AbortHandle};
+use tokio::task::AbortHandle;
 use turnbuckle::Connection;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_command_line::target::Options;
 
 use super::{
-    app::Apps,
-    ask::{Ask, MAX_ASKS, OpenAsk, Reply},
-    call,
+    app_page::AppPages,
+    ask::{Ask, OpenAsk},
     events::EventLog,
-    exchange::{Exchange, Status},
+    exchange::Exchange,
+    offer::Offer,
     raw::Raw,
     server::{Entry, View},
-    task,
     wire::WireLog,
 };
 
@@ -32,15 +31,18 @@ const MAX_LOGS: usize = 1_000;
 /// 64 MiB of params and results: of large ones the newest are kept.
 const MAX_EXCHANGE_BYTES: usize = 64 * 1024 * 1024;
 
+/// 256 KiB: longer lists are asked for by themselves, so that the page is there before them.
+const MAX_TOLD_BYTES: usize = 256 * 1024;
+
 /// Servers, exchanges and asks, with what is told of them.
 pub struct Inspector {
     state: Mutex<State>,
     pub(super) events: Arc<EventLog>,
     pub(super) wire: Arc<WireLog>,
     pub(super) options: Options,
-    pub(super) apps: Apps,
+    pub(super) apps: AppPages,
     /// Servers that are connected to when somebody opens the page.
-    waiting: Mutex<Vec<String>>,
+    pub(super) waiting: Mutex<Vec<String>>,
 }
 
 #[derive(Default)]
@@ -50,8 +52,8 @@ pub(super) struct State {
     pub(super) exchanges: VecDeque<Exchange>,
     pub(super) exchange_count: u64,
     pub(super) running: BTreeMap<u64, AbortHandle>,
-    asks: BTreeMap<String, OpenAsk>,
-    ask_count: u64,
+    pub(super) asks: BTreeMap<String, OpenAsk>,
+    pub(super) ask_count: u64,
     logs: VecDeque<Raw>,
 }
 
@@ -80,7 +82,7 @@ impl Inspector {
             wire: Arc::new(WireLog::new(events.clone())),
             events,
             options,
-            apps: Apps::default(),
+            apps: AppPages::default(),
             waiting: Mutex::default(),
         })
     }
@@ -88,14 +90,6 @@ impl Inspector {
     /// Connects to a server as soon as somebody opens the page, and not before.
     pub fn connect_when_looked_at(&self, id: String) {
         self.waiting.lock().push(id);
-    }
-
-    /// Somebody opened the page.
-    pub(super) fn is_looked_at(self: &Arc<Self>) {
-        let ids = std::mem::take(&mut *self.waiting.lock());
-        for id in ids {
-            self.connect(&id);
-        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -151,95 +145,66 @@ impl Inspector {
         state.forget_old();
     }
 
-    /// Gives an exchange up; dropping its future tells the server. `false` if there is none.
-    pub(super) fn cancel(&self, n: u64) -> bool {
-        let (running, task) = {
-            let mut state = self.lock();
-            let Some(running) = state.running.remove(&n) else {
-                return false;
-            };
-            (running, state.task_of(n))
-        };
-        running.abort();
-        // tasks: no request is under way between two looks at a task, so it has to be named.
-        if let Some((connection, id)) = task {
-            tokio::spawn(call::for_exchange(n, task::cancel(connection, id)));
-        }
-        self.change(n, |exchange| exchange.end(Status::Cancelled));
-        true
+    pub(super) fn view(&self, id: &str) -> Option<View> {
+        self.lock()
+            .server(id)
+            .map(|entry| entry.view(&self.options))
     }
 
-    /// The exchange that a question of a session belongs to, if that can be told.
-    pub(super) fn only_running(&self, server: &str) -> Option<u64> {
+    pub(super) fn connection(&self, id: &str) -> Option<Connection> {
+        self.lock().server(id)?.connection.clone()
+    }
+
+    /// Changes a server, and tells of it.
+    pub(super) fn change_server(&self, id: &str, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.lock().server(id) {
+            change(entry);
+        }
+        self.tell_of(id);
+    }
+
+    pub(super) fn tell_of(&self, id: &str) {
+        // Under the lock: of two changes the later is told later.
+        if let Some(entry) = self.lock().server(id) {
+            self.events.publish("server", &entry.view(&self.options));
+        }
+    }
+
+    /// What a server offers: what is known, unless it shall be asked anew. `None` if it is not
+    /// connected.
+    pub(super) async fn offer(&self, id: &str, is_fresh: bool) -> Option<Arc<Offer>> {
+        let turn = self.lock().server(id)?.reading.clone();
+        // Whoever asks while it is being read gets the same.
+        let _reading = turn.lock().await;
+        let connection = self.connection(id)?;
+        if !is_fresh && let Some(known) = self.known_offer(id) {
+            return Some(known);
+        }
+        let offer = Arc::new(Offer::ask(&connection).await);
+        if let Some(entry) = self.lock().server(id)
+            // What another connection said, or what was said before a change, is not what is now.
+            && Arc::ptr_eq(&entry.reading, &turn)
+        {
+            entry.offer = Some(offer.clone());
+        }
+        Some(offer)
+    }
+
+    /// What is known of servers' offers, where it is little enough to be told with the rest.
+    pub(super) fn small_offers(&self) -> BTreeMap<String, Raw> {
         let state = self.lock();
-        let mut running = state
-            .exchanges
+        let known = state
+            .servers
             .iter()
-            .filter(|exchange| exchange.server == server && !exchange.is_over());
-        let only = running.next()?;
-        running.next().is_none().then_some(only.n)
+            .filter_map(|entry| Some((&entry.id, entry.offer.as_deref()?)));
+        known
+            .filter(|(_, offer)| offer.size() <= MAX_TOLD_BYTES)
+            .map(|(id, offer)| (id.clone(), Raw::of(offer)))
+            .collect()
     }
 
-    /// Puts a question to the page; `None` if there are too many.
-    pub(super) fn open_ask(&self, mut ask: Ask, tell: oneshot::Sender<Reply>) -> Option<String> {
-        let mut state = self.lock();
-        if state.asks.len() >= MAX_ASKS {
-            return None;
-        }
-        state.ask_count += 1;
-        ask.id = format!("a{}", state.ask_count);
-        let id = ask.id.clone();
-        let shown = ask.clone();
-        state.asks.insert(id.clone(), OpenAsk { ask, tell });
-        drop(state);
-        self.events.publish("ask", &shown);
-        if let Some(n) = shown.exchange {
-            self.change(n, |exchange| {
-                exchange.status = Status::Asked;
-                exchange.asks.push(shown);
-            });
-        }
-        Some(id)
-    }
-
-    /// The question of this id, as long as it is open.
-    pub(super) fn asked(&self, id: &str) -> Option<Ask> {
-        self.lock().asks.get(id).map(|open| open.ask.clone())
-    }
-
-    /// Hands an answer over. `false` if nobody waits for it.
-    pub(super) fn answer_ask(&self, id: &str, reply: Reply) -> bool {
-        let open = self.lock().asks.remove(id);
-        let Some(OpenAsk { ask, tell }) = open else {
-            return false;
-        };
-        // First: whoever gets the reply may end the exchange at once, and it would end with the question open.
-        self.ask_is_gone(&ask);
-        tell.send(reply).is_ok()
-    }
-
-    /// A question was withdrawn, or answered already.
-    pub(super) fn forget_ask(&self, id: &str) {
-        let open = self.lock().asks.remove(id);
-        if let Some(open) = open {
-            self.ask_is_gone(&open.ask);
-        }
-    }
-
-    fn ask_is_gone(&self, ask: &Ask) {
-        #[derive(Serialize)]
-        struct Gone<'a> {
-            id: &'a str,
-        }
-        self.events.publish("ask-gone", &Gone { id: &ask.id });
-        if let Some(n) = ask.exchange {
-            self.change(n, |exchange| {
-                exchange.asks.retain(|other| other.id != ask.id);
-                if exchange.asks.is_empty() {
-                    exchange.status = Status::Running;
-                }
-            });
-        }
+    pub(super) fn known_offer(&self, id: &str) -> Option<Arc<Offer>> {
+        self.lock().server(id)?.offer.clone()
     }
 
     /// Ends everything: exchanges are cancelled, connections closed, processes with them.
@@ -279,7 +244,7 @@ impl State {
     }
 
     /// The task that an exchange became, and the connection that it is known at.
-    fn task_of(&mut self, n: u64) -> Option<(Connection, String)> {
+    pub(super) fn task_of(&mut self, n: u64) -> Option<(Connection, String)> {
         let exchange = self.exchanges.iter().find(|exchange| exchange.n == n)?;
         let (id, server) = (exchange.task_id.clone()?, exchange.server.clone());
         Some((self.server(&server)?.connection.clone()?, id))

@@ -1,18 +1,22 @@
 //! The inspector: connections that live in this process, and a page on loopback that shows them.
 //!
-//! [`Site`] listens, [`guard`] lets nobody in but the page, [`route`] leads each request to what answers
-//! it. [`Inspector`] holds what there is: servers, exchanges, open asks, the [`wire`] and the log of
-//! [`events`], all of it bounded. Everything a server said is passed on as the text that it is, so no
-//! digit of a number is lost on the way to the page.
+//! A [`Site`] listens and lets in nobody but the page that was opened with its URL. The [`Inspector`]
+//! holds servers, exchanges, open questions, the messages that passed and a log of events, all of
+//! it bounded. What a server said is passed on as text, so that no digit of a number is lost on the
+//! way to the page.
 
 mod answer;
 mod app;
+mod app_page;
 mod app_site;
 mod ask;
+mod asking;
 mod call;
 mod check;
 mod client;
 mod clock;
+mod current;
+mod door;
 mod entrance;
 mod equivalent;
 mod events;
@@ -26,16 +30,17 @@ mod listening;
 mod login;
 mod message;
 mod offer;
+mod origin;
 mod page;
 mod problem;
+mod random;
 mod raw;
-mod round;
 mod route;
 mod server;
+mod servers;
 mod site;
-mod task;
 mod wire;
 
 pub use inspector::Inspector;
-pub use server::Origin;
+pub use origin::Origin;
 pub use site::{OpenError, Site};

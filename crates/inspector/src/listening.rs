@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{Change, Connection, Listen};
 
-use super::Inspector;
+use super::inspector::Inspector;
 
 /// What the page wants to hear of.
 #[derive(Clone, Debug, Default, Deserialize)]

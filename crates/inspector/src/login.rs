@@ -10,8 +10,10 @@ use turnbuckle::auth::{
 use turnbuckle_host::config::Launch;
 
 use super::{
-    Inspector, client,
+    client,
+    inspector::Inspector,
     problem::{Problem, Who},
+    server::Stage,
 };
 
 /// The step that a person takes.
@@ -81,7 +83,7 @@ impl Inspector {
                 let detail = said.collect::<Vec<_>>().join(": ");
                 self.tell_step(id, "sign in", "failed", Some(detail));
                 self.change_server(id, |entry| {
-                    entry.stage = super::server::Stage::Failed;
+                    entry.stage = Stage::Failed;
                     entry.error = Some(problem);
                 });
             }

@@ -1,21 +1,19 @@
 //! What a server offers, as it said it.
 
-use std::{collections::BTreeMap, sync::Arc};
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use turnbuckle::Connection;
 
-use super::{Inspector, problem::Problem, raw::Raw};
+use super::{
+    problem::{Problem, Who},
+    raw::Raw,
+};
 
 /// 1,000 pages: a list that goes on after that does not end.
 const MAX_PAGES: usize = 1_000;
 
 /// 100,000 things in one list: ten times what the page is made for.
 const MAX_LISTED: usize = 100_000;
-
-/// 256 KiB: longer lists are asked for by themselves, so that the page is there before them.
-const MAX_TOLD_BYTES: usize = 256 * 1024;
 
 /// The lists of a server.
 #[derive(Debug, Default, Serialize)]
@@ -45,7 +43,8 @@ pub(super) struct Schemas {
 }
 
 impl Offer {
-    async fn ask(connection: &Connection) -> Self {
+    /// Asks a server for its lists.
+    pub(super) async fn ask(connection: &Connection) -> Self {
         let can = connection.server().capabilities();
         // Whether the server offers what it does not speak of is not ours to find out.
         let has =
@@ -77,7 +76,7 @@ impl Offer {
     }
 
     /// How much it is, as text.
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         let lists = [
             &self.tools,
             &self.prompts,
@@ -176,7 +175,7 @@ async fn pages(
 fn read(page: &RawValue, list: &str) -> Result<(Vec<Raw>, Option<String>), Problem> {
     let malformed = |problem: &str| {
         let message = format!("the list of {list} cannot be read: {problem}");
-        Problem::new(super::problem::Who::Protocol, message)
+        Problem::new(Who::Protocol, message)
     };
     let members: std::collections::HashMap<String, Box<RawValue>> =
         serde_json::from_str(page.get()).map_err(|error| malformed(&error.to_string()))?;
@@ -189,43 +188,4 @@ fn read(page: &RawValue, list: &str) -> Result<(Vec<Raw>, Option<String>), Probl
         .get("nextCursor")
         .and_then(|next| serde_json::from_str(next.get()).ok());
     Ok((items.into_iter().map(Raw::from).collect(), next))
-}
-
-impl Inspector {
-    /// What a server offers: what is known, unless it shall be asked anew. `None` if it is not
-    /// connected.
-    pub(super) async fn offer(&self, id: &str, is_fresh: bool) -> Option<Arc<Offer>> {
-        let turn = self.lock().server(id)?.reading.clone();
-        // Whoever asks while it is being read gets the same.
-        let _reading = turn.lock().await;
-        let connection = self.connection(id)?;
-        if !is_fresh && let Some(known) = self.known_offer(id) {
-            return Some(known);
-        }
-        let offer = Arc::new(Offer::ask(&connection).await);
-        if let Some(entry) = self.lock().server(id)
-            // What another connection said, or what was said before a change, is not what is now.
-            && Arc::ptr_eq(&entry.reading, &turn)
-        {
-            entry.offer = Some(offer.clone());
-        }
-        Some(offer)
-    }
-
-    /// What is known of servers' offers, where it is little enough to be told with the rest.
-    pub(super) fn small_offers(&self) -> BTreeMap<String, Raw> {
-        let state = self.lock();
-        let known = state
-            .servers
-            .iter()
-            .filter_map(|entry| Some((&entry.id, entry.offer.as_deref()?)));
-        known
-            .filter(|(_, offer)| offer.size() <= MAX_TOLD_BYTES)
-            .map(|(id, offer)| (id.clone(), Raw::of(offer)))
-            .collect()
-    }
-
-    pub(super) fn known_offer(&self, id: &str) -> Option<Arc<Offer>> {
-        self.lock().server(id)?.offer.clone()
-    }
 }

@@ -5,20 +5,20 @@ use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 
 use super::{
     answer::{self, Answer},
     ask::{Given, Reply},
     call::Unsent,
     check,
+    door::Door,
     exchange::Wanted,
     export::Which,
     listening::{self, Wish},
     login::NoLogin,
+    origin::Pin,
     page,
-    server::Pin,
-    site::Door,
 };
 
 /// 64 MiB of a request: larger arguments are for files, not for forms.
@@ -69,10 +69,10 @@ async fn routed(door: &Door, head: &Parts, body: Incoming) -> Routed {
             removed.map(|()| answer::done()).ok_or_else(|| no("server"))
         }
         (false, parts) if head.method == Method::POST => post(door, parts, read(body).await?).await,
-        _ => Err(Box::new(answer::wrong(
+        _ => Err(wrong(
             StatusCode::METHOD_NOT_ALLOWED,
             "this is asked for with GET, POST or DELETE",
-        ))),
+        )),
     }
 }
 
@@ -202,12 +202,7 @@ fn add(door: &Door, body: &[u8]) -> Routed {
     }
     let added: Added = parse(body)?;
     let id = door.inspector.add_typed(&added.target, added.name);
-    let id = id.map_err(|failed| {
-        Box::new(answer::wrong(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            failed.said(),
-        ))
-    })?;
+    let id = id.map_err(|failed| wrong(StatusCode::UNPROCESSABLE_ENTITY, failed.said()))?;
     door.inspector.connect(&id);
     view(door, &id)
 }
@@ -229,32 +224,20 @@ fn start(door: &Door, id: &str, wanted: Wanted) -> Routed {
         .is_some_and(|params| !is_object(params))
     {
         let message = "params must be an object";
-        return Err(Box::new(answer::wrong(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            message,
-        )));
+        return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, message));
     }
     match door.inspector.start(id, wanted) {
         Ok(exchange) => Ok(answer::json(&Started { exchange })),
         Err(Unsent::NoServer) => Err(no("server")),
         Err(Unsent::NotConnected) => Err(not_connected()),
-        Err(Unsent::TooMany) => Err(Box::new(answer::wrong(
+        Err(Unsent::TooMany) => Err(wrong(
             StatusCode::TOO_MANY_REQUESTS,
             "too many exchanges are under way; cancel some",
-        ))),
+        )),
     }
 }
 
 fn answer_ask(door: &Door, id: &str, body: &[u8]) -> Routed {
-    #[derive(Serialize)]
-    struct Misfits {
-        problems: Vec<Misfit>,
-    }
-    #[derive(Serialize)]
-    struct Misfit {
-        path: String,
-        message: String,
-    }
     let given: Given = parse(body)?;
     let ask = door
         .inspector
@@ -262,19 +245,13 @@ fn answer_ask(door: &Door, id: &str, body: &[u8]) -> Routed {
         .ok_or_else(|| no("question that is open"))?;
     let Some(reply) = given.into_reply() else {
         let message = "one of `result`, `refuse` and `error` is wanted";
-        return Err(Box::new(answer::wrong(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            message,
-        )));
+        return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, message));
     };
     if let Reply::Result(result) = &reply {
-        let problems = ask.problems(result).into_iter();
-        let problems: Vec<Misfit> = problems
-            .map(|(path, message)| Misfit { path, message })
-            .collect();
+        let problems = ask.problems(result);
         if !problems.is_empty() {
-            let misfits = Misfits { problems };
-            let refused = answer::status_json(StatusCode::UNPROCESSABLE_ENTITY, &misfits);
+            let problems = json!({ "problems": problems });
+            let refused = answer::status_json(StatusCode::UNPROCESSABLE_ENTITY, &problems);
             return Err(Box::new(refused));
         }
     }
@@ -290,10 +267,6 @@ async fn check_arguments(door: &Door, id: &str, body: &[u8]) -> Routed {
         tool: String,
         arguments: Box<RawValue>,
     }
-    #[derive(Serialize)]
-    struct Checked {
-        problems: Vec<check::Misfit>,
-    }
     let asked: Asked = parse(body)?;
     let offer = door
         .inspector
@@ -303,17 +276,17 @@ async fn check_arguments(door: &Door, id: &str, body: &[u8]) -> Routed {
     let schemas = offer.tool(&asked.tool).ok_or_else(|| no("tool"))?;
     let schema = schemas.input_schema.unwrap_or_default();
     let problems = check::arguments(&schema, &asked.arguments);
-    Ok(answer::json(&Checked { problems }))
+    Ok(answer::json(&json!({ "problems": problems })))
 }
 
 fn logged(outcome: &Result<(), NoLogin>) -> Routed {
     match outcome {
         Ok(()) => Ok(answer::done()),
         Err(NoLogin::NoServer) => Err(no("server")),
-        Err(NoLogin::NotRemote) => Err(Box::new(answer::wrong(
+        Err(NoLogin::NotRemote) => Err(wrong(
             StatusCode::CONFLICT,
             "a program on this machine is not signed in to",
-        ))),
+        )),
     }
 }
 
@@ -322,10 +295,7 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) => {
             let message = format!("the request cannot be read: {error}");
-            Err(Box::new(answer::wrong(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                message,
-            )))
+            Err(wrong(StatusCode::PAYLOAD_TOO_LARGE, message))
         }
     }
 }
@@ -333,7 +303,7 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Box<Answer>> {
     serde_json::from_slice(body).map_err(|error| {
         let message = format!("the request is not what is wanted here: {error}");
-        Box::new(answer::wrong(StatusCode::BAD_REQUEST, message))
+        wrong(StatusCode::BAD_REQUEST, message)
     })
 }
 
@@ -349,11 +319,16 @@ fn no(what: &str) -> Box<Answer> {
     clippy::unnecessary_box_returns,
     reason = "it is an error, and errors are small"
 )]
+fn wrong(status: StatusCode, message: impl Into<String>) -> Box<Answer> {
+    Box::new(answer::wrong(status, message))
+}
+
+#[expect(
+    clippy::unnecessary_box_returns,
+    reason = "it is an error, and errors are small"
+)]
 fn not_connected() -> Box<Answer> {
-    Box::new(answer::wrong(
-        StatusCode::CONFLICT,
-        "the server is not connected",
-    ))
+    wrong(StatusCode::CONFLICT, "the server is not connected")
 }
 
 /// What stands after the question mark.

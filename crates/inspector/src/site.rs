@@ -9,9 +9,10 @@ use turnbuckle::{
 };
 
 use super::{
-    Inspector,
+    door::Door,
     entrance::Entrance,
     guard::{Guard, Token},
+    inspector::Inspector,
 };
 
 /// The port that is tried first.
@@ -30,16 +31,6 @@ pub struct Site {
     door: Arc<Door>,
     /// The server that answers at the same port.
     beside: Option<HttpService>,
-}
-
-/// What every request needs.
-pub(super) struct Door {
-    pub(super) inspector: Arc<Inspector>,
-    pub(super) guard: Guard,
-    /// The origin of tools' pages.
-    pub(super) sandbox: String,
-    /// The origin of our own.
-    pub(super) origin: String,
 }
 
 /// Why there is no inspector.

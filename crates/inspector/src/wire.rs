@@ -1,17 +1,25 @@
 //! Every message that goes by, with what HTTP said around it.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, VecDeque},
     sync::Arc,
     time::Instant,
 };
 
 use serde::Serialize;
-use serde_json::value::RawValue;
-use turnbuckle::client::Direction;
+use turnbuckle::{
+    client::Direction,
+    protocol::envelope::{self, Outline},
+};
 use turnbuckle_base::lock::Mutex;
 
-use super::{call, clock, events::EventLog, message::Looked, raw::Raw};
+use super::{
+    clock, current,
+    events::EventLog,
+    message::{about, object_of, outcome},
+    raw::Raw,
+};
 
 /// 20,000 rows: what the page shows smoothly, and hours of work by hand.
 const MAX_ROWS: usize = 20_000;
@@ -119,31 +127,31 @@ impl WireLog {
 
     /// Takes note of a message.
     pub(super) fn message(&self, server: &str, direction: Direction, message: &[u8]) {
-        let looked = Looked::at(message);
+        let outline = Outline::of(message);
         let mut kept = self.kept.lock();
         let mut shown = Shown {
             seq: 0,
             server: server.to_owned(),
-            exchange: call::current().map(|current| current.0),
+            exchange: current::current().map(|current| current.0),
             time: clock::now(),
             direction: word(direction),
-            kind: kind(&looked, message),
-            method: looked.method.as_deref().map(str::to_owned),
-            object: looked.object(),
-            id: looked.id.map(|id| id.to_owned().into()),
+            kind: kind(&outline, message),
+            method: outline.method().map(Cow::into_owned),
+            object: outline.params.and_then(|params| object_of(params.get())),
+            id: id_of(&outline).map(|id| id.value().to_owned().into()),
             status: None,
             ms: None,
             bytes: message.len(),
-            round: call::current().map_or(1, |current| current.1),
+            round: current::current().map_or(1, |current| current.1),
         };
-        kept.relate(&looked, direction, &mut shown);
+        kept.relate(&outline, direction, &mut shown);
         let seq = kept.push(Row {
             shown: shown.clone(),
             message: Some(message.into()),
             http: None,
         });
         shown.seq = seq;
-        kept.open(&looked, direction, &shown);
+        kept.open(&outline, direction, &shown);
         // Under the lock, here and below: of two rows, and of two states of one, the later is told later.
         self.events.publish("wire", &shown);
     }
@@ -162,7 +170,7 @@ impl WireLog {
         let mut shown = Shown {
             seq: 0,
             server: server.to_owned(),
-            exchange: call::current().map(|current| current.0),
+            exchange: current::current().map(|current| current.0),
             time: clock::now(),
             direction: "out",
             kind: "http",
@@ -248,16 +256,14 @@ impl WireLog {
 
 impl Kept {
     /// What a message belongs to, by the request that it answers or speaks of.
-    fn relate(&mut self, looked: &Looked<'_>, direction: Direction, shown: &mut Shown) {
+    fn relate(&mut self, outline: &Outline<'_>, direction: Direction, shown: &mut Shown) {
         let answers = |id: &str| {
             let asked = direction == Direction::In;
             (shown.server.clone(), asked, id.to_owned())
         };
-        if looked.is_response() {
-            shown.status = looked.outcome();
-            let open = looked
-                .id
-                .and_then(|id| self.open.remove(&answers(id.get())));
+        if outline.is_response() {
+            shown.status = outcome(outline);
+            let open = id_of(outline).and_then(|id| self.open.remove(&answers(id.get())));
             let Some(open) = open else { return };
             shown.ms = Some(clock::milliseconds(open.since.elapsed()));
             shown.exchange = open.exchange;
@@ -268,12 +274,12 @@ impl Kept {
             if let (Some(status), Some(word)) = (head.and_then(|head| head.status), &shown.status) {
                 shown.status = Some(format!("{status} · {word}"));
             }
-        } else if looked.id.is_none()
-            && let Some(open) = looked.about().and_then(|id| self.open.get(&answers(id)))
+        } else if id_of(outline).is_none()
+            && let Some(open) = about(outline.params).and_then(|id| self.open.get(&answers(id)))
         {
             shown.exchange = open.exchange;
             shown.round = open.round;
-        } else if looked.id.is_some() && direction == Direction::In {
+        } else if id_of(outline).is_some() && direction == Direction::In {
             shown.exchange = self.only_exchange(&shown.server);
         }
     }
@@ -290,15 +296,15 @@ impl Kept {
     }
 
     /// A request waits for its answer.
-    fn open(&mut self, looked: &Looked<'_>, direction: Direction, shown: &Shown) {
-        let (Some(id), Some(_)) = (looked.id, &looked.method) else {
+    fn open(&mut self, outline: &Outline<'_>, direction: Direction, shown: &Shown) {
+        let (Some(id), Some(_)) = (id_of(outline), outline.method()) else {
             return;
         };
         if self.open.len() >= MAX_OPEN {
             self.open.clear();
         }
         let asked = direction == Direction::Out;
-        let key = (shown.server.clone(), asked, RawValue::get(id).to_owned());
+        let key = (shown.server.clone(), asked, id.get().to_owned());
         let open = Open {
             seq: shown.seq,
             since: Instant::now(),
@@ -331,6 +337,11 @@ impl Kept {
     }
 }
 
+/// The id of a message; `null` is not one.
+fn id_of<'a>(outline: &Outline<'a>) -> Option<envelope::Raw<'a>> {
+    outline.id.filter(|id| !id.is_null())
+}
+
 fn size(row: &Row) -> usize {
     row.message.as_ref().map_or(0, |message| message.len())
 }
@@ -342,12 +353,12 @@ fn word(direction: Direction) -> &'static str {
     }
 }
 
-fn kind(looked: &Looked<'_>, message: &[u8]) -> &'static str {
-    if looked.is_response() {
+fn kind(outline: &Outline<'_>, message: &[u8]) -> &'static str {
+    if outline.is_response() {
         "response"
     } else if message.trim_ascii_start().first() == Some(&b'[') {
         "batch"
-    } else if looked.id.is_some() {
+    } else if id_of(outline).is_some() {
         "request"
     } else {
         "notification"

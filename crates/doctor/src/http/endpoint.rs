@@ -5,59 +5,66 @@ use turnbuckle::{protocol::http::header, transport::http::client::Method};
 use turnbuckle_base::error_chain;
 
 use crate::{
+    connection::{Answer, Connection, Exchange, Head, HttpTransport, Post, Transport, head},
     finding::Finding,
     table::http,
-    talk::{Answer, Exchange, Head, HttpRoad, Post, Road, Talk, head},
 };
 
 /// GET in a session is a stream or refused.
-pub(super) async fn look_legacy(talk: &mut Talk<'_>) {
-    let Road::Http(road) = &talk.road else { return };
-    let road = road.clone();
-    talk.report
+pub(super) async fn look_legacy(connection: &mut Connection<'_>) {
+    let Transport::Http(transport) = &connection.transport else {
+        return;
+    };
+    let transport = transport.clone();
+    connection
+        .report
         .step("asking with GET, and with what is no JSON");
     let mut headers = vec![("accept", "text/event-stream".to_owned())];
-    if let Some(session) = &road.session {
+    if let Some(session) = &transport.session {
         headers.push((header::SESSION_ID, session.clone()));
     }
-    if talk.speech.revision().rules().version_header {
-        let version = talk.speech.revision().to_string();
+    if connection.spoken.revision().rules().version_header {
+        let version = connection.spoken.revision().to_string();
         headers.push((header::PROTOCOL_VERSION, version));
     }
-    get(talk, &road, headers).await;
-    bad_json(talk, &road).await;
+    get(connection, &transport, headers).await;
+    bad_json(connection, &transport).await;
 }
 
 /// What is no JSON is refused in each era.
-pub(super) async fn look_modern(talk: &mut Talk<'_>, road: &HttpRoad) {
-    talk.report.step("asking with what is no JSON");
-    bad_json(talk, road).await;
+pub(super) async fn look_modern(connection: &mut Connection<'_>, transport: &HttpTransport) {
+    connection.report.step("asking with what is no JSON");
+    bad_json(connection, transport).await;
 }
 
 /// A server without sessions refuses GET.
-pub(super) async fn look_without_sessions(talk: &Talk<'_>, road: &HttpRoad) {
+pub(super) async fn look_without_sessions(connection: &Connection<'_>, transport: &HttpTransport) {
     let headers = vec![("accept", "text/event-stream".to_owned())];
-    get(talk, road, headers).await;
+    get(connection, transport, headers).await;
 }
 
 /// Looks at the head of what GET gives; a stream is left as soon as it is there.
-async fn get(talk: &Talk<'_>, road: &HttpRoad, headers: Vec<(&'static str, String)>) {
+async fn get(
+    connection: &Connection<'_>,
+    transport: &HttpTransport,
+    headers: Vec<(&'static str, String)>,
+) {
     let post = Post {
         method: Method::GET,
         headers,
         body: String::new(),
     };
-    let reply = tokio::time::timeout(talk.patience.probe, road.reply(post)).await;
+    let reply = tokio::time::timeout(connection.limits.probe, transport.reply(post)).await;
     let (seen, said) = match reply {
         Ok(Ok(reply)) => {
             let head = head(&reply);
             match head.status {
                 405 => {
-                    talk.report.ok(&http::GET, "GET is refused with 405");
+                    connection.report.ok(&http::GET, "GET is refused with 405");
                     return;
                 }
                 200 if head.is_events() => {
-                    talk.report.ok(&http::GET, "GET is a stream");
+                    connection.report.ok(&http::GET, "GET is a stream");
                     return;
                 }
                 status => {
@@ -77,7 +84,7 @@ async fn get(talk: &Talk<'_>, road: &HttpRoad, headers: Vec<(&'static str, Strin
         }
     };
     let finding = Finding::of(&http::GET, said);
-    talk.report.add(if seen.is_empty() {
+    connection.report.add(if seen.is_empty() {
         finding
     } else {
         finding.seen(seen)
@@ -88,14 +95,17 @@ fn shown(head: &Head) -> String {
     format!("← HTTP {} content-type: {}", head.status, head.media_type())
 }
 
-async fn bad_json(talk: &Talk<'_>, road: &HttpRoad) {
+async fn bad_json(connection: &Connection<'_>, transport: &HttpTransport) {
     let sent = json!({ "method": "(no JSON)" });
-    let mut post = road.post(&talk.speech, &sent);
+    let mut post = transport.post(&connection.spoken, &sent);
     "{ this is no JSON".clone_into(&mut post.body);
-    let exchange = road.send(post, Value::Null, talk.patience.probe).await;
+    let exchange = transport
+        .send(post, Value::Null, connection.limits.probe)
+        .await;
     let status = exchange.status().unwrap_or_default();
     if (400..500).contains(&status) {
-        talk.report
+        connection
+            .report
             .ok(&http::BAD_JSON, "what is no JSON is refused");
         return;
     }
@@ -104,7 +114,8 @@ async fn bad_json(talk: &Talk<'_>, road: &HttpRoad) {
         came(&exchange)
     );
     let finding = Finding::of(&http::BAD_JSON, said);
-    talk.report
+    connection
+        .report
         .add(finding.seen_all(exchange.evidence().into_iter().skip(1)));
 }
 

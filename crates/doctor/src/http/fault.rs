@@ -4,12 +4,12 @@ use turnbuckle::transport::http::client::{Address, AgentSettings};
 
 use super::nearby;
 use crate::{
+    connection::{Answer, Exchange, HttpTransport},
     finding::Finding,
+    limits::Limits,
     network,
-    patience::Patience,
     report::Report,
     table::{connect, http},
-    talk::{Answer, Exchange, HttpRoad},
 };
 
 pub(super) fn is_redirect(exchange: &Exchange) -> bool {
@@ -30,7 +30,7 @@ pub(super) fn redirect(report: &Report, at: &Address, exchange: &Exchange) -> Op
         .as_ref()
         .map_or_else(|| to.to_owned(), Address::to_string);
     let said = format!("HTTP {} leads to {shown}", head.status);
-    report.add(Finding::of(&http::REDIRECT, said).seen_all(exchange.evidence()));
+    report.add(exchange.finding(&http::REDIRECT, said));
     match next {
         Some(next) if next.is_same_origin(at) => Some(next),
         _ => {
@@ -43,15 +43,15 @@ pub(super) fn redirect(report: &Report, at: &Address, exchange: &Exchange) -> Op
 
 /// Whether no conversation came about at all; why is in the report then.
 pub(super) async fn cannot_talk(
-    road: &HttpRoad,
+    transport: &HttpTransport,
     first: &Exchange,
     report: &Report,
     settings: &AgentSettings,
-    patience: Patience,
+    limits: Limits,
 ) -> bool {
     if first.status() == Some(407) {
         let said = "the proxy wants credentials";
-        report.add(Finding::of(&connect::PROXY, said).seen_all(first.evidence()));
+        report.add(first.finding(&connect::PROXY, said));
         return true;
     }
     let (Answer::Gone(how), None) = (&first.answer, &first.head) else {
@@ -64,25 +64,25 @@ pub(super) async fn cannot_talk(
         }
         return true;
     }
-    if let Ok(Some(proxy)) = settings.proxy_before(&road.address) {
+    if let Ok(Some(proxy)) = settings.proxy_before(&transport.address) {
         let said = format!("the proxy {proxy} does not let the request through");
-        report.add(Finding::of(&connect::PROXY, said).seen_all(first.evidence()));
+        report.add(first.finding(&connect::PROXY, said));
         return true;
     }
-    if network::look(report, &road.address, patience).await {
+    if network::look(report, &transport.address, limits).await {
         return true;
     }
     let said = "the connection ends without an answer";
-    report.add(Finding::of(&http::NOT_HTTP, said).seen_all(first.evidence()));
+    report.add(first.finding(&http::NOT_HTTP, said));
     true
 }
 
 /// Says what answered instead of a server. `false` if that cannot be told.
 pub(super) async fn explain(
     report: &Report,
-    road: &HttpRoad,
+    transport: &HttpTransport,
     answers: &[&Exchange],
-    patience: Patience,
+    limits: Limits,
 ) -> bool {
     for exchange in answers {
         let Some(head) = &exchange.head else { continue };
@@ -91,8 +91,8 @@ pub(super) async fn explain(
         let is_missing = matches!(head.status, 404 | 405 | 410) && exchange.code().is_none();
         if is_page && !is_missing {
             let said = format!("the answer is a web page (HTTP {})", head.status);
-            let finding = Finding::of(&http::PAGE, said).seen_all(exchange.evidence());
-            report.add(with_nearby(finding, road, patience).await);
+            let finding = exchange.finding(&http::PAGE, said);
+            report.add(with_nearby(finding, transport, limits).await);
             return true;
         }
         if head.status >= 500 {
@@ -101,8 +101,8 @@ pub(super) async fn explain(
         }
         if is_missing {
             let said = format!("there is no endpoint here: HTTP {}", head.status);
-            let finding = Finding::of(&http::NO_ENDPOINT, said).seen_all(exchange.evidence());
-            report.add(with_nearby(finding, road, patience).await);
+            let finding = exchange.finding(&http::NO_ENDPOINT, said);
+            report.add(with_nearby(finding, transport, limits).await);
             return true;
         }
     }
@@ -114,8 +114,8 @@ fn is_html(body: &str) -> bool {
     start.eq_ignore_ascii_case("<!doctype") || start.to_ascii_lowercase().starts_with("<html")
 }
 
-async fn with_nearby(finding: Finding, road: &HttpRoad, patience: Patience) -> Finding {
-    match nearby::find(road, patience).await {
+async fn with_nearby(finding: Finding, transport: &HttpTransport, limits: Limits) -> Finding {
+    match nearby::find(transport, limits).await {
         Some(place) => finding.seen(format!("there is one at {place}")),
         None => finding,
     }

@@ -11,17 +11,16 @@ use turnbuckle::{
 
 use crate::{
     check::Check,
-    finding::Finding,
+    connection::{Connection, Exchange, HttpTransport, conduct},
     methods::NOBODY,
     table::headers,
-    talk::{Exchange, HttpRoad, Talk, conduct},
 };
 
 /// A name that no header can carry as it is.
 const FOREIGN_NAME: &str = "turnbuckle-doctor-ünknown";
 
-pub(super) async fn look(talk: &mut Talk<'_>, road: &HttpRoad) {
-    talk.report.step("looking at how headers are checked");
+pub(super) async fn look(connection: &mut Connection<'_>, transport: &HttpTransport) {
+    connection.report.step("looking at how headers are checked");
     let older = Revision::LATEST_LEGACY.to_string();
     let discovery = ("server/discover", json!({}));
     // A tool that does not exist: nothing runs, whatever the server makes of the headers.
@@ -53,62 +52,89 @@ pub(super) async fn look(talk: &mut Talk<'_>, road: &HttpRoad) {
         ),
     ];
     for (check, (method, params), name, value) in cases {
-        let exchange = ask(talk, road, method, params, name, value).await;
+        let exchange = ask(connection, transport, method, params, name, value).await;
         if exchange.status() == Some(400) && exchange.code() == Some(code::HEADER_MISMATCH) {
-            talk.report.ok(check, format!("`{name}` is checked"));
+            connection.report.ok(check, format!("`{name}` is checked"));
             continue;
         }
         let said = format!("it is answered with {}", exchange.came());
         let what = check.id.rsplit('.').next().unwrap_or_default();
-        let finding = Finding::of(check, format!("{}: {said}", what.replace('-', " ")));
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.finding(check, format!("{}: {said}", what.replace('-', " "))));
     }
-    version_missing(talk, road, discovery).await;
-    encoded(talk, road).await;
+    version_missing(connection, transport, discovery).await;
+    encoded(connection, transport).await;
 }
 
 /// A server of both eras may take a request without the header for an older one.
-async fn version_missing(talk: &mut Talk<'_>, road: &HttpRoad, what: (&str, Value)) {
+async fn version_missing(
+    connection: &mut Connection<'_>,
+    transport: &HttpTransport,
+    what: (&str, Value),
+) {
     let (method, params) = what;
-    let exchange = ask(talk, road, method, params, header::PROTOCOL_VERSION, None).await;
+    let exchange = ask(
+        connection,
+        transport,
+        method,
+        params,
+        header::PROTOCOL_VERSION,
+        None,
+    )
+    .await;
     let is_served = exchange
         .result()
         .is_some_and(|result| result["resultType"].is_string());
     if is_served {
         let said = "a request without `MCP-Protocol-Version` is served";
-        let finding = Finding::of(&headers::VERSION_MISSING, said);
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.finding(&headers::VERSION_MISSING, said));
     } else {
-        talk.report.ok(&headers::VERSION_MISSING, "and required");
+        connection
+            .report
+            .ok(&headers::VERSION_MISSING, "and required");
     }
 }
 
 /// A name in the encoding for what headers cannot carry.
-async fn encoded(talk: &mut Talk<'_>, road: &HttpRoad) {
+async fn encoded(connection: &mut Connection<'_>, transport: &HttpTransport) {
     let params = json!({ "name": FOREIGN_NAME, "arguments": {} });
     let value = Some(encode(FOREIGN_NAME).into_owned());
-    let exchange = ask(talk, road, "tools/call", params, header::NAME, value).await;
+    let exchange = ask(
+        connection,
+        transport,
+        "tools/call",
+        params,
+        header::NAME,
+        value,
+    )
+    .await;
     if exchange.code() == Some(code::HEADER_MISMATCH) {
         let said = "an encoded name is taken for another";
-        let finding = Finding::of(&headers::ENCODED, said);
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.finding(&headers::ENCODED, said));
     } else {
-        talk.report.ok(&headers::ENCODED, "encoded names are read");
+        connection
+            .report
+            .ok(&headers::ENCODED, "encoded names are read");
     }
 }
 
 /// Sends a request with one header changed, or without it.
 async fn ask(
-    talk: &mut Talk<'_>,
-    road: &HttpRoad,
+    connection: &mut Connection<'_>,
+    transport: &HttpTransport,
     method: &str,
     params: Value,
     name: &str,
     value: Option<String>,
 ) -> Exchange {
-    let id = talk.next_id();
-    let message = talk.speech.request(&id, method, params);
-    let mut post = road.post(&talk.speech, &message);
+    let id = connection.next_id();
+    let message = connection.spoken.request(&id, method, params);
+    let mut post = transport.post(&connection.spoken, &message);
     match value {
         Some(value) => {
             for header in &mut post.headers {
@@ -119,7 +145,7 @@ async fn ask(
         }
         None => post.headers.retain(|(own, _)| *own != name),
     }
-    let exchange = road.send(post, message, talk.patience.probe).await;
-    conduct::look(talk.report, &talk.speech, &exchange);
+    let exchange = transport.send(post, message, connection.limits.probe).await;
+    conduct::look(connection.report, &connection.spoken, &exchange);
     exchange
 }

@@ -20,16 +20,19 @@ use turnbuckle_command_line::{
 
 use super::{
     authorization, call, cancel,
+    connection::{
+        Connection, EventsTransport, Exchange, HttpTransport, NotEvents, Spoken, Transport,
+    },
     discover::{self, Verdict},
     finding::Finding,
-    handshake, listen, methods,
+    handshake,
+    limits::Limits,
+    listen, methods,
     network::{self, is_loopback},
     offer,
-    patience::Patience,
     report::Report,
     scope::Scope,
     table::{connect, handshake as greeting, http},
-    talk::{EventsRoad, Exchange, HttpRoad, NotEvents, Road, Speech, Talk},
 };
 
 /// How many redirects are followed.
@@ -42,7 +45,7 @@ pub(crate) async fn examine(
     url: &str,
     options: &Options,
     scope: Scope,
-    patience: Patience,
+    limits: Limits,
 ) -> Outcome {
     report.know(|subject| "http".clone_into(&mut subject.transport));
     let address = match Address::parse(url) {
@@ -59,14 +62,14 @@ pub(crate) async fn examine(
         .settings()
         .clone()
         .without_redirects()
-        .with_connect_timeout(patience.probe);
+        .with_connect_timeout(limits.probe);
     let site = Site {
         report,
         settings,
         scope,
-        patience,
+        limits,
     };
-    if network::walk(report, &site.settings, &address, patience)
+    if network::walk(report, &site.settings, &address, limits)
         .await
         .is_some()
     {
@@ -99,59 +102,59 @@ struct Site<'r> {
     report: &'r Report,
     settings: AgentSettings,
     scope: Scope,
-    patience: Patience,
+    limits: Limits,
 }
 
 impl<'r> Site<'r> {
     /// Makes the first request, and goes on from what is answered.
     async fn visit(&self, server: &Server, options: &Options, address: Address) {
-        let Some(mut road) = self.road(&self.settings, address) else {
+        let Some(mut transport) = self.transport(&self.settings, address) else {
             return;
         };
-        let mut first = self.first(&road).await;
+        let mut first = self.first(&transport).await;
         for _ in 0..MAX_REDIRECTS {
-            let Some(next) = fault::redirect(self.report, &road.address, &first) else {
+            let Some(next) = fault::redirect(self.report, &transport.address, &first) else {
                 break;
             };
-            let Some(followed) = self.road(&self.settings, next) else {
+            let Some(followed) = self.transport(&self.settings, next) else {
                 return;
             };
-            road = followed;
-            first = self.first(&road).await;
+            transport = followed;
+            first = self.first(&transport).await;
         }
         if fault::is_redirect(&first) {
             return;
         }
         let (report, settings) = (self.report, &self.settings);
-        if fault::cannot_talk(&road, &first, report, settings, self.patience).await {
+        if fault::cannot_talk(&transport, &first, report, settings, self.limits).await {
             return;
         }
         if first.status() == Some(401) {
             let bare = bare(options);
-            authorization::look(self.report, &bare, &road.address, &first, self.patience).await;
+            authorization::look(self.report, &bare, &transport.address, &first, self.limits).await;
             let Some(tokens) = server.tokens(options) else {
                 return authorization::needed(self.report, &first);
             };
             let settings = self.settings.clone();
             let settings = settings.with_authorize(std::sync::Arc::new(tokens));
-            let Some(signed_in) = self.road(&settings, road.address.clone()) else {
+            let Some(signed_in) = self.transport(&settings, transport.address.clone()) else {
                 return;
             };
             let again = self.first(&signed_in).await;
             if again.status().is_none_or(|status| status == 401) {
                 return authorization::needed(self.report, &first);
             }
-            (road, first) = (signed_in, again);
+            (transport, first) = (signed_in, again);
         }
         if first.status() == Some(403) {
             return authorization::refused(self.report, &first);
         }
-        self.eras(road, first).await;
+        self.eras(transport, first).await;
     }
 
-    fn road(&self, settings: &AgentSettings, address: Address) -> Option<HttpRoad> {
+    fn transport(&self, settings: &AgentSettings, address: Address) -> Option<HttpTransport> {
         match settings.agent(&address) {
-            Ok(agent) => Some(HttpRoad::new(agent, address, self.report.wire.clone())),
+            Ok(agent) => Some(HttpTransport::new(agent, address, self.report.wire.clone())),
             Err(error) => {
                 self.report
                     .add(Finding::of(&connect::PROXY, error.to_string()));
@@ -160,43 +163,43 @@ impl<'r> Site<'r> {
         }
     }
 
-    fn talk(&self, road: Road, speech: Speech) -> Talk<'r> {
-        Talk::new(road, speech, self.patience, self.report)
+    fn connection(&self, transport: Transport, spoken: Spoken) -> Connection<'r> {
+        Connection::new(transport, spoken, self.limits, self.report)
     }
 
     /// The first request: discovery, which runs nothing by accident, or what was asked for.
-    async fn first(&self, road: &HttpRoad) -> Exchange {
+    async fn first(&self, transport: &HttpTransport) -> Exchange {
         self.report
             .step("waiting for an answer to the first request");
-        let road = Road::Http(Box::new(road.clone()));
-        let patience = self.patience.opening;
+        let transport = Transport::Http(Box::new(transport.clone()));
+        let limit = self.limits.opening;
         if self.scope.is_modern {
-            let mut talk = self.talk(road, Speech::Modern(Revision::LATEST));
-            return talk
-                .ask_within("server/discover", json!({}), patience)
+            let mut connection = self.connection(transport, Spoken::Modern(Revision::LATEST));
+            return connection
+                .ask_within("server/discover", json!({}), limit)
                 .await;
         }
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
-        let mut talk = self.talk(road, Speech::Legacy(asked));
-        let params = Speech::initialize(asked.as_str());
-        talk.ask_within("initialize", params, patience).await
+        let mut connection = self.connection(transport, Spoken::Legacy(asked));
+        let params = Spoken::initialize(asked.as_str());
+        connection.ask_within("initialize", params, limit).await
     }
 
-    async fn eras(&self, road: HttpRoad, first: Exchange) {
-        let mut modern = self.talk(
-            Road::Http(Box::new(road.clone())),
-            Speech::Modern(Revision::LATEST),
+    async fn eras(&self, transport: HttpTransport, first: Exchange) {
+        let mut modern = self.connection(
+            Transport::Http(Box::new(transport.clone())),
+            Spoken::Modern(Revision::LATEST),
         );
         let mut is_modern = false;
         if self.scope.is_modern {
             match discover::judge(&modern, first.clone()) {
                 Verdict::Modern(result) => {
                     is_modern = true;
-                    self.modern(&mut modern, &road, &result).await;
+                    self.modern(&mut modern, &transport, &result).await;
                 }
                 Verdict::Broken => return,
                 verdict @ Verdict::Not(_) if self.scope.legacy.is_none() => {
-                    if !fault::explain(self.report, &road, &[&first], self.patience).await {
+                    if !fault::explain(self.report, &transport, &[&first], self.limits).await {
                         discover::missing(&modern, &verdict);
                     }
                     return;
@@ -208,86 +211,101 @@ impl<'r> Site<'r> {
             // The first request opened a session where one was asked for; another is looked at.
             let opened = first.head.as_ref();
             if let Some(id) = opened.and_then(|head| head.header(header::SESSION_ID)) {
-                modern.speech = Speech::Legacy(asked);
-                session::end(&modern, &road, id).await;
+                modern.spoken = Spoken::Legacy(asked);
+                session::end(&modern, &transport, id).await;
             }
-            self.legacy(road, asked, first, is_modern).await;
+            self.legacy(transport, asked, first, is_modern).await;
         }
     }
 
-    async fn modern(&self, talk: &mut Talk<'r>, road: &HttpRoad, result: &Value) {
-        discover::look(talk, result).await;
-        headers::look(talk, road).await;
-        if is_loopback(&road.address) {
-            origin::look(talk, road).await;
+    async fn modern(
+        &self,
+        connection: &mut Connection<'r>,
+        transport: &HttpTransport,
+        result: &Value,
+    ) {
+        discover::look(connection, result).await;
+        headers::look(connection, transport).await;
+        if is_loopback(&transport.address) {
+            origin::look(connection, transport).await;
         }
         let capabilities = &result["capabilities"];
-        let tools = offer::look(talk, capabilities).await;
-        methods::look(talk, capabilities).await;
-        listen::look(talk, capabilities).await;
-        endpoint::look_modern(talk, road).await;
+        let tools = offer::look(connection, capabilities).await;
+        methods::look(connection, capabilities).await;
+        listen::look(connection, capabilities).await;
+        endpoint::look_modern(connection, transport).await;
         if self.scope.is_calling {
-            call::look(talk, &tools).await;
+            call::look(connection, &tools).await;
         }
     }
 
-    async fn legacy(&self, road: HttpRoad, asked: Revision, first: Exchange, is_modern: bool) {
-        let mut talk = self.talk(Road::Http(Box::new(road.clone())), Speech::Legacy(asked));
+    async fn legacy(
+        &self,
+        transport: HttpTransport,
+        asked: Revision,
+        first: Exchange,
+        is_modern: bool,
+    ) {
+        let mut connection = self.connection(
+            Transport::Http(Box::new(transport.clone())),
+            Spoken::Legacy(asked),
+        );
         self.report.step("waiting for an answer to `initialize`");
-        let opened = handshake::open(&mut talk, asked, self.patience.probe).await;
+        let opened = handshake::open(&mut connection, asked, self.limits.probe).await;
         let refused = match opened {
             Ok(greeting) => {
-                self.session(&mut talk, &road, &greeting, is_modern).await;
+                self.session(&mut connection, &transport, &greeting, is_modern)
+                    .await;
                 return;
             }
             Err(refused) => refused,
         };
         if is_modern {
             handshake::refused(self.report, &refused);
-            endpoint::look_without_sessions(&talk, &road).await;
+            endpoint::look_without_sessions(&connection, &transport).await;
             return;
         }
         self.report.step("asking for a stream of events");
-        let opened = EventsRoad::open(&road, self.patience.probe).await;
+        let opened = EventsTransport::open(&transport, self.limits.probe).await;
         match opened {
-            Ok(events) => self.events(events, &road, asked).await,
-            Err(why) => self.nothing(&road, &first, &refused, why).await,
+            Ok(events) => self.events(events, &transport, asked).await,
+            Err(why) => self.nothing(&transport, &first, &refused, why).await,
         }
     }
 
     /// All that is looked at in a session over Streamable HTTP.
     async fn session(
         &self,
-        talk: &mut Talk<'r>,
-        road: &HttpRoad,
+        connection: &mut Connection<'r>,
+        transport: &HttpTransport,
         greeting: &Value,
         is_modern: bool,
     ) {
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
-        handshake::look(talk, greeting, asked);
+        handshake::look(connection, greeting, asked);
         let capabilities = &greeting["capabilities"];
         if !is_modern {
-            if is_loopback(&road.address) {
-                origin::look(talk, road).await;
+            if is_loopback(&transport.address) {
+                origin::look(connection, transport).await;
             }
-            let tools = offer::look(talk, capabilities).await;
+            let tools = offer::look(connection, capabilities).await;
             if self.scope.is_calling {
-                call::look(talk, &tools).await;
+                call::look(connection, &tools).await;
             }
         }
-        methods::look(talk, capabilities).await;
-        cancel::look(talk).await;
-        endpoint::look_legacy(talk).await;
-        session::look(talk, road).await;
+        methods::look(connection, capabilities).await;
+        cancel::look(connection).await;
+        endpoint::look_legacy(connection).await;
+        session::look(connection, transport).await;
     }
 
     /// All that is looked at in a session over HTTP+SSE.
-    async fn events(&self, events: EventsRoad, road: &HttpRoad, asked: Revision) {
+    async fn events(&self, events: EventsTransport, transport: &HttpTransport, asked: Revision) {
         self.report
             .know(|subject| "http+sse".clone_into(&mut subject.transport));
-        let road_of_events = Road::Events(Box::new(events));
-        let mut talk = self.talk(road_of_events, Speech::Legacy(asked));
-        let greeting = match handshake::open(&mut talk, asked, self.patience.opening).await {
+        let events = Transport::Events(Box::new(events));
+        let mut connection = self.connection(events, Spoken::Legacy(asked));
+        let greeting = match handshake::open(&mut connection, asked, self.limits.opening).await {
             Ok(greeting) => greeting,
             Err(refused) => {
                 let (check, said) = if refused.is_silent() {
@@ -296,33 +314,38 @@ impl<'r> Site<'r> {
                     let said = format!("`initialize` is answered with {}", refused.came());
                     (&greeting::FAILS, said)
                 };
-                let finding = Finding::of(check, said);
-                self.report.add(finding.seen_all(refused.evidence()));
+                self.report.add(refused.finding(check, said));
                 return;
             }
         };
-        handshake::look(&talk, &greeting, asked);
-        if is_loopback(&road.address) {
-            origin::look_at_events(&talk, road).await;
+        handshake::look(&connection, &greeting, asked);
+        if is_loopback(&transport.address) {
+            origin::look_at_events(&connection, transport).await;
         }
         let capabilities = &greeting["capabilities"];
-        let tools = offer::look(&mut talk, capabilities).await;
-        methods::look(&mut talk, capabilities).await;
-        cancel::look(&mut talk).await;
+        let tools = offer::look(&mut connection, capabilities).await;
+        methods::look(&mut connection, capabilities).await;
+        cancel::look(&mut connection).await;
         if self.scope.is_calling {
-            call::look(&mut talk, &tools).await;
+            call::look(&mut connection, &tools).await;
         }
     }
 
     /// Nothing that was tried is a server: what is it?
-    async fn nothing(&self, road: &HttpRoad, first: &Exchange, refused: &Exchange, why: NotEvents) {
+    async fn nothing(
+        &self,
+        transport: &HttpTransport,
+        first: &Exchange,
+        refused: &Exchange,
+        why: NotEvents,
+    ) {
         if let NotEvents::NoEndpoint(what) = &why {
             let said = "a stream of events does not begin with the event `endpoint`";
             let finding = Finding::of(&greeting::FAILS, said);
             self.report.add(finding.seen(format!("← {what}")));
             return;
         }
-        if fault::explain(self.report, road, &[refused, first], self.patience).await {
+        if fault::explain(self.report, transport, &[refused, first], self.limits).await {
             return;
         }
         let (check, said) = if refused.is_silent() && first.is_silent() {
@@ -331,7 +354,7 @@ impl<'r> Site<'r> {
             let said = format!("`initialize` is answered with {}", refused.came());
             (&greeting::FAILS, said)
         };
-        let finding = Finding::of(check, said).seen_all(refused.evidence());
+        let finding = refused.finding(check, said);
         let finding = finding.seen_all(first.evidence());
         self.report.add(match why {
             NotEvents::Other { status, media_type } => {

@@ -10,17 +10,17 @@ mod words;
 
 use serde_json::Value;
 
-use super::{finding::Finding, report::Report, table::schema, talk::Talk};
+use super::{connection::Connection, finding::Finding, report::Report, table::schema};
 
 /// Looks at every tool.
-pub(crate) fn look(talk: &Talk<'_>, tools: &[Value]) {
+pub(crate) fn look(connection: &Connection<'_>, tools: &[Value]) {
     if tools.is_empty() {
         return;
     }
-    let report = talk.report;
+    let report = connection.report;
     report.step("looking at the schemas of tools");
     for tool in tools {
-        look_at(report, tool, talk.is_modern());
+        look_at(report, tool, connection.is_modern());
     }
     name::compare(report, tools);
     report.ok_unless_found(&schema::INVALID, "schemas compile");

@@ -9,7 +9,7 @@ use turnbuckle::transport::http::client::Address;
 use super::{place, reach, tls::is_spoken};
 use crate::{
     finding::Finding,
-    patience::Patience,
+    limits::Limits,
     report::Report,
     table::{http, tls},
 };
@@ -21,22 +21,22 @@ const REQUEST: &str = "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: clos
 const LOOK: usize = 256;
 
 /// Says what answers at an address that did not answer as HTTP does. `true` if something was found.
-pub(crate) async fn look(report: &Report, address: &Address, patience: Patience) -> bool {
+pub(crate) async fn look(report: &Report, address: &Address, limits: Limits) -> bool {
     let Some(place) = place(address) else {
         return false;
     };
-    let Ok(mut stream) = reach(&place, patience.probe).await else {
+    let Ok(mut stream) = reach(&place, limits.probe).await else {
         return false;
     };
     let mut bytes = vec![0; LOOK];
-    let talk = async {
+    let connection = async {
         stream.write_all(REQUEST.as_bytes()).await?;
         stream.read(&mut bytes).await
     };
-    let Ok(Ok(count @ 1..)) = timeout(patience.probe, talk).await else {
+    let Ok(Ok(count @ 1..)) = timeout(limits.probe, connection).await else {
         // Some close at once when the first bytes are no TLS.
-        let is_tls = match reach(&place, patience.probe).await {
-            Ok(stream) => is_spoken(&place.0, stream, patience).await,
+        let is_tls = match reach(&place, limits.probe).await {
+            Ok(stream) => is_spoken(&place.0, stream, limits).await,
             Err(_) => false,
         };
         if is_tls {

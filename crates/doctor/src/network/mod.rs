@@ -17,7 +17,7 @@ use turnbuckle::transport::http::client::{Address, AgentSettings};
 use turnbuckle_base::loopback;
 use turnbuckle_command_line::style::elapsed;
 
-use super::{finding::Finding, patience::Patience, report::Report, table::connect};
+use super::{finding::Finding, limits::Limits, report::Report, table::connect};
 
 /// How many addresses of a name are tried.
 const MAX_ADDRESSES: usize = 8;
@@ -27,7 +27,7 @@ pub(crate) async fn walk(
     report: &Report,
     settings: &AgentSettings,
     address: &Address,
-    patience: Patience,
+    limits: Limits,
 ) -> Option<()> {
     warn_of_cleartext(report, address);
     let proxy = match settings.proxy_before(address) {
@@ -40,7 +40,7 @@ pub(crate) async fn walk(
     if let Some(proxy) = proxy {
         // The proxy resolves the name, and there is nothing to see behind it.
         report.step(format!("connecting to the proxy {proxy}"));
-        let hop = reach(&host_of(&proxy)?, patience.probe).await;
+        let hop = reach(&host_of(&proxy)?, limits.probe).await;
         return match hop {
             Ok(_) => {
                 report.ok(&connect::PROXY, format!("through the proxy {proxy}"));
@@ -54,23 +54,23 @@ pub(crate) async fn walk(
         };
     }
     let place = place(address)?;
-    let stream = direct(report, &place, patience).await?;
+    let stream = direct(report, &place, limits).await?;
     if address.is_https() {
         let host = address.uri().host().unwrap_or_default();
-        tls::look(report, host, stream, patience).await?;
+        tls::look(report, host, stream, limits).await?;
     }
     Some(())
 }
 
 /// A host and port, as they are looked up.
-type Place = (String, u16);
+type HostAndPort = (String, u16);
 
 /// Resolves the name and connects to each of its addresses.
-async fn direct(report: &Report, place: &Place, patience: Patience) -> Option<TcpStream> {
+async fn direct(report: &Report, place: &HostAndPort, limits: Limits) -> Option<TcpStream> {
     let (host, port) = place;
     report.step(format!("looking up {host}"));
     let began = Instant::now();
-    let addresses = match resolve(place, patience.probe).await {
+    let addresses = match resolve(place, limits.probe).await {
         Ok(addresses) => addresses,
         Err(said) => {
             let said = format!("`{host}` has no address: {said}");
@@ -85,21 +85,21 @@ async fn direct(report: &Report, place: &Place, patience: Patience) -> Option<Tc
         report.ok(&connect::RESOLVE, format!("{found} address{es} in {took}"));
     }
     report.step(format!("connecting to port {port} of {host}"));
-    try_each(report, place, addresses, patience).await
+    try_each(report, place, addresses, limits).await
 }
 
 /// Connects to each address; the first connection that is made.
 async fn try_each(
     report: &Report,
-    place: &Place,
+    place: &HostAndPort,
     addresses: Vec<SocketAddr>,
-    patience: Patience,
+    limits: Limits,
 ) -> Option<TcpStream> {
     let (host, port) = place;
     let (mut open, mut closed) = (None, Vec::new());
     for address in addresses {
         let began = Instant::now();
-        match timeout(patience.probe, TcpStream::connect(address)).await {
+        match timeout(limits.probe, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
                 open.get_or_insert((stream, began.elapsed()));
             }
@@ -120,8 +120,8 @@ async fn try_each(
     Some(stream)
 }
 
-async fn resolve(place: &Place, patience: Duration) -> Result<Vec<SocketAddr>, String> {
-    let looked = timeout(patience, lookup_host((place.0.as_str(), place.1))).await;
+async fn resolve(place: &HostAndPort, limit: Duration) -> Result<Vec<SocketAddr>, String> {
+    let looked = timeout(limit, lookup_host((place.0.as_str(), place.1))).await;
     let addresses = match looked {
         Ok(Ok(addresses)) => addresses,
         Ok(Err(error)) => return Err(error.to_string()),
@@ -136,24 +136,24 @@ async fn resolve(place: &Place, patience: Duration) -> Result<Vec<SocketAddr>, S
     Ok(all)
 }
 
-async fn reach(place: &Place, patience: Duration) -> Result<TcpStream, String> {
-    let addresses = resolve(place, patience).await?;
+async fn reach(place: &HostAndPort, limit: Duration) -> Result<TcpStream, String> {
+    let addresses = resolve(place, limit).await?;
     let connecting = TcpStream::connect(addresses.as_slice());
-    match timeout(patience, connecting).await {
+    match timeout(limit, connecting).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err("no connection in time".to_owned()),
     }
 }
 
-fn place(address: &Address) -> Option<Place> {
+fn place(address: &Address) -> Option<HostAndPort> {
     let uri = address.uri();
     let usual = if address.is_https() { 443 } else { 80 };
     let host = uri.host()?.trim_matches(['[', ']']).to_owned();
     Some((host, uri.port_u16().unwrap_or(usual)))
 }
 
-fn host_of(proxy: &str) -> Option<Place> {
+fn host_of(proxy: &str) -> Option<HostAndPort> {
     place(&Address::parse(proxy).ok()?)
 }
 
@@ -200,12 +200,8 @@ mod tests {
         let addresses = vec![closed.local_addr().unwrap(), open.local_addr().unwrap()];
         let report = Report::test();
         let place = ("localhost".to_owned(), addresses[1].port());
-        let patience = Patience::of(Duration::from_mins(1));
-        assert!(
-            try_each(&report, &place, addresses, patience)
-                .await
-                .is_some()
-        );
+        let limits = Limits::of(Duration::from_mins(1));
+        assert!(try_each(&report, &place, addresses, limits).await.is_some());
         let bad = report.first(Severity::Warning).expect("one is closed");
         assert_eq!(bad.check.id, "connect.addresses");
     }

@@ -8,7 +8,7 @@ use turnbuckle::transport::http::client::Shown;
 use turnbuckle_command_line::style::elapsed;
 
 use super::certificate::{Validity, validity};
-use crate::{finding::Finding, patience::Patience, report::Report, table::tls};
+use crate::{finding::Finding, limits::Limits, report::Report, table::tls};
 
 /// Two weeks: less, and a renewal has failed already, for they are made a month ahead.
 const SOON: Duration = Duration::from_hours(24 * 14);
@@ -20,11 +20,11 @@ pub(super) async fn look(
     report: &Report,
     host: &str,
     stream: TcpStream,
-    patience: Patience,
+    limits: Limits,
 ) -> Option<()> {
     report.step("making a TLS connection");
     let began = Instant::now();
-    let said = match timeout(patience.probe, Shown::by(host, stream)).await {
+    let said = match timeout(limits.probe, Shown::by(host, stream)).await {
         Ok(Ok(shown)) => {
             let took = elapsed(began.elapsed());
             let said = format!("{}, {took}", shown.version);
@@ -46,9 +46,9 @@ pub(super) async fn look(
 }
 
 /// Whether TLS is spoken, by whomever.
-pub(super) async fn is_spoken(host: &str, stream: TcpStream, patience: Patience) -> bool {
+pub(super) async fn is_spoken(host: &str, stream: TcpStream, limits: Limits) -> bool {
     matches!(
-        timeout(patience.probe, Shown::by(host, stream)).await,
+        timeout(limits.probe, Shown::by(host, stream)).await,
         Ok(Ok(_))
     )
 }

@@ -4,28 +4,29 @@ use serde_json::{Value, json};
 
 use super::{Kind, pages::Listed};
 use crate::{
+    connection::Connection,
     finding::Finding,
     table::{cache, lists},
-    talk::Talk,
 };
 
 /// How many names are shown of those that differ.
 const SHOWN: usize = 5;
 
 /// Asks for the first page again and compares.
-pub(super) async fn look(talk: &mut Talk<'_>, kind: Kind, listed: &Listed) {
+pub(super) async fn look(connection: &mut Connection<'_>, kind: Kind, listed: &Listed) {
     if listed.entries.is_empty() || !listed.is_whole {
         return;
     }
-    let exchange = talk.ask(kind.method(), json!({})).await;
+    let exchange = connection.ask(kind.method(), json!({})).await;
     let Some(result) = exchange.result() else {
         let said = format!(
             "`{}` is answered with {} the second time",
             kind.method(),
             exchange.came()
         );
-        let finding = Finding::of(&lists::UNSTABLE, said);
-        talk.report.add(finding.seen_all(exchange.evidence()));
+        connection
+            .report
+            .add(exchange.finding(&lists::UNSTABLE, said));
         return;
     };
     let again = result[kind.member()].as_array();
@@ -35,7 +36,7 @@ pub(super) async fn look(talk: &mut Talk<'_>, kind: Kind, listed: &Listed) {
         .collect();
     let is_one_page = result.get("nextCursor").is_none_or(Value::is_null);
     if again == before && (!is_one_page || again.len() == listed.entries.len()) {
-        talk.report.ok_unless_found(&lists::ORDER, "stable");
+        connection.report.ok_unless_found(&lists::ORDER, "stable");
         return;
     }
     let (mut one, mut other) = (again.clone(), before.clone());
@@ -56,7 +57,7 @@ pub(super) async fn look(talk: &mut Talk<'_>, kind: Kind, listed: &Listed) {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    talk.report.add(
+    connection.report.add(
         finding
             .seen(format!("first: {}", shown(&before)))
             .seen(format!("second: {}", shown(&again))),
@@ -67,7 +68,7 @@ pub(super) async fn look(talk: &mut Talk<'_>, kind: Kind, listed: &Listed) {
             kind.method(),
             listed.ttl
         );
-        talk.report.add(Finding::of(&cache::STALE, said));
+        connection.report.add(Finding::of(&cache::STALE, said));
     }
 }
 

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use turnbuckle::protocol::error::code;
 
 use super::{
+    connection::Connection,
     finding::{Finding, counted},
     lint,
     table::lists,
-    talk::Talk,
 };
 
 /// What can be listed.
@@ -90,23 +90,24 @@ const MAX_TOOLS: usize = 128;
 const MAX_TOOLS_BYTES: usize = 100_000;
 
 /// Lists all that is offered, and looks at it; the tools.
-pub(crate) async fn look(talk: &mut Talk<'_>, capabilities: &Value) -> Vec<Value> {
+pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) -> Vec<Value> {
     let mut tools = Vec::new();
     let mut counts = Vec::new();
     for kind in Kind::ALL {
-        talk.report
+        connection
+            .report
             .step(format!("listing with `{}`", kind.method()));
         let is_offered = capabilities[kind.capability()].is_object();
         if !is_offered {
-            undeclared(talk, kind).await;
+            undeclared(connection, kind).await;
             continue;
         }
-        let Some(listed) = pages::walk(talk, kind).await else {
+        let Some(listed) = pages::walk(connection, kind).await else {
             continue;
         };
-        look_at(talk, kind, &listed.entries);
-        again::look(talk, kind, &listed).await;
-        cursor(talk, kind).await;
+        look_at(connection, kind, &listed.entries);
+        again::look(connection, kind, &listed).await;
+        cursor(connection, kind).await;
         if !listed.entries.is_empty() {
             counts.push(counted(listed.entries.len(), kind.noun()));
         }
@@ -117,15 +118,15 @@ pub(crate) async fn look(talk: &mut Talk<'_>, capabilities: &Value) -> Vec<Value
     if counts.is_empty() {
         counts.push("nothing".to_owned());
     }
-    talk.report.ok(&lists::FAILS, counts.join(", "));
-    size(talk, &tools);
-    lint::look(talk, &tools);
+    connection.report.ok(&lists::FAILS, counts.join(", "));
+    size(connection, &tools);
+    lint::look(connection, &tools);
     tools
 }
 
-fn look_at(talk: &Talk<'_>, kind: Kind, entries: &[Value]) {
-    shape::look(talk.report, kind, entries);
-    uri::look(talk.report, kind, entries);
+fn look_at(connection: &Connection<'_>, kind: Kind, entries: &[Value]) {
+    shape::look(connection.report, kind, entries);
+    uri::look(connection.report, kind, entries);
     let mut seen = std::collections::HashSet::new();
     for entry in entries {
         let Some(name) = entry[kind.key()].as_str() else {
@@ -134,21 +135,24 @@ fn look_at(talk: &Talk<'_>, kind: Kind, entries: &[Value]) {
         if !seen.insert(name) {
             let said = format!("two {}s have the same {}", kind.noun(), kind.key());
             let place = format!("{} `{name}`", kind.noun());
-            talk.report
+            connection
+                .report
                 .add(Finding::of(&lists::DUPLICATE, said).at(place));
         }
     }
     if !seen.is_empty() {
-        talk.report.ok_unless_found(&lists::SHAPE, "well formed");
+        connection
+            .report
+            .ok_unless_found(&lists::SHAPE, "well formed");
     }
 }
 
 /// What is not offered is not there, or should have been offered.
-async fn undeclared(talk: &mut Talk<'_>, kind: Kind) {
+async fn undeclared(connection: &mut Connection<'_>, kind: Kind) {
     if kind == Kind::Templates {
         return;
     }
-    let exchange = talk.ask(kind.method(), json!({})).await;
+    let exchange = connection.ask(kind.method(), json!({})).await;
     let entries = exchange.result().map(|result| &result[kind.member()]);
     let count = entries.and_then(Value::as_array).map_or(0, Vec::len);
     if count > 0 {
@@ -158,30 +162,31 @@ async fn undeclared(talk: &mut Talk<'_>, kind: Kind) {
             counted(count, kind.noun()),
             kind.capability()
         );
-        talk.report.add(Finding::of(&lists::UNDECLARED, said));
+        connection.report.add(Finding::of(&lists::UNDECLARED, said));
     }
 }
 
 /// A cursor that nobody gave out.
-async fn cursor(talk: &mut Talk<'_>, kind: Kind) {
+async fn cursor(connection: &mut Connection<'_>, kind: Kind) {
     if kind != Kind::Tools {
         return;
     }
     let params = json!({ "cursor": super::methods::NOBODY });
-    let exchange = talk.ask(kind.method(), params).await;
+    let exchange = connection.ask(kind.method(), params).await;
     if exchange.code() == Some(code::INVALID_PARAMS) {
-        talk.report.ok(&lists::CURSOR, "cursors are checked");
+        connection.report.ok(&lists::CURSOR, "cursors are checked");
         return;
     }
     let said = format!("a cursor that nobody gave out gets {}", exchange.came());
-    let finding = Finding::of(&lists::CURSOR, said);
-    talk.report.add(finding.seen_all(exchange.evidence()));
+    connection
+        .report
+        .add(exchange.finding(&lists::CURSOR, said));
 }
 
-fn size(talk: &Talk<'_>, tools: &[Value]) {
+fn size(connection: &Connection<'_>, tools: &[Value]) {
     if tools.len() > MAX_TOOLS {
         let said = format!("there are {} tools", tools.len());
-        talk.report.add(Finding::of(&lists::MANY, said));
+        connection.report.add(Finding::of(&lists::MANY, said));
     }
     let bytes: usize = tools.iter().map(|tool| tool.to_string().len()).sum();
     if bytes > MAX_TOOLS_BYTES {
@@ -198,7 +203,8 @@ fn size(talk: &Talk<'_>, tools: &[Value]) {
             let name = name.unwrap_or_default();
             format!("`{name}` {}", turnbuckle_command_line::style::bytes(*bytes))
         });
-        talk.report
+        connection
+            .report
             .add(Finding::of(&lists::LARGE, said).seen_all(largest));
     }
 }

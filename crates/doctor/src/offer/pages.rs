@@ -7,9 +7,9 @@ use turnbuckle::protocol::error::code;
 
 use super::{Kind, hints};
 use crate::{
+    connection::Connection,
     finding::Finding,
     table::{cache, lists},
-    talk::Talk,
 };
 
 /// How many pages are read; a list of a thousand pages is one that does not end.
@@ -29,13 +29,13 @@ pub(super) struct Listed {
 }
 
 /// Reads all pages. `None` if there is no list; why is in the report.
-pub(super) async fn walk(talk: &mut Talk<'_>, kind: Kind) -> Option<Listed> {
+pub(super) async fn walk(connection: &mut Connection<'_>, kind: Kind) -> Option<Listed> {
     let mut listed = Listed::default();
     let mut cursors = HashSet::new();
     let mut scope: Option<Value> = None;
     let mut params = json!({});
     for page in 0..MAX_PAGES {
-        let exchange = talk.ask(kind.method(), params).await;
+        let exchange = connection.ask(kind.method(), params).await;
         let Some(result) = exchange.result() else {
             // Some servers offer resources and know nothing of templates.
             let is_left_out = kind == Kind::Templates
@@ -43,29 +43,33 @@ pub(super) async fn walk(talk: &mut Talk<'_>, kind: Kind) -> Option<Listed> {
                 && exchange.code() == Some(code::METHOD_NOT_FOUND);
             if !is_left_out {
                 let said = format!("`{}` is answered with {}", kind.method(), exchange.came());
-                let finding = Finding::of(&lists::FAILS, said);
-                talk.report.add(finding.seen_all(exchange.evidence()));
+                connection.report.add(exchange.finding(&lists::FAILS, said));
             }
             return (page > 0).then_some(listed);
         };
-        hints(talk, kind.method(), result);
+        hints(connection, kind.method(), result);
         if page == 0 {
             listed.ttl = result["ttlMs"].as_u64().unwrap_or_default();
         }
         if scope.get_or_insert_with(|| result["cacheScope"].clone()) != &result["cacheScope"] {
             let said = "pages of one list have different scopes";
             let place = format!("`{}`", kind.method());
-            talk.report.add(Finding::of(&cache::PAGES, said).at(place));
+            connection
+                .report
+                .add(Finding::of(&cache::PAGES, said).at(place));
         }
         let Some(entries) = result[kind.member()].as_array() else {
             let said = format!("the result has no list `{}`", kind.member());
-            let finding = Finding::of(&lists::SHAPE, said).at(format!("`{}`", kind.method()));
-            talk.report.add(finding.seen_all(exchange.evidence()));
+            connection.report.add(
+                exchange
+                    .finding(&lists::SHAPE, said)
+                    .at(format!("`{}`", kind.method())),
+            );
             return None;
         };
         let room = MAX_ENTRIES.saturating_sub(listed.entries.len());
         listed.entries.extend(entries.iter().take(room).cloned());
-        match next(talk, kind, result, &mut cursors) {
+        match next(connection, kind, result, &mut cursors) {
             Next::Cursor(cursor) => params = json!({ "cursor": cursor }),
             Next::End => {
                 listed.is_whole = true;
@@ -75,7 +79,9 @@ pub(super) async fn walk(talk: &mut Talk<'_>, kind: Kind) -> Option<Listed> {
         }
     }
     let said = format!("`{}` has more than {MAX_PAGES} pages", kind.method());
-    talk.report.add(Finding::of(&lists::CURSOR_LOOP, said));
+    connection
+        .report
+        .add(Finding::of(&lists::CURSOR_LOOP, said));
     Some(listed)
 }
 
@@ -85,7 +91,12 @@ enum Next {
     Fault,
 }
 
-fn next(talk: &Talk<'_>, kind: Kind, result: &Value, seen: &mut HashSet<String>) -> Next {
+fn next(
+    connection: &Connection<'_>,
+    kind: Kind,
+    result: &Value,
+    seen: &mut HashSet<String>,
+) -> Next {
     match result.get("nextCursor") {
         None => Next::End,
         Some(Value::String(cursor)) if seen.insert(cursor.clone()) => Next::Cursor(cursor.clone()),
@@ -93,19 +104,22 @@ fn next(talk: &Talk<'_>, kind: Kind, result: &Value, seen: &mut HashSet<String>)
             let said = format!("`{}` gives the same cursor again", kind.method());
             let finding = Finding::of(&lists::CURSOR_LOOP, said);
             let evidence = format!("← \"nextCursor\": {:?} after {} pages", cursor, seen.len());
-            talk.report.add(finding.seen(evidence));
+            connection.report.add(finding.seen(evidence));
             Next::Fault
         }
         Some(Value::Null) => {
             let said = "`nextCursor` is null on the last page";
             let place = format!("`{}`", kind.method());
-            talk.report.add(Finding::of(&lists::NULL, said).at(place));
+            connection
+                .report
+                .add(Finding::of(&lists::NULL, said).at(place));
             Next::End
         }
         Some(other) => {
             let said = "`nextCursor` is no text";
             let finding = Finding::of(&lists::SHAPE, said).at(format!("`{}`", kind.method()));
-            talk.report
+            connection
+                .report
                 .add(finding.seen(format!("← \"nextCursor\": {other}")));
             Next::Fault
         }

@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     io::{self, BufRead as _, Write as _},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::Duration,
 };
@@ -16,9 +16,13 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 use turnbuckle::{
-    protocol::http::{ParamHeaders, header},
+    protocol::{
+        envelope::Id,
+        http::{ParamHeaders, header},
+    },
     transport::http::client::{Address, Agent, HeaderMap, Method, Reply, StatusCode},
 };
+use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
     target::{Options, Server},
@@ -65,7 +69,7 @@ struct State {
     /// Where messages go, with servers that answer by a stream of events alone.
     endpoint: Option<Address>,
     /// Requests under way, which a cancellation ends.
-    under_way: HashMap<String, AbortHandle>,
+    under_way: HashMap<Id, AbortHandle>,
     tools: HashMap<String, Arc<ParamHeaders>>,
 }
 
@@ -136,8 +140,7 @@ impl Bridge {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock leaves the state half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn note(&self, direction: &'static str, message: &[u8]) -> Outcome {
@@ -160,7 +163,7 @@ impl Bridge {
         }
         let is_opening = envelope.method() == Some("initialize");
         let is_opened = envelope.method() == Some("notifications/initialized");
-        let Some(id) = envelope.id().filter(|_| !is_opening) else {
+        let Some(id) = envelope.id().filter(|_| !is_opening).cloned() else {
             let refused = self.exchange(&envelope, line.clone()).await;
             if let Some(refusal) = refused {
                 // An older server hears messages elsewhere; if not, the refusal stands.
@@ -191,7 +194,7 @@ impl Bridge {
     }
 
     /// Waits no longer for the answer to a request.
-    fn give_up(&self, id: &str) {
+    fn give_up(&self, id: &Id) {
         if let Some(task) = self.lock().under_way.remove(id) {
             task.abort();
         }
@@ -249,9 +252,9 @@ impl Bridge {
             let events = reply.events(MAX_MESSAGE);
             // In 2026-07-28 a stream that broke is over.
             let is_answered = if envelope.revision().is_some() {
-                self.heard_once(events, id.as_deref()).await
+                self.heard_once(events, id).await
             } else {
-                self.answered(events, id.as_deref()).await
+                self.answered(events, id).await
             };
             if !is_answered && id.is_some() {
                 self.fail(envelope, "the server's stream ended without an answer");

@@ -1,7 +1,11 @@
 //! What a message says about itself, as far as HTTP has to know.
 
-use serde_json::Value;
+use std::borrow::Cow;
+
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 use turnbuckle::{
+    protocol::envelope::{Id, Outline},
     protocol::http::{ParamHeaders, encode, header, name_of},
     transport::http::client::{HeaderMap, HeaderName, HeaderValue},
 };
@@ -10,40 +14,48 @@ use turnbuckle::{
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// A message of the client.
-pub(super) struct Envelope(Value);
+pub(super) struct Envelope {
+    id: Option<Id>,
+    method: Option<String>,
+    params: Value,
+}
 
 impl Envelope {
     pub(super) fn parse(line: &[u8]) -> Self {
-        Self(serde_json::from_slice(line).unwrap_or_default())
+        let outline = Outline::of(line);
+        let params = outline.params.and_then(|params| params.parse().ok());
+        Self {
+            id: outline.id(),
+            method: outline.method().map(Cow::into_owned),
+            params: params.unwrap_or_default(),
+        }
     }
 
-    /// The id of a request, as text that tells it from others.
-    pub(super) fn id(&self) -> Option<String> {
-        self.method()?;
-        self.0.get("id").map(ToString::to_string)
+    /// The id of a request.
+    pub(super) fn id(&self) -> Option<&Id> {
+        self.id.as_ref().filter(|_| self.method.is_some())
     }
 
     pub(super) fn method(&self) -> Option<&str> {
-        self.0["method"].as_str()
+        self.method.as_deref()
     }
 
     /// The request that a cancellation is about.
-    pub(super) fn cancelled(&self) -> Option<String> {
+    pub(super) fn cancelled(&self) -> Option<Id> {
         let is_one = self.method() == Some("notifications/cancelled");
-        let id = self.0.pointer("/params/requestId").filter(|_| is_one);
-        id.map(ToString::to_string)
+        let id = self.params.get("requestId").filter(|_| is_one)?;
+        Id::deserialize(id).ok()
     }
 
     /// The revision, if the message is complete in itself.
     pub(super) fn revision(&self) -> Option<&str> {
-        self.0["params"]["_meta"][VERSION].as_str()
+        self.params["_meta"][VERSION].as_str()
     }
 
     /// An error in place of the answer that never came.
     pub(super) fn failed(&self, reason: &str) -> Option<String> {
-        let id = self.0.get("id").filter(|_| self.method().is_some())?;
-        let error = serde_json::json!({"code": -32_000, "message": reason});
-        Some(serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
+        let error = json!({"code": -32_000, "message": reason});
+        Some(json!({"jsonrpc": "2.0", "id": self.id()?, "error": error}).to_string())
     }
 
     /// The headers that repeat what is in a message that is complete in itself.
@@ -54,11 +66,11 @@ impl Envelope {
         };
         set(&mut headers, header::PROTOCOL_VERSION, revision);
         set(&mut headers, header::METHOD, method);
-        let name = name_of(method).and_then(|member| self.0["params"][member].as_str());
+        let name = name_of(method).and_then(|member| self.params[member].as_str());
         if let Some(name) = name {
             set(&mut headers, header::NAME, &encode(name));
         }
-        let arguments = self.0["params"]["arguments"].as_object();
+        let arguments = self.params["arguments"].as_object();
         if let (Some(params), Some(arguments)) = (params, arguments) {
             // What a header cannot carry is left out, and the server says what it makes of that.
             for (name, value) in params.headers_for(arguments).unwrap_or_default() {
@@ -71,7 +83,7 @@ impl Envelope {
     /// The tool of a call.
     pub(super) fn tool(&self) -> Option<&str> {
         let is_call = self.method() == Some("tools/call");
-        self.0["params"]["name"].as_str().filter(|_| is_call)
+        self.params["name"].as_str().filter(|_| is_call)
     }
 }
 

@@ -4,10 +4,11 @@ use std::{
     fs::File,
     io::{self, Write as _},
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Instant,
 };
 
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
     secret::Secrets,
@@ -39,7 +40,7 @@ impl Sheet {
     /// Writes a message down, without its secrets.
     pub(super) fn write(&self, direction: &'static str, message: &[u8]) -> io::Result<()> {
         let line = wire::line(self.0.started, direction, message, &self.0.secrets);
-        let mut file = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.0.file.lock();
         writeln!(file, "{line}")
     }
 }

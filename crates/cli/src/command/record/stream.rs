@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tokio::time::timeout;
 use turnbuckle::{
-    protocol::http::header,
+    protocol::{
+        envelope::{Id, Outline},
+        http::header,
+    },
     transport::http::{
         client::{Events, HttpError},
         sse::Event,
@@ -57,7 +59,7 @@ impl Position {
 impl Bridge {
     /// Passes on the messages of a stream up to the answer to a request. A stream that breaks is
     /// gone on with, if its server says where it was. `false`: there is no answer.
-    pub(super) async fn answered(&self, mut events: Events, id: Option<&str>) -> bool {
+    pub(super) async fn answered(&self, mut events: Events, id: Option<&Id>) -> bool {
         let mut position = Position::default();
         loop {
             if self.drain(&mut events, id, &mut position).await {
@@ -75,7 +77,7 @@ impl Bridge {
     }
 
     /// The same for a stream that is over when it breaks.
-    pub(super) async fn heard_once(&self, mut events: Events, id: Option<&str>) -> bool {
+    pub(super) async fn heard_once(&self, mut events: Events, id: Option<&Id>) -> bool {
         self.drain(&mut events, id, &mut Position::default()).await
     }
 
@@ -130,7 +132,7 @@ impl Bridge {
     }
 
     /// Passes on the messages of a stream until it ends, or until the answer that is awaited.
-    async fn drain(&self, events: &mut Events, id: Option<&str>, position: &mut Position) -> bool {
+    async fn drain(&self, events: &mut Events, id: Option<&Id>, position: &mut Position) -> bool {
         let opened = Instant::now();
         loop {
             match events.next().await {
@@ -175,10 +177,9 @@ enum Asked {
     Lost,
 }
 
-fn is_answer(message: &str, id: &str) -> bool {
-    let answer = serde_json::from_str::<Value>(message).unwrap_or_default();
-    answer.get("method").is_none()
-        && answer.get("id").map(ToString::to_string).as_deref() == Some(id)
+fn is_answer(message: &str, id: &Id) -> bool {
+    let outline = Outline::of(message.as_bytes());
+    outline.method().is_none() && outline.id().as_ref() == Some(id)
 }
 
 #[cfg(test)]
@@ -207,8 +208,8 @@ mod tests {
 
     #[test]
     fn an_answer_has_the_id_and_no_method() {
-        assert!(is_answer(r#"{"id":7,"result":{}}"#, "7"));
-        assert!(!is_answer(r#"{"id":7,"method":"ping"}"#, "7"));
-        assert!(!is_answer(r#"{"id":"7","result":{}}"#, "7"));
+        assert!(is_answer(r#"{"id":7,"result":{}}"#, &Id::Int(7)));
+        assert!(!is_answer(r#"{"id":7,"method":"ping"}"#, &Id::Int(7)));
+        assert!(!is_answer(r#"{"id":"7","result":{}}"#, &Id::Int(7)));
     }
 }

@@ -8,12 +8,11 @@ use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 use turnbuckle_command_line::argument::Tree;
 
-use super::{
-    ask::{self, Ask, Reply},
-    call::Job,
+use super::{job::Job, task};
+use crate::{
+    ask::{Ask, Reply},
     problem::{Problem, Who},
     raw::Raw,
-    task,
 };
 
 /// 32 rounds: a server that asks again after that does not come to an end.
@@ -98,7 +97,7 @@ pub(super) async fn answers(
         let inspector = job.inspector.clone();
         open.spawn(async move {
             let method = ask.method.clone();
-            (key, method, ask::ask(&inspector, ask).await)
+            (key, method, inspector.ask(ask).await)
         });
     }
     let mut answered = Answered::new();

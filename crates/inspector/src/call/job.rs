@@ -1,58 +1,54 @@
 //! Running an exchange: in a task of its own, which the inspector owns.
 
-use std::{cell::Cell, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use turnbuckle::{Connection, protocol::LoggingLevel};
 
-use super::{
-    Inspector, check, equivalent,
+use super::{round, task};
+use crate::{
+    check::{self, OutputCheck},
+    current,
     exchange::{Exchange, Progress, Status, Wanted},
+    inspector::Inspector,
+    message,
     problem::{Problem, Who},
     raw::Raw,
-    round,
 };
 
 /// 256 at once: each may hold a request open on a server.
 const MAX_RUNNING: usize = 256;
 
-tokio::task_local! {
-    /// The exchange that this task is for, and its round.
-    static CURRENT: (u64, Cell<usize>);
-}
-
-/// The exchange that this task is for, and its round.
-pub(super) fn current() -> Option<(u64, usize)> {
-    CURRENT
-        .try_with(|(exchange, round)| (*exchange, round.get()))
-        .ok()
-}
-
-/// Work that is part of an exchange: what it sends is shown with it.
-pub(super) fn for_exchange<F: Future>(n: u64, work: F) -> impl Future<Output = F::Output> {
-    CURRENT.scope((n, Cell::new(1)), work)
-}
-
 /// Why nothing was sent.
-pub(super) enum Unsent {
+pub(crate) enum Unsent {
     NoServer,
     NotConnected,
     TooMany,
 }
 
 /// An exchange that is under way.
-pub(super) struct Job {
-    pub(super) inspector: Arc<Inspector>,
-    pub(super) n: u64,
-    pub(super) server: String,
-    pub(super) connection: Connection,
-    pub(super) wanted: Wanted,
+pub(crate) struct Job {
+    pub(crate) inspector: Arc<Inspector>,
+    pub(crate) n: u64,
+    pub(crate) server: String,
+    pub(crate) connection: Connection,
+    pub(crate) wanted: Wanted,
 }
 
 impl Inspector {
+    /// The command line that does the same, if there is one.
+    fn command_line(&self, server: &str, wanted: &Wanted) -> Option<String> {
+        let mut state = self.lock();
+        let entry = state.server(server)?;
+        let offer = entry.offer.clone();
+        let shell = entry.shell(&self.options);
+        drop(state);
+        shell.exchange(offer.as_deref(), wanted)
+    }
+
     /// Sends a request; its number.
-    pub(super) fn start(self: &Arc<Self>, server: &str, wanted: Wanted) -> Result<u64, Unsent> {
-        let command = equivalent::of(self, server, &wanted);
+    pub(crate) fn start(self: &Arc<Self>, server: &str, wanted: Wanted) -> Result<u64, Unsent> {
+        let command = self.command_line(server, &wanted);
         let mut state = self.lock();
         let entry = state.server(server).ok_or(Unsent::NoServer)?;
         let connection = entry.connection.clone().ok_or(Unsent::NotConnected)?;
@@ -73,9 +69,27 @@ impl Inspector {
             wanted,
         };
         // It finds itself in the table when it ends: both happen under the lock.
-        let running = tokio::spawn(for_exchange(n, job.run()));
+        let running = tokio::spawn(current::for_exchange(n, job.run()));
         state.running.insert(n, running.abort_handle());
         Ok(n)
+    }
+
+    /// Gives an exchange up; dropping its future tells the server. `false` if there is none.
+    pub(crate) fn cancel(&self, n: u64) -> bool {
+        let (running, task) = {
+            let mut state = self.lock();
+            let Some(running) = state.running.remove(&n) else {
+                return false;
+            };
+            (running, state.task_of(n))
+        };
+        running.abort();
+        // tasks: no request is under way between two looks at a task, so it has to be named.
+        if let Some((connection, id)) = task {
+            tokio::spawn(current::for_exchange(n, task::cancel(connection, id)));
+        }
+        self.change(n, |exchange| exchange.end(Status::Cancelled));
+        true
     }
 }
 
@@ -122,7 +136,7 @@ impl Job {
     }
 
     /// Sends one request and waits for its answer.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         method: &str,
         params: Option<Box<RawValue>>,
@@ -147,17 +161,17 @@ impl Job {
     }
 
     /// The next round begins.
-    pub(super) fn is_in_round(&self, round: usize) {
-        let _ = CURRENT.try_with(|(_, current)| current.set(round));
+    pub(crate) fn is_in_round(&self, round: usize) {
+        current::begin_round(round);
         self.inspector
             .change(self.n, |exchange| exchange.rounds = round);
     }
 
-    fn check(&self, result: &RawValue) -> Option<super::exchange::OutputCheck> {
+    fn check(&self, result: &RawValue) -> Option<OutputCheck> {
         if self.wanted.method != "tools/call" {
             return None;
         }
-        let name = super::message::object_of(self.wanted.params.as_deref()?.get())?;
+        let name = message::object_of(self.wanted.params.as_deref()?.get())?;
         let offer = self.inspector.known_offer(&self.server)?;
         let schema = offer.tool(&name)?.output_schema?;
         check::output(&schema, result)

@@ -9,11 +9,13 @@ use turnbuckle::Connection;
 use turnbuckle_command_line::argument::Tree;
 
 use super::{
-    call::Job,
+    job::Job,
+    round::{self, Answered, Asked},
+};
+use crate::{
     exchange::Progress,
     problem::{Problem, Who},
     raw::Raw,
-    round::{self, Answered, Asked},
 };
 
 /// 1 s: for servers that do not say how often they want to be asked.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The bounds of one run, all of them parts of the whole.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Limits {
     /// For the whole run.
     pub(crate) total: Duration,
     /// For the first answer of a server that has just been started, or has been asleep.
@@ -32,7 +32,7 @@ const MAX_ENDING: Duration = Duration::from_secs(2);
 /// An hour: whoever asks for more means "as long as it takes".
 const MAX_TOTAL: Duration = Duration::from_hours(1);
 
-impl Patience {
+impl Limits {
     /// The bounds of a run that may take `total`: the opening a fifth of it, a probe a twelfth.
     pub(crate) fn of(total: Duration) -> Self {
         let total = total.min(MAX_TOTAL);
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn a_hanging_server_is_diagnosed_within_the_time() {
         for seconds in [2, 10, 60, 600] {
-            let patience = Patience::of(Duration::from_secs(seconds));
-            let hanging = patience.probe + patience.opening * 2 + patience.ending * 4;
-            assert!(hanging < patience.total, "{patience:?}");
+            let limits = Limits::of(Duration::from_secs(seconds));
+            let hanging = limits.probe + limits.opening * 2 + limits.ending * 4;
+            assert!(hanging < limits.total, "{limits:?}");
         }
     }
 }

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 use turnbuckle::{Revision, protocol::meta::key};
 
-/// The revision that is spoken.
+/// The revision that is spoken, and the era: a server may name a modern revision in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Speech {
+pub(crate) enum Spoken {
     /// Each request says all that is needed to serve it.
     Modern(Revision),
     /// A session was opened, or is about to be.
     Legacy(Revision),
 }
 
-impl Speech {
+impl Spoken {
     pub(crate) fn is_modern(&self) -> bool {
         matches!(self, Self::Modern(_))
     }

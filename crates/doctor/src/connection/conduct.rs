@@ -4,10 +4,10 @@ use serde_json::Value;
 use turnbuckle::protocol::error::code;
 use turnbuckle_command_line::style::elapsed;
 
-use super::{Answer, Exchange, Head, Speech};
+use super::{Answer, Exchange, Head, Spoken};
 use crate::{
     finding::Finding,
-    patience::SLOW,
+    limits::SLOW,
     report::Report,
     table::{discover, http, methods, time},
 };
@@ -16,10 +16,10 @@ use crate::{
 const RESERVED: std::ops::RangeInclusive<i64> = -32_099..=-32_023;
 
 /// Looks at an exchange.
-pub(crate) fn look(report: &Report, speech: &Speech, exchange: &Exchange) {
+pub(crate) fn look(report: &Report, spoken: &Spoken, exchange: &Exchange) {
     if let Some(head) = &exchange.head {
         look_at_head(report, head, exchange);
-        if speech.is_modern() {
+        if spoken.is_modern() {
             stream(report, exchange);
         }
     }
@@ -54,7 +54,7 @@ pub(crate) fn look(report: &Report, speech: &Speech, exchange: &Exchange) {
             "an error has no integer `code` or no `message`".to_owned(),
         );
     }
-    if speech.is_modern() {
+    if spoken.is_modern() {
         look_modern(exchange, &found);
     }
 }
@@ -73,8 +73,7 @@ fn look_at_head(report: &Report, head: &Head, exchange: &Exchange) {
     if head.status >= 500 {
         let said = format!("a request is answered with HTTP {}", head.status);
         let place = format!("`{}`", exchange.method());
-        let finding = Finding::of(&http::SERVER_ERROR, said).at(place);
-        report.add(finding.seen_all(exchange.evidence()));
+        report.add(exchange.finding(&http::SERVER_ERROR, said).at(place));
     }
     let media_type = head.media_type();
     let is_right = ["application/json", "text/event-stream"].contains(&media_type.as_str());

@@ -5,21 +5,21 @@ pub(crate) mod conduct;
 mod events;
 mod exchange;
 mod http;
-mod pipe;
-mod speech;
+mod spoken;
+mod stdio;
 
-pub(crate) use events::{EventsRoad, NotEvents};
+pub(crate) use events::{EventsTransport, NotEvents};
 pub(crate) use exchange::{Answer, Exchange, Head};
-pub(crate) use http::{HttpRoad, Post, head};
-pub(crate) use pipe::{Pipe, Stray};
-pub(crate) use speech::Speech;
+pub(crate) use http::{HttpTransport, Post, head};
+pub(crate) use spoken::Spoken;
+pub(crate) use stdio::{StdioTransport, Stray};
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use turnbuckle::protocol::{http::header, meta::key};
 
-use super::{patience::Patience, report::Report};
+use super::{limits::Limits, report::Report};
 
 /// 16 MiB: more than any list or page of HTML, and a bound on what a server can make us keep.
 pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
@@ -28,27 +28,32 @@ pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 const MAX_HEARD: usize = 256;
 
 /// How messages travel.
-pub(crate) enum Road {
-    Pipe(Box<Pipe>),
-    Http(Box<HttpRoad>),
-    Events(Box<EventsRoad>),
+pub(crate) enum Transport {
+    Stdio(Box<StdioTransport>),
+    Http(Box<HttpTransport>),
+    Events(Box<EventsTransport>),
 }
 
-/// A conversation in one era over one road.
-pub(crate) struct Talk<'r> {
-    pub(crate) road: Road,
-    pub(crate) speech: Speech,
-    pub(crate) patience: Patience,
+/// A connection to the server that is examined: a transport, the revision, and the next id.
+pub(crate) struct Connection<'r> {
+    pub(crate) transport: Transport,
+    pub(crate) spoken: Spoken,
+    pub(crate) limits: Limits,
     pub(crate) report: &'r Report,
     next: u64,
 }
 
-impl<'r> Talk<'r> {
-    pub(crate) fn new(road: Road, speech: Speech, patience: Patience, report: &'r Report) -> Self {
+impl<'r> Connection<'r> {
+    pub(crate) fn new(
+        transport: Transport,
+        spoken: Spoken,
+        limits: Limits,
+        report: &'r Report,
+    ) -> Self {
         Self {
-            road,
-            speech,
-            patience,
+            transport,
+            spoken,
+            limits,
             report,
             next: 1,
         }
@@ -62,27 +67,27 @@ impl<'r> Talk<'r> {
 
     /// Sends a request and waits for its answer.
     pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Exchange {
-        let patience = self.patience.probe;
-        self.ask_within(method, params, patience).await
+        let limit = self.limits.probe;
+        self.ask_within(method, params, limit).await
     }
 
     pub(crate) async fn ask_within(
         &mut self,
         method: &str,
         params: Value,
-        patience: Duration,
+        limit: Duration,
     ) -> Exchange {
         let id = self.next_id();
-        let message = self.speech.request(&id, method, params);
-        self.send(message, patience).await
+        let message = self.spoken.request(&id, method, params);
+        self.send(message, limit).await
     }
 
     /// Sends a request as it is, and waits for its answer.
-    pub(crate) async fn send(&mut self, message: Value, patience: Duration) -> Exchange {
+    pub(crate) async fn send(&mut self, message: Value, limit: Duration) -> Exchange {
         // The first answer has the start of the program in it, which is looked at as such.
-        let is_start = matches!(&self.road, Road::Pipe(pipe) if !pipe.has_answered);
-        let exchange = self.exchange(message, patience).await;
-        conduct::look(self.report, &self.speech, &exchange);
+        let is_start = matches!(&self.transport, Transport::Stdio(stdio) if !stdio.has_answered);
+        let exchange = self.exchange(message, limit).await;
+        conduct::look(self.report, &self.spoken, &exchange);
         if !is_start {
             conduct::pace(self.report, &exchange);
         }
@@ -91,11 +96,11 @@ impl<'r> Talk<'r> {
 
     /// Sends a modern request whose headers say what its body says, also where that is wrong.
     pub(crate) async fn send_as_written(&mut self, message: Value) -> Exchange {
-        let patience = self.patience.probe;
-        let Road::Http(road) = &self.road else {
-            return self.send(message, patience).await;
+        let limit = self.limits.probe;
+        let Transport::Http(transport) = &self.transport else {
+            return self.send(message, limit).await;
         };
-        let mut post = road.post(&self.speech, &message);
+        let mut post = transport.post(&self.spoken, &message);
         let said = message["params"]["_meta"][key::PROTOCOL_VERSION].as_str();
         for (name, value) in &mut post.headers {
             if *name == header::PROTOCOL_VERSION
@@ -104,65 +109,65 @@ impl<'r> Talk<'r> {
                 said.clone_into(value);
             }
         }
-        let exchange = road.send(post, message, patience).await;
-        conduct::look(self.report, &self.speech, &exchange);
+        let exchange = transport.send(post, message, limit).await;
+        conduct::look(self.report, &self.spoken, &exchange);
         exchange
     }
 
-    async fn exchange(&mut self, message: Value, patience: Duration) -> Exchange {
-        if let Road::Pipe(pipe) = &self.road
-            && pipe.is_gone()
+    async fn exchange(&mut self, message: Value, limit: Duration) -> Exchange {
+        if let Transport::Stdio(stdio) = &self.transport
+            && stdio.is_gone()
         {
             self.report.mute(true);
         }
-        match &mut self.road {
-            Road::Pipe(pipe) => pipe.exchange(message, patience).await,
-            Road::Http(http) => http.exchange(&self.speech, message, patience).await,
-            Road::Events(events) => events.exchange(message, patience).await,
+        match &mut self.transport {
+            Transport::Stdio(stdio) => stdio.exchange(message, limit).await,
+            Transport::Http(http) => http.exchange(&self.spoken, message, limit).await,
+            Transport::Events(events) => events.exchange(message, limit).await,
         }
     }
 
     /// Sends a notification. Over HTTP there is an answer even to that.
     pub(crate) async fn notify(&mut self, method: &str, params: Value) -> Exchange {
-        let message = Speech::notification(method, params);
-        let patience = self.patience.probe;
-        match &mut self.road {
-            Road::Pipe(pipe) => pipe.write(&message, patience).await,
-            Road::Http(http) => http.exchange(&self.speech, message, patience).await,
-            Road::Events(events) => events.post(&message, patience).await,
+        let message = Spoken::notification(method, params);
+        let limit = self.limits.probe;
+        match &mut self.transport {
+            Transport::Stdio(stdio) => stdio.write(&message, limit).await,
+            Transport::Http(http) => http.exchange(&self.spoken, message, limit).await,
+            Transport::Events(events) => events.post(&message, limit).await,
         }
     }
 
     /// Whether it goes over HTTP with a status for each message.
     pub(crate) fn is_http(&self) -> bool {
-        matches!(self.road, Road::Http(_))
+        matches!(self.transport, Transport::Http(_))
     }
 
-    pub(crate) fn is_pipe(&self) -> bool {
-        matches!(self.road, Road::Pipe(_))
+    pub(crate) fn is_stdio(&self) -> bool {
+        matches!(self.transport, Transport::Stdio(_))
     }
 
     pub(crate) fn is_modern(&self) -> bool {
-        self.speech.is_modern()
+        self.spoken.is_modern()
     }
 }
 
 /// What a message is to somebody who waits for an answer with this id.
-enum Kind {
+enum MessageKind {
     Answer,
     Request(Value),
     Other,
 }
 
-fn kind(message: &Value, id: Option<&Value>) -> Kind {
+fn kind(message: &Value, id: Option<&Value>) -> MessageKind {
     let has_method = message.get("method").is_some();
     let own = message.get("id").filter(|own| !own.is_null());
     match (has_method, own) {
-        (true, Some(own)) => Kind::Request(own.clone()),
+        (true, Some(own)) => MessageKind::Request(own.clone()),
         // An answer whose id was turned into a text, or lost, is still an answer, if a bad one.
-        (false, Some(own)) if id.is_some_and(|id| is_like(own, id)) => Kind::Answer,
-        (false, None) if message.get("error").is_some() && id.is_some() => Kind::Answer,
-        (true, None) | (false, _) => Kind::Other,
+        (false, Some(own)) if id.is_some_and(|id| is_like(own, id)) => MessageKind::Answer,
+        (false, None) if message.get("error").is_some() && id.is_some() => MessageKind::Answer,
+        (true, None) | (false, _) => MessageKind::Other,
     }
 }
 

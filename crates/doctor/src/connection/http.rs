@@ -15,11 +15,11 @@ use turnbuckle::{
 use turnbuckle_base::error_chain;
 use turnbuckle_command_line::wire::Wire;
 
-use super::{Answer, Exchange, Head, Kind, MAX_HEARD, MAX_MESSAGE, Speech, kind};
+use super::{Answer, Exchange, Head, MAX_HEARD, MAX_MESSAGE, MessageKind, Spoken, kind};
 
 /// A server at a URL.
 #[derive(Clone)]
-pub(crate) struct HttpRoad {
+pub(crate) struct HttpTransport {
     pub(crate) agent: Agent,
     pub(crate) address: Address,
     pub(crate) wire: Wire,
@@ -34,7 +34,7 @@ pub(crate) struct Post {
     pub(crate) body: String,
 }
 
-impl HttpRoad {
+impl HttpTransport {
     pub(crate) fn new(agent: Agent, address: Address, wire: Wire) -> Self {
         Self {
             agent,
@@ -47,24 +47,24 @@ impl HttpRoad {
     /// Sends a message as a client does.
     pub(crate) async fn exchange(
         &self,
-        speech: &Speech,
+        spoken: &Spoken,
         message: Value,
-        patience: Duration,
+        limit: Duration,
     ) -> Exchange {
-        let post = self.post(speech, &message);
-        self.send(post, message, patience).await
+        let post = self.post(spoken, &message);
+        self.send(post, message, limit).await
     }
 
     /// The request that carries a message, with the headers that its revision wants.
-    pub(crate) fn post(&self, speech: &Speech, message: &Value) -> Post {
+    pub(crate) fn post(&self, spoken: &Spoken, message: &Value) -> Post {
         let mut headers = vec![
             ("content-type", "application/json".to_owned()),
             ("accept", "application/json, text/event-stream".to_owned()),
         ];
         let method = message["method"].as_str().unwrap_or_default();
-        let version = speech.revision().as_str().to_owned();
-        match speech {
-            Speech::Modern(_) => {
+        let version = spoken.revision().as_str().to_owned();
+        match spoken {
+            Spoken::Modern(_) => {
                 headers.push((header::PROTOCOL_VERSION, version));
                 headers.push((header::METHOD, method.to_owned()));
                 let name = name_of(method).and_then(|member| message["params"][member].as_str());
@@ -72,7 +72,7 @@ impl HttpRoad {
                     headers.push((header::NAME, encode(name).into_owned()));
                 }
             }
-            Speech::Legacy(revision) => {
+            Spoken::Legacy(revision) => {
                 // The header is for requests after `initialize`, since 2025-06-18.
                 if method != "initialize" && revision.rules().version_header {
                     headers.push((header::PROTOCOL_VERSION, version));
@@ -90,9 +90,9 @@ impl HttpRoad {
     }
 
     /// Sends a request as it is given, and reads until its answer is there.
-    pub(crate) async fn send(&self, post: Post, sent: Value, patience: Duration) -> Exchange {
+    pub(crate) async fn send(&self, post: Post, sent: Value, limit: Duration) -> Exchange {
         let began = Instant::now();
-        let until = began + patience;
+        let until = began + limit;
         let mut heard = Vec::new();
         let id = sent.get("id").cloned();
         if !post.body.is_empty() {
@@ -204,7 +204,7 @@ async fn read_events(events: &mut Events, id: Option<&Value>, heard: &mut Vec<Va
             // Events without data prime a stream; others than messages are somebody else's.
             continue;
         };
-        if matches!(kind(&message, id), Kind::Answer) {
+        if matches!(kind(&message, id), MessageKind::Answer) {
             return Answer::Message(message);
         }
         if heard.len() < MAX_HEARD {

@@ -11,13 +11,14 @@ use turnbuckle::{
 use turnbuckle_base::error_chain;
 
 use super::{
-    Answer, Exchange, HttpRoad, Kind, MAX_HEARD, MAX_MESSAGE, Post, http::head, kind, refusal,
+    Answer, Exchange, HttpTransport, MAX_HEARD, MAX_MESSAGE, MessageKind, Post, http::head, kind,
+    refusal,
 };
 
 /// An open stream, and where messages go.
-pub(crate) struct EventsRoad {
+pub(crate) struct EventsTransport {
     events: Events,
-    posts: HttpRoad,
+    posts: HttpTransport,
 }
 
 /// Why a URL is no such server.
@@ -32,10 +33,13 @@ pub(crate) enum NotEvents {
     Failed(String),
 }
 
-impl EventsRoad {
-    pub(crate) async fn open(road: &HttpRoad, patience: Duration) -> Result<Self, NotEvents> {
-        let (agent, address) = (&road.agent, &road.address);
-        let until = Instant::now() + patience;
+impl EventsTransport {
+    pub(crate) async fn open(
+        transport: &HttpTransport,
+        limit: Duration,
+    ) -> Result<Self, NotEvents> {
+        let (agent, address) = (&transport.agent, &transport.address);
+        let until = Instant::now() + limit;
         let late = || NotEvents::Failed("no answer in time".to_owned());
         let asked = agent.events(address, HeaderMap::new());
         let reply = match timeout_at(until.into(), asked).await {
@@ -66,20 +70,20 @@ impl EventsRoad {
             .map_err(|error| NotEvents::NoEndpoint(error.to_string()))?;
         Ok(Self {
             events,
-            posts: HttpRoad::new(agent.clone(), endpoint, road.wire.clone()),
+            posts: HttpTransport::new(agent.clone(), endpoint, transport.wire.clone()),
         })
     }
 
-    pub(crate) async fn exchange(&mut self, message: Value, patience: Duration) -> Exchange {
+    pub(crate) async fn exchange(&mut self, message: Value, limit: Duration) -> Exchange {
         let began = Instant::now();
-        let posted = self.post(&message, patience).await;
+        let posted = self.post(&message, limit).await;
         let is_taken = posted.status().is_some_and(|status| status < 300);
         if !is_taken {
             return posted;
         }
         let id = message.get("id").cloned();
         let mut heard = Vec::new();
-        let answer = self.answer(id.as_ref(), began + patience, &mut heard).await;
+        let answer = self.answer(id.as_ref(), began + limit, &mut heard).await;
         Exchange {
             answer,
             heard,
@@ -90,13 +94,13 @@ impl EventsRoad {
     }
 
     /// Posts a message and waits for nothing but the status.
-    pub(crate) async fn post(&self, message: &Value, patience: Duration) -> Exchange {
+    pub(crate) async fn post(&self, message: &Value, limit: Duration) -> Exchange {
         let post = Post {
             method: Method::POST,
             headers: vec![("content-type", "application/json".to_owned())],
             body: message.to_string(),
         };
-        self.posts.send(post, message.clone(), patience).await
+        self.posts.send(post, message.clone(), limit).await
     }
 
     /// Everything that comes within a time.
@@ -124,13 +128,13 @@ impl EventsRoad {
                 continue;
             };
             match kind(&message, id) {
-                Kind::Answer => return Answer::Message(message),
-                Kind::Request(own) => {
+                MessageKind::Answer => return Answer::Message(message),
+                MessageKind::Request(own) => {
                     let left = until.saturating_duration_since(Instant::now());
                     let answer = refusal(&message, &own);
                     let _ = timeout(left, self.post(&answer, left)).await;
                 }
-                Kind::Other => {}
+                MessageKind::Other => {}
             }
             if heard.len() < MAX_HEARD {
                 heard.push(message);

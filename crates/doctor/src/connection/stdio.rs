@@ -13,7 +13,7 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::wire::Wire;
 
-use super::{Answer, Exchange, Kind, MAX_HEARD, MAX_MESSAGE, kind, refusal};
+use super::{Answer, Exchange, MAX_HEARD, MAX_MESSAGE, MessageKind, kind, refusal};
 
 /// How many stray lines are kept: the first tell what they are.
 const MAX_STRAY: usize = 16;
@@ -28,7 +28,7 @@ const LAST_WORDS: usize = 8;
 const WORDS_WAIT: Duration = Duration::from_millis(50);
 
 /// A running program.
-pub(crate) struct Pipe {
+pub(crate) struct StdioTransport {
     child: Child,
     reader: BufReader<ChildReader>,
     writer: ChildWriter,
@@ -59,7 +59,7 @@ pub(crate) enum Stray {
     TooLong,
 }
 
-impl Pipe {
+impl StdioTransport {
     pub(crate) fn start(command: &Command, wire: Wire) -> Result<Self, SpawnError> {
         let started = Instant::now();
         let (child, pipes) = command.spawn()?;
@@ -99,7 +99,7 @@ impl Pipe {
         self.gone.is_some()
     }
 
-    pub(crate) async fn exchange(&mut self, message: Value, patience: Duration) -> Exchange {
+    pub(crate) async fn exchange(&mut self, message: Value, limit: Duration) -> Exchange {
         let began = Instant::now();
         if self.gone.is_none() {
             message["method"]
@@ -107,13 +107,13 @@ impl Pipe {
                 .unwrap_or_default()
                 .clone_into(&mut self.last);
         }
-        let written = self.write(&message, patience).await;
+        let written = self.write(&message, limit).await;
         if !matches!(written.answer, Answer::Nothing) {
             return written;
         }
         let id = message.get("id").cloned();
         let mut heard = Vec::new();
-        let answer = self.answer(id.as_ref(), began + patience, &mut heard).await;
+        let answer = self.answer(id.as_ref(), began + limit, &mut heard).await;
         Exchange {
             sent: message,
             answer,
@@ -124,8 +124,8 @@ impl Pipe {
     }
 
     /// Writes a message and waits for nothing.
-    pub(crate) async fn write(&mut self, message: &Value, patience: Duration) -> Exchange {
-        let answer = self.write_text(&format!("{message}\n"), patience).await;
+    pub(crate) async fn write(&mut self, message: &Value, limit: Duration) -> Exchange {
+        let answer = self.write_text(&format!("{message}\n"), limit).await;
         Exchange {
             sent: message.clone(),
             answer,
@@ -136,9 +136,9 @@ impl Pipe {
     }
 
     /// Writes bytes as they are.
-    pub(crate) async fn write_text(&mut self, text: &str, patience: Duration) -> Answer {
+    pub(crate) async fn write_text(&mut self, text: &str, limit: Duration) -> Answer {
         self.wire.pass(Direction::Out, text.trim_end().as_bytes());
-        let written = timeout(patience, self.writer.write_all(text.as_bytes())).await;
+        let written = timeout(limit, self.writer.write_all(text.as_bytes())).await;
         match written {
             Ok(Ok(())) => Answer::Nothing,
             Ok(Err(error)) => Answer::Gone(self.ended(&error.to_string()).await),
@@ -175,16 +175,16 @@ impl Pipe {
                 Err(_) => return Answer::Silence,
             };
             match kind(&message, id) {
-                Kind::Answer => {
+                MessageKind::Answer => {
                     self.has_answered = true;
                     return Answer::Message(message);
                 }
-                Kind::Request(own) => {
+                MessageKind::Request(own) => {
                     let answer = format!("{}\n", refusal(&message, &own));
                     let _ =
                         timeout_at(until.into(), self.writer.write_all(answer.as_bytes())).await;
                 }
-                Kind::Other => {}
+                MessageKind::Other => {}
             }
             if heard.len() < MAX_HEARD {
                 heard.push(message);

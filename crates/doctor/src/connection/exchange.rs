@@ -5,7 +5,10 @@ use std::time::Duration;
 use serde_json::Value;
 use turnbuckle_command_line::style::elapsed;
 
-use crate::finding::cut;
+use crate::{
+    check::Check,
+    finding::{Finding, cut},
+};
 
 /// How much of a message is shown, in characters.
 const MAX_SHOWN: usize = 300;
@@ -131,6 +134,16 @@ impl Exchange {
             Some(status) => format!("{status} with {what}"),
             None => what,
         }
+    }
+
+    /// A finding with this exchange as its evidence.
+    pub(crate) fn finding(&self, check: &'static Check, said: impl Into<String>) -> Finding {
+        Finding::of(check, said).seen_all(self.evidence())
+    }
+
+    /// A finding that `what` was sent, and was not answered as it should be.
+    pub(crate) fn unexpected(&self, check: &'static Check, what: &str) -> Finding {
+        self.finding(check, format!("{what} is answered with {}", self.came()))
     }
 
     /// What was sent and what came, as lines of evidence.

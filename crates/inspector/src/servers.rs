@@ -1,0 +1,107 @@
+//! Servers that are added, closed and removed.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
+    shell,
+    target::{self, Server},
+};
+
+use super::{
+    inspector::Inspector,
+    origin::{Origin, Pin},
+    server::{Entry, Stage},
+};
+
+/// 64 servers: each may be a process.
+const MAX_SERVERS: usize = 64;
+
+impl Inspector {
+    /// Adds a server; it is not connected to yet.
+    pub fn add(&self, server: Server, origin: Origin) -> Outcome<String> {
+        let mut state = self.lock();
+        if state.servers.len() >= MAX_SERVERS {
+            return Err(Failed::usage(format!(
+                "there are {MAX_SERVERS} servers already; remove one"
+            )));
+        }
+        state.server_count += 1;
+        let id = format!("s{}", state.server_count);
+        state.servers.push(Entry {
+            id: id.clone(),
+            name: server.name.clone(),
+            origin,
+            server: Arc::new(server),
+            stage: Stage::Closed,
+            error: None,
+            connection: None,
+            pin: Pin::of(&self.options),
+            latency: None,
+            offer: None,
+            reading: Arc::default(),
+            oauth: None,
+            may_sign_in: Arc::default(),
+            work: None,
+            listening: None,
+        });
+        drop(state);
+        self.tell_of(&id);
+        Ok(id)
+    }
+
+    /// Adds a server by what a person typed: a URL, a name from a config file, or a command line.
+    pub(super) fn add_typed(&self, text: &str, name: Option<String>) -> Outcome<String> {
+        let words =
+            shell::split(text).ok_or_else(|| Failed::usage("a quotation mark is not closed"))?;
+        let config = self.options.config.as_ref();
+        let given = || Origin::given("the page");
+        let (mut server, origin) = match &*words {
+            [] => return Err(Failed::usage("no server was named")),
+            [one] => match target::find(one, config) {
+                Ok(server) if one.contains("://") => (server, given()),
+                Ok(server) => (server, Origin::configured("config file", one)),
+                // A program without arguments.
+                Err(_) if is_program(one) => (target::split(&[], &words, config)?.0, given()),
+                Err(failed) => return Err(failed),
+            },
+            _ => (target::split(&[], &words, config)?.0, given()),
+        };
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            server.name = name;
+        }
+        self.add(server, origin)
+    }
+
+    /// Closes a connection, and tells of it at once.
+    pub(super) fn close(&self, id: &str) -> Option<()> {
+        let mut state = self.lock();
+        let entry = state.server(id)?;
+        let connection = entry.take_connection();
+        entry.stage = Stage::Closed;
+        entry.error = None;
+        drop(state);
+        self.tell_of(id);
+        if let Some(connection) = connection {
+            tokio::spawn(async move { connection.close().await });
+        }
+        Some(())
+    }
+
+    pub(super) fn remove(&self, id: &str) -> Option<()> {
+        self.close(id)?;
+        self.lock().servers.retain(|server| server.id != id);
+        self.events.publish("server-gone", &json!({ "id": id }));
+        Some(())
+    }
+}
+
+/// Whether a word is a program that could be started.
+fn is_program(word: &str) -> bool {
+    if word.contains('/') {
+        return std::path::Path::new(word).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(word).is_file())
+}
