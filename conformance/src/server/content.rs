@@ -52,14 +52,11 @@ pub(crate) async fn test_multiple_content_types() -> CallToolResult {
         "application/json",
         r#"{"test":"data","value":123}"#,
     );
-    CallToolResult {
-        content: vec![
-            "Multiple content types test:".into(),
-            Image::new("image/png", PNG).into(),
-            resource.into(),
-        ],
-        ..CallToolResult::default()
-    }
+    CallToolResult::new(vec![
+        "Multiple content types test:".into(),
+        Image::new("image/png", PNG).into(),
+        resource.into(),
+    ])
 }
 
 /// Fails.

@@ -1,6 +1,6 @@
 //! Prompts: plain, with arguments, with a resource, with an image, and one that asks first.
 
-use turnbuckle::{Ask, Failure, Form, Image, PromptMessage, Role, prompt};
+use turnbuckle::{Ask, Failure, Form, Image, PromptMessage, prompt};
 
 use super::content::{PNG, embedded};
 
@@ -38,10 +38,7 @@ pub(crate) async fn test_prompt_with_embedded_resource(
 ) -> Vec<PromptMessage> {
     let resource = embedded(&resource_uri, "text/plain", "Embedded resource content.");
     vec![
-        PromptMessage {
-            role: Role::User,
-            content: resource.into(),
-        },
+        PromptMessage::user(resource),
         PromptMessage::user("Please process the embedded resource above."),
     ]
 }

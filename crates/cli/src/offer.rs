@@ -23,12 +23,10 @@ impl Offer {
     /// Asks for every list that the server has.
     pub(crate) async fn read(connection: &Connection) -> Outcome<Self> {
         // A server that could not say what it offers is asked for everything.
-        let everything = ServerCapabilities {
-            tools: Some(ToolsCapability::default()),
-            prompts: Some(PromptsCapability::default()),
-            resources: Some(ResourcesCapability::default()),
-            ..ServerCapabilities::default()
-        };
+        let everything = ServerCapabilities::new()
+            .with_tools(ToolsCapability::default())
+            .with_prompts(PromptsCapability::default())
+            .with_resources(ResourcesCapability::default());
         let capabilities = connection.server().capabilities().unwrap_or(&everything);
         let mut offer = Self::default();
         if capabilities.tools.is_some() {

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Role, json};
+use crate::{Role, json, setter::setters};
 
 /// Hints to a client about a resource or a piece of content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Annotations {
     /// Whom it is meant for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,4 +21,19 @@ pub struct Annotations {
     /// When it last changed, as an ISO 8601 time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
+}
+
+impl Annotations {
+    /// No hints yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl Annotations {
+        fn with_audience(audience: Vec<Role>);
+        fn with_priority(priority: f64);
+        fn with_last_modified(last_modified: impl Into<String>);
+    }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Who may be served a cached copy of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum CacheScope {
     /// Anyone: nothing in it depends on the caller.
     Public,
@@ -29,11 +30,19 @@ impl<'de> Deserialize<'de> for CacheScope {
 
 /// What a server says about keeping a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheHint {
     /// For how many milliseconds it is fresh; zero means it is stale at once.
     pub ttl_ms: u64,
     /// Who may share it.
     pub scope: CacheScope,
+}
+
+impl CacheHint {
+    /// Fresh for some milliseconds, for these callers.
+    pub const fn new(ttl_ms: u64, scope: CacheScope) -> Self {
+        Self { ttl_ms, scope }
+    }
 }
 
 /// A result that says how long it may be kept.

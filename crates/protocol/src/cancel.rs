@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, envelope::Id};
+use crate::{Meta, envelope::Id, setter::setters};
 
 /// Says that the answer to a request is no longer wanted: `notifications/cancelled`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CancelledNotificationParams {
     /// The request. Only the schema of 2025-11-25 lets it be absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,10 +29,11 @@ impl CancelledNotificationParams {
             meta: None,
         }
     }
+}
 
-    /// Says why.
-    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
-        self
+setters! {
+    impl CancelledNotificationParams {
+        fn with_reason(reason: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }

@@ -5,11 +5,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     Meta,
+    setter::setters,
     tagged::{self, Tagged},
 };
 
 /// What `completion/complete` takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CompleteRequestParams {
     /// What the argument belongs to.
     #[serde(rename = "ref")]
@@ -54,9 +56,16 @@ impl CompleteRequestParams {
     }
 }
 
+setters! {
+    impl CompleteRequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// What an argument belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Reference {
     /// A prompt.
     Prompt(PromptReference),
@@ -106,6 +115,7 @@ impl<'de> Deserialize<'de> for Reference {
 /// A prompt, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "ref/prompt")]
+#[non_exhaustive]
 pub struct PromptReference {
     /// The name for programs.
     pub name: String,
@@ -114,16 +124,41 @@ pub struct PromptReference {
     pub title: Option<String>,
 }
 
+impl PromptReference {
+    /// A prompt by its name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+        }
+    }
+}
+
+setters! {
+    impl PromptReference {
+        fn with_title(title: impl Into<String>);
+    }
+}
+
 /// A resource template, by its URI.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "ref/resource")]
+#[non_exhaustive]
 pub struct ResourceTemplateReference {
     /// The template, or a URI.
     pub uri: String,
 }
 
+impl ResourceTemplateReference {
+    /// A resource template, or a resource, by its URI.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into() }
+    }
+}
+
 /// An argument, as far as it is typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CompleteArgument {
     /// Its name.
     pub name: String,
@@ -131,16 +166,37 @@ pub struct CompleteArgument {
     pub value: String,
 }
 
+impl CompleteArgument {
+    /// An argument by its name, and what is typed so far.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
+}
+
 /// What is known while an argument is typed. Since 2025-06-18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CompleteContext {
     /// The arguments that are filled already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<IndexMap<String, String>>,
 }
 
+impl CompleteContext {
+    /// The arguments that are filled already.
+    pub fn new(arguments: IndexMap<String, String>) -> Self {
+        Self {
+            arguments: Some(arguments),
+        }
+    }
+}
+
 /// The answer to `completion/complete`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CompleteResult {
     /// The proposals.
     pub completion: Completion,
@@ -159,9 +215,25 @@ impl CompleteResult {
     }
 }
 
+impl From<Completion> for CompleteResult {
+    fn from(completion: Completion) -> Self {
+        Self {
+            completion,
+            meta: None,
+        }
+    }
+}
+
+setters! {
+    impl CompleteResult {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// Proposals for an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Completion {
     /// At most [`Completion::MAX_VALUES`] of them, best first.
     pub values: Vec<String>,
@@ -187,6 +259,13 @@ impl Completion {
             total: None,
             has_more,
         }
+    }
+}
+
+setters! {
+    impl Completion {
+        fn with_total(total: u64);
+        fn with_has_more(has_more: bool);
     }
 }
 

@@ -5,12 +5,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::{
     Annotations, Meta, OtherContent, Resource, ResourceContents,
     envelope::write_string,
+    setter::setters,
     tagged::{self, Tagged},
 };
 
 /// One piece of content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum ContentBlock {
     /// Text.
     Text(TextContent),
@@ -148,6 +150,7 @@ impl From<EmbeddedResource> for ContentBlock {
 /// Text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "text")]
+#[non_exhaustive]
 pub struct TextContent {
     /// The text itself.
     pub text: String,
@@ -170,9 +173,17 @@ impl TextContent {
     }
 }
 
+setters! {
+    impl TextContent {
+        fn with_annotations(annotations: Annotations);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// A picture.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "image", rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ImageContent {
     /// The picture in base64.
     pub data: String,
@@ -198,9 +209,17 @@ impl ImageContent {
     }
 }
 
+setters! {
+    impl ImageContent {
+        fn with_annotations(annotations: Annotations);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// A sound. Since 2025-03-26.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "audio", rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct AudioContent {
     /// The sound in base64.
     pub data: String,
@@ -226,11 +245,26 @@ impl AudioContent {
     }
 }
 
+setters! {
+    impl AudioContent {
+        fn with_annotations(annotations: Annotations);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// A resource to be read if it is wanted; it need not be in any list. Since 2025-06-18.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ResourceLink {
     /// The resource the link points to.
     pub resource: Resource,
+}
+
+impl ResourceLink {
+    /// A link to a resource.
+    pub fn new(resource: Resource) -> Self {
+        Self { resource }
+    }
 }
 
 impl Serialize for ResourceLink {
@@ -260,6 +294,7 @@ impl<'de> Deserialize<'de> for ResourceLink {
 /// A resource with its contents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "resource")]
+#[non_exhaustive]
 pub struct EmbeddedResource {
     /// The contents.
     pub resource: ResourceContents,
@@ -279,6 +314,13 @@ impl EmbeddedResource {
             annotations: None,
             meta: None,
         }
+    }
+}
+
+setters! {
+    impl EmbeddedResource {
+        fn with_annotations(annotations: Annotations);
+        fn with_meta(meta: Meta);
     }
 }
 

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CacheScope, Meta, Revision, ServerCapabilities, json};
+use crate::{CacheScope, Meta, Revision, ServerCapabilities, json, setter::setters};
 
 /// The answer to `server/discover`. Who the server is stands in its `_meta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DiscoverResult {
     /// The revisions the server speaks, which may be ones not known here.
     pub supported_versions: Vec<String>,
@@ -44,12 +45,6 @@ impl DiscoverResult {
         }
     }
 
-    /// Says how to use the server.
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self
-    }
-
     /// The revisions the server speaks that are known here, newest first.
     pub fn revisions(&self) -> Vec<Revision> {
         let versions = &self.supported_versions;
@@ -60,5 +55,14 @@ impl DiscoverResult {
         known.sort_unstable_by(|left, right| right.cmp(left));
         known.dedup();
         known
+    }
+}
+
+setters! {
+    impl DiscoverResult {
+        fn with_instructions(instructions: impl Into<String>);
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_cache_scope(cache_scope: CacheScope);
+        fn with_meta(meta: Meta);
     }
 }

@@ -2,28 +2,70 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Meta;
+use crate::{Meta, setter::setters};
 
 /// The parameters of a request that takes none of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RequestParams {
     /// Anything the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
+impl RequestParams {
+    /// Nothing but what the connection adds.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl RequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The parameters of a notification that takes none of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct NotificationParams {
     /// Anything the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
+impl NotificationParams {
+    /// Nothing but what the connection adds.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl NotificationParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// A result that says only: done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EmptyResult {
     /// Anything the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl EmptyResult {
+    /// Nothing but what the connection adds.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl EmptyResult {
+        fn with_meta(meta: Meta);
+    }
 }

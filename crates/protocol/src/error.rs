@@ -35,6 +35,7 @@ pub mod code {
 
 /// What went wrong, as it stands in a response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[non_exhaustive]
 pub struct ErrorObject {
     /// The kind of error; see [`code`].
     pub code: i64,
@@ -185,13 +186,24 @@ impl ErrorObject {
 /// The data of [`code::MISSING_REQUIRED_CLIENT_CAPABILITY`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MissingRequiredClientCapability {
     /// What the client would have to be able to do.
     pub required_capabilities: ClientCapabilities,
 }
 
+impl MissingRequiredClientCapability {
+    /// The capabilities that the client lacks.
+    pub fn new(required_capabilities: ClientCapabilities) -> Self {
+        Self {
+            required_capabilities,
+        }
+    }
+}
+
 /// The data of [`code::UNSUPPORTED_PROTOCOL_VERSION`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UnsupportedProtocolVersion {
     /// The revisions the server speaks.
     pub supported: Vec<String>,
@@ -199,11 +211,29 @@ pub struct UnsupportedProtocolVersion {
     pub requested: String,
 }
 
+impl UnsupportedProtocolVersion {
+    /// The version that was asked for, and those that the server speaks.
+    pub fn new(requested: impl Into<String>, supported: Vec<String>) -> Self {
+        Self {
+            supported,
+            requested: requested.into(),
+        }
+    }
+}
+
 /// The data of [`code::URL_ELICITATION_REQUIRED`]. Only in 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UrlElicitationRequired {
     /// The URLs to visit.
     pub elicitations: Vec<ElicitRequestUrlParams>,
+}
+
+impl UrlElicitationRequired {
+    /// The URLs to visit first.
+    pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
+        Self { elicitations }
+    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ pub trait ExtensionSpec {
 /// Why something cannot be the id of an extension.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{id}` is no id of an extension: {problem}, as in `com.example/almanac`")]
+#[non_exhaustive]
 pub struct BadExtensionId {
     /// What was given.
     pub id: String,

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::word::open_words;
+use crate::{setter::setters, word::open_words};
 
 /// A picture for a server, tool, resource or prompt, in one or more sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Icon {
     /// Where the picture is: an `https:` or `data:` URI.
     pub src: String,
@@ -30,12 +31,6 @@ impl Icon {
             sizes: None,
             theme: None,
         }
-    }
-
-    /// Names the media type.
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
     }
 
     /// Adds a size the picture is good for.
@@ -63,11 +58,12 @@ impl Icon {
         };
         starts_with("https://") || starts_with("data:image/")
     }
+}
 
-    /// Names the background the picture was drawn for.
-    pub fn with_theme(mut self, theme: IconTheme) -> Self {
-        self.theme = Some(theme);
-        self
+setters! {
+    impl Icon {
+        fn with_mime_type(mime_type: impl Into<String>);
+        fn with_theme(theme: IconTheme);
     }
 }
 

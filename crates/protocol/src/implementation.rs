@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Icon;
+use crate::{Icon, setter::setters};
 
 /// The name and version of a program that speaks the protocol, and how to show it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Implementation {
     /// The name for programs.
     pub name: String,
@@ -36,27 +37,17 @@ impl Implementation {
         }
     }
 
-    /// Gives it a name for people.
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it does.
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Says where to read about it.
-    pub fn with_website_url(mut self, url: impl Into<String>) -> Self {
-        self.website_url = Some(url.into());
-        self
-    }
-
     /// Adds a picture.
     pub fn with_icon(mut self, icon: Icon) -> Self {
         self.icons.get_or_insert_default().push(icon);
         self
+    }
+}
+
+setters! {
+    impl Implementation {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_website_url(website_url: impl Into<String>);
     }
 }

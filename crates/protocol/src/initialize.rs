@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientCapabilities, Implementation, Meta, Revision, ServerCapabilities};
+use crate::{
+    ClientCapabilities, Implementation, Meta, Revision, ServerCapabilities, setter::setters,
+};
 
 /// What `initialize` takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct InitializeRequestParams {
     /// The newest revision the client wants to speak, which may be one not known here.
     pub protocol_version: String,
@@ -41,9 +44,16 @@ impl InitializeRequestParams {
     }
 }
 
+setters! {
+    impl InitializeRequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The answer to `initialize`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct InitializeResult {
     /// The revision the session speaks.
     pub protocol_version: String,
@@ -75,14 +85,15 @@ impl InitializeResult {
         }
     }
 
-    /// Says how to use the server.
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self
-    }
-
     /// The revision the session speaks, if it is known here.
     pub fn revision(&self) -> Option<Revision> {
         Revision::from_date(&self.protocol_version)
+    }
+}
+
+setters! {
+    impl InitializeResult {
+        fn with_instructions(instructions: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }

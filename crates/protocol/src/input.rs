@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::{
     CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ListRootsResult, Meta, RequestParams,
+    ListRootsResult, Meta, RequestParams, TaskMetadata,
+    setter::setters,
     tagged::{self, Tagged},
 };
 
@@ -19,6 +20,7 @@ pub type InputResponses = IndexMap<String, InputResponse>;
 
 /// One thing a server needs.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum InputRequest {
     /// A model's answer: `sampling/createMessage`.
     CreateMessage(Box<CreateMessageRequestParams>),
@@ -35,6 +37,42 @@ impl InputRequest {
             Self::CreateMessage(_) => "sampling/createMessage",
             Self::ListRoots(_) => "roots/list",
             Self::Elicit(_) => "elicitation/create",
+        }
+    }
+
+    /// The task that the answer is to become, if any. Only in 2025-11-25.
+    pub fn task(&self) -> Option<&TaskMetadata> {
+        match self {
+            Self::CreateMessage(params) => params.task.as_ref(),
+            Self::ListRoots(_) => None,
+            Self::Elicit(params) => match &**params {
+                ElicitRequestParams::Form(form) => form.task.as_ref(),
+                ElicitRequestParams::Url(url) => url.task.as_ref(),
+            },
+        }
+    }
+
+    /// Asks that the answer become a task. Roots are listed without one. Only in 2025-11-25.
+    pub fn set_task(&mut self, task: TaskMetadata) {
+        match self {
+            Self::CreateMessage(params) => params.task = Some(task),
+            Self::ListRoots(_) => {}
+            Self::Elicit(params) => match &mut **params {
+                ElicitRequestParams::Form(form) => form.task = Some(task),
+                ElicitRequestParams::Url(url) => url.task = Some(task),
+            },
+        }
+    }
+
+    /// Anything else the sender attached. Until 2025-11-25.
+    pub fn meta_mut(&mut self) -> &mut Option<Meta> {
+        match self {
+            Self::CreateMessage(params) => &mut params.meta,
+            Self::ListRoots(params) => &mut params.meta,
+            Self::Elicit(params) => match &mut **params {
+                ElicitRequestParams::Form(form) => &mut form.meta,
+                ElicitRequestParams::Url(url) => &mut url.meta,
+            },
         }
     }
 }
@@ -105,6 +143,7 @@ impl<'de> Deserialize<'de> for InputRequest {
 /// server knows what it asked under the key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum InputResponse {
     /// What the model said.
     CreateMessage(Box<CreateMessageResult>),
@@ -186,6 +225,7 @@ impl From<ElicitResult> for InputResponse {
 /// Says what the server needs before it can answer. At least one of the two is set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct InputRequiredResult {
     /// What it needs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,6 +251,12 @@ impl InputRequiredResult {
     pub fn with_state(mut self, state: impl Into<String>) -> Self {
         self.request_state = Some(state.into());
         self
+    }
+}
+
+setters! {
+    impl InputRequiredResult {
+        fn with_meta(meta: Meta);
     }
 }
 

@@ -36,6 +36,7 @@ pub mod revision;
 pub mod role;
 pub mod root;
 pub mod sampling;
+mod setter;
 pub mod subscription;
 mod tagged;
 pub mod task;

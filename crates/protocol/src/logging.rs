@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Meta;
+use crate::{Meta, setter::setters};
 
 /// How severe a log message is: the levels of syslog, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum LoggingLevel {
     /// For finding faults.
     Debug,
@@ -29,6 +30,7 @@ pub enum LoggingLevel {
 
 /// What `logging/setLevel` takes. Until 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SetLevelRequestParams {
     /// The mildest messages the client wants.
     pub level: LoggingLevel,
@@ -44,8 +46,15 @@ impl SetLevelRequestParams {
     }
 }
 
+setters! {
+    impl SetLevelRequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// A log message: `notifications/message`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LoggingMessageNotificationParams {
     /// How severe it is.
     pub level: LoggingLevel,
@@ -69,10 +78,11 @@ impl LoggingMessageNotificationParams {
             meta: None,
         }
     }
+}
 
-    /// Names the part of the server that speaks.
-    pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
-        self.logger = Some(logger.into());
-        self
+setters! {
+    impl LoggingMessageNotificationParams {
+        fn with_logger(logger: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }

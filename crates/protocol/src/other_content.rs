@@ -19,6 +19,7 @@ use crate::JsonObject;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct OtherContent {
     /// What it says it is: its `type`.
     #[serde(rename = "type")]
@@ -29,6 +30,14 @@ pub struct OtherContent {
 }
 
 impl OtherContent {
+    /// Content of a kind, with its other members.
+    pub fn new(kind: impl Into<String>, members: JsonObject) -> Self {
+        Self {
+            kind: kind.into(),
+            members,
+        }
+    }
+
     pub(crate) fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Self, D::Error> {
         Ok(Self {
             kind: kind.to_owned(),

@@ -25,6 +25,7 @@ const RESULT_TYPE: &str = "resultType";
 /// What kind a result is. A kind that is not known makes the result invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ResultType {
     /// The answer.
     #[default]
@@ -52,6 +53,7 @@ pub struct Complete<T>(pub T);
 
 /// The outcome of a request in whose middle the server may ask: `prompts/get`, `resources/read`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Outcome<T> {
     /// The answer.
     Complete(T),
@@ -61,6 +63,7 @@ pub enum Outcome<T> {
 
 /// The outcome of `tools/call`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum CallToolOutcome {
     /// The answer.
     Complete(CallToolResult),

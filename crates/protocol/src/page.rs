@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Meta;
+use crate::{Meta, setter::setters};
 
 /// Where the next page of a list starts. Only the server that made it knows what it means.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,6 +32,7 @@ impl<T: Into<String>> From<T> for Cursor {
 
 /// What the list requests take: where to go on, if not at the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PaginatedRequestParams {
     /// The cursor of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,5 +54,11 @@ impl PaginatedRequestParams {
             cursor: Some(cursor.into()),
             meta: None,
         }
+    }
+}
+
+setters! {
+    impl PaginatedRequestParams {
+        fn with_meta(meta: Meta);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, envelope::Id, json};
+use crate::{Meta, envelope::Id, json, setter::setters};
 
 /// Ties progress notifications to the request that asked for them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -26,6 +26,7 @@ impl fmt::Display for ProgressToken {
 /// Says how far a request is: `notifications/progress`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ProgressNotificationParams {
     /// The token of the request.
     pub progress_token: ProgressToken,
@@ -57,16 +58,12 @@ impl ProgressNotificationParams {
             meta: None,
         }
     }
+}
 
-    /// Says where it ends.
-    pub fn with_total(mut self, total: f64) -> Self {
-        self.total = Some(total);
-        self
-    }
-
-    /// Says what is being done.
-    pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
+setters! {
+    impl ProgressNotificationParams {
+        fn with_total(total: f64);
+        fn with_message(message: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }

@@ -3,10 +3,13 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{CacheScope, ContentBlock, Cursor, Icon, InputResponses, Meta, Role, json};
+use crate::{
+    CacheScope, ContentBlock, Cursor, Icon, InputResponses, Meta, Role, json, setter::setters,
+};
 
 /// A text a server offers, with gaps to fill.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Prompt {
     /// The name for programs.
     pub name: String,
@@ -36,18 +39,6 @@ impl Prompt {
         }
     }
 
-    /// Gives it a name for people.
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it is for.
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
     /// Adds a gap to fill.
     pub fn with_argument(mut self, argument: PromptArgument) -> Self {
         self.arguments.get_or_insert_default().push(argument);
@@ -61,8 +52,17 @@ impl Prompt {
     }
 }
 
+setters! {
+    impl Prompt {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// A gap in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PromptArgument {
     /// The name for programs.
     pub name: String,
@@ -86,18 +86,6 @@ impl PromptArgument {
         }
     }
 
-    /// Gives it a name for people.
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what belongs in it.
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
     /// Says that it must be filled.
     pub fn required(mut self) -> Self {
         self.required = Some(true);
@@ -105,8 +93,16 @@ impl PromptArgument {
     }
 }
 
+setters! {
+    impl PromptArgument {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+    }
+}
+
 /// One turn of the conversation a prompt makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PromptMessage {
     /// Who says it.
     pub role: Role,
@@ -137,6 +133,7 @@ impl PromptMessage {
 /// The answer to `prompts/list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ListPromptsResult {
     /// The prompts of this page.
     pub prompts: Vec<Prompt>,
@@ -158,9 +155,29 @@ pub struct ListPromptsResult {
     pub meta: Option<Meta>,
 }
 
+impl ListPromptsResult {
+    /// The only page of a list.
+    pub fn new(prompts: Vec<Prompt>) -> Self {
+        Self {
+            prompts,
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl ListPromptsResult {
+        fn with_next_cursor(next_cursor: impl Into<Cursor>);
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_cache_scope(cache_scope: CacheScope);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// What `prompts/get` takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct GetPromptRequestParams {
     /// The prompt wanted.
     pub name: String,
@@ -196,8 +213,17 @@ impl GetPromptRequestParams {
     }
 }
 
+setters! {
+    impl GetPromptRequestParams {
+        fn with_input_responses(input_responses: InputResponses);
+        fn with_request_state(request_state: impl Into<String>);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The answer to `prompts/get`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct GetPromptResult {
     /// What the prompt is for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,10 +243,11 @@ impl GetPromptResult {
             ..Self::default()
         }
     }
+}
 
-    /// Says what the prompt is for.
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
+setters! {
+    impl GetPromptResult {
+        fn with_description(description: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }

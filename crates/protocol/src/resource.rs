@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{Annotations, Icon, Meta};
+use crate::{Annotations, Icon, Meta, setter::setters};
 
 /// Something a client can read by its URI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Resource {
     /// Where it is.
     pub uri: String,
@@ -45,46 +46,28 @@ impl Resource {
         }
     }
 
-    /// Gives it a name for people.
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what is in it.
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Names its media type.
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Says how many bytes it has.
-    pub fn with_size(mut self, bytes: u64) -> Self {
-        self.size = Some(bytes);
-        self
-    }
-
     /// Adds a picture.
     pub fn with_icon(mut self, icon: Icon) -> Self {
         self.icons.get_or_insert_default().push(icon);
         self
     }
+}
 
-    /// Says whom it is for and how much it matters.
-    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
-        self
+setters! {
+    impl Resource {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_mime_type(mime_type: impl Into<String>);
+        fn with_size(size: u64);
+        fn with_annotations(annotations: Annotations);
+        fn with_meta(meta: Meta);
     }
 }
 
 /// A family of resources whose URIs follow an RFC 6570 template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ResourceTemplate {
     /// The template of the URIs.
     pub uri_template: String,
@@ -119,29 +102,22 @@ impl ResourceTemplate {
             ..Self::default()
         }
     }
+}
 
-    /// Gives it a name for people.
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what is in them.
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Names the media type they share.
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
+setters! {
+    impl ResourceTemplate {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_mime_type(mime_type: impl Into<String>);
+        fn with_annotations(annotations: Annotations);
+        fn with_meta(meta: Meta);
     }
 }
 
 /// What is in a resource: text, or bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum ResourceContents {
     /// Text.
     Text(TextResourceContents),
@@ -222,6 +198,7 @@ impl From<BlobResourceContents> for ResourceContents {
 /// The text of a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TextResourceContents {
     /// Where it is.
     pub uri: String,
@@ -244,17 +221,19 @@ impl TextResourceContents {
             ..Self::default()
         }
     }
+}
 
-    /// Names its media type.
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
+setters! {
+    impl TextResourceContents {
+        fn with_mime_type(mime_type: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }
 
 /// The bytes of a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct BlobResourceContents {
     /// Where it is.
     pub uri: String,
@@ -277,10 +256,11 @@ impl BlobResourceContents {
             ..Self::default()
         }
     }
+}
 
-    /// Names its media type.
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
+setters! {
+    impl BlobResourceContents {
+        fn with_mime_type(mime_type: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }

@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CacheScope, Cursor, InputResponses, Meta, Resource, ResourceContents, ResourceTemplate, json,
+    setter::setters,
 };
 
 /// The answer to `resources/list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ListResourcesResult {
     /// The resources of this page.
     pub resources: Vec<Resource>,
@@ -30,9 +32,29 @@ pub struct ListResourcesResult {
     pub meta: Option<Meta>,
 }
 
+impl ListResourcesResult {
+    /// The only page of a list.
+    pub fn new(resources: Vec<Resource>) -> Self {
+        Self {
+            resources,
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl ListResourcesResult {
+        fn with_next_cursor(next_cursor: impl Into<Cursor>);
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_cache_scope(cache_scope: CacheScope);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The answer to `resources/templates/list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ListResourceTemplatesResult {
     /// The templates of this page.
     pub resource_templates: Vec<ResourceTemplate>,
@@ -54,8 +76,28 @@ pub struct ListResourceTemplatesResult {
     pub meta: Option<Meta>,
 }
 
+impl ListResourceTemplatesResult {
+    /// The only page of a list.
+    pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
+        Self {
+            resource_templates,
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl ListResourceTemplatesResult {
+        fn with_next_cursor(next_cursor: impl Into<Cursor>);
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_cache_scope(cache_scope: CacheScope);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// What `resources/subscribe` and `resources/unsubscribe` take. Until 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ResourceRequestParams {
     /// The resource meant.
     pub uri: String,
@@ -74,9 +116,16 @@ impl ResourceRequestParams {
     }
 }
 
+setters! {
+    impl ResourceRequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// What `resources/read` takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ReadResourceRequestParams {
     /// The resource to read.
     pub uri: String,
@@ -101,9 +150,18 @@ impl ReadResourceRequestParams {
     }
 }
 
+setters! {
+    impl ReadResourceRequestParams {
+        fn with_input_responses(input_responses: InputResponses);
+        fn with_request_state(request_state: impl Into<String>);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The answer to `resources/read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ReadResourceResult {
     /// What is in the resource: one entry, or one for each part.
     pub contents: Vec<ResourceContents>,
@@ -132,8 +190,17 @@ impl ReadResourceResult {
     }
 }
 
+setters! {
+    impl ReadResourceResult {
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_cache_scope(cache_scope: CacheScope);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// Says that a resource changed: `notifications/resources/updated`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ResourceUpdatedNotificationParams {
     /// The resource, or a part of the one that was subscribed to.
     pub uri: String,
@@ -149,5 +216,11 @@ impl ResourceUpdatedNotificationParams {
             uri: uri.into(),
             meta: None,
         }
+    }
+}
+
+setters! {
+    impl ResourceUpdatedNotificationParams {
+        fn with_meta(meta: Meta);
     }
 }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Meta;
+use crate::{Meta, setter::setters};
 
 /// A place a server may work in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Root {
     /// Where it is: a `file:` URI.
     pub uri: String,
@@ -25,16 +26,18 @@ impl Root {
             ..Self::default()
         }
     }
+}
 
-    /// Gives it a name for people.
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
+setters! {
+    impl Root {
+        fn with_name(name: impl Into<String>);
+        fn with_meta(meta: Meta);
     }
 }
 
 /// The answer to `roots/list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ListRootsResult {
     /// The places.
     pub roots: Vec<Root>,
@@ -47,5 +50,11 @@ impl ListRootsResult {
     /// These places.
     pub fn new(roots: Vec<Root>) -> Self {
         Self { roots, meta: None }
+    }
+}
+
+setters! {
+    impl ListRootsResult {
+        fn with_meta(meta: Meta);
     }
 }

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, envelope::Id};
+use crate::{Meta, envelope::Id, setter::setters};
 
 /// The kinds of change to hear of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SubscriptionFilter {
     /// The list of tools.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,6 +99,7 @@ impl SubscriptionFilter {
 
 /// What `subscriptions/listen` takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {
     /// The kinds of change to hear of.
     pub notifications: SubscriptionFilter,
@@ -106,9 +108,26 @@ pub struct SubscriptionsListenRequestParams {
     pub meta: Option<Meta>,
 }
 
+impl SubscriptionsListenRequestParams {
+    /// Asks to hear of these kinds of change.
+    pub fn new(notifications: SubscriptionFilter) -> Self {
+        Self {
+            notifications,
+            meta: None,
+        }
+    }
+}
+
+setters! {
+    impl SubscriptionsListenRequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// Says which kinds of change will be told, first on the stream:
 /// `notifications/subscriptions/acknowledged`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SubscriptionsAcknowledgedNotificationParams {
     /// The part of what was asked for that the server will tell.
     pub notifications: SubscriptionFilter,
@@ -127,8 +146,15 @@ impl SubscriptionsAcknowledgedNotificationParams {
     }
 }
 
+setters! {
+    impl SubscriptionsAcknowledgedNotificationParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The answer to `subscriptions/listen`, sent when the server ends it in good order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SubscriptionsListenResult {
     /// The listen request this belongs to, and anything else.
     #[serde(rename = "_meta")]

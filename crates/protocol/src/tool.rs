@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CacheScope, Cursor, Icon, JsonObject, Meta, json};
+use crate::{CacheScope, Cursor, Icon, JsonObject, Meta, json, setter::setters};
 
 /// Something a model may call, and what it takes and returns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Tool {
     /// The name a call uses.
     pub name: String,
@@ -59,30 +60,6 @@ impl Tool {
         }
     }
 
-    /// Gives it a name for people.
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it does.
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Says what its structured result looks like.
-    pub fn with_output_schema(mut self, schema: impl Into<Value>) -> Self {
-        self.output_schema = Some(schema.into());
-        self
-    }
-
-    /// Says what it does to the world.
-    pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
     /// Says whether it may run as a task of 2025-11-25.
     pub fn with_task_support(mut self, support: TaskSupport) -> Self {
         self.execution = Some(ToolExecution {
@@ -96,17 +73,22 @@ impl Tool {
         self.icons.get_or_insert_default().push(icon);
         self
     }
+}
 
-    /// Attaches anything else.
-    pub fn with_meta(mut self, meta: Meta) -> Self {
-        self.meta = Some(meta);
-        self
+setters! {
+    impl Tool {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_output_schema(output_schema: impl Into<Value>);
+        fn with_annotations(annotations: ToolAnnotations);
+        fn with_meta(meta: Meta);
     }
 }
 
 /// What a tool does to the world, in its author's words: hints, not promises.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolAnnotations {
     /// The name for people, in the place older revisions look for it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,18 +134,39 @@ impl ToolAnnotations {
     }
 }
 
+setters! {
+    impl ToolAnnotations {
+        fn with_title(title: impl Into<String>);
+        fn with_read_only_hint(read_only_hint: bool);
+        fn with_destructive_hint(destructive_hint: bool);
+        fn with_idempotent_hint(idempotent_hint: bool);
+        fn with_open_world_hint(open_world_hint: bool);
+    }
+}
+
 /// How a tool may be run. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolExecution {
     /// Whether a call may become a task; forbidden if not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
 }
 
+impl ToolExecution {
+    /// Whether a call may become a task.
+    pub fn new(support: TaskSupport) -> Self {
+        Self {
+            task_support: Some(support),
+        }
+    }
+}
+
 /// Whether a call may become a task of 2025-11-25.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum TaskSupport {
     /// It may not.
     #[default]
@@ -177,6 +180,7 @@ pub enum TaskSupport {
 /// The answer to `tools/list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ListToolsResult {
     /// The tools of this page.
     pub tools: Vec<Tool>,
@@ -196,4 +200,23 @@ pub struct ListToolsResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl ListToolsResult {
+    /// The only page of a list.
+    pub fn new(tools: Vec<Tool>) -> Self {
+        Self {
+            tools,
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl ListToolsResult {
+        fn with_next_cursor(next_cursor: impl Into<Cursor>);
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_cache_scope(cache_scope: CacheScope);
+        fn with_meta(meta: Meta);
+    }
 }

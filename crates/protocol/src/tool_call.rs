@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{ContentBlock, InputResponses, Meta, TaskMetadata, json};
+use crate::{ContentBlock, InputResponses, Meta, TaskMetadata, json, setter::setters};
 
 /// What `tools/call` takes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CallToolRequestParams {
     /// The tool to call.
     pub name: String,
@@ -60,6 +61,15 @@ impl CallToolRequestParams {
     }
 }
 
+setters! {
+    impl CallToolRequestParams {
+        fn with_input_responses(input_responses: InputResponses);
+        fn with_request_state(request_state: impl Into<String>);
+        fn with_task(task: TaskMetadata);
+        fn with_meta(meta: Meta);
+    }
+}
+
 impl PartialEq for CallToolRequestParams {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -82,6 +92,7 @@ impl PartialEq for CallToolRequestParams {
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CallToolResult {
     /// What the model reads.
     pub content: Vec<ContentBlock>,
@@ -171,11 +182,12 @@ impl CallToolResult {
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
     }
+}
 
-    /// Attaches anything else.
-    pub fn with_meta(mut self, meta: Meta) -> Self {
-        self.meta = Some(meta);
-        self
+setters! {
+    impl CallToolResult {
+        fn with_is_error(is_error: bool);
+        fn with_meta(meta: Meta);
     }
 }
 

@@ -8,6 +8,7 @@ macro_rules! open_words {
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum $name {
             $($(#[$doc])* $variant,)+
             /// A word that is not known here, as it came.

@@ -115,6 +115,7 @@ fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<Page, AppError> {
             let html = String::from_utf8(bytes).map_err(|_| bad("it is no UTF-8"))?;
             (html, blob.meta)
         }
+        _ => return Err(bad("it is neither text nor bytes")),
     };
     if html.trim().is_empty() {
         return Err(bad("it is empty"));

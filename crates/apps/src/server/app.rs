@@ -179,13 +179,9 @@ impl App {
 /// resources.
 fn standing(uri: String, html: Cow<'static, str>, ui: &ResourceUi) -> Resource {
     let size = html.len() as u64;
-    let contents = ResourceContents::Text(TextResourceContents {
-        text: html.into_owned(),
-        mime_type: Some(MIME_TYPE.to_owned()),
-        meta: (*ui != ResourceUi::default()).then(|| whole(ui)),
-        ..TextResourceContents::default()
-    });
-    let contents = Arc::new(contents);
+    let mut page = TextResourceContents::new("", html).with_mime_type(MIME_TYPE);
+    page.meta = (*ui != ResourceUi::default()).then(|| whole(ui));
+    let contents = Arc::new(ResourceContents::Text(page));
     let read = move || {
         let contents = Arc::clone(&contents);
         async move { ResourceContents::clone(&contents) }

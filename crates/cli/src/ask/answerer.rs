@@ -75,9 +75,10 @@ impl Answerer {
                 ElicitRequestParams::Url(visit) => {
                     Ok(url::ask(server, visit, self.opens).await?.into())
                 }
+                _ => Err(unknown(server)),
             },
             InputRequest::CreateMessage(request) => Ok(sample::ask(server, request).await?.into()),
-            InputRequest::ListRoots(_) => Ok(ListRootsResult::new(self.roots.clone()).into()),
+            _ => Err(unknown(server)),
         }
     }
 
@@ -93,6 +94,7 @@ impl Answerer {
                     format!("{} ({})", visit.message, visit.url),
                     vec![format!("{key}=accept")],
                 ),
+                other => (other.message().to_owned(), vec![format!("{key}=decline")]),
             },
             _ => (
                 "what would your model say?".to_owned(),
@@ -106,4 +108,9 @@ impl Answerer {
         )
         .hint(format!("pass --answer {examples}"))
     }
+}
+
+fn unknown(server: &str) -> Failed {
+    let what = format!("`{server}` asks in a way that this version does not know");
+    Failed::new(Code::Input, what)
 }

@@ -232,6 +232,7 @@ fn shown(value: &ElicitValue) -> String {
         ElicitValue::Boolean(true) => "yes".to_owned(),
         ElicitValue::Boolean(false) => "no".to_owned(),
         ElicitValue::Choices(choices) => choices.join(","),
+        other => serde_json::to_string(other).unwrap_or_default(),
     }
 }
 

@@ -90,12 +90,12 @@ impl Prepared {
                 (ElicitRequestParams::Url(_), Some("accept" | "yes" | "y" | "true")) => {
                     Ok(Some(ElicitResult::accept_visit().into()))
                 }
-                (ElicitRequestParams::Url(_), _) => Ok(None),
+                _ => Ok(None),
             },
             InputRequest::CreateMessage(_) => {
                 Ok(said.map(|text| sample::result(text.to_owned()).into()))
             }
-            InputRequest::ListRoots(_) => Ok(None),
+            _ => Ok(None),
         }
     }
 

@@ -118,6 +118,7 @@ fn write_raw(contents: &ResourceContents) -> Outcome {
                 .map_err(|error| Failed::new(Code::Protocol, error))?;
             out.write_all(&bytes)
         }
+        other => serde_json::to_writer(&mut out, other).map_err(Into::into),
     };
     // A reader that has gone away has seen enough.
     drop(written);

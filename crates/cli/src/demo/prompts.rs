@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{
     Completing, Image, PromptMessage, prompt,
-    protocol::{EmbeddedResource, ResourceContents, Role, TextResourceContents},
+    protocol::{EmbeddedResource, ResourceContents, TextResourceContents},
 };
 
 use super::resources;
@@ -70,10 +70,7 @@ pub(super) async fn discuss() -> Vec<PromptMessage> {
     let readme = TextResourceContents::new("demo://readme", resources::README);
     let attached = EmbeddedResource::new(ResourceContents::Text(readme));
     vec![
-        PromptMessage {
-            role: Role::User,
-            content: attached.into(),
-        },
+        PromptMessage::user(attached),
         PromptMessage::assistant("I have read it. What would you like to know?"),
     ]
 }

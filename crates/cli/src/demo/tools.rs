@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use turnbuckle::{
     Audio, CallToolResult, Catalog, ContentBlock, Image, Introduction, Json, Progress,
     ResourceLink, Tool, ToolError,
-    protocol::{EmbeddedResource, Resource, ResourceContents, TextResourceContents},
+    protocol::{EmbeddedResource, Resource, TextResourceContents},
     tool,
 };
 
@@ -105,33 +105,29 @@ pub(super) async fn sound() -> Audio {
 /// Points to a resource without sending it.
 #[tool(read_only)]
 pub(super) async fn link() -> ResourceLink {
-    let mut resource = Resource::new("demo://readme", "readme");
-    resource.mime_type = Some("text/markdown".into());
-    resource.description = Some("What this server is.".into());
-    ResourceLink { resource }
+    let resource = Resource::new("demo://readme", "readme")
+        .with_mime_type("text/markdown")
+        .with_description("What this server is.");
+    ResourceLink::new(resource)
 }
 
 /// Sends a resource along with the result.
 #[tool(read_only)]
 pub(super) async fn attach() -> EmbeddedResource {
-    let mut contents = TextResourceContents::new("demo://readme", resources::README);
-    contents.mime_type = Some("text/markdown".into());
-    EmbeddedResource::new(ResourceContents::Text(contents))
+    let contents = TextResourceContents::new("demo://readme", resources::README);
+    EmbeddedResource::new(contents.with_mime_type("text/markdown"))
 }
 
 /// Gives one block of every kind of content.
 #[tool(read_only)]
 pub(super) async fn everything() -> CallToolResult {
-    CallToolResult {
-        content: vec![
-            ContentBlock::text("Text, a picture, sound, a link and an attachment:"),
-            picture().await.into(),
-            sound().await.into(),
-            link().await.into(),
-            attach().await.into(),
-        ],
-        ..CallToolResult::default()
-    }
+    CallToolResult::new(vec![
+        ContentBlock::text("Text, a picture, sound, a link and an attachment:"),
+        picture().await.into(),
+        sound().await.into(),
+        link().await.into(),
+        attach().await.into(),
+    ])
 }
 
 /// Counts slowly, with progress; cancel it if it takes too long.

@@ -53,6 +53,7 @@ pub(crate) fn block(block: &ContentBlock, media: &Media) -> String {
         }
         ContentBlock::Resource(embedded) => contents(&embedded.resource, media),
         ContentBlock::Other(other) => for_stdout(&format!("[{}]", other.kind)).into_owned(),
+        _ => "[content]".to_owned(),
     }
 }
 
@@ -72,5 +73,6 @@ pub(crate) fn contents(contents: &ResourceContents, media: &Media) -> String {
             };
             media.shown(what, mime_type, &blob.blob)
         }
+        _ => "[contents]".to_owned(),
     }
 }

@@ -208,6 +208,7 @@ impl Answers {
                     .ok_or(unanswered(self.by_hand.roots, "roots/list"))?;
                 Ok(ListRootsResult::new(roots.shown()).into())
             }
+            _ => Err(Unanswered::NotThisWay("questions of this kind")),
         }
     }
 
@@ -235,6 +236,7 @@ impl Answers {
                     .ok_or(Unanswered::NotThisWay("visits to URLs"))?;
                 handler(Ask::new(server, url)).await
             }
+            _ => return Err(Unanswered::NotThisWay("questions of this kind")),
         }
         .map_err(Unanswered::Refused)
     }

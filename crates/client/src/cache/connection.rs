@@ -169,7 +169,7 @@ impl Scopes {
     pub(super) fn named(&self, scope: CacheScope) -> Arc<str> {
         match scope {
             CacheScope::Public => self.public.clone(),
-            CacheScope::Private => self.private.clone(),
+            _ => self.private.clone(),
         }
     }
 }

@@ -48,8 +48,10 @@ impl<'a, R> Call<'a, R> {
             self.link.check_offered(&self.method)?;
         }
         let whole = |ttl: Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        let task = has_tasks(self.link).then(|| TaskMetadata {
-            ttl: ttl.map(whole),
+        let task = has_tasks(self.link).then(|| {
+            let mut task = TaskMetadata::new();
+            task.ttl = ttl.map(whole);
+            task
         });
         match self.take_body()? {
             Body::Subject(subject) => self.begin_or_call(&subject, task).await,

@@ -57,6 +57,7 @@ impl AnswerReader<'_> {
         Ok(match self.parse::<Outcome<R>>(raw)? {
             Outcome::Complete(result) => Parsed::Done(result),
             Outcome::InputRequired(asked) => Parsed::Asked(asked),
+            _ => return Err(self.malformed("its type is not known here")),
         })
     }
 

@@ -60,6 +60,7 @@ fn read(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<Parsed<ToolOutput>,
             return Err(reader.malformed("a session is asked by requests"));
         }
         CallToolOutcome::Task(task) => return Ok(Parsed::Task(task)),
+        _ => return Err(reader.malformed("its type is not known here")),
     };
     if reader.link.profile().settings.output == OutputCheck::Known {
         reader.link.tools.check(reader.subject, &result)?;

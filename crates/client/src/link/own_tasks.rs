@@ -106,7 +106,8 @@ impl OwnTasks {
         id: &turnbuckle_protocol::IdRef<'_>,
         asked: InputRequest,
     ) -> Option<InputRequest> {
-        let Some(wanted_task) = wanted_task(&asked).filter(|_| self.table.takes(&asked)) else {
+        let wanted_task = asked.task().cloned();
+        let Some(wanted_task) = wanted_task.filter(|_| self.table.takes(&asked)) else {
             return Some(asked);
         };
         let table = Arc::clone(&self.table);
@@ -127,19 +128,6 @@ impl OwnTasks {
             return self.table.refuse(&id, &ErrorObject::internal(message));
         }
         self.waiting.spawn(work(id));
-    }
-}
-
-/// What is wanted of the task, if it is to be one.
-fn wanted_task(asked: &InputRequest) -> Option<TaskMetadata> {
-    use turnbuckle_protocol::ElicitRequestParams::{Form, Url};
-    match asked {
-        InputRequest::CreateMessage(params) => params.task.clone(),
-        InputRequest::Elicit(params) => match &**params {
-            Form(form) => form.task.clone(),
-            Url(url) => url.task.clone(),
-        },
-        InputRequest::ListRoots(_) => None,
     }
 }
 
@@ -180,7 +168,7 @@ impl TaskTable {
             && requests.is_some_and(|requests| match asked {
                 InputRequest::CreateMessage(_) => requests.sampling.is_some(),
                 InputRequest::Elicit(_) => requests.elicitation.is_some(),
-                InputRequest::ListRoots(_) => false,
+                _ => false,
             })
     }
 
@@ -264,11 +252,9 @@ impl TaskTable {
         let page = self.store.list(OWNER, cursor, MAX_TASKS, SystemTime::now());
         let page = page.await.map_err(|error| failed(&error))?;
         let tasks = page.tasks.iter().map(|record| record.task.summary().into());
-        Ok(LegacyListTasksResult {
-            tasks: tasks.collect(),
-            next_cursor: page.next.map(Into::into),
-            meta: None,
-        })
+        let mut listed = LegacyListTasksResult::new(tasks.collect());
+        listed.next_cursor = page.next.map(Into::into);
+        Ok(listed)
     }
 
     async fn cancel(&self, query: &TaskQuery) -> Result<LegacyTask, ErrorObject> {
@@ -296,7 +282,7 @@ impl TaskTable {
             match &record.task.state {
                 TaskState::Completed(result) => {
                     let task_id = query.task_id.clone();
-                    let meta = Meta::new().with_related_task(&RelatedTask { task_id });
+                    let meta = Meta::new().with_related_task(&RelatedTask::new(task_id));
                     let mut object: turnbuckle_protocol::JsonObject =
                         serde_json::from_str(result.get())
                             .map_err(|error| ErrorObject::internal(error.to_string()))?;
@@ -308,7 +294,7 @@ impl TaskTable {
                 TaskState::Cancelled => {
                     return Err(ErrorObject::internal("the task was cancelled"));
                 }
-                TaskState::Working | TaskState::InputRequired(_) => {}
+                _ => {}
             }
             // It is looked at now and then, because nobody is woken when its time is over.
             let key = query.key();

@@ -33,10 +33,7 @@ pub(super) async fn keep(
     let mut subscription = Subscription {
         link: &link,
         queue: &queue,
-        params: SubscriptionsListenRequestParams {
-            notifications: wanted,
-            meta: None,
-        },
+        params: SubscriptionsListenRequestParams::new(wanted),
         begun: Some(begun),
     };
     let mut backoff = Backoff::default();

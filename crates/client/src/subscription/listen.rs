@@ -77,17 +77,16 @@ pub(crate) fn offered(
     let list = resources.and_then(|can| can.list_changed);
     let subscribe = resources.and_then(|can| can.subscribe);
     let both = |wanted: bool, can: Option<bool>| (wanted && can == Some(true)).then_some(true);
-    SubscriptionFilter {
-        tools_list_changed: both(wanted.wants_tools(), tools),
-        prompts_list_changed: both(wanted.wants_prompts(), prompts),
-        resources_list_changed: both(wanted.wants_resources(), list),
-        resource_subscriptions: wanted
-            .resource_subscriptions
-            .clone()
-            .filter(|_| subscribe == Some(true)),
-        // Sessions tell of tasks without being asked.
-        task_ids: None,
-    }
+    // Sessions tell of tasks without being asked.
+    let mut offered = SubscriptionFilter::new();
+    offered.tools_list_changed = both(wanted.wants_tools(), tools);
+    offered.prompts_list_changed = both(wanted.wants_prompts(), prompts);
+    offered.resources_list_changed = both(wanted.wants_resources(), list);
+    offered.resource_subscriptions = wanted
+        .resource_subscriptions
+        .clone()
+        .filter(|_| subscribe == Some(true));
+    offered
 }
 
 /// The part of a filter that is not granted.
@@ -104,13 +103,13 @@ pub(crate) fn refused(
             .collect();
         (!left.is_empty()).then_some(left)
     };
-    SubscriptionFilter {
-        tools_list_changed: left(wanted.wants_tools(), granted.wants_tools()),
-        prompts_list_changed: left(wanted.wants_prompts(), granted.wants_prompts()),
-        resources_list_changed: left(wanted.wants_resources(), granted.wants_resources()),
-        resource_subscriptions: without(wanted.resources(), granted.resources()),
-        task_ids: without(wanted.tasks(), granted.tasks()),
-    }
+    let mut refused = SubscriptionFilter::new();
+    refused.tools_list_changed = left(wanted.wants_tools(), granted.wants_tools());
+    refused.prompts_list_changed = left(wanted.wants_prompts(), granted.wants_prompts());
+    refused.resources_list_changed = left(wanted.wants_resources(), granted.wants_resources());
+    refused.resource_subscriptions = without(wanted.resources(), granted.resources());
+    refused.task_ids = without(wanted.tasks(), granted.tasks());
+    refused
 }
 
 #[cfg(test)]

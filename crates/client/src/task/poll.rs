@@ -122,11 +122,12 @@ pub(super) async fn look_patiently(
 fn modern(task: DetailedTask) -> Look {
     let summary = task.summary();
     let state = match task.state {
-        TaskState::Working => LookState::Waiting,
         TaskState::InputRequired(asked) => LookState::Asks(asked),
         TaskState::Completed(result) => LookState::Done(result),
         TaskState::Failed(error) => LookState::Failed(error),
         TaskState::Cancelled => LookState::Cancelled,
+        // A state that is not known here does not end the task.
+        _ => LookState::Waiting,
     };
     Look {
         task: summary,
@@ -136,10 +137,10 @@ fn modern(task: DetailedTask) -> Look {
 
 fn legacy(task: Task) -> Look {
     let state = match task.status {
-        TaskStatus::Working => LookState::Waiting,
         TaskStatus::Cancelled => LookState::Cancelled,
         // tasks: the requestor SHOULD call `tasks/result`, to be asked or to be answered.
         TaskStatus::InputRequired | TaskStatus::Completed | TaskStatus::Failed => LookState::Fetch,
+        _ => LookState::Waiting,
     };
     Look { task, state }
 }

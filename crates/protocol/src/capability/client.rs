@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::settings;
-use crate::{JsonObject, extension};
+use crate::{JsonObject, extension, setter::setters};
 
 /// What a client can do: fixed at `initialize` in a session, said with each modern request.
 ///
@@ -16,6 +16,7 @@ use crate::{JsonObject, extension};
 /// assert!(!capabilities.has_url_elicitation());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClientCapabilities {
     /// What no specification names yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,9 +121,17 @@ impl ClientCapabilities {
     }
 }
 
+setters! {
+    impl ClientCapabilities {
+        fn with_experimental(experimental: JsonObject);
+        fn with_tasks(tasks: ClientTasksCapability);
+    }
+}
+
 /// It can list roots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RootsCapability {
     /// It says when they change. Until 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,8 +141,15 @@ pub struct RootsCapability {
     pub other: JsonObject,
 }
 
+setters! {
+    impl RootsCapability {
+        fn with_list_changed(list_changed: bool);
+    }
+}
+
 /// It can ask a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SamplingCapability {
     /// It can add context from servers.
     #[serde(
@@ -156,6 +172,7 @@ pub struct SamplingCapability {
 
 /// It can ask a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ElicitationCapability {
     /// With a form.
     #[serde(
@@ -185,6 +202,7 @@ impl ElicitationCapability {
 
 /// What a client can run as a task. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClientTasksCapability {
     /// It answers `tasks/list`.
     #[serde(
@@ -208,8 +226,17 @@ pub struct ClientTasksCapability {
     pub other: JsonObject,
 }
 
+setters! {
+    impl ClientTasksCapability {
+        fn with_list(list: JsonObject);
+        fn with_cancel(cancel: JsonObject);
+        fn with_requests(requests: ClientTaskRequests);
+    }
+}
+
 /// The requests to a client that may become tasks. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClientTaskRequests {
     /// Asking a model.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -222,9 +249,17 @@ pub struct ClientTaskRequests {
     pub other: JsonObject,
 }
 
+setters! {
+    impl ClientTaskRequests {
+        fn with_sampling(sampling: SamplingTasks);
+        fn with_elicitation(elicitation: ElicitationTasks);
+    }
+}
+
 /// The sampling requests that may become tasks. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SamplingTasks {
     /// `sampling/createMessage`.
     #[serde(
@@ -237,6 +272,7 @@ pub struct SamplingTasks {
 
 /// The elicitation requests that may become tasks. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ElicitationTasks {
     /// `elicitation/create`.
     #[serde(

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::settings;
-use crate::{JsonObject, extension};
+use crate::{JsonObject, extension, setter::setters};
 
 /// What a server can do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ServerCapabilities {
     /// What no specification names yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,11 +65,34 @@ impl ServerCapabilities {
     pub fn extension(&self, id: &str) -> Option<&Value> {
         extension::find(self.extensions.as_ref(), self.experimental.as_ref(), id)
     }
+
+    /// It sends log messages.
+    pub fn with_logging(mut self) -> Self {
+        self.logging.get_or_insert_default();
+        self
+    }
+
+    /// It completes arguments.
+    pub fn with_completions(mut self) -> Self {
+        self.completions.get_or_insert_default();
+        self
+    }
+}
+
+setters! {
+    impl ServerCapabilities {
+        fn with_experimental(experimental: JsonObject);
+        fn with_prompts(prompts: PromptsCapability);
+        fn with_resources(resources: ResourcesCapability);
+        fn with_tools(tools: ToolsCapability);
+        fn with_tasks(tasks: ServerTasksCapability);
+    }
 }
 
 /// It offers prompts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct PromptsCapability {
     /// It says when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,9 +102,16 @@ pub struct PromptsCapability {
     pub other: JsonObject,
 }
 
+setters! {
+    impl PromptsCapability {
+        fn with_list_changed(list_changed: bool);
+    }
+}
+
 /// It offers resources.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ResourcesCapability {
     /// It says when a resource changes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,9 +124,17 @@ pub struct ResourcesCapability {
     pub other: JsonObject,
 }
 
+setters! {
+    impl ResourcesCapability {
+        fn with_subscribe(subscribe: bool);
+        fn with_list_changed(list_changed: bool);
+    }
+}
+
 /// It offers tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolsCapability {
     /// It says when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,8 +144,15 @@ pub struct ToolsCapability {
     pub other: JsonObject,
 }
 
+setters! {
+    impl ToolsCapability {
+        fn with_list_changed(list_changed: bool);
+    }
+}
+
 /// What a server can run as a task. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ServerTasksCapability {
     /// It answers `tasks/list`.
     #[serde(
@@ -130,8 +176,17 @@ pub struct ServerTasksCapability {
     pub other: JsonObject,
 }
 
+setters! {
+    impl ServerTasksCapability {
+        fn with_list(list: JsonObject);
+        fn with_cancel(cancel: JsonObject);
+        fn with_requests(requests: ServerTaskRequests);
+    }
+}
+
 /// The requests to a server that may become tasks. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ServerTaskRequests {
     /// Calling tools.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,8 +196,15 @@ pub struct ServerTaskRequests {
     pub other: JsonObject,
 }
 
+setters! {
+    impl ServerTaskRequests {
+        fn with_tools(tools: ToolsTasks);
+    }
+}
+
 /// The tool requests that may become tasks. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolsTasks {
     /// `tools/call`.
     #[serde(

@@ -1,17 +1,20 @@
 //! Elicitation: asking a person, by a form or by sending them to a URL.
 
+mod choice;
 mod params;
 mod result;
 mod schema;
 
+pub use choice::{
+    EnumItems, EnumOption, LegacyTitledEnumSchema, TitledEnumItems, TitledMultiSelectEnumSchema,
+    TitledSingleSelectEnumSchema, UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
+};
 pub use params::{
     ElicitRequestFormParams, ElicitRequestParams, ElicitRequestUrlParams,
     ElicitationCompleteNotificationParams, FormMode,
 };
 pub use result::{ElicitAction, ElicitResult, ElicitValue};
 pub use schema::{
-    BooleanSchema, ElicitSchema, EnumItems, EnumOption, LegacyTitledEnumSchema, NumberKind,
-    NumberSchema, PrimitiveSchema, StringFormat, StringSchema, TitledEnumItems,
-    TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema, UntitledMultiSelectEnumSchema,
-    UntitledSingleSelectEnumSchema,
+    BooleanSchema, ElicitSchema, NumberKind, NumberSchema, PrimitiveSchema, StringFormat,
+    StringSchema,
 };

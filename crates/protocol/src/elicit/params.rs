@@ -5,12 +5,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::ElicitSchema;
 use crate::{
     Meta, TaskMetadata,
+    setter::setters,
     tagged::{self, Tagged},
 };
 
 /// What `elicitation/create` takes: a form, or a URL to visit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum ElicitRequestParams {
     /// A form to fill in.
     Form(ElicitRequestFormParams),
@@ -67,6 +69,7 @@ impl From<ElicitRequestUrlParams> for ElicitRequestParams {
 /// A form to fill in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ElicitRequestFormParams {
     /// Says that this is a form. It is one also when nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,9 +99,17 @@ impl ElicitRequestFormParams {
     }
 }
 
+setters! {
+    impl ElicitRequestFormParams {
+        fn with_task(task: TaskMetadata);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The word for a form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FormMode {
     /// `form`.
     #[default]
@@ -108,6 +119,7 @@ pub enum FormMode {
 /// A URL to visit. Since 2025-11-25.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename = "url", rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ElicitRequestUrlParams {
     /// What the person reads.
     pub message: String,
@@ -135,11 +147,13 @@ impl ElicitRequestUrlParams {
             meta: None,
         }
     }
+}
 
-    /// Names the visit, as 2025-11-25 requires.
-    pub fn with_elicitation_id(mut self, id: impl Into<String>) -> Self {
-        self.elicitation_id = Some(id.into());
-        self
+setters! {
+    impl ElicitRequestUrlParams {
+        fn with_elicitation_id(elicitation_id: impl Into<String>);
+        fn with_task(task: TaskMetadata);
+        fn with_meta(meta: Meta);
     }
 }
 
@@ -147,6 +161,7 @@ impl ElicitRequestUrlParams {
 /// 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ElicitationCompleteNotificationParams {
     /// The visit.
     pub elicitation_id: String,
@@ -162,6 +177,12 @@ impl ElicitationCompleteNotificationParams {
             elicitation_id: id.into(),
             meta: None,
         }
+    }
+}
+
+setters! {
+    impl ElicitationCompleteNotificationParams {
+        fn with_meta(meta: Meta);
     }
 }
 

@@ -4,11 +4,12 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use crate::Meta;
+use crate::{Meta, setter::setters};
 
 /// What a person did with the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ElicitAction {
     /// They answered, or agreed to visit the URL.
     Accept,
@@ -20,6 +21,7 @@ pub enum ElicitAction {
 
 /// The answer to `elicitation/create`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ElicitResult {
     /// What the person did.
     pub action: ElicitAction,
@@ -79,9 +81,16 @@ impl ElicitResult {
     }
 }
 
+setters! {
+    impl ElicitResult {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// What a person put in one field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum ElicitValue {
     /// Text, or one choice.
     Text(String),

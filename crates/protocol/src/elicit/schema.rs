@@ -4,12 +4,16 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Number, Value};
 
-use super::ElicitValue;
-use crate::{JsonObject, word::open_words};
+use super::{
+    ElicitValue, LegacyTitledEnumSchema, TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
+    UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
+};
+use crate::{JsonObject, setter::setters, word::open_words};
 
 /// The fields of a form, in the order they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "object")]
+#[non_exhaustive]
 pub struct ElicitSchema {
     /// The dialect of JSON Schema. Since 2025-11-25.
     #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
@@ -60,9 +64,16 @@ impl ElicitSchema {
     }
 }
 
+setters! {
+    impl ElicitSchema {
+        fn with_schema(schema: impl Into<String>);
+    }
+}
+
 /// One field of a form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum PrimitiveSchema {
     /// Text.
     String(StringSchema),
@@ -83,6 +94,32 @@ pub enum PrimitiveSchema {
 }
 
 impl PrimitiveSchema {
+    /// Gives the field a name for people.
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        *self.label_mut().0 = Some(title.into());
+        self
+    }
+
+    /// Says what belongs in the field.
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        *self.label_mut().1 = Some(description.into());
+        self
+    }
+
+    /// The title and the description.
+    fn label_mut(&mut self) -> (&mut Option<String>, &mut Option<String>) {
+        match self {
+            Self::String(field) => (&mut field.title, &mut field.description),
+            Self::Number(field) => (&mut field.title, &mut field.description),
+            Self::Boolean(field) => (&mut field.title, &mut field.description),
+            Self::SingleSelect(field) => (&mut field.title, &mut field.description),
+            Self::TitledSingleSelect(field) => (&mut field.title, &mut field.description),
+            Self::MultiSelect(field) => (&mut field.title, &mut field.description),
+            Self::TitledMultiSelect(field) => (&mut field.title, &mut field.description),
+            Self::LegacyTitled(field) => (&mut field.title, &mut field.description),
+        }
+    }
+
     /// What the field holds before anybody fills it in.
     pub fn default_value(&self) -> Option<ElicitValue> {
         match self {
@@ -154,6 +191,7 @@ field!(
 /// Text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct StringSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,6 +213,24 @@ pub struct StringSchema {
     pub default: Option<String>,
 }
 
+impl StringSchema {
+    /// Any text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl StringSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_min_length(min_length: u64);
+        fn with_max_length(max_length: u64);
+        fn with_format(format: StringFormat);
+        fn with_default(default: impl Into<String>);
+    }
+}
+
 open_words! {
     /// A kind of text.
     StringFormat {
@@ -191,6 +247,7 @@ open_words! {
 
 /// A number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct NumberSchema {
     /// Whether it must be whole.
     #[serde(rename = "type")]
@@ -212,9 +269,35 @@ pub struct NumberSchema {
     pub default: Option<Number>,
 }
 
+impl NumberSchema {
+    /// Any number.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Any whole number.
+    pub fn integer() -> Self {
+        Self {
+            kind: NumberKind::Integer,
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl NumberSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_minimum(minimum: impl Into<Number>);
+        fn with_maximum(maximum: impl Into<Number>);
+        fn with_default(default: impl Into<Number>);
+    }
+}
+
 /// Whether a number must be whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum NumberKind {
     /// Any number.
     #[default]
@@ -226,6 +309,7 @@ pub enum NumberKind {
 /// Yes or no.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "boolean")]
+#[non_exhaustive]
 pub struct BooleanSchema {
     /// The name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,131 +322,17 @@ pub struct BooleanSchema {
     pub default: Option<bool>,
 }
 
-/// One of several values.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "string")]
-pub struct UntitledSingleSelectEnumSchema {
-    /// The name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What is chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The values.
-    #[serde(rename = "enum")]
-    pub values: Vec<String>,
-    /// What is chosen at first. Since 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<String>,
+impl BooleanSchema {
+    /// Yes or no.
+    pub fn new() -> Self {
+        Self::default()
+    }
 }
 
-/// A value with a name for people.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EnumOption {
-    /// The value.
-    #[serde(rename = "const")]
-    pub value: String,
-    /// The name for people.
-    pub title: String,
-}
-
-/// One of several values with names for people. Since 2025-11-25.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
-pub struct TitledSingleSelectEnumSchema {
-    /// The name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What is chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The values.
-    pub one_of: Vec<EnumOption>,
-    /// What is chosen at first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<String>,
-}
-
-/// Some of several values. Since 2025-11-25.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "array", rename_all = "camelCase")]
-pub struct UntitledMultiSelectEnumSchema {
-    /// The name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What is chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The fewest choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_items: Option<u64>,
-    /// The most choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_items: Option<u64>,
-    /// The values.
-    pub items: EnumItems,
-    /// What is chosen at first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<Vec<String>>,
-}
-
-/// The values of a field that takes several.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "string")]
-pub struct EnumItems {
-    /// The values.
-    #[serde(rename = "enum")]
-    pub values: Vec<String>,
-}
-
-/// Some of several values with names for people. Since 2025-11-25.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "array", rename_all = "camelCase")]
-pub struct TitledMultiSelectEnumSchema {
-    /// The name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What is chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The fewest choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_items: Option<u64>,
-    /// The most choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_items: Option<u64>,
-    /// The values.
-    pub items: TitledEnumItems,
-    /// What is chosen at first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<Vec<String>>,
-}
-
-/// The values, with names for people, of a field that takes several.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TitledEnumItems {
-    /// The values.
-    pub any_of: Vec<EnumOption>,
-}
-
-/// One of several values with names for people, as 2025-06-18 writes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
-pub struct LegacyTitledEnumSchema {
-    /// The name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What is chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The values.
-    #[serde(rename = "enum")]
-    pub values: Vec<String>,
-    /// Their names for people, in the same order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enum_names: Option<Vec<String>>,
-    /// What is chosen at first. Since 2025-11-25.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<String>,
+setters! {
+    impl BooleanSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_default(default: bool);
+    }
 }

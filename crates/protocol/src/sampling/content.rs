@@ -13,12 +13,14 @@ use serde_json::Value;
 
 use crate::{
     AudioContent, ContentBlock, ImageContent, JsonObject, Meta, TextContent, json,
+    setter::setters,
     tagged::{self, Tagged},
 };
 
 /// One piece of what is said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum SamplingContent {
     /// Text.
     Text(TextContent),
@@ -86,6 +88,7 @@ impl<'de> Deserialize<'de> for SamplingContent {
 /// The model wants a tool called. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "tool_use")]
+#[non_exhaustive]
 pub struct ToolUseContent {
     /// Names this call, so that its result can be tied to it.
     pub id: String,
@@ -110,9 +113,16 @@ impl ToolUseContent {
     }
 }
 
+setters! {
+    impl ToolUseContent {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// What a tool returned to the model. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolResultContent {
     /// The call this answers.
     pub tool_use_id: String,
@@ -141,6 +151,14 @@ impl ToolResultContent {
             content,
             ..Self::default()
         }
+    }
+}
+
+setters! {
+    impl ToolResultContent {
+        fn with_structured_content(structured_content: impl Into<Value>);
+        fn with_is_error(is_error: bool);
+        fn with_meta(meta: Meta);
     }
 }
 

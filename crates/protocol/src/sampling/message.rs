@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::content::{SamplingContent, read_one_or_many, write_one_or_many};
-use crate::{Meta, Role, word::open_words};
+use crate::{Meta, Role, setter::setters, word::open_words};
 
 /// One turn of the conversation the model is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SamplingMessage {
     /// Who says it.
     pub role: Role,
@@ -42,9 +43,16 @@ impl SamplingMessage {
     }
 }
 
+setters! {
+    impl SamplingMessage {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The answer to `sampling/createMessage`: what the model said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CreateMessageResult {
     /// Who says it.
     pub role: Role,
@@ -91,11 +99,12 @@ impl CreateMessageResult {
             .collect();
         texts.join("\n")
     }
+}
 
-    /// Says why it stopped.
-    pub fn with_stop_reason(mut self, reason: StopReason) -> Self {
-        self.stop_reason = Some(reason);
-        self
+setters! {
+    impl CreateMessageResult {
+        fn with_stop_reason(stop_reason: StopReason);
+        fn with_meta(meta: Meta);
     }
 }
 

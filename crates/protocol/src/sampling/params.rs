@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::SamplingMessage;
-use crate::{JsonObject, Meta, TaskMetadata, Tool, json};
+use crate::{JsonObject, Meta, TaskMetadata, Tool, json, setter::setters};
 
 /// What `sampling/createMessage` takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct CreateMessageRequestParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
@@ -57,29 +58,27 @@ impl CreateMessageRequestParams {
             ..Self::default()
         }
     }
+}
 
-    /// Says what the model is told first.
-    pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.system_prompt = Some(prompt.into());
-        self
-    }
-
-    /// Says which model the server would like.
-    pub fn with_model_preferences(mut self, preferences: ModelPreferences) -> Self {
-        self.model_preferences = Some(preferences);
-        self
-    }
-
-    /// Gives the model tools.
-    pub fn with_tools(mut self, tools: Vec<Tool>) -> Self {
-        self.tools = Some(tools);
-        self
+setters! {
+    impl CreateMessageRequestParams {
+        fn with_model_preferences(model_preferences: ModelPreferences);
+        fn with_system_prompt(system_prompt: impl Into<String>);
+        fn with_include_context(include_context: IncludeContext);
+        fn with_temperature(temperature: f64);
+        fn with_stop_sequences(stop_sequences: Vec<String>);
+        fn with_metadata(metadata: JsonObject);
+        fn with_tools(tools: Vec<Tool>);
+        fn with_tool_choice(tool_choice: ToolChoice);
+        fn with_task(task: TaskMetadata);
+        fn with_meta(meta: Meta);
     }
 }
 
 /// Which model the server would like; the client decides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModelPreferences {
     /// Names, or parts of names, best first.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,17 +103,44 @@ pub struct ModelPreferences {
     pub intelligence_priority: Option<f64>,
 }
 
+impl ModelPreferences {
+    /// No preference yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl ModelPreferences {
+        fn with_hints(hints: Vec<ModelHint>);
+        fn with_cost_priority(cost_priority: f64);
+        fn with_speed_priority(speed_priority: f64);
+        fn with_intelligence_priority(intelligence_priority: f64);
+    }
+}
+
 /// A hint at a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ModelHint {
     /// A name, or part of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
+impl ModelHint {
+    /// A name, or part of one.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: Some(name.into()),
+        }
+    }
+}
+
 /// Whose context the client adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum IncludeContext {
     /// Nobody's.
     None,
@@ -126,15 +152,24 @@ pub enum IncludeContext {
 
 /// Whether the model may or must call tools. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolChoice {
     /// The rule; [`ToolChoiceMode::Auto`] if not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
 
+impl ToolChoice {
+    /// A rule for calling tools.
+    pub fn new(mode: ToolChoiceMode) -> Self {
+        Self { mode: Some(mode) }
+    }
+}
+
 /// The rule for calling tools. Since 2025-11-25.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ToolChoiceMode {
     /// The model decides.
     #[default]

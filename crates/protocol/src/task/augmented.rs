@@ -11,6 +11,7 @@ use super::{CreateTaskResult, LegacyCreateTaskResult};
 /// The outcome of `sampling/createMessage` or `elicitation/create`, which 2025-11-25 lets a client
 /// answer with a task if the request asked for one.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Augmented<T> {
     /// The answer.
     Complete(T),

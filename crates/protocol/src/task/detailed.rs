@@ -4,10 +4,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 use super::{Task, TaskStatus};
-use crate::{ErrorObject, InputRequests, Meta, json};
+use crate::{ErrorObject, InputRequests, Meta, json, setter::setters};
 
 /// How a task stands, with what belongs to that.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum TaskState {
     /// It runs.
     Working,
@@ -48,6 +49,7 @@ impl PartialEq for TaskState {
 /// A task with what it waits for or returned: the answer to `tasks/get`, and what
 /// `notifications/tasks` carries.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DetailedTask {
     /// Its name.
     pub task_id: String,
@@ -68,6 +70,20 @@ pub struct DetailedTask {
 }
 
 impl DetailedTask {
+    /// A task with what it waits for or returned.
+    pub fn new(task: Task, state: TaskState) -> Self {
+        Self {
+            task_id: task.task_id,
+            state,
+            status_message: task.status_message,
+            created_at: task.created_at,
+            last_updated_at: task.last_updated_at,
+            ttl_ms: task.ttl_ms,
+            poll_interval_ms: task.poll_interval_ms,
+            meta: task.meta,
+        }
+    }
+
     /// The task without the details.
     pub fn summary(&self) -> Task {
         Task {
@@ -80,6 +96,15 @@ impl DetailedTask {
             poll_interval_ms: self.poll_interval_ms,
             meta: self.meta.clone(),
         }
+    }
+}
+
+setters! {
+    impl DetailedTask {
+        fn with_status_message(status_message: impl Into<String>);
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_poll_interval_ms(poll_interval_ms: u64);
+        fn with_meta(meta: Meta);
     }
 }
 

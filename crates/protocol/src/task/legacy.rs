@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Task, TaskStatus};
-use crate::{Cursor, Meta, json};
+use crate::{Cursor, Meta, json, setter::setters};
 
 /// A task as 2025-11-25 writes it: the answer to `tasks/get` and `tasks/cancel`, and what
 /// `notifications/tasks/status` carries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct LegacyTask {
     /// Its name.
     pub task_id: String,
@@ -34,6 +35,15 @@ pub struct LegacyTask {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+setters! {
+    impl LegacyTask {
+        fn with_status_message(status_message: impl Into<String>);
+        fn with_ttl(ttl: u64);
+        fn with_poll_interval(poll_interval: u64);
+        fn with_meta(meta: Meta);
+    }
 }
 
 impl From<Task> for LegacyTask {
@@ -68,12 +78,19 @@ impl From<LegacyTask> for Task {
 
 /// The answer of 2025-11-25 to a request that became a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LegacyCreateTaskResult {
     /// The task.
     pub task: LegacyTask,
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+setters! {
+    impl LegacyCreateTaskResult {
+        fn with_meta(meta: Meta);
+    }
 }
 
 impl From<Task> for LegacyCreateTaskResult {
@@ -99,6 +116,7 @@ impl From<LegacyCreateTaskResult> for Task {
 /// The answer to `tasks/list`. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct LegacyListTasksResult {
     /// The tasks of this page.
     pub tasks: Vec<LegacyTask>,
@@ -108,6 +126,23 @@ pub struct LegacyListTasksResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl LegacyListTasksResult {
+    /// The only page of a list.
+    pub fn new(tasks: Vec<LegacyTask>) -> Self {
+        Self {
+            tasks,
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl LegacyListTasksResult {
+        fn with_next_cursor(next_cursor: impl Into<Cursor>);
+        fn with_meta(meta: Meta);
+    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{InputResponses, Meta, json};
+use crate::{InputResponses, Meta, json, setter::setters};
 
 /// How a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum TaskStatus {
     /// It runs.
     Working,
@@ -30,6 +31,7 @@ impl TaskStatus {
 /// A task, without what it waits for or returned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Task {
     /// Its name.
     pub task_id: String,
@@ -74,12 +76,22 @@ impl Task {
     }
 }
 
+setters! {
+    impl Task {
+        fn with_status_message(status_message: impl Into<String>);
+        fn with_ttl_ms(ttl_ms: u64);
+        fn with_poll_interval_ms(poll_interval_ms: u64);
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// The answer to a call that became a task.
 pub type CreateTaskResult = Task;
 
 /// What `tasks/get`, `tasks/cancel` and `tasks/result` take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TaskRequestParams {
     /// The task.
     pub task_id: String,
@@ -98,9 +110,16 @@ impl TaskRequestParams {
     }
 }
 
+setters! {
+    impl TaskRequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// What `tasks/update` takes: answers to what a task waits for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct UpdateTaskRequestParams {
     /// The task.
     pub task_id: String,
@@ -122,8 +141,15 @@ impl UpdateTaskRequestParams {
     }
 }
 
+setters! {
+    impl UpdateTaskRequestParams {
+        fn with_meta(meta: Meta);
+    }
+}
+
 /// Asks that a request become a task. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TaskMetadata {
     /// For how many milliseconds the requester would like it kept.
     #[serde(
@@ -134,10 +160,31 @@ pub struct TaskMetadata {
     pub ttl: Option<u64>,
 }
 
+impl TaskMetadata {
+    /// A task that is kept for as long as the receiver likes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl TaskMetadata {
+        fn with_ttl(ttl: u64);
+    }
+}
+
 /// Names the task a message belongs to, in `_meta`. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RelatedTask {
     /// The task.
     pub task_id: String,
+}
+
+impl RelatedTask {
+    /// A task by its id.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { task_id: id.into() }
+    }
 }

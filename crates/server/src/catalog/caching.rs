@@ -29,10 +29,10 @@ const MAX_FRESH: Duration = Duration::from_hours(365 * 24);
 /// A hint, kept within what clients can read.
 pub(crate) fn hint(fresh_for: Duration, scope: CacheScope) -> CacheHint {
     let fresh_for = fresh_for.min(MAX_FRESH);
-    CacheHint {
-        ttl_ms: u64::try_from(fresh_for.as_millis()).unwrap_or(u64::MAX),
+    CacheHint::new(
+        u64::try_from(fresh_for.as_millis()).unwrap_or(u64::MAX),
         scope,
-    }
+    )
 }
 
 /// The hints of a server. Unless set, everything is stale at once, and private.

@@ -133,9 +133,8 @@ impl Completers {
 pub(crate) fn limited(mut values: Vec<String>) -> Completion {
     let total = values.len();
     values.truncate(MAX_VALUES);
-    Completion {
-        has_more: Some(total > values.len()),
-        total: Some(total as u64),
-        values,
-    }
+    let has_more = total > values.len();
+    Completion::new(values)
+        .with_total(total as u64)
+        .with_has_more(has_more)
 }

@@ -215,11 +215,12 @@ fn prompt_arguments(schema: &Map<String, Value>) -> Vec<PromptArgument> {
     let text = |property: &Value, key| property.get(key).and_then(Value::as_str).map(str::to_owned);
     properties
         .iter()
-        .map(|(name, property)| PromptArgument {
-            name: name.clone(),
-            title: text(property, "title"),
-            description: text(property, "description"),
-            required: Some(required.contains(&name.as_str())),
+        .map(|(name, property)| {
+            let mut argument = PromptArgument::new(name);
+            argument.title = text(property, "title");
+            argument.description = text(property, "description");
+            argument.required = Some(required.contains(&name.as_str()));
+            argument
         })
         .collect()
 }
@@ -323,27 +324,23 @@ fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Va
     };
     let name = resource.name.unwrap_or_else(|| resource.uri.clone());
     if template.is_literal() {
-        let wire = protocol::Resource {
-            title: resource.title,
-            description: resource.about,
-            mime_type: resource.mime_type,
-            size: resource.size,
-            annotations: resource.annotations,
-            icons: resource.icons,
-            meta: resource.meta,
-            ..protocol::Resource::new(resource.uri, name)
-        };
+        let mut wire = protocol::Resource::new(resource.uri, name);
+        wire.title = resource.title;
+        wire.description = resource.about;
+        wire.mime_type = resource.mime_type;
+        wire.size = resource.size;
+        wire.annotations = resource.annotations;
+        wire.icons = resource.icons;
+        wire.meta = resource.meta;
         return Shelved::Resource(Arc::new(ResourceEntry { wire, read }));
     }
-    let wire = protocol::ResourceTemplate {
-        title: resource.title,
-        description: resource.about,
-        mime_type: resource.mime_type,
-        annotations: resource.annotations,
-        icons: resource.icons,
-        meta: resource.meta,
-        ..protocol::ResourceTemplate::new(resource.uri, name)
-    };
+    let mut wire = protocol::ResourceTemplate::new(resource.uri, name);
+    wire.title = resource.title;
+    wire.description = resource.about;
+    wire.mime_type = resource.mime_type;
+    wire.annotations = resource.annotations;
+    wire.icons = resource.icons;
+    wire.meta = resource.meta;
     Shelved::Template(Arc::new(TemplateEntry {
         wire,
         template,

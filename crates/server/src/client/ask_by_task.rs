@@ -6,9 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{
-    ElicitRequestParams, InputRequest, LegacyCreateTaskResult, TaskMetadata, TaskRequestParams,
-};
+use turnbuckle_protocol::{InputRequest, LegacyCreateTaskResult, TaskMetadata, TaskRequestParams};
 
 use super::{peer::Peer, requests::ClientAnswer};
 
@@ -24,7 +22,7 @@ pub(crate) async fn request(peer: &Arc<Peer>, question: &InputRequest) -> Option
         return peer.request(question).await;
     }
     let mut question = question.clone();
-    augment(&mut question);
+    question.set_task(TaskMetadata::new().with_ttl(KEEP_MS));
     let answered = peer.request(&question).await?;
     let Some(task) = answered.as_ref().ok().and_then(|raw| created(raw)) else {
         return Some(answered);
@@ -48,20 +46,8 @@ fn takes_tasks(peer: &Peer, question: &InputRequest) -> bool {
         InputRequest::Elicit(_) => requests
             .elicitation
             .is_some_and(|elicitation| elicitation.create.is_some()),
-        InputRequest::ListRoots(_) => false,
+        _ => false,
     })
-}
-
-fn augment(question: &mut InputRequest) {
-    let task = Some(TaskMetadata { ttl: Some(KEEP_MS) });
-    match question {
-        InputRequest::CreateMessage(params) => params.task = task,
-        InputRequest::Elicit(params) => match &mut **params {
-            ElicitRequestParams::Form(form) => form.task = task,
-            ElicitRequestParams::Url(url) => url.task = task,
-        },
-        InputRequest::ListRoots(_) => {}
-    }
 }
 
 /// The task that the client made of the question, if it did.

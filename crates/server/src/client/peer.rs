@@ -192,6 +192,7 @@ impl Peer {
             InputRequest::CreateMessage(params) => self.ask(method, params).await,
             InputRequest::ListRoots(params) => self.ask(method, params).await,
             InputRequest::Elicit(params) => self.ask(method, params).await,
+            _ => None,
         }
     }
 
@@ -269,10 +270,7 @@ impl Drop for Unasked<'_> {
         if !self.waiting.is_open() {
             return;
         }
-        let params = CancelledNotificationParams {
-            request_id: Some(self.waiting.id.clone()),
-            ..CancelledNotificationParams::default()
-        };
+        let params = CancelledNotificationParams::new(self.waiting.id.clone());
         let mut message = Vec::new();
         let method = "notifications/cancelled";
         if envelope::write_notification(&mut message, method, &params).is_ok() {

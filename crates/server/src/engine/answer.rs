@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    CallToolResult, CompleteResult, ContentBlock, ErrorObject, GetPromptResult, IdRef,
-    Implementation, Lower, Meta, ReadResourceResult, Revision, envelope, revision::ArgumentErrors,
+    CallToolResult, CompleteResult, ErrorObject, GetPromptResult, IdRef, Implementation, Lower,
+    Meta, ReadResourceResult, Revision, envelope, revision::ArgumentErrors,
 };
 use turnbuckle_session::round::Paused;
 
@@ -55,11 +55,7 @@ impl WireResult for CallToolResult {
     fn misfit(text: String, revision: Revision) -> Result<Self, Reject> {
         match revision.rules().argument_errors {
             ArgumentErrors::Protocol => Err(Reject::invalid_params(text)),
-            ArgumentErrors::Result => Ok(Self {
-                content: vec![ContentBlock::text(text)],
-                is_error: Some(true),
-                ..Self::default()
-            }),
+            ArgumentErrors::Result => Ok(Self::error(text)),
         }
     }
 }

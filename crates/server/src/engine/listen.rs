@@ -136,10 +136,7 @@ impl Subscription {
             drop(listener);
             // cancellation: a server that tears a subscription down MUST say so like this;
             // subscriptions: and SHOULD answer the request.
-            let params = CancelledNotificationParams {
-                request_id: Some(id.clone()),
-                ..CancelledNotificationParams::default()
-            };
+            let params = CancelledNotificationParams::new(id.clone());
             peer.notify("notifications/cancelled", &params).await;
             goodbye(&id)
         })

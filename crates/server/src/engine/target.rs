@@ -117,6 +117,9 @@ fn completion<'a>(
             })?;
             Completable::Template(Arc::clone(entry))
         }
+        _ => {
+            return Err(Reject::invalid_params("`ref` is of a type that is not known here").into());
+        }
     };
     Ok(Target::Completion(Box::new(params), completable))
 }

@@ -20,11 +20,7 @@ impl Reject {
     /// An error with a code of your own; the specification leaves codes outside −32768…−32000 to
     /// applications.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self(Box::new(ErrorObject {
-            code,
-            message: message.into(),
-            data: None,
-        }))
+        Self::of(ErrorObject::new(code, message))
     }
 
     /// An error of the protocol as it is.

@@ -54,11 +54,7 @@ impl ToolError {
 
     pub(crate) fn into_result(self) -> Result<CallToolResult, Failure> {
         match self.0 {
-            Kind::Shown(content) => Ok(CallToolResult {
-                content,
-                is_error: Some(true),
-                ..CallToolResult::default()
-            }),
+            Kind::Shown(content) => Ok(CallToolResult::new(content).with_is_error(true)),
             Kind::Reject(reject) => Err(Failure::Reject(reject)),
             Kind::Fault(fault) => Err(Failure::Fault(fault)),
             Kind::Failed(failure) => Err(failure),

@@ -59,8 +59,7 @@ impl TaskChannel {
     }
 
     pub(crate) fn begin(&self, task_id: &str) {
-        let task_id = task_id.to_owned();
-        let _ = self.task.set(RelatedTask { task_id });
+        let _ = self.task.set(RelatedTask::new(task_id));
         self.news.notify_waiters();
     }
 

@@ -426,9 +426,8 @@ async fn each_kind_of_answer_can_be_kept_for_its_own_time() {
         .prompt(Prompt::new("p", async || ""))
         .resource(Resource::new("r://common", async || ""))
         .resource(Resource::new("r://own", async || "").cache(seconds(6), CacheScope::Private))
-        .resource(Resource::new("r://read", async || ReadResourceResult {
-            ttl_ms: Some(7000),
-            ..ReadResourceResult::default()
+        .resource(Resource::new("r://read", async || {
+            ReadResourceResult::new(Vec::new()).with_ttl_ms(7000)
         }))
         .resource(Resource::new("r://{x}", async || ""))
         .build()

@@ -25,9 +25,7 @@ fn text(text: &str) -> Value {
 
 /// Every kind of thing that a tool may return, with its content.
 fn tools() -> Vec<(Tool, Value)> {
-    let link = || ResourceLink {
-        resource: WireResource::new("a://b", "b"),
-    };
+    let link = || ResourceLink::new(WireResource::new("a://b", "b"));
     let embedded = || EmbeddedResource::new(TextResourceContents::new("a://b", "hi"));
     let picture = json!({ "type": "image", "data": "AQI=", "mimeType": "image/png" });
     let sound = json!({ "type": "audio", "data": "AQI=", "mimeType": "audio/wav" });
@@ -115,10 +113,10 @@ async fn every_kind_of_tool_result_has_its_content() {
 
 #[tokio::test]
 async fn a_whole_result_goes_out_as_it_is() {
-    let whole = async || CallToolResult {
-        structured_content: None,
-        is_error: Some(false),
-        ..CallToolResult::text("hi").with_meta(Meta::new().with("example.com/a", 1))
+    let whole = async || {
+        CallToolResult::text("hi")
+            .with_is_error(false)
+            .with_meta(Meta::new().with("example.com/a", 1))
     };
     let server = Server::new("s", "1")
         .tool(Tool::new("whole", whole))
@@ -272,12 +270,7 @@ async fn a_prompt_describes_itself_unless_the_reply_does() {
 // rule: RS1
 #[tokio::test]
 async fn every_kind_of_contents_is_at_its_uri() {
-    let blob = || {
-        ResourceContents::Blob(BlobResourceContents {
-            blob: "AQ==".into(),
-            ..Default::default()
-        })
-    };
+    let blob = || ResourceContents::Blob(BlobResourceContents::new("", "AQ=="));
     let elsewhere = || ResourceContents::Text(TextResourceContents::new("else://where", "hi"));
     let all = move || vec![blob(), elsewhere()];
     let own = ["text/x-own"];

@@ -35,11 +35,10 @@ async fn heights() -> Json<Vec<u32>> {
 }
 
 fn dated() -> Annotations {
-    Annotations {
-        audience: Some(vec![Role::User]),
-        priority: Some(0.5),
-        last_modified: Some("2026-01-02T03:04:05Z".into()),
-    }
+    Annotations::new()
+        .with_audience(vec![Role::User])
+        .with_priority(0.5)
+        .with_last_modified("2026-01-02T03:04:05Z")
 }
 
 fn marked() -> Meta {
@@ -47,17 +46,12 @@ fn marked() -> Meta {
 }
 
 async fn postcard() -> Vec<ContentBlock> {
-    let text = TextContent {
-        annotations: Some(dated()),
-        meta: Some(marked()),
-        ..TextContent::new("greetings")
-    };
+    let text = TextContent::new("greetings")
+        .with_annotations(dated())
+        .with_meta(marked());
     let link =
         turnbuckle_protocol::Resource::new("map://alps", "alps").with_description("The Alps.");
-    let embedded = TextResourceContents {
-        meta: Some(marked()),
-        ..TextResourceContents::new("map://dot", ".")
-    };
+    let embedded = TextResourceContents::new("map://dot", ".").with_meta(marked());
     vec![
         text.into(),
         Image::new("image/png", [1, 2, 3]).into(),
@@ -100,14 +94,8 @@ async fn plan(Args(trip): Args<Trip>) -> Vec<PromptMessage> {
 }
 
 async fn legend() -> ReadResourceResult {
-    let text = TextResourceContents {
-        meta: Some(marked()),
-        ..TextResourceContents::new("", "a dot is a town")
-    };
-    ReadResourceResult {
-        contents: vec![ResourceContents::Text(text)],
-        ..ReadResourceResult::default()
-    }
+    let text = TextResourceContents::new("", "a dot is a town").with_meta(marked());
+    ReadResourceResult::new(vec![ResourceContents::Text(text)])
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -128,13 +116,11 @@ fn icon() -> Icon {
 
 /// What a modern result says of the server.
 pub(crate) fn info() -> Implementation {
-    Implementation {
-        title: Some("Atlas".into()),
-        description: Some("Maps and trips.".into()),
-        website_url: Some("https://example.com/atlas".into()),
-        icons: Some(vec![icon()]),
-        ..Implementation::new("atlas", "1.2.0")
-    }
+    Implementation::new("atlas", "1.2.0")
+        .with_title("Atlas")
+        .with_description("Maps and trips.")
+        .with_website_url("https://example.com/atlas")
+        .with_icon(icon())
 }
 
 pub(crate) fn server() -> LiveServer {

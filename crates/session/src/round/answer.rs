@@ -86,6 +86,9 @@ pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
     }
 }
 
+/// Why no answer is taken. Such a question is never sent.
+const UNKNOWN: &str = "the question is of a kind that is not known here";
+
 /// The answer, if it is one to this question. It is read as what was asked for, whatever else it
 /// looks like.
 pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputResponse, String> {
@@ -99,7 +102,9 @@ pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputRe
             ElicitRequestParams::Url(_) => {
                 elicited(answer)?.into_response(|_| Ok(ElicitResult::accept_visit()))
             }
+            _ => Err(UNKNOWN.to_owned()),
         },
+        _ => Err(UNKNOWN.to_owned()),
     }
 }
 
@@ -117,13 +122,14 @@ impl Elicited {
         self,
         accepted: impl FnOnce(Option<Value>) -> Result<ElicitResult, String>,
     ) -> Result<InputResponse, String> {
-        let result = match self.action {
+        let mut result = match self.action {
             ElicitAction::Accept => accepted(self.content)?,
             ElicitAction::Decline => ElicitResult::decline(),
-            ElicitAction::Cancel => ElicitResult::cancel(),
+            // An action that is not known here answers nothing.
+            _ => ElicitResult::cancel(),
         };
-        let meta = self.meta;
-        Ok(ElicitResult { meta, ..result }.into())
+        result.meta = self.meta;
+        Ok(result.into())
     }
 }
 

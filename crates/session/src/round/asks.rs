@@ -227,7 +227,7 @@ impl Round {
         };
         match &**params {
             ElicitRequestParams::Url(visit) => Some(visit.clone()),
-            ElicitRequestParams::Form(_) => None,
+            _ => None,
         }
     }
 

@@ -28,10 +28,9 @@ impl Declared {
         if let Self::Text(text) = self {
             let read = serde_json::from_str(text.raw().get());
             *self = Self::Read(read.unwrap_or_else(|_| {
-                Box::new(ClientCapabilities {
-                    elicitation: elicitation(text),
-                    ..ClientCapabilities::default()
-                })
+                let mut capabilities = ClientCapabilities::new();
+                capabilities.elicitation = elicitation(text);
+                Box::new(capabilities)
             }));
         }
         match self {

@@ -64,6 +64,7 @@ fn check(field: &PrimitiveSchema, value: &Value) -> Result<ElicitValue, String> 
             let values: Vec<_> = options.map(|option| &*option.value).collect();
             choices(&values, schema.min_items, schema.max_items, value)
         }
+        _ => Err("be of a kind that is known here".to_owned()),
     }
 }
 
@@ -94,8 +95,8 @@ fn number(schema: &NumberSchema, value: &Value) -> Result<ElicitValue, String> {
         return Err(format!("be a number, not {}", kind(value)));
     };
     let number = match schema.kind {
-        NumberKind::Number => number.clone(),
         NumberKind::Integer => whole(number).ok_or("be a whole number")?,
+        _ => number.clone(),
     };
     if let Some(least) = schema
         .minimum

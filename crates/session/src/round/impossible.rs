@@ -31,9 +31,11 @@ impl Need {
             InputRequest::CreateMessage(params) if has_tools(params) => Self::SamplingTools,
             InputRequest::CreateMessage(_) => Self::Sampling,
             InputRequest::Elicit(params) => match **params {
-                ElicitRequestParams::Form(_) => Self::Form,
                 ElicitRequestParams::Url(_) => Self::Url,
+                _ => Self::Form,
             },
+            // A question of another kind is never sent: see `question::fault`.
+            _ => Self::Form,
         }
     }
 

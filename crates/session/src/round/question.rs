@@ -32,9 +32,11 @@ impl Kind {
             InputRequest::CreateMessage(_) => Self::Message,
             InputRequest::ListRoots(_) => Self::Roots,
             InputRequest::Elicit(params) => match **params {
-                ElicitRequestParams::Form(_) => Self::Form,
                 ElicitRequestParams::Url(_) => Self::Url,
+                _ => Self::Form,
             },
+            // A question of another kind is never sent: see `fault`.
+            _ => Self::Form,
         }
     }
 
@@ -84,14 +86,10 @@ impl Fingerprint {
                     hasher.text(&url.message);
                     hasher.text(&url.url);
                 }
+                _ => hash_whole(request, &mut hasher),
             },
             InputRequest::ListRoots(_) => {}
-            InputRequest::CreateMessage(_) => {
-                let neutral = request.clone().lower_to(Revision::LATEST);
-                let request = neutral.as_ref().unwrap_or(request);
-                // What cannot be written cannot be asked either, so it need not be told apart.
-                hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
-            }
+            _ => hash_whole(request, &mut hasher),
         }
         Self::new(Kind::of(request), hasher)
     }
@@ -188,8 +186,19 @@ pub(super) fn fault(request: &InputRequest, revision: Revision) -> Option<&'stat
             ),
             ElicitRequestParams::Form(form) => form_fault(&form.requested_schema),
             ElicitRequestParams::Url(_) => None,
+            _ => Some(UNKNOWN),
         },
+        _ => Some(UNKNOWN),
     }
+}
+
+const UNKNOWN: &str = "it is of a kind that is not known here";
+
+fn hash_whole(request: &InputRequest, hasher: &mut Hasher) {
+    let neutral = request.clone().lower_to(Revision::LATEST);
+    let request = neutral.as_ref().unwrap_or(request);
+    // What cannot be written cannot be asked either, so it need not be told apart.
+    hasher.value(&serde_json::to_value(request).unwrap_or(Value::Null));
 }
 
 /// elicitation: servers MUST NOT ask for secrets by a form.

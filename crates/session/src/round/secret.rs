@@ -125,15 +125,12 @@ mod tests {
 
     #[test]
     fn only_what_is_typed_is_a_secret() {
-        let text = StringSchema::default();
+        let text = StringSchema::new();
         let asks = |schema| is_asked_for(&schema);
         assert!(asks(ElicitSchema::new().with("password", text.clone())));
-        let titled = StringSchema {
-            title: Some("Your password".into()),
-            ..text
-        };
+        let titled = text.with_title("Your password");
         assert!(asks(ElicitSchema::new().with("p", titled)));
-        let ticked = BooleanSchema::default();
+        let ticked = BooleanSchema::new();
         assert!(!asks(ElicitSchema::new().with("forgot_password", ticked)));
     }
 

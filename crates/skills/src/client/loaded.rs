@@ -94,5 +94,6 @@ fn bytes(uri: &str, contents: Vec<ResourceContents>) -> Result<Vec<u8>, SkillErr
             let decoded = BASE64_STANDARD.decode(blob.blob);
             decoded.map_err(|_| bad("its bytes are no base64"))
         }
+        _ => Err(bad("it is neither text nor bytes")),
     }
 }

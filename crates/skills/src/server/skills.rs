@@ -168,17 +168,16 @@ fn resource(listed: protocol::Resource, content: &Arc<[u8]>) -> Resource {
 /// Text where it is text, so that its bytes on the other end are the ones that were digested.
 fn contents(listed: &protocol::Resource, content: &[u8]) -> ResourceContents {
     match std::str::from_utf8(content) {
-        Ok(text) => ResourceContents::Text(TextResourceContents {
-            uri: listed.uri.clone(),
-            mime_type: listed.mime_type.clone(),
-            text: text.to_owned(),
-            ..TextResourceContents::default()
-        }),
-        Err(_) => ResourceContents::Blob(BlobResourceContents {
-            uri: listed.uri.clone(),
-            mime_type: listed.mime_type.clone(),
-            blob: BASE64_STANDARD.encode(content),
-            ..BlobResourceContents::default()
-        }),
+        Ok(text) => {
+            let mut contents = TextResourceContents::new(listed.uri.as_str(), text);
+            contents.mime_type.clone_from(&listed.mime_type);
+            contents.into()
+        }
+        Err(_) => {
+            let blob = BASE64_STANDARD.encode(content);
+            let mut contents = BlobResourceContents::new(listed.uri.as_str(), blob);
+            contents.mime_type.clone_from(&listed.mime_type);
+            contents.into()
+        }
     }
 }

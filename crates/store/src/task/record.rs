@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use turnbuckle_protocol::{DetailedTask, InputRequests, TaskState};
+use turnbuckle_protocol::{DetailedTask, InputRequests, Task, TaskState};
 
 use super::{Answers, Applied, TaskChange, TaskEnd, millis, timestamp};
 
@@ -62,21 +62,14 @@ impl TaskRecord {
     pub fn new(new: NewTask, now: SystemTime) -> Self {
         let created_ms = millis(now);
         let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let task = DetailedTask {
-            task_id: new.key.id,
-            state: TaskState::Working,
-            status_message: None,
-            created_at: timestamp(created_ms),
-            last_updated_at: timestamp(created_ms),
-            ttl_ms: new.ttl.map(whole),
-            poll_interval_ms: new.poll_interval.map(whole),
-            meta: None,
-        };
+        let mut task = Task::new(new.key.id, timestamp(created_ms));
+        task.ttl_ms = new.ttl.map(whole);
+        task.poll_interval_ms = new.poll_interval.map(whole);
         Self {
             owner: new.key.owner,
             version: 1,
             created_ms,
-            task,
+            task: DetailedTask::new(task, TaskState::Working),
             is_error: false,
             answers: Answers::new(),
         }
@@ -198,7 +191,7 @@ impl TaskRecord {
             TaskState::InputRequired(open) => {
                 serde_json::to_string(open).map_or(0, |text| text.len())
             }
-            TaskState::Working | TaskState::Cancelled => 0,
+            _ => 0,
         };
         let answers = self.answers.iter();
         let answers: usize = answers.map(|(key, raw)| key.len() + raw.get().len()).sum();

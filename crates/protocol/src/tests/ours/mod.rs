@@ -3,6 +3,7 @@
 mod agree;
 mod definition;
 mod fit;
+mod growth;
 mod source;
 
 use definition::definitions;

@@ -2,7 +2,9 @@
 
 use std::{fmt, fs, path::Path};
 
-use syn::{Attribute, Fields, GenericArgument, Item, PathArguments, Type, Visibility};
+use syn::{
+    Attribute, Fields, GenericArgument, ImplItem, Item, PathArguments, ReturnType, Type, Visibility,
+};
 
 /// Folders without wire types: the envelope, HTTP, the rules of revisions, markers for methods, and
 /// tests.
@@ -11,6 +13,9 @@ const WITHOUT: [&str; 5] = ["envelope", "http", "method", "revision", "tests"];
 /// A public type.
 pub(super) struct Ours {
     pub(super) name: String,
+    pub(super) is_non_exhaustive: bool,
+    /// Whether it has a constructor, a default or a conversion.
+    pub(super) can_be_made: bool,
     pub(super) form: Form,
 }
 
@@ -120,13 +125,44 @@ fn read_folder(folder: &Path, found: &mut Vec<Ours>) {
 /// The public types that a text declares.
 pub(super) fn declared(source: &str) -> Vec<Ours> {
     let file = syn::parse_file(source).expect("source is Rust");
-    file.items.iter().filter_map(read_item).collect()
+    let mut types: Vec<_> = file.items.iter().filter_map(read_item).collect();
+    for made in file.items.iter().filter_map(made_by) {
+        for ours in types.iter_mut().filter(|ours| ours.name == made) {
+            ours.can_be_made = true;
+        }
+    }
+    types
+}
+
+/// The type that an `impl` has a constructor for, or a conversion into.
+fn made_by(item: &Item) -> Option<String> {
+    let Item::Impl(block) = item else { return None };
+    let is_conversion = block.trait_.as_ref().is_some_and(|(_, path, _)| {
+        let last = path.segments.last();
+        last.is_some_and(|segment| segment.ident == "From")
+    });
+    let makes = |item: &ImplItem| match item {
+        ImplItem::Fn(function) => {
+            is_public(&function.vis) && function.sig.receiver().is_none() && returns_self(function)
+        }
+        _ => false,
+    };
+    (is_conversion || block.items.iter().any(makes)).then(|| Rust::of(&block.self_ty).name)
+}
+
+fn returns_self(function: &syn::ImplItemFn) -> bool {
+    match &function.sig.output {
+        ReturnType::Type(_, ty) => matches!(&**ty, Type::Path(path) if path.path.is_ident("Self")),
+        ReturnType::Default => false,
+    }
 }
 
 fn read_item(item: &Item) -> Option<Ours> {
     match item {
         Item::Struct(item) if is_public(&item.vis) => Some(Ours {
             name: item.ident.to_string(),
+            is_non_exhaustive: is_non_exhaustive(&item.attrs),
+            can_be_made: derives(&item.attrs, "Default"),
             form: match &item.fields {
                 Fields::Named(_) if derives(&item.attrs, "Deserialize") => {
                     Form::Object(members(&item.attrs, &item.fields))
@@ -136,12 +172,16 @@ fn read_item(item: &Item) -> Option<Ours> {
         }),
         Item::Enum(item) if is_public(&item.vis) => Some(Ours {
             name: item.ident.to_string(),
+            is_non_exhaustive: is_non_exhaustive(&item.attrs),
+            can_be_made: true,
             form: enum_form(item),
         }),
         Item::Macro(item) if item.mac.path.is_ident("open_words") => {
             let declared: OpenWords = item.mac.parse_body().expect("`open_words!` is parsed here");
             Some(Ours {
                 name: declared.name,
+                is_non_exhaustive: true,
+                can_be_made: true,
                 form: Form::Words(declared.words),
             })
         }
@@ -187,6 +227,11 @@ fn members(attributes: &[Attribute], fields: &Fields) -> Vec<Member> {
 
 fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
+}
+
+fn is_non_exhaustive(attributes: &[Attribute]) -> bool {
+    let mut attributes = attributes.iter();
+    attributes.any(|attribute| attribute.path().is_ident("non_exhaustive"))
 }
 
 fn derives(attributes: &[Attribute], name: &str) -> bool {

@@ -40,10 +40,7 @@ pub(super) fn start(
             Some(candidates) => candidates.await?,
             None => Vec::new(),
         };
-        Ok(CompleteResult {
-            completion: completion::limited(values),
-            meta: None,
-        })
+        Ok(CompleteResult::from(completion::limited(values)))
     });
     Ok(StartedCall {
         future,

@@ -61,6 +61,7 @@ fn complete(result: &mut ReadResourceResult, uri: &str, mime_type: Option<&str>)
         let (own_uri, own_type) = match contents {
             ResourceContents::Text(text) => (&mut text.uri, &mut text.mime_type),
             ResourceContents::Blob(blob) => (&mut blob.uri, &mut blob.mime_type),
+            _ => continue,
         };
         if own_uri.is_empty() {
             uri.clone_into(own_uri);

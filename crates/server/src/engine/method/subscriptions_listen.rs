@@ -60,26 +60,21 @@ fn accepted(
         .filter(|uri| catalog.resource_at(uri, caller).is_some() && seen.insert(*uri))
         .cloned()
         .collect();
-    SubscriptionFilter {
-        tools_list_changed: granted(wanted.wants_tools(), offered.wants_tools()),
-        prompts_list_changed: granted(wanted.wants_prompts(), offered.wants_prompts()),
-        resources_list_changed: granted(wanted.wants_resources(), offered.wants_resources()),
-        resource_subscriptions: (!resources.is_empty()).then_some(resources),
-        task_ids: Some(task::listened(wanted.tasks()))
-            .filter(|tasks| catalog.runs_tasks() && !tasks.is_empty()),
-    }
+    let mut filter = SubscriptionFilter::new();
+    filter.tools_list_changed = granted(wanted.wants_tools(), offered.wants_tools());
+    filter.prompts_list_changed = granted(wanted.wants_prompts(), offered.wants_prompts());
+    filter.resources_list_changed = granted(wanted.wants_resources(), offered.wants_resources());
+    filter.resource_subscriptions = (!resources.is_empty()).then_some(resources);
+    filter.task_ids = Some(task::listened(wanted.tasks()))
+        .filter(|tasks| catalog.runs_tasks() && !tasks.is_empty());
+    filter
 }
 
 /// All lists that can be told of.
 pub(super) fn offered(can: &ServerCapabilities) -> SubscriptionFilter {
-    SubscriptionFilter {
-        tools_list_changed: can.tools.as_ref().and_then(|tools| tools.list_changed),
-        prompts_list_changed: can
-            .prompts
-            .as_ref()
-            .and_then(|prompts| prompts.list_changed),
-        resources_list_changed: can.resources.as_ref().and_then(|all| all.list_changed),
-        resource_subscriptions: None,
-        task_ids: None,
-    }
+    let mut filter = SubscriptionFilter::new();
+    filter.tools_list_changed = can.tools.as_ref().and_then(|all| all.list_changed);
+    filter.prompts_list_changed = can.prompts.as_ref().and_then(|all| all.list_changed);
+    filter.resources_list_changed = can.resources.as_ref().and_then(|all| all.list_changed);
+    filter
 }

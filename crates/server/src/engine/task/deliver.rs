@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::futures::Notified;
 use turnbuckle_protocol::{
-    ElicitRequestParams, ErrorObject, IdRef, InputRequest, Meta, RelatedTask, Revision, TaskState,
-    envelope,
+    ErrorObject, IdRef, InputRequest, Meta, RelatedTask, Revision, TaskState, envelope,
 };
 use turnbuckle_session::round::{Asked, Round};
 use turnbuckle_store::task::{Answers, TaskChange, TaskRecord, millis};
@@ -199,8 +198,9 @@ impl Asks<'_> {
         };
         let mut question = round.withdraw(key)?.to_request();
         // tasks: a request of a task MUST name it.
-        let task_id = task.to_owned();
-        relate(&mut question, &RelatedTask { task_id });
+        let meta = question.meta_mut();
+        let own: Meta = meta.take().unwrap_or_default();
+        *meta = Some(own.with_related_task(&RelatedTask::new(task)));
         Some(question)
     }
 
@@ -226,19 +226,6 @@ impl Asks<'_> {
         let change = TaskChange::Answer(answers);
         self.tasks.change(caller, task, change).await.map(drop)
     }
-}
-
-fn relate(question: &mut InputRequest, task: &RelatedTask) {
-    let meta = match question {
-        InputRequest::CreateMessage(params) => &mut params.meta,
-        InputRequest::ListRoots(params) => &mut params.meta,
-        InputRequest::Elicit(params) => match &mut **params {
-            ElicitRequestParams::Form(form) => &mut form.meta,
-            ElicitRequestParams::Url(url) => &mut url.meta,
-        },
-    };
-    let own: Meta = meta.take().unwrap_or_default();
-    *meta = Some(own.with_related_task(task));
 }
 
 fn time_left(record: &TaskRecord) -> Duration {

@@ -238,11 +238,9 @@ pub(crate) fn is_identified(caller: &Caller) -> bool {
 /// What a session is told of tasks.
 pub(crate) fn capability(caller: &Caller) -> ServerTasksCapability {
     let yes = || Some(JsonObject::new());
-    let mut capability = ServerTasksCapability {
-        list: yes().filter(|_| is_identified(caller)),
-        cancel: yes(),
-        ..ServerTasksCapability::default()
-    };
+    let mut capability = ServerTasksCapability::default();
+    capability.list = yes().filter(|_| is_identified(caller));
+    capability.cancel = yes();
     let requests = capability.requests.get_or_insert_default();
     requests.tools.get_or_insert_default().call = yes();
     capability

@@ -55,11 +55,10 @@ pub(crate) fn legacy(record: &TaskRecord) -> LegacyTask {
 
 /// A page of tasks, as sessions see it.
 pub(crate) fn legacy_page(page: &TaskPage) -> LegacyListTasksResult {
-    LegacyListTasksResult {
-        tasks: page.tasks.iter().map(|record| legacy(record)).collect(),
-        next_cursor: page.next.clone().map(Into::into),
-        meta: None,
-    }
+    let tasks = page.tasks.iter().map(|record| legacy(record));
+    let mut listed = LegacyListTasksResult::new(tasks.collect());
+    listed.next_cursor = page.next.clone().map(Into::into);
+    listed
 }
 
 /// The result of a task as its own call would have returned it, with the name of the task.
@@ -69,9 +68,9 @@ pub(super) fn result(
     revision: Revision,
 ) -> Result<CallToolResult, serde_json::Error> {
     let mut result: CallToolResult = serde_json::from_str(text.get())?;
-    let task_id = record.task.task_id.clone();
+    let task = RelatedTask::new(record.task.task_id.as_str());
     let meta = result.meta.take().unwrap_or_default();
-    result.meta = Some(meta.with_related_task(&RelatedTask { task_id }));
+    result.meta = Some(meta.with_related_task(&task));
     result.lower(revision);
     Ok(result)
 }

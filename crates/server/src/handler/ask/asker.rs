@@ -34,7 +34,6 @@ impl Asker {
             let result = elicited(key, response)?;
             Ok(match result.action {
                 ElicitAction::Decline => Answer::Declined,
-                ElicitAction::Cancel => Answer::Cancelled,
                 ElicitAction::Accept => {
                     let read = T::read(&mut Filled::from(result));
                     Answer::Accepted(read.map_err(|source| AskFailed::Misfit {
@@ -42,6 +41,7 @@ impl Asker {
                         source,
                     })?)
                 }
+                _ => Answer::Cancelled,
             })
         })
     }
@@ -70,7 +70,7 @@ impl Asker {
             Ok(match elicited(key, response)?.action {
                 ElicitAction::Accept => Answer::Accepted(()),
                 ElicitAction::Decline => Answer::Declined,
-                ElicitAction::Cancel => Answer::Cancelled,
+                _ => Answer::Cancelled,
             })
         })
         .taking(course)

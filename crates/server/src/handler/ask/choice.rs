@@ -8,9 +8,8 @@ use std::{
 };
 
 use turnbuckle_protocol::{
-    ElicitValue, EnumItems, EnumOption, PrimitiveSchema, TitledEnumItems,
-    TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema, UntitledMultiSelectEnumSchema,
-    UntitledSingleSelectEnumSchema,
+    ElicitValue, EnumOption, PrimitiveSchema, TitledMultiSelectEnumSchema,
+    TitledSingleSelectEnumSchema, UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
 };
 
 use super::FormField;
@@ -75,18 +74,17 @@ impl<C: Choice> Default for ChoiceField<C> {
 
 impl<C: Choice> From<ChoiceField<C>> for PrimitiveSchema {
     fn from(field: ChoiceField<C>) -> Self {
-        let default = field.default;
         match words::<C>() {
-            Words::Plain(values) => Self::SingleSelect(UntitledSingleSelectEnumSchema {
-                values,
-                default,
-                ..Default::default()
-            }),
-            Words::Titled(one_of) => Self::TitledSingleSelect(TitledSingleSelectEnumSchema {
-                one_of,
-                default,
-                ..Default::default()
-            }),
+            Words::Plain(values) => {
+                let mut schema = UntitledSingleSelectEnumSchema::new(values);
+                schema.default = field.default;
+                schema.into()
+            }
+            Words::Titled(options) => {
+                let mut schema = TitledSingleSelectEnumSchema::new(options);
+                schema.default = field.default;
+                schema.into()
+            }
         }
     }
 }
@@ -101,22 +99,21 @@ pub struct ChoicesField<C> {
 
 impl<C: Choice> From<ChoicesField<C>> for PrimitiveSchema {
     fn from(field: ChoicesField<C>) -> Self {
-        let (min_items, max_items, default) = (field.least, field.most, field.default);
         match words::<C>() {
-            Words::Plain(values) => Self::MultiSelect(UntitledMultiSelectEnumSchema {
-                items: EnumItems { values },
-                min_items,
-                max_items,
-                default,
-                ..Default::default()
-            }),
-            Words::Titled(any_of) => Self::TitledMultiSelect(TitledMultiSelectEnumSchema {
-                items: TitledEnumItems { any_of },
-                min_items,
-                max_items,
-                default,
-                ..Default::default()
-            }),
+            Words::Plain(values) => {
+                let mut schema = UntitledMultiSelectEnumSchema::new(values);
+                schema.min_items = field.least;
+                schema.max_items = field.most;
+                schema.default = field.default;
+                schema.into()
+            }
+            Words::Titled(options) => {
+                let mut schema = TitledMultiSelectEnumSchema::new(options);
+                schema.min_items = field.least;
+                schema.max_items = field.most;
+                schema.default = field.default;
+                schema.into()
+            }
         }
     }
 }
@@ -136,10 +133,9 @@ fn words<C: Choice>() -> Words {
                 .collect(),
         );
     }
-    let titled = options.iter().map(|option| EnumOption {
-        value: option.value.to_owned(),
-        title: option.title.unwrap_or(option.value).to_owned(),
-    });
+    let titled = options
+        .iter()
+        .map(|option| EnumOption::new(option.value, option.title.unwrap_or(option.value)));
     Words::Titled(titled.collect())
 }
 

@@ -106,7 +106,10 @@ impl Filled {
         form: &ElicitSchema,
     ) -> Result<T, Misfit> {
         if T::EMPTY.is_none() && !self.0.contains_key(name) {
-            let preset = form.properties.get(name).and_then(preset);
+            let preset = form
+                .properties
+                .get(name)
+                .and_then(PrimitiveSchema::default_value);
             return preset.map_or_else(|| Err(Misfit::missing(name)), |value| read(name, value));
         }
         self.take(name)
@@ -121,22 +124,6 @@ impl From<ElicitResult> for Filled {
 
 fn read<T: FormField>(name: &str, value: ElicitValue) -> Result<T, Misfit> {
     T::read(value).ok_or_else(|| Misfit::new(name, format!("does not fit `{}`", type_name::<T>())))
-}
-
-/// What stands in a field at first.
-fn preset(field: &PrimitiveSchema) -> Option<ElicitValue> {
-    match field {
-        PrimitiveSchema::String(field) => field.default.clone().map(ElicitValue::Text),
-        PrimitiveSchema::Number(field) => field.default.clone().map(ElicitValue::Number),
-        PrimitiveSchema::Boolean(field) => field.default.map(ElicitValue::Boolean),
-        PrimitiveSchema::SingleSelect(field) => field.default.clone().map(ElicitValue::Text),
-        PrimitiveSchema::TitledSingleSelect(field) => field.default.clone().map(ElicitValue::Text),
-        PrimitiveSchema::LegacyTitled(field) => field.default.clone().map(ElicitValue::Text),
-        PrimitiveSchema::MultiSelect(field) => field.default.clone().map(ElicitValue::Choices),
-        PrimitiveSchema::TitledMultiSelect(field) => {
-            field.default.clone().map(ElicitValue::Choices)
-        }
-    }
 }
 
 #[cfg(test)]

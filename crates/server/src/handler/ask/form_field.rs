@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use serde_json::Number;
 use turnbuckle_protocol::{
-    BooleanSchema, ElicitValue, NumberKind, NumberSchema, PrimitiveSchema, StringSchema,
+    BooleanSchema, ElicitValue, NumberSchema, PrimitiveSchema, StringSchema,
 };
 
 /// A type that can be a field of a form.
@@ -76,11 +76,7 @@ impl FormField for char {
     type Schema = TextField;
 
     fn schema() -> TextField {
-        TextField(StringSchema {
-            min_length: Some(1),
-            max_length: Some(1),
-            ..StringSchema::default()
-        })
+        TextField(StringSchema::new().with_min_length(1).with_max_length(1))
     }
 
     fn read(value: ElicitValue) -> Option<Self> {
@@ -130,12 +126,9 @@ impl<T> From<NumberField<T>> for PrimitiveSchema {
 
 impl<T> NumberField<T> {
     fn whole(minimum: Option<Number>, maximum: Option<Number>) -> Self {
-        let schema = NumberSchema {
-            kind: NumberKind::Integer,
-            minimum,
-            maximum,
-            ..NumberSchema::default()
-        };
+        let mut schema = NumberSchema::integer();
+        schema.minimum = minimum;
+        schema.maximum = maximum;
         Self {
             schema,
             of: PhantomData,

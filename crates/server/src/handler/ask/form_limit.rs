@@ -145,21 +145,11 @@ pub fn label(
     description: Option<&str>,
 ) -> PrimitiveSchema {
     let mut field = field.into();
-    let (own_title, own_description) = match &mut field {
-        PrimitiveSchema::String(field) => (&mut field.title, &mut field.description),
-        PrimitiveSchema::Number(field) => (&mut field.title, &mut field.description),
-        PrimitiveSchema::Boolean(field) => (&mut field.title, &mut field.description),
-        PrimitiveSchema::SingleSelect(field) => (&mut field.title, &mut field.description),
-        PrimitiveSchema::TitledSingleSelect(field) => (&mut field.title, &mut field.description),
-        PrimitiveSchema::MultiSelect(field) => (&mut field.title, &mut field.description),
-        PrimitiveSchema::TitledMultiSelect(field) => (&mut field.title, &mut field.description),
-        PrimitiveSchema::LegacyTitled(field) => (&mut field.title, &mut field.description),
-    };
     if let Some(title) = title {
-        *own_title = Some(title.to_owned());
+        field = field.with_title(title);
     }
     if let Some(description) = description {
-        *own_description = Some(description.to_owned());
+        field = field.with_description(description);
     }
     field
 }

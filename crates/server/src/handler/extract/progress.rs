@@ -4,9 +4,7 @@ use std::{future::IntoFuture, sync::Arc};
 
 use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_protocol::{
-    Id, Lower, Meta, ProgressNotificationParams, ProgressToken, Revision, envelope,
-};
+use turnbuckle_protocol::{Id, Lower, Meta, ProgressNotificationParams, Revision, envelope};
 use turnbuckle_session::progress::Monotonic;
 
 use super::Extract;
@@ -100,13 +98,10 @@ impl Recipient {
         total: Option<f64>,
         message: Option<String>,
     ) -> Option<ProgressNotificationParams> {
-        Some(ProgressNotificationParams {
-            progress_token: ProgressToken(self.token.clone()?),
-            progress,
-            total,
-            message,
-            meta: None,
-        })
+        let mut params = ProgressNotificationParams::new(self.token.clone()?, progress);
+        params.total = total;
+        params.message = message;
+        Some(params)
     }
 
     /// A task says how far it is in its status. Whoever reads that need not read notifications, so

@@ -10,13 +10,6 @@ use turnbuckle_protocol::{
 use super::IntoOutcome;
 use crate::Failure;
 
-fn of(contents: Vec<ResourceContents>) -> ReadResourceResult {
-    ReadResourceResult {
-        contents,
-        ..ReadResourceResult::default()
-    }
-}
-
 impl IntoOutcome<ReadResourceResult> for ReadResourceResult {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
         Ok(self)
@@ -25,23 +18,19 @@ impl IntoOutcome<ReadResourceResult> for ReadResourceResult {
 
 impl IntoOutcome<ReadResourceResult> for ResourceContents {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
-        Ok(of(vec![self]))
+        Ok(ReadResourceResult::new(vec![self]))
     }
 }
 
 impl IntoOutcome<ReadResourceResult> for Vec<ResourceContents> {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
-        Ok(of(self))
+        Ok(ReadResourceResult::new(self))
     }
 }
 
 impl IntoOutcome<ReadResourceResult> for String {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
-        let contents = TextResourceContents {
-            text: self,
-            ..TextResourceContents::default()
-        };
-        Ok(of(vec![ResourceContents::Text(contents)]))
+        ResourceContents::Text(TextResourceContents::new("", self)).into_outcome()
     }
 }
 
@@ -53,11 +42,8 @@ impl IntoOutcome<ReadResourceResult> for &'static str {
 
 impl IntoOutcome<ReadResourceResult> for Vec<u8> {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
-        let contents = BlobResourceContents {
-            blob: STANDARD.encode(self),
-            ..BlobResourceContents::default()
-        };
-        Ok(of(vec![ResourceContents::Blob(contents)]))
+        let contents = BlobResourceContents::new("", STANDARD.encode(self));
+        ResourceContents::Blob(contents).into_outcome()
     }
 }
 

@@ -43,11 +43,8 @@ impl<T: Serialize + JsonSchema> IntoOutcome<CallToolResult> for Json<T> {
 
 impl<T: Serialize> IntoOutcome<ReadResourceResult> for Json<T> {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
-        let contents = TextResourceContents {
-            text: self.to_text()?,
-            mime_type: Some("application/json".into()),
-            ..TextResourceContents::default()
-        };
+        let contents = TextResourceContents::new("", self.to_text()?);
+        let contents = contents.with_mime_type("application/json");
         ResourceContents::Text(contents).into_outcome()
     }
 }

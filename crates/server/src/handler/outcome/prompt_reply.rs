@@ -1,22 +1,12 @@
 //! What becomes a prompt.
 
-use turnbuckle_protocol::{ContentBlock, GetPromptResult, PromptMessage, Role};
+use turnbuckle_protocol::{ContentBlock, GetPromptResult, PromptMessage};
 
 use super::{Audio, Image, IntoOutcome};
 use crate::Failure;
 
-fn of(messages: Vec<PromptMessage>) -> GetPromptResult {
-    GetPromptResult {
-        messages,
-        ..GetPromptResult::default()
-    }
-}
-
 fn from_user(content: ContentBlock) -> GetPromptResult {
-    of(vec![PromptMessage {
-        role: Role::User,
-        content,
-    }])
+    GetPromptResult::new(vec![PromptMessage::user(content)])
 }
 
 impl IntoOutcome<GetPromptResult> for GetPromptResult {
@@ -27,19 +17,19 @@ impl IntoOutcome<GetPromptResult> for GetPromptResult {
 
 impl IntoOutcome<GetPromptResult> for PromptMessage {
     fn into_outcome(self) -> Result<GetPromptResult, Failure> {
-        Ok(of(vec![self]))
+        Ok(GetPromptResult::new(vec![self]))
     }
 }
 
 impl IntoOutcome<GetPromptResult> for Vec<PromptMessage> {
     fn into_outcome(self) -> Result<GetPromptResult, Failure> {
-        Ok(of(self))
+        Ok(GetPromptResult::new(self))
     }
 }
 
 impl<const N: usize> IntoOutcome<GetPromptResult> for [PromptMessage; N] {
     fn into_outcome(self) -> Result<GetPromptResult, Failure> {
-        Ok(of(self.into()))
+        Ok(GetPromptResult::new(self.into()))
     }
 }
 

@@ -5,13 +5,6 @@ use turnbuckle_protocol::{CallToolResult, ContentBlock, EmbeddedResource, Resour
 use super::{Audio, Image, IntoOutcome};
 use crate::{Failure, ToolError, handler::Description};
 
-fn of(content: Vec<ContentBlock>) -> CallToolResult {
-    CallToolResult {
-        content,
-        ..CallToolResult::default()
-    }
-}
-
 impl IntoOutcome<CallToolResult> for CallToolResult {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
         Ok(self)
@@ -26,19 +19,23 @@ impl IntoOutcome<CallToolResult> for () {
 
 impl IntoOutcome<CallToolResult> for String {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
-        Ok(of(vec![ContentBlock::text(self)]))
+        Ok(CallToolResult::new(vec![ContentBlock::text(self)]))
     }
 }
 
 impl<B: Into<ContentBlock>> IntoOutcome<CallToolResult> for Vec<B> {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
-        Ok(of(self.into_iter().map(Into::into).collect()))
+        Ok(CallToolResult::new(
+            self.into_iter().map(Into::into).collect(),
+        ))
     }
 }
 
 impl<const N: usize, B: Into<ContentBlock>> IntoOutcome<CallToolResult> for [B; N] {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
-        Ok(of(self.into_iter().map(Into::into).collect()))
+        Ok(CallToolResult::new(
+            self.into_iter().map(Into::into).collect(),
+        ))
     }
 }
 
@@ -46,7 +43,7 @@ macro_rules! as_text {
     ($($kind:ty),*) => {
         $(impl IntoOutcome<CallToolResult> for $kind {
             fn into_outcome(self) -> Result<CallToolResult, Failure> {
-                Ok(of(vec![ContentBlock::text(self.to_string())]))
+                Ok(CallToolResult::new(vec![ContentBlock::text(self.to_string())]))
             }
         })*
     };
@@ -59,7 +56,7 @@ macro_rules! as_block {
     ($($kind:ty),*) => {
         $(impl IntoOutcome<CallToolResult> for $kind {
             fn into_outcome(self) -> Result<CallToolResult, Failure> {
-                Ok(of(vec![self.into()]))
+                Ok(CallToolResult::new(vec![self.into()]))
             }
         })*
     };

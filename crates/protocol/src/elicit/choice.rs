@@ -1,0 +1,263 @@
+//! Fields of a form that offer choices.
+
+use serde::{Deserialize, Serialize};
+
+use crate::setter::setters;
+
+/// One of several values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string")]
+#[non_exhaustive]
+pub struct UntitledSingleSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The values.
+    #[serde(rename = "enum")]
+    pub values: Vec<String>,
+    /// What is chosen at first. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+impl UntitledSingleSelectEnumSchema {
+    /// One of these values.
+    pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            values: values.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl UntitledSingleSelectEnumSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_default(default: impl Into<String>);
+    }
+}
+
+/// A value with a name for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EnumOption {
+    /// The value.
+    #[serde(rename = "const")]
+    pub value: String,
+    /// The name for people.
+    pub title: String,
+}
+
+impl EnumOption {
+    /// A value and its name for people.
+    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            value: value.into(),
+            title: title.into(),
+        }
+    }
+}
+
+/// One of several values with names for people. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TitledSingleSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The values.
+    pub one_of: Vec<EnumOption>,
+    /// What is chosen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+impl TitledSingleSelectEnumSchema {
+    /// One of these values.
+    pub fn new(options: Vec<EnumOption>) -> Self {
+        Self {
+            one_of: options,
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl TitledSingleSelectEnumSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_default(default: impl Into<String>);
+    }
+}
+
+/// Some of several values. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "array", rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UntitledMultiSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The fewest choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_items: Option<u64>,
+    /// The most choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u64>,
+    /// The values.
+    pub items: EnumItems,
+    /// What is chosen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Vec<String>>,
+}
+
+impl UntitledMultiSelectEnumSchema {
+    /// Some of these values.
+    pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            items: EnumItems::new(values),
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl UntitledMultiSelectEnumSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_min_items(min_items: u64);
+        fn with_max_items(max_items: u64);
+        fn with_default(default: Vec<String>);
+    }
+}
+
+/// The values of a field that takes several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string")]
+#[non_exhaustive]
+pub struct EnumItems {
+    /// The values.
+    #[serde(rename = "enum")]
+    pub values: Vec<String>,
+}
+
+impl EnumItems {
+    /// These values.
+    pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            values: values.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// Some of several values with names for people. Since 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "array", rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TitledMultiSelectEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The fewest choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_items: Option<u64>,
+    /// The most choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u64>,
+    /// The values.
+    pub items: TitledEnumItems,
+    /// What is chosen at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Vec<String>>,
+}
+
+impl TitledMultiSelectEnumSchema {
+    /// Some of these values.
+    pub fn new(options: Vec<EnumOption>) -> Self {
+        Self {
+            items: TitledEnumItems::new(options),
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl TitledMultiSelectEnumSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_min_items(min_items: u64);
+        fn with_max_items(max_items: u64);
+        fn with_default(default: Vec<String>);
+    }
+}
+
+/// The values, with names for people, of a field that takes several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TitledEnumItems {
+    /// The values.
+    pub any_of: Vec<EnumOption>,
+}
+
+impl TitledEnumItems {
+    /// These values.
+    pub fn new(options: Vec<EnumOption>) -> Self {
+        Self { any_of: options }
+    }
+}
+
+/// One of several values with names for people, as 2025-06-18 writes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "string", rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LegacyTitledEnumSchema {
+    /// The name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The values.
+    #[serde(rename = "enum")]
+    pub values: Vec<String>,
+    /// Their names for people, in the same order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enum_names: Option<Vec<String>>,
+    /// What is chosen at first. Since 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+impl LegacyTitledEnumSchema {
+    /// One of these values.
+    pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            values: values.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+setters! {
+    impl LegacyTitledEnumSchema {
+        fn with_title(title: impl Into<String>);
+        fn with_description(description: impl Into<String>);
+        fn with_enum_names(enum_names: Vec<String>);
+        fn with_default(default: impl Into<String>);
+    }
+}
