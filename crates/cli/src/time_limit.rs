@@ -11,9 +11,9 @@ use tokio::sync::Notify;
 
 /// A time that runs out, except while it stands still. Clones are the same time.
 #[derive(Clone)]
-pub(crate) struct TimeLimit(Rc<State>);
+pub(crate) struct TimeLimit(Rc<Clock>);
 
-struct State {
+struct Clock {
     /// When it runs out; `None` if that is farther away than the clock can say.
     due: Cell<Option<Instant>>,
     stopped: Cell<Option<Instant>>,
@@ -22,7 +22,7 @@ struct State {
 
 impl TimeLimit {
     pub(crate) fn new(limit: Duration) -> Self {
-        Self(Rc::new(State {
+        Self(Rc::new(Clock {
             due: Cell::new(Instant::now().checked_add(limit)),
             stopped: Cell::new(None),
             changed: Notify::new(),

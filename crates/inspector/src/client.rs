@@ -131,7 +131,7 @@ impl Plan {
     async fn look_after(&self, inspector: &Arc<Inspector>, connection: &Connection) {
         let mut logs = connection.logs();
         while let Some(logged) = logs.next().await {
-            inspector.logged(&Line::new(&self.id, &logged));
+            inspector.logged(&LogLine::new(&self.id, &logged));
         }
         let ending = connection.closed().await;
         inspector.change_server(&self.id, |entry| {
@@ -181,7 +181,7 @@ pub(super) fn browser(tell: impl Fn(&str, &str) + Send + Sync + 'static) -> Loop
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct LogLine<'a> {
     server: &'a str,
     level: Raw,
     logger: Option<&'a str>,
@@ -190,7 +190,7 @@ struct Line<'a> {
     time: f64,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LogLine<'a> {
     fn new(server: &'a str, logged: &'a Logged) -> Self {
         let (level, logger, data) = match logged {
             Logged::Message(message) => (
@@ -217,7 +217,7 @@ impl<'a> Line<'a> {
 
 /// Answers of sessions come from the page. What modern servers ask, exchanges see themselves.
 fn answers(id: &str, inspector: &Arc<Inspector>) -> Answers {
-    let page = Page {
+    let page = PageAnswers {
         server: id.to_owned(),
         inspector: Arc::downgrade(inspector),
     };
@@ -231,12 +231,12 @@ fn answers(id: &str, inspector: &Arc<Inspector>) -> Answers {
 
 /// The page, as a session's questions reach it.
 #[derive(Clone)]
-struct Page {
+struct PageAnswers {
     server: String,
     inspector: Weak<Inspector>,
 }
 
-impl Page {
+impl PageAnswers {
     #[expect(
         clippy::needless_pass_by_value,
         reason = "handlers are given the question for themselves"

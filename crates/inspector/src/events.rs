@@ -33,10 +33,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The log of events.
 #[derive(Default)]
-pub(super) struct EventLog(Mutex<Kept>);
+pub(super) struct EventLog(Mutex<KeptEvents>);
 
 #[derive(Default)]
-struct Kept {
+struct KeptEvents {
     /// The number of the newest.
     last: u64,
     bytes: usize,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{inspector::Inspector, raw::Raw, wire::Shown};
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct RecordedLine<'a> {
     /// Milliseconds since the first of them.
     ms: f64,
     direction: &'a str,
@@ -36,7 +36,7 @@ impl Inspector {
                 return;
             };
             let began = *began.get_or_insert(shown.time);
-            let line = Line {
+            let line = RecordedLine {
                 ms: ((shown.time - began) * 1_000.0).round() / 1_000.0,
                 direction: shown.direction,
                 message: redacted(message),

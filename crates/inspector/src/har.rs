@@ -25,7 +25,7 @@ struct Archive {
 struct Log {
     version: &'static str,
     creator: Creator,
-    entries: Vec<Entry>,
+    entries: Vec<ArchiveEntry>,
 }
 
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ struct Creator {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct ArchiveEntry {
     started_date_time: String,
     time: f64,
     request: Sent,
@@ -109,7 +109,7 @@ struct Timings {
 impl Inspector {
     /// The requests of HTTP that are kept, secrets redacted.
     pub(super) fn har(&self, which: &Which) -> Vec<u8> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<ArchiveEntry> = Vec::new();
         // The entry that waits for the answer of this id from this server.
         let mut waiting: HashMap<(String, String), usize> = HashMap::new();
         self.wire.each(|shown, message, head| {
@@ -122,7 +122,7 @@ impl Inspector {
                 if let Some(key) = key.filter(|_| shown.kind == "request") {
                     waiting.insert(key, entries.len());
                 }
-                entries.push(Entry::of(shown, message, head));
+                entries.push(ArchiveEntry::of(shown, message, head));
             } else if let (Some(key), Some(message)) = (key, message)
                 && shown.kind == "response"
                 && shown.direction == "in"
@@ -144,7 +144,7 @@ impl Inspector {
     }
 }
 
-impl Entry {
+impl ArchiveEntry {
     fn of(shown: &Shown, message: Option<&[u8]>, head: &HttpHead) -> Self {
         let wait = head.first_byte_ms.unwrap_or_default();
         let (url, query_string) = address(&head.url);

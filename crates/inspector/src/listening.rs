@@ -10,14 +10,14 @@ use super::inspector::Inspector;
 /// What the page wants to hear of.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wish {
+pub(super) struct ListenTo {
     tools: bool,
     prompts: bool,
     resources: bool,
     uris: Vec<String>,
 }
 
-impl Wish {
+impl ListenTo {
     fn listen(&self) -> Listen {
         let mut listen = Listen::new();
         if self.tools {
@@ -43,7 +43,7 @@ struct Told<'a> {
 
 /// Hears of the lists from the beginning, without being asked to.
 pub(super) fn begin(inspector: &Arc<Inspector>, id: &str, connection: &Connection) {
-    let wish = Wish {
+    let wish = ListenTo {
         tools: true,
         prompts: true,
         resources: true,
@@ -53,7 +53,12 @@ pub(super) fn begin(inspector: &Arc<Inspector>, id: &str, connection: &Connectio
 }
 
 /// Hears of this from now on, in place of what was wished before.
-pub(super) fn listen(inspector: &Arc<Inspector>, id: &str, connection: Connection, wish: &Wish) {
+pub(super) fn listen(
+    inspector: &Arc<Inspector>,
+    id: &str,
+    connection: Connection,
+    wish: &ListenTo,
+) {
     let (owner, server, listen) = (inspector.clone(), id.to_owned(), wish.listen());
     let task = tokio::spawn(async move { follow(&owner, &server, &connection, listen).await });
     let mut state = inspector.lock();

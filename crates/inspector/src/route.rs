@@ -15,7 +15,7 @@ use super::{
     door::Door,
     exchange::Wanted,
     export::Which,
-    listening::{self, Wish},
+    listening::{self, ListenTo},
     login::NoLogin,
     origin::Pin,
     page,
@@ -182,7 +182,7 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
         }
         ["exchanges"] => start(door, id, parse(body)?),
         ["listen"] => {
-            let wish: Wish = parse(body)?;
+            let wish: ListenTo = parse(body)?;
             let connection = inspector.connection(id).ok_or_else(not_connected)?;
             listening::listen(inspector, id, connection, &wish);
             Ok(answer::done())
@@ -263,11 +263,11 @@ fn answer_ask(door: &Door, id: &str, body: &[u8]) -> Routed {
 
 async fn check_arguments(door: &Door, id: &str, body: &[u8]) -> Routed {
     #[derive(Deserialize)]
-    struct Asked {
+    struct ToCheck {
         tool: String,
         arguments: Box<RawValue>,
     }
-    let asked: Asked = parse(body)?;
+    let asked: ToCheck = parse(body)?;
     let offer = door
         .inspector
         .offer(id, false)

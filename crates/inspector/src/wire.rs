@@ -35,12 +35,12 @@ const LOOK_BACK: usize = 64;
 
 /// The wire of all servers.
 pub(super) struct WireLog {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptRows>,
     events: Arc<EventLog>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptRows {
     last: u64,
     bytes: usize,
     dropped: u64,
@@ -254,7 +254,7 @@ impl WireLog {
     }
 }
 
-impl Kept {
+impl KeptRows {
     /// What a message belongs to, by the request that it answers or speaks of.
     fn relate(&mut self, outline: &Outline<'_>, direction: Direction, shown: &mut Shown) {
         let answers = |id: &str| {

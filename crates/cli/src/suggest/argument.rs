@@ -6,7 +6,7 @@ use turnbuckle::protocol::{CompleteRequestParams, Reference};
 use super::{
     Candidate, Suggestions,
     line::Line,
-    offer::{self, Offer},
+    offer::{self, Listing},
     word::first_line,
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 const MAX_DEPTH: usize = 16;
 
 /// The arguments of a tool: names that were not given yet, or the values of the one being typed.
-pub(super) fn of_tool(line: &Line<'_>, offer: &Offer) -> Suggestions {
+pub(super) fn of_tool(line: &Line<'_>, offer: &Listing) -> Suggestions {
     let none = Suggestions::These(Vec::new());
     let Some(schema) = line.words.get(1).and_then(|tool| offer.input_schema(tool)) else {
         return none;
@@ -134,7 +134,7 @@ fn values(root: &Value, part: &Value, depth: usize) -> Vec<String> {
 }
 
 /// The arguments of a prompt or the variables of a template; the server itself suggests values.
-pub(super) fn of_prompt(line: &Line<'_>, offer: &Offer) -> Vec<Candidate> {
+pub(super) fn of_prompt(line: &Line<'_>, offer: &Listing) -> Vec<Candidate> {
     let Some(name) = line.words.get(1) else {
         return Vec::new();
     };

@@ -23,7 +23,7 @@ struct Connecting {
 }
 
 /// What a server has, as `turnbuckle list --json` says it.
-pub(super) struct Offer(Value);
+pub(super) struct Listing(Value);
 
 /// The options of a line that say how to connect; the others do not matter.
 pub(super) fn options(line: &Line<'_>) -> Option<Options> {
@@ -47,7 +47,7 @@ pub(super) fn server(line: &Line<'_>, options: &Options) -> Option<Server> {
     found.ok().map(|(server, _)| server)
 }
 
-impl Offer {
+impl Listing {
     /// What the server of a line has; `None` if it does not say in time.
     pub(super) fn of(line: &Line<'_>) -> Option<Self> {
         let options = options(line)?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use turnbuckle_command_line::target;
 
-use super::{Candidate, Suggestions, argument, line::Line, offer::Offer};
+use super::{Candidate, Suggestions, argument, line::Line, offer::Listing};
 
 /// What the words of a command are.
 pub(super) fn next(line: &Line<'_>) -> Suggestions {
@@ -23,7 +23,7 @@ pub(super) fn next(line: &Line<'_>) -> Suggestions {
 
 /// What the server of a command has.
 fn of_server(line: &Line<'_>) -> Suggestions {
-    let Some(offer) = Offer::of(line) else {
+    let Some(offer) = Listing::of(line) else {
         return Suggestions::These(Vec::new());
     };
     let place = line.words.len();

@@ -36,12 +36,12 @@ struct Task {
     poll_interval_ms: Option<u64>,
     input_requests: Option<Asked>,
     result: Option<Box<RawValue>>,
-    error: Option<Failure>,
+    error: Option<TaskError>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Failure {
+struct TaskError {
     code: i64,
     message: String,
 }

@@ -56,13 +56,13 @@ pub(super) struct Bridge {
     pub(super) agent: Agent,
     address: Address,
     sheet: Sheet,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<BridgeState>>,
     /// How long a server may take to answer.
     pub(super) wait: Duration,
 }
 
 #[derive(Default)]
-struct State {
+struct BridgeState {
     /// Of a session, from its opening.
     session: Option<String>,
     revision: Option<String>,
@@ -139,7 +139,7 @@ impl Bridge {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BridgeState> {
         self.state.lock()
     }
 

@@ -34,13 +34,13 @@ const STOOD: Duration = Duration::from_secs(10);
 
 /// Where a stream stands.
 #[derive(Debug, Default)]
-struct Position {
+struct StreamPosition {
     last: Option<String>,
     retry: Option<Duration>,
     failures: u32,
 }
 
-impl Position {
+impl StreamPosition {
     fn note(&mut self, event: &Event) {
         self.failures = 0;
         if let Some(id) = &event.id {
@@ -60,7 +60,7 @@ impl Bridge {
     /// Passes on the messages of a stream up to the answer to a request. A stream that breaks is
     /// gone on with, if its server says where it was. `false`: there is no answer.
     pub(super) async fn answered(&self, mut events: Events, id: Option<&Id>) -> bool {
-        let mut position = Position::default();
+        let mut position = StreamPosition::default();
         loop {
             if self.drain(&mut events, id, &mut position).await {
                 return true;
@@ -78,12 +78,13 @@ impl Bridge {
 
     /// The same for a stream that is over when it breaks.
     pub(super) async fn heard_once(&self, mut events: Events, id: Option<&Id>) -> bool {
-        self.drain(&mut events, id, &mut Position::default()).await
+        self.drain(&mut events, id, &mut StreamPosition::default())
+            .await
     }
 
     /// The stream of a session that the server speaks by when it was not asked.
     pub(super) async fn hear(&self) {
-        let mut position = Position::default();
+        let mut position = StreamPosition::default();
         let Asked::Stream(mut events) = self.events_from(&position).await else {
             return;
         };
@@ -100,7 +101,7 @@ impl Bridge {
     }
 
     /// Asks for a stream again until it is there. `None` if the server will not, or cannot for long.
-    async fn again(&self, position: &mut Position) -> Option<Box<Events>> {
+    async fn again(&self, position: &mut StreamPosition) -> Option<Box<Events>> {
         while position.failures < MAX_FAILURES {
             tokio::time::sleep(position.wait()).await;
             match self.events_from(position).await {
@@ -116,7 +117,7 @@ impl Bridge {
         None
     }
 
-    async fn events_from(&self, position: &Position) -> Asked {
+    async fn events_from(&self, position: &StreamPosition) -> Asked {
         let (address, mut headers) = self.head(&Envelope::parse(b"{}"));
         if let Some(last) = &position.last {
             set(&mut headers, header::LAST_EVENT_ID, last);
@@ -132,7 +133,12 @@ impl Bridge {
     }
 
     /// Passes on the messages of a stream until it ends, or until the answer that is awaited.
-    async fn drain(&self, events: &mut Events, id: Option<&Id>, position: &mut Position) -> bool {
+    async fn drain(
+        &self,
+        events: &mut Events,
+        id: Option<&Id>,
+        position: &mut StreamPosition,
+    ) -> bool {
         let opened = Instant::now();
         loop {
             match events.next().await {
@@ -188,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_server_says_when_to_come_back_within_bounds() {
-        let mut position = Position::default();
+        let mut position = StreamPosition::default();
         assert_eq!(position.wait(), PAUSE);
         let event = |id: &str, millis| Event {
             id: Some(id.to_owned()),
