@@ -57,15 +57,15 @@ pub trait Cacheable {
 /// Implements [`Cacheable`] for results with the two fields of the wire.
 macro_rules! cacheable {
     ($($result:ty),+ $(,)?) => {$(
-        impl Cacheable for $result {
-            fn cache(&self) -> CacheHint {
-                CacheHint {
+        impl $crate::Cacheable for $result {
+            fn cache(&self) -> $crate::CacheHint {
+                $crate::CacheHint {
                     ttl_ms: self.ttl_ms.unwrap_or_default(),
                     scope: self.cache_scope.unwrap_or_default(),
                 }
             }
 
-            fn set_cache(&mut self, hint: CacheHint) {
+            fn set_cache(&mut self, hint: $crate::CacheHint) {
                 self.ttl_ms = Some(hint.ttl_ms);
                 self.cache_scope = Some(hint.scope);
             }
@@ -73,14 +73,7 @@ macro_rules! cacheable {
     )+};
 }
 
-cacheable!(
-    crate::DiscoverResult,
-    crate::ListToolsResult,
-    crate::ListPromptsResult,
-    crate::ListResourcesResult,
-    crate::ListResourceTemplatesResult,
-    crate::ReadResourceResult,
-);
+pub(crate) use cacheable;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CacheScope, Meta, Revision, ServerCapabilities, json, setter::setters};
+use crate::{CacheScope, Meta, ServerCapabilities, cache::cacheable, json, setter::setters};
 
 /// The answer to `server/discover`. Who the server is stands in its `_meta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,33 +31,6 @@ pub struct DiscoverResult {
     pub meta: Option<Meta>,
 }
 
-impl DiscoverResult {
-    /// What a server speaks and can do.
-    pub fn new(revisions: &[Revision], capabilities: ServerCapabilities) -> Self {
-        let supported_versions = revisions
-            .iter()
-            .map(|revision| revision.as_str().to_owned())
-            .collect();
-        Self {
-            supported_versions,
-            capabilities,
-            ..Self::default()
-        }
-    }
-
-    /// The revisions the server speaks that are known here, newest first.
-    pub fn revisions(&self) -> Vec<Revision> {
-        let versions = &self.supported_versions;
-        let mut known: Vec<_> = versions
-            .iter()
-            .filter_map(|version| Revision::from_date(version))
-            .collect();
-        known.sort_unstable_by(|left, right| right.cmp(left));
-        known.dedup();
-        known
-    }
-}
-
 setters! {
     impl DiscoverResult {
         fn with_instructions(instructions: impl Into<String>);
@@ -66,3 +39,5 @@ setters! {
         fn with_meta(meta: Meta);
     }
 }
+
+cacheable!(DiscoverResult);

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{ClientCapabilities, ElicitRequestUrlParams, Revision};
+use crate::{ClientCapabilities, ElicitRequestUrlParams};
 
 /// The codes of errors.
 pub mod code {
@@ -128,22 +128,6 @@ impl ErrorObject {
         )
     }
 
-    /// The request was written for a revision the server does not speak.
-    pub fn unsupported_version(requested: impl Into<String>, supported: &[Revision]) -> Self {
-        let requested = requested.into();
-        let supported = supported
-            .iter()
-            .map(|revision| revision.as_str().to_owned())
-            .collect();
-        let message = format!("protocol version `{requested}` is not supported");
-        Self::new(code::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(
-            UnsupportedProtocolVersion {
-                supported,
-                requested,
-            },
-        )
-    }
-
     /// The user must visit these URLs first. Only in 2025-11-25.
     pub fn url_elicitation_required(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self::new(
@@ -239,6 +223,7 @@ impl UrlElicitationRequired {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Revision;
 
     // rule: E8
     // elicitation, 2025-11-25: the error MUST list the elicitations, each with its id, and its code

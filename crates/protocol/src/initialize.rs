@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    ClientCapabilities, Implementation, Meta, Revision, ServerCapabilities, setter::setters,
-};
+use crate::{ClientCapabilities, Implementation, Meta, ServerCapabilities, setter::setters};
 
 /// What `initialize` takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,28 +18,6 @@ pub struct InitializeRequestParams {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-}
-
-impl InitializeRequestParams {
-    /// Asks for a session.
-    pub fn new(
-        revision: Revision,
-        capabilities: ClientCapabilities,
-        client: Implementation,
-    ) -> Self {
-        let protocol_version = revision.as_str().to_owned();
-        Self {
-            protocol_version,
-            capabilities,
-            client_info: client,
-            meta: None,
-        }
-    }
-
-    /// The revision asked for, if it is known here.
-    pub fn revision(&self) -> Option<Revision> {
-        Revision::from_date(&self.protocol_version)
-    }
 }
 
 setters! {
@@ -67,28 +43,6 @@ pub struct InitializeResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-}
-
-impl InitializeResult {
-    /// Opens a session.
-    pub fn new(
-        revision: Revision,
-        capabilities: ServerCapabilities,
-        server: Implementation,
-    ) -> Self {
-        Self {
-            protocol_version: revision.as_str().to_owned(),
-            capabilities,
-            server_info: server,
-            instructions: None,
-            meta: None,
-        }
-    }
-
-    /// The revision the session speaks, if it is known here.
-    pub fn revision(&self) -> Option<Revision> {
-        Revision::from_date(&self.protocol_version)
-    }
 }
 
 setters! {

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use crate::{
     CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ListRootsResult, Meta, RequestParams, TaskMetadata,
+    ListRootsResult, Meta, RequestParams,
     setter::setters,
     tagged::{self, Tagged},
+    task_metadata::TaskMetadata,
 };
 
 /// What a server needs, each under a key of its own choice.

@@ -25,6 +25,7 @@ mod json;
 pub mod logging;
 pub mod meta;
 pub mod method;
+mod negotiation;
 pub mod other_content;
 pub mod outcome;
 pub mod page;
@@ -40,6 +41,7 @@ mod setter;
 pub mod subscription;
 mod tagged;
 pub mod task;
+mod task_metadata;
 #[cfg(test)]
 mod tests;
 pub mod tool;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Meta, setter::setters};
+use crate::{Meta, meta, setter::setters};
 
 /// How severe a log message is: the levels of syslog, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,6 +26,18 @@ pub enum LoggingLevel {
     Alert,
     /// Nothing works.
     Emergency,
+}
+
+impl Meta {
+    /// The least severe log message the request wants.
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        self.read(meta::key::LOG_LEVEL)
+    }
+
+    /// Asks for log messages of this severity and above.
+    pub fn with_log_level(self, level: LoggingLevel) -> Self {
+        self.with(meta::key::LOG_LEVEL, level)
+    }
 }
 
 /// What `logging/setLevel` takes. Until 2025-11-25.

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    ClientCapabilities, Implementation, LoggingLevel, ProgressToken, RelatedTask, Revision,
-    envelope::Id, json::JsonObject,
+    ClientCapabilities, Implementation, envelope::Id, json::JsonObject, task_metadata::RelatedTask,
 };
 
 /// Keys of `_meta` whose meaning the protocol fixes.
@@ -59,13 +58,6 @@ impl Meta {
         Self::default()
     }
 
-    /// What every modern request must say about its sender.
-    pub fn of_request(revision: Revision, capabilities: &ClientCapabilities) -> Self {
-        Self::new()
-            .with(key::PROTOCOL_VERSION, revision)
-            .with(key::CLIENT_CAPABILITIES, capabilities)
-    }
-
     /// Whether no key is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -92,16 +84,6 @@ impl Meta {
         }
     }
 
-    /// The token for progress notifications.
-    pub fn progress_token(&self) -> Option<ProgressToken> {
-        self.read(key::PROGRESS_TOKEN)
-    }
-
-    /// Asks for progress notifications with this token.
-    pub fn with_progress_token(self, token: ProgressToken) -> Self {
-        self.with(key::PROGRESS_TOKEN, token)
-    }
-
     /// The revision a modern request was written for, which may be one not known here.
     pub fn protocol_version(&self) -> Option<&str> {
         self.value(key::PROTOCOL_VERSION)?.as_str()
@@ -120,16 +102,6 @@ impl Meta {
     /// Names the client.
     pub fn with_client_info(self, client: &Implementation) -> Self {
         self.with(key::CLIENT_INFO, client)
-    }
-
-    /// The least severe log message the request wants.
-    pub fn log_level(&self) -> Option<LoggingLevel> {
-        self.read(key::LOG_LEVEL)
-    }
-
-    /// Asks for log messages of this severity and above.
-    pub fn with_log_level(self, level: LoggingLevel) -> Self {
-        self.with(key::LOG_LEVEL, level)
     }
 
     /// The listen request this notification or result belongs to.
@@ -162,7 +134,8 @@ impl Meta {
         self.with(key::RELATED_TASK, task)
     }
 
-    fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+    /// The value of a key as a type, if it is one.
+    pub(crate) fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         T::deserialize(self.value(key)?).ok()
     }
 }

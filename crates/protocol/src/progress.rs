@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, envelope::Id, json, setter::setters};
+use crate::{Meta, envelope::Id, json, meta, setter::setters};
 
 /// Ties progress notifications to the request that asked for them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -14,6 +14,18 @@ pub struct ProgressToken(pub Id);
 impl<T: Into<Id>> From<T> for ProgressToken {
     fn from(id: T) -> Self {
         Self(id.into())
+    }
+}
+
+impl Meta {
+    /// The token for progress notifications.
+    pub fn progress_token(&self) -> Option<ProgressToken> {
+        self.read(meta::key::PROGRESS_TOKEN)
+    }
+
+    /// Asks for progress notifications with this token.
+    pub fn with_progress_token(self, token: ProgressToken) -> Self {
+        self.with(meta::key::PROGRESS_TOKEN, token)
     }
 }
 

@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CacheScope, ContentBlock, Cursor, Icon, InputResponses, Meta, Role, json, setter::setters,
+    CacheScope, ContentBlock, Cursor, Icon, InputResponses, Meta, Role, cache::cacheable, json,
+    setter::setters,
 };
 
 /// A text a server offers, with gaps to fill.
@@ -251,3 +252,5 @@ setters! {
         fn with_meta(meta: Meta);
     }
 }
+
+cacheable!(ListPromptsResult);

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CacheScope, Cursor, InputResponses, Meta, Resource, ResourceContents, ResourceTemplate, json,
-    setter::setters,
+    CacheScope, Cursor, InputResponses, Meta, Resource, ResourceContents, ResourceTemplate,
+    cache::cacheable, json, setter::setters,
 };
 
 /// The answer to `resources/list`.
@@ -224,3 +224,9 @@ setters! {
         fn with_meta(meta: Meta);
     }
 }
+
+cacheable!(
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ReadResourceResult
+);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CacheScope, Cursor, Icon, JsonObject, Meta, json, setter::setters};
+use crate::{CacheScope, Cursor, Icon, JsonObject, Meta, cache::cacheable, json, setter::setters};
 
 /// Something a model may call, and what it takes and returns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -220,3 +220,5 @@ setters! {
         fn with_meta(meta: Meta);
     }
 }
+
+cacheable!(ListToolsResult);

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{ContentBlock, InputResponses, Meta, TaskMetadata, json, setter::setters};
+use crate::{
+    ContentBlock, InputResponses, Meta, json, setter::setters, task_metadata::TaskMetadata,
+};
 
 /// What `tools/call` takes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -4,9 +4,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::ElicitSchema;
 use crate::{
-    Meta, TaskMetadata,
+    Meta,
     setter::setters,
     tagged::{self, Tagged},
+    task_metadata::TaskMetadata,
 };
 
 /// What `elicitation/create` takes: a form, or a URL to visit.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SamplingMessage;
-use crate::{JsonObject, Meta, TaskMetadata, Tool, json, setter::setters};
+use crate::{JsonObject, Meta, Tool, json, setter::setters, task_metadata::TaskMetadata};
 
 /// What `sampling/createMessage` takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

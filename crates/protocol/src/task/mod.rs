@@ -12,10 +12,9 @@ mod status;
 pub use augmented::Augmented;
 pub use detailed::{DetailedTask, TaskState};
 pub use legacy::{LegacyCreateTaskResult, LegacyListTasksResult, LegacyTask};
-pub use status::{
-    CreateTaskResult, RelatedTask, Task, TaskMetadata, TaskRequestParams, TaskStatus,
-    UpdateTaskRequestParams,
-};
+pub use status::{CreateTaskResult, Task, TaskRequestParams, TaskStatus, UpdateTaskRequestParams};
+
+pub use crate::task_metadata::{RelatedTask, TaskMetadata};
 
 /// The identifier of the tasks extension.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";

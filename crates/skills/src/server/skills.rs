@@ -167,17 +167,14 @@ fn resource(listed: protocol::Resource, content: &Arc<[u8]>) -> Resource {
 
 /// Text where it is text, so that its bytes on the other end are the ones that were digested.
 fn contents(listed: &protocol::Resource, content: &[u8]) -> ResourceContents {
-    match std::str::from_utf8(content) {
-        Ok(text) => {
-            let mut contents = TextResourceContents::new(listed.uri.as_str(), text);
-            contents.mime_type.clone_from(&listed.mime_type);
-            contents.into()
-        }
-        Err(_) => {
-            let blob = BASE64_STANDARD.encode(content);
-            let mut contents = BlobResourceContents::new(listed.uri.as_str(), blob);
-            contents.mime_type.clone_from(&listed.mime_type);
-            contents.into()
-        }
+    if let Ok(text) = std::str::from_utf8(content) {
+        let mut contents = TextResourceContents::new(listed.uri.as_str(), text);
+        contents.mime_type.clone_from(&listed.mime_type);
+        contents.into()
+    } else {
+        let blob = BASE64_STANDARD.encode(content);
+        let mut contents = BlobResourceContents::new(listed.uri.as_str(), blob);
+        contents.mime_type.clone_from(&listed.mime_type);
+        contents.into()
     }
 }

@@ -121,7 +121,8 @@ fn each_difference_is_found() {
         };
         let derived =
             format!("#[derive(Serialize, Deserialize)] #[serde(rename_all = \"{case}\")] {source}");
-        let found = faults(&declared(&derived));
+        let file = syn::parse_file(&derived).expect("Rust");
+        let found = faults(&declared(&file.items));
         assert!(found.contains(expected), "{source}: {found:?}");
     }
 }

@@ -98,35 +98,35 @@ fn argument(argument: &GenericArgument) -> Option<Rust> {
 
 /// Every public type of the crate's wire modules.
 pub(super) fn types() -> Vec<Ours> {
-    let mut found = Vec::new();
+    let mut items = Vec::new();
     read_folder(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        &mut found,
+        &mut items,
     );
+    let found = declared(&items);
     assert!(found.len() > 100, "only {} types were found", found.len());
     found
 }
 
-fn read_folder(folder: &Path, found: &mut Vec<Ours>) {
+fn read_folder(folder: &Path, items: &mut Vec<Item>) {
     for entry in fs::read_dir(folder).expect("the source is at hand") {
         let path = entry.expect("the source is at hand").path();
         let name = path.file_name().expect("an entry has a name");
         if path.is_dir() {
             if !WITHOUT.iter().any(|without| name == *without) {
-                read_folder(&path, found);
+                read_folder(&path, items);
             }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path).expect("source is text");
-            found.extend(declared(&text));
+            items.extend(syn::parse_file(&text).expect("source is Rust").items);
         }
     }
 }
 
-/// The public types that a text declares.
-pub(super) fn declared(source: &str) -> Vec<Ours> {
-    let file = syn::parse_file(source).expect("source is Rust");
-    let mut types: Vec<_> = file.items.iter().filter_map(read_item).collect();
-    for made in file.items.iter().filter_map(made_by) {
+/// The public types among some items.
+pub(super) fn declared(items: &[Item]) -> Vec<Ours> {
+    let mut types: Vec<_> = items.iter().filter_map(read_item).collect();
+    for made in items.iter().filter_map(made_by) {
         for ours in types.iter_mut().filter(|ours| ours.name == made) {
             ours.can_be_made = true;
         }

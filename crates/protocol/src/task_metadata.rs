@@ -1,0 +1,47 @@
+//! What messages of 2025-11-25 say of tasks: that one is wanted, and which one they belong to.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{json, setter::setters};
+
+/// Asks that a request become a task. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TaskMetadata {
+    /// For how many milliseconds the requester would like it kept.
+    #[serde(
+        default,
+        deserialize_with = "json::millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub ttl: Option<u64>,
+}
+
+impl TaskMetadata {
+    /// A task that is kept for as long as the receiver likes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters! {
+    impl TaskMetadata {
+        fn with_ttl(ttl: u64);
+    }
+}
+
+/// Names the task a message belongs to, in `_meta`. Only in 2025-11-25.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RelatedTask {
+    /// The task.
+    pub task_id: String,
+}
+
+impl RelatedTask {
+    /// A task by its id.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { task_id: id.into() }
+    }
+}
