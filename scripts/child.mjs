@@ -16,6 +16,8 @@ const STARTING = 60_000;
 const ENDING = 10_000;
 /** How long the system may take to remove a process after SIGKILL, in milliseconds. */
 const KILLING = 5_000;
+/** How long the last lines of a program that has ended may take to arrive, in milliseconds. */
+const READING = 250;
 /** Milliseconds between two attempts to connect. */
 const PAUSE = 20;
 /** How many of a program's last lines an error quotes. */
@@ -68,21 +70,31 @@ export async function begin(program, words, pattern, { patience = STARTING, ...o
         last.push(line);
         if (last.length > QUOTED) last.shift();
         const found = pattern.exec(line);
-        if (found) accepts(found[0], child).then(() => resolve(found), reject);
+        if (!found) return;
+        // The end of the child is told below, with its last lines.
+        accepts(found[0], child).then(
+          () => resolve(found),
+          (error) => hasEnded(child) || reject(error),
+        );
       });
     }
     child.once("error", (error) => reject(new Error(`\`${program}\` could not be started: ${error.message}`)));
-    // All of its output was read before `close`.
-    child.once("close", (code, signal) => {
+    const endedEarly = (/** @type {number | null} */ code, /** @type {NodeJS.Signals | null} */ signal) => {
       children.delete(child);
       reject(new Error(`\`${program}\` ended early (${signal ?? `exit code ${code}`}); ${said()}`));
-    });
+    };
+    // All of its output was read before `close`, which does not come while a process that it started holds the output.
+    child.once("close", endedEarly);
+    child.once("exit", (code, signal) => setTimeout(endedEarly, READING, code, signal).unref());
   });
   try {
     const found = await within(patience, () => `\`${program}\` to listen (${pattern}); ${said()}`, ready);
     return { child, found };
   } catch (error) {
     await stop(child);
+    // What it started may hold them open.
+    child.stdout?.destroy();
+    child.stderr?.destroy();
     throw error;
   }
 }
@@ -142,17 +154,30 @@ export async function within(ms, what, promise) {
   }
 }
 
-/** A port for a program that cannot choose one: free now, and never given to outgoing connections. */
-export async function reservePort() {
-  const [first, last] = ephemeral();
+/**
+ * A port for a program that cannot choose one: free now, and never given to outgoing connections. Where those may have
+ * every port, it is one that the system chooses, and its user tries again with another on EADDRINUSE.
+ *
+ * @param {number[]} outgoing the first and the last port for outgoing connections
+ */
+export async function reservePort([first, last] = ephemeral()) {
   const below = Math.max(0, first - LOWEST);
   const above = 65_535 - last;
+  if (below + above === 0) return freePort();
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const index = Math.floor(Math.random() * (below + above));
     const port = index < below ? LOWEST + index : last + 1 + index - below;
     if (port <= 65_535 && (await isFree(port))) return port;
   }
   throw new Error(`no free port outside of ${first} to ${last}, where outgoing connections are`);
+}
+
+/** A port that the system chooses, free now. */
+async function freePort() {
+  const probe = createServer();
+  const port = await listen(probe);
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
 }
 
 /** The first and the last port that the system gives to outgoing connections. */
@@ -190,15 +215,18 @@ function addressIn(text) {
 }
 
 /**
- * Waits until the address in a text accepts a connection, for as long as the child runs.
+ * Waits until the address in a text accepts a connection. It is an error that the child has ended: what accepts one
+ * then is another program.
  *
  * @param {string} text
  * @param {ChildProcess} child
  */
 async function accepts(text, child) {
   const address = addressIn(text);
-  while (!(await connects(address))) {
-    if (hasEnded(child)) return;
+  for (;;) {
+    const isOpen = await connects(address);
+    if (hasEnded(child)) throw new Error(`process ${child.pid} (${child.spawnfile}) has ended`);
+    if (isOpen) return;
     await sleep(PAUSE);
   }
 }

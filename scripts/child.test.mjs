@@ -14,6 +14,12 @@ const server = (/** @type {string} */ more = "") =>
   node(`const server = require("net").createServer().listen(0, "127.0.0.1", () =>
     console.log("listening at http://127.0.0.1:" + server.address().port + "/")); ${more}`);
 
+async function listensAt(/** @type {number} */ port) {
+  const listener = createServer().listen(port, "127.0.0.1");
+  await new Promise((resolve, reject) => listener.once("listening", resolve).once("error", reject));
+  listener.close();
+}
+
 test("a program is ready when its address accepts connections", async () => {
   const { child, found } = await begin(...server(), AT);
   assert.match(found[0], /127\.0\.0\.1:\d+/);
@@ -45,6 +51,21 @@ test("a program that ends before it is ready is an error", async () => {
   await assert.rejects(begin("/no/such/program", [], AT), /could not be started/);
 });
 
+test("a program that has ended is not ready, though another holds its output and its address", async () => {
+  const other = createServer();
+  const open = `127.0.0.1:${await listen(other)}`;
+  for (const script of [
+    "echo listening at 127.0.0.1:9; sleep 3 & exit 1",
+    // Said by a process that it leaves behind, when it has ended itself.
+    `(sleep 0.1; echo listening at ${open}; sleep 3) & exit 1`,
+  ]) {
+    const since = performance.now();
+    await assert.rejects(begin("sh", ["-c", script], AT), /ended early \(exit code 1\)[^]*listening at/);
+    assert.ok(performance.now() - since < 2000);
+  }
+  other.close();
+});
+
 test("a program that says nothing is not waited for without end", async () => {
   const silent = begin(...node("setTimeout(() => {}, 60000)"), AT, { patience: 300 });
   await assert.rejects(silent, /waited 0.3 s for .* to listen[^]*it said nothing/);
@@ -71,9 +92,12 @@ test("a reserved port is free, and not one for outgoing connections", async () =
   const [first, last] = outgoing.trim().split(/\s+/).map(Number);
   for (let turn = 0; turn < 20; turn += 1) {
     const port = await reservePort();
-    assert.ok(port >= 10_000 && port <= 65_535 && (port < first || port > last), `${port}`);
-    const listener = createServer().listen(port, "127.0.0.1");
-    await new Promise((resolve) => listener.once("listening", resolve));
-    listener.close();
+    const hasOthers = first > 10_000 || last < 65_535;
+    assert.ok(!hasOthers || (port >= 10_000 && port <= 65_535 && (port < first || port > last)), `${port}`);
+    await listensAt(port);
   }
+});
+
+test("where outgoing connections may have every port, the system chooses one", async () => {
+  await listensAt(await reservePort([1024, 65_535]));
 });
