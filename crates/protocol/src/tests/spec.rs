@@ -21,6 +21,11 @@ pub(crate) fn published() -> impl Iterator<Item = Revision> {
         .filter(|revision| revision.as_str() != "DRAFT")
 }
 
+/// The newest revision that the specification has published.
+fn newest() -> Revision {
+    published().last().expect("a revision is published")
+}
+
 /// A folder with the specification's data: a checkout of its repository, or one folder for each
 /// revision.
 pub(crate) struct Spec {
@@ -52,9 +57,7 @@ impl Spec {
         [folder.to_owned(), folder.join("schema")]
             .into_iter()
             .find(|root| {
-                root.join(Revision::LATEST.as_str())
-                    .join("schema.json")
-                    .is_file()
+                root.join(newest().as_str()).join("schema.json").is_file()
             })
             .map(|root| Self { root })
     }
@@ -66,7 +69,7 @@ impl Spec {
 
     /// Every example of the newest revision: the type it is of, the file, and what is in it.
     pub(crate) fn examples(&self) -> Vec<(String, String, Value)> {
-        let folder = self.root.join(Revision::LATEST.as_str()).join("examples");
+        let folder = self.root.join(newest().as_str()).join("examples");
         let mut examples = Vec::new();
         for kind in entries(&folder) {
             for file in entries(&kind) {
