@@ -56,9 +56,7 @@ impl Spec {
     fn at(folder: &Path) -> Option<Self> {
         [folder.to_owned(), folder.join("schema")]
             .into_iter()
-            .find(|root| {
-                root.join(newest().as_str()).join("schema.json").is_file()
-            })
+            .find(|root| root.join(newest().as_str()).join("schema.json").is_file())
             .map(|root| Self { root })
     }
 
