@@ -97,7 +97,8 @@ async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Erro
     let stop = stop_signal();
     let listener = Listener::bind(serve.listen.clone()).await?;
     let address = listener.local_address();
-    let local = address.filter(|address| address.ip().to_canonical().is_loopback() && !serve.no_page);
+    let local =
+        address.filter(|address| address.ip().to_canonical().is_loopback() && !serve.no_page);
     let Some(local) = local else {
         announce_address(address, None);
         let http = Http::listener(listener).settings(serve.settings());
