@@ -24,7 +24,7 @@ pub(crate) struct HttpNotes {
 impl HttpNotes {
     /// Reads a tool, unless it cannot be called.
     pub(super) fn of(tool: &Tool, revision: Revision) -> Result<Self, ExcludedTool> {
-        let headers = if revision.is_modern() {
+        let headers = if revision.rules().mirrored_headers {
             ParamHeaders::of(&tool.input_schema)
         } else {
             Ok(ParamHeaders::default())

@@ -25,15 +25,18 @@ use crate::{Fault, Reject, client::Peer};
 pub(super) const LEVELS: &str =
     "debug, info, notice, warning, error, critical, alert and emergency";
 
-/// A request that its era does not take.
+/// A request that cannot be served at any revision of its era.
 pub(crate) struct Inadmissible {
     revision: Revision,
     reject: Reject,
 }
 
 impl Inadmissible {
-    fn modern(reject: Reject) -> Self {
-        let revision = Revision::LATEST;
+    fn modern(meta: Option<&RequestMeta<'_>>, reject: Reject) -> Self {
+        let named = meta.and_then(RequestMeta::version);
+        let named = named.and_then(|version| Revision::from_date(&version));
+        let revision = named.filter(|revision| revision.is_modern());
+        let revision = revision.unwrap_or(Revision::LATEST);
         Self { revision, reject }
     }
 
@@ -46,8 +49,8 @@ impl Inadmissible {
 /// Admits a request of this era.
 ///
 /// # Errors
-/// If it cannot be served at any revision. That its method or what it names is not there is told
-/// by the method.
+/// If it cannot be served at any revision. A method or an entry that does not exist is reported by
+/// the method.
 pub(crate) fn admit<'a>(
     shared: &Shared,
     peer: &'a Arc<Peer>,
@@ -61,7 +64,9 @@ pub(crate) fn admit<'a>(
         return Err(Inadmissible { revision, reject });
     }
     let revision = match era {
-        Era::Modern => modern_revision(meta).map_err(Inadmissible::modern)?,
+        Era::Modern => {
+            modern_revision(meta).map_err(|reject| Inadmissible::modern(meta, reject))?
+        }
         Era::Legacy => session_revision(peer, &request.method)?,
     };
     // The rules of who sees what are the author's, and may panic.

@@ -16,13 +16,16 @@ use turnbuckle_transport::{Receive as _, http::sse};
 use super::{
     body::{HttpBody, StreamBody},
     keep_alive::{KeepAlive, append_lines},
-    media, read, reply,
+    media, named_session, read, reply,
     site::Site,
     sse_session::SseSession,
 };
 
 /// Opens the stream.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
+    if let Some(refused) = named_session::check_repeated(parts, None) {
+        return refused;
+    }
     if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
             StatusCode::NOT_ACCEPTABLE,
@@ -63,6 +66,9 @@ pub(super) async fn receive<B>(site: &Arc<Site>, parts: &Parts, body: B) -> Resp
 where
     B: Body<Data = Bytes> + Send + 'static,
 {
+    if let Some(refused) = named_session::check_repeated(parts, None) {
+        return refused;
+    }
     if let Some(refused) = media::check_content(&parts.headers) {
         return refused;
     }

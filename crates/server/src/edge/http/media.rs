@@ -28,8 +28,12 @@ pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
 
 /// A refusal unless the body is plain JSON.
 pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
-    let encoding = headers.get(header::CONTENT_ENCODING);
-    if encoding.is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity")) {
+    let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if !headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .all(is_identity)
+    {
         let mut response = reply::refuse(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "the body must not be compressed: leave out `Content-Encoding`",

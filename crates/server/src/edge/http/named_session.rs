@@ -13,7 +13,8 @@ use super::{body::HttpBody, mirror, reply, session::HttpSession, site::Site};
 /// The session that a request names: `None` if it names none.
 ///
 /// # Errors
-/// 404 for a session that is not, or not the caller's; 400 for a version it does not speak.
+/// 404 if there is no such session, or it belongs to another caller; 400 for a version that it does
+/// not speak.
 #[expect(
     clippy::result_large_err,
     reason = "a refusal is rare, and goes out at once"
@@ -37,8 +38,7 @@ pub(super) fn find(
     };
     // transports: an invalid or unsupported version MUST get 400.
     if let Some(version) = parts.headers.get(PROTOCOL_VERSION) {
-        let revision = version.to_str().ok().and_then(Revision::from_date);
-        if revision.is_none_or(Revision::is_modern) {
+        if named_revision(parts).is_none_or(Revision::is_modern) {
             let version = String::from_utf8_lossy(version.as_bytes());
             return Err(reply::refuse(
                 StatusCode::BAD_REQUEST,
@@ -50,9 +50,18 @@ pub(super) fn find(
 }
 
 /// The revision that a request names, if that revision has no `GET` and `DELETE`.
-pub(super) fn without_sessions(parts: &Parts) -> Option<Revision> {
-    let version = parts.headers.get(PROTOCOL_VERSION)?.to_str().ok()?;
-    Revision::from_date(version).filter(|revision| !revision.rules().standing_streams)
+pub(super) fn without_streams(parts: &Parts) -> Option<Revision> {
+    named_revision(parts).filter(|revision| !revision.rules().standing_streams)
+}
+
+/// The revision that a request names, if it is a modern one.
+pub(super) fn modern_revision(parts: &Parts) -> Option<Revision> {
+    named_revision(parts).filter(|revision| revision.is_modern())
+}
+
+fn named_revision(parts: &Parts) -> Option<Revision> {
+    let version = parts.headers.get(PROTOCOL_VERSION)?;
+    version.to_str().ok().and_then(Revision::from_date)
 }
 
 /// A refusal of a request that says the same thing twice.

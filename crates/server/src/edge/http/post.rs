@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::{Response, StatusCode, request::Parts};
 use http_body::Body;
 use turnbuckle_protocol::{
-    ErrorObject,
-    envelope::{self, Frame, Malformed, Message, Raw, Request},
+    ErrorObject, Revision,
+    envelope::{self, Frame, Message, Raw, Request},
     error::code,
     http::header::{PROTOCOL_VERSION, SESSION_ID},
 };
@@ -16,7 +16,7 @@ use turnbuckle_session::{Era, era};
 use super::{
     batch, body::HttpBody, media, modern, named_session, read, reply, session_post, site::Site,
 };
-use crate::engine::admission;
+use crate::{edge::batch as edge_batch, engine::admission};
 
 /// Bytes of an `initialize`. What the client says of itself is kept for as long as the session
 /// lasts, so ten thousand sessions must not be able to keep ten thousand large messages.
@@ -48,7 +48,13 @@ where
     let message = match envelope::parse(&body) {
         Ok(Frame::One(message)) => message,
         Ok(Frame::Batch(_)) => return batch::unknown(),
-        Err(malformed) => return garbled(&malformed),
+        Err(malformed) => {
+            let session = named_session::find(site, parts).ok().flatten();
+            let unreadable = session.map_or(Revision::LATEST.rules().unreadable_id, |session| {
+                edge_batch::unreadable(&session.peer)
+            });
+            return reply::malformed(&malformed, unreadable);
+        }
     };
     let id = match &message {
         Message::Request(request) => Some(&request.id),
@@ -69,7 +75,7 @@ where
 /// Takes a notification or a response.
 fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<HttpBody> {
     if let Message::Notification(notice) = message
-        && named_session::without_sessions(parts).is_some()
+        && named_session::modern_revision(parts).is_some()
     {
         // streamable-http: the core defines no notification here; an extension may.
         let (extensions, caller) = (&site.shared.extensions, site.caller(parts));
@@ -86,28 +92,24 @@ fn accept(site: &Arc<Site>, parts: &Parts, message: &Message<'_>) -> Response<Ht
     }
 }
 
-fn garbled(malformed: &Malformed<'_>) -> Response<HttpBody> {
-    let code = malformed.kind.code().unwrap_or(code::INVALID_REQUEST);
-    let error = ErrorObject::new(code, malformed.message.as_str());
-    reply::error(StatusCode::BAD_REQUEST, malformed.id.as_ref(), &error)
-}
-
 fn initialize(
     site: &Arc<Site>,
     parts: &Parts,
     request: &Request<'_>,
     length: usize,
 ) -> Response<HttpBody> {
-    // A legacy client puts its version elsewhere: who says 2026-07-28 twice means a method that
-    // is not there, and an unknown method MUST be a 404.
-    if named_session::without_sessions(parts).is_some() && admission::names_version(request) {
-        let message = "2026-07-28 has no `initialize`: send the request itself";
+    // A legacy client puts its version elsewhere. A request that names a modern revision in its
+    // header and in `_meta` means a method that is not there, and an unknown method MUST be a 404.
+    if let Some(revision) = named_session::modern_revision(parts)
+        && admission::names_version(request)
+    {
+        let message = format!("{revision} has no `initialize`: send the request itself");
         let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
         return reply::error(StatusCode::NOT_FOUND, Some(&request.id), &error);
     }
     if length > MAX_INITIALIZE_BYTES {
         let error = ErrorObject::invalid_request(format!(
-            "an `initialize` may have {MAX_INITIALIZE_BYTES} bytes: leave out what is not needed"
+            "an `initialize` may have at most {MAX_INITIALIZE_BYTES} bytes"
         ));
         return reply::error(StatusCode::PAYLOAD_TOO_LARGE, Some(&request.id), &error);
     }

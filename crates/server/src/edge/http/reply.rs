@@ -3,7 +3,8 @@
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use turnbuckle_protocol::{
     ErrorObject, IdRef,
-    envelope::{self, UnreadableId},
+    envelope::{self, Malformed, UnreadableId},
+    error::code,
 };
 
 use super::body::HttpBody;
@@ -52,9 +53,24 @@ pub(super) fn error(
     id: Option<&IdRef<'_>>,
     error: &ErrorObject,
 ) -> Response<HttpBody> {
+    written(status, id.ok_or(UnreadableId::Omitted), error)
+}
+
+/// A refusal of a body that cannot be read as a message.
+pub(super) fn malformed(malformed: &Malformed<'_>, unreadable: UnreadableId) -> Response<HttpBody> {
+    let code = malformed.kind.code().unwrap_or(code::INVALID_REQUEST);
+    let error = ErrorObject::new(code, malformed.message.as_str());
+    let id = malformed.id.as_ref().ok_or(unreadable);
+    written(StatusCode::BAD_REQUEST, id, &error)
+}
+
+fn written(
+    status: StatusCode,
+    id: Result<&IdRef<'_>, UnreadableId>,
+    error: &ErrorObject,
+) -> Response<HttpBody> {
     let mut message = Vec::new();
-    envelope::write_error(&mut message, id.ok_or(UnreadableId::Omitted), error)
-        .expect("an error object is plain JSON");
+    envelope::write_error(&mut message, id, error).expect("an error object is plain JSON");
     json(status, message)
 }
 

@@ -11,13 +11,13 @@ use super::{
 
 /// Opens the standing stream, or resumes one that broke.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
-    if let Some(revision) = named_session::without_sessions(parts) {
+    if let Some(refused) = named_session::check_repeated(parts, None) {
+        return refused;
+    }
+    if let Some(revision) = named_session::without_streams(parts) {
         // streamable-http: GET and DELETE are gone from 2026-07-28.
         let problem = format!("{revision} has no GET: send `subscriptions/listen`");
         return reply::not_allowed("POST", &problem);
-    }
-    if let Some(refused) = named_session::check_repeated(parts, None) {
-        return refused;
     }
     if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
@@ -51,11 +51,11 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
 
 /// Ends a session.
 pub(super) fn end(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
-    if let Some(revision) = named_session::without_sessions(parts) {
-        return reply::not_allowed("POST", &format!("{revision} has no sessions to end"));
-    }
     if let Some(refused) = named_session::check_repeated(parts, None) {
         return refused;
+    }
+    if let Some(revision) = named_session::without_streams(parts) {
+        return reply::not_allowed("POST", &format!("{revision} has no sessions to end"));
     }
     match named_session::find(site, parts) {
         Ok(Some(session)) => {

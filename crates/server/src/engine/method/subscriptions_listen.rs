@@ -36,7 +36,9 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     let id = incoming.id.clone().into_owned();
     let runner = shared.task_runner();
     let tasks = accepted.task_ids.as_deref().zip(runner);
-    let tasks = tasks.map(|(tasks, runner)| runner.listen(incoming.caller(), id.clone(), tasks));
+    let tasks = tasks.map(|(tasks, runner)| {
+        runner.listen(incoming.caller(), id.clone(), incoming.revision, tasks)
+    });
     let hub = shared.context.changes.hub();
     let subscription = Subscription::new(hub, id, accepted, incoming.peer.ended())
         .map_err(|too_many| Reject::invalid_params(too_many.to_string()))?;

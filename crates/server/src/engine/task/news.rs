@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use turnbuckle_protocol::{Id, envelope};
+use turnbuckle_protocol::{Id, Revision, envelope};
 use turnbuckle_store::task::{TaskKey, TaskRecord};
 
 use super::{RunningTasks, running_tasks, wire};
@@ -39,6 +39,7 @@ pub(crate) fn listened(wish: &[String]) -> Vec<String> {
 pub(super) struct Watching {
     tasks: Arc<RunningTasks>,
     subscription: Id,
+    revision: Revision,
     watched: Vec<Watch>,
 }
 
@@ -54,6 +55,7 @@ impl Watching {
         tasks: Arc<RunningTasks>,
         caller: &Caller,
         subscription: Id,
+        revision: Revision,
         ids: &[String],
     ) -> Self {
         let owner = running_tasks::owner(caller);
@@ -68,6 +70,7 @@ impl Watching {
         Self {
             tasks,
             subscription,
+            revision,
             watched,
         }
     }
@@ -78,12 +81,13 @@ impl TaskNews for Watching {
         let Self {
             tasks,
             subscription,
+            revision,
             watched,
         } = self;
         watched.retain_mut(|watch| {
             while let Poll::Ready(found) = watch.next.as_mut().poll(context) {
                 let Some(record) = found else { return false };
-                if let Some(message) = message(&record, subscription) {
+                if let Some(message) = message(&record, subscription, *revision) {
                     take(&message);
                 }
                 if record.is_over() {
@@ -116,8 +120,8 @@ fn next(
     })
 }
 
-fn message(record: &TaskRecord, subscription: &Id) -> Option<Vec<u8>> {
-    let mut task = wire::detailed(record);
+fn message(record: &TaskRecord, subscription: &Id, revision: Revision) -> Option<Vec<u8>> {
+    let mut task = wire::detailed(record, revision);
     task.meta = None;
     let params = Tagged::new(task, subscription);
     let mut message = Vec::new();

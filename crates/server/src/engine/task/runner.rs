@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use futures_core::future::BoxFuture;
-use turnbuckle_protocol::{CallToolResult, Id};
+use turnbuckle_protocol::{CallToolResult, Id, Revision};
 use turnbuckle_store::task::Tasks;
 
 use super::{TaskMode, TaskSettings};
@@ -40,6 +40,7 @@ pub(crate) trait TaskRunner: Send + Sync {
         self: Arc<Self>,
         caller: &Caller,
         subscription: Id,
+        revision: Revision,
         tasks: &[String],
     ) -> Box<dyn TaskNews>;
 

@@ -11,7 +11,7 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use futures_core::future::BoxFuture;
 use tokio::sync::Notify;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_protocol::{Id, JsonObject, ServerTasksCapability, error::code};
+use turnbuckle_protocol::{Id, JsonObject, Revision, ServerTasksCapability, error::code};
 use turnbuckle_store::task::{
     Changed, MemoryTasks, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
 };
@@ -219,9 +219,10 @@ impl TaskRunner for RunningTasks {
         self: Arc<Self>,
         caller: &Caller,
         subscription: Id,
+        revision: Revision,
         tasks: &[String],
     ) -> Box<dyn TaskNews> {
-        Box::new(Watching::new(self, caller, subscription, tasks))
+        Box::new(Watching::new(self, caller, subscription, revision, tasks))
     }
 
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {

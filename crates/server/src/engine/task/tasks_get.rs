@@ -25,7 +25,7 @@ pub(super) fn serve(
         if !revision.is_modern() {
             return Ok(SeenTask::Legacy(super::legacy(&record)));
         }
-        let mut detailed = super::detailed(&record);
+        let mut detailed = super::detailed(&record, revision);
         detailed.meta = Some(Meta::new().with_server_info(&responder.info));
         Ok(SeenTask::Modern(Complete(detailed)))
     }))

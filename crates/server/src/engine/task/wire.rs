@@ -18,6 +18,7 @@ pub(super) fn created(
 ) -> Result<(), serde_json::Error> {
     let mut task = record.task.summary();
     if revision.is_modern() {
+        task.lower(revision);
         task.meta = Some(Meta::new().with_server_info(&responder.info));
         return serde_json::to_writer(out, &CallToolOutcome::Task(task));
     }
@@ -25,14 +26,14 @@ pub(super) fn created(
 }
 
 /// The task with its questions or its result, for modern clients.
-pub(crate) fn detailed(record: &TaskRecord) -> DetailedTask {
+pub(crate) fn detailed(record: &TaskRecord, revision: Revision) -> DetailedTask {
     let mut task = record.task.clone();
     if let TaskState::Completed(result) = &task.state
         && let Some(typed) = typed(result)
     {
         task.state = TaskState::Completed(typed);
     }
-    task.lower(Revision::LATEST);
+    task.lower(revision);
     task
 }
 

@@ -138,7 +138,8 @@ async fn batches_are_bounded_and_must_be_whole() {
         ("[{]".to_owned(), -32700),
         ("[1".to_owned(), -32700),
         (format!("[{}1]", "1,".repeat(1024)), -32600),
-        (format!("[{}", "1,".repeat(3_000_000)), -32600),
+        // Too long as well, but it is not even JSON, as on a line.
+        (format!("[{}", "1,".repeat(3_000_000)), -32700),
     ] {
         let answer = session.ask(Ask::post("").body(body)).await;
         assert_eq!((answer.status(), answer.code()), (400, code));

@@ -108,6 +108,41 @@ async fn a_repeated_header_is_refused_in_a_session_too() {
     assert_eq!(session.post(call(7, "now")).await.status(), 200);
 }
 
+#[tokio::test]
+async fn a_repeated_header_is_refused_at_the_places_of_http_sse_too() {
+    let site = Site::start().await;
+    let open = Ask::new("GET", "/sse").with("accept", "text/event-stream");
+    let post = Ask::post(call(7, "now")).at("/messages?session=1");
+    for ask in [open, post] {
+        let ask = ask.with("mcp-method", "a").also("mcp-method", "b");
+        let answer = site.ask(ask.clone()).await;
+        assert_eq!((answer.status(), answer.code()), MISMATCH, "{ask:?}");
+    }
+}
+
+// An error to a message whose id cannot be read has the form that the session's revision knows.
+#[tokio::test]
+async fn an_unreadable_message_is_answered_in_the_form_of_its_session() {
+    let site = Site::start().await;
+    for (revision, has_id) in [
+        (Revision::V2025_03_26, true),
+        (Revision::V2025_06_18, true),
+        (Revision::V2025_11_25, false),
+    ] {
+        let session = Session::open(&site, revision).await;
+        let answer = session.ask(Ask::post("").body("{")).await;
+        assert_eq!(
+            (answer.status(), answer.code()),
+            (400, -32700),
+            "{revision}"
+        );
+        let answer = answer.json();
+        assert_eq!(answer.get("id").is_some(), has_id, "{revision}");
+    }
+    let answer = site.ask(Ask::post("").body("{")).await.json();
+    assert_eq!(answer.get("id"), None);
+}
+
 // basic: a request that lacks a field is told which.
 #[tokio::test]
 async fn only_what_is_missing_is_named() {
@@ -145,6 +180,10 @@ async fn a_compressed_body_is_an_unsupported_type() {
         assert_eq!(answer.status(), 415, "{encoding}");
         assert_eq!(answer.head.get("accept-encoding"), Some("identity"));
     }
+    let twice = call()
+        .with("content-encoding", "identity")
+        .also("content-encoding", "gzip");
+    assert_eq!(site.ask(twice).await.status(), 415);
     let plain = call().with("content-encoding", "Identity");
     assert_eq!(verdict(&site, plain).await, FINE);
     let posted = Ask::post(request(1, "ping", json!({})))
