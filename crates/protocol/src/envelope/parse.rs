@@ -150,7 +150,7 @@ impl<'a> Draft<'a> {
         };
         let refuse = |message: &str| Err(Malformed::new(kind, id.clone(), message));
         if let Some(name) = self.duplicate {
-            return refuse(&format!("member `{name}` stands twice"));
+            return refuse(&format!("duplicate member `{name}`"));
         }
         if self
             .version
@@ -178,7 +178,7 @@ impl<'a> Draft<'a> {
             }
             Some(Params::TooMany) => return bad_params(id, "`params` has too many members".into()),
             Some(Params::Duplicate(name)) => {
-                return bad_params(id, format!("member `{name}` of `params` stands twice"));
+                return bad_params(id, format!("duplicate member `{name}` in `params`"));
             }
         };
         Ok(match id {
@@ -191,7 +191,7 @@ impl<'a> Draft<'a> {
         let refuse =
             |message: &str| Err(Malformed::new(MalformedKind::NoAnswer, id.clone(), message));
         if let Some(name) = self.duplicate {
-            return refuse(&format!("member `{name}` of a response stands twice"));
+            return refuse(&format!("duplicate member `{name}` in a response"));
         }
         if self
             .version

@@ -153,6 +153,9 @@ impl Tool {
     }
 
     /// Only callers for whom this holds see the tool; to others it does not exist.
+    ///
+    /// Capabilities are those of the whole server: a caller that sees no tool is still told that
+    /// the server has some.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self

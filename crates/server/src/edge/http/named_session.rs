@@ -37,14 +37,14 @@ pub(super) fn find(
         ));
     };
     // transports: an invalid or unsupported version MUST get 400.
-    if let Some(version) = parts.headers.get(PROTOCOL_VERSION) {
-        if named_revision(parts).is_none_or(Revision::is_modern) {
-            let version = String::from_utf8_lossy(version.as_bytes());
-            return Err(reply::refuse(
-                StatusCode::BAD_REQUEST,
-                &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
-            ));
-        }
+    if let Some(version) = parts.headers.get(PROTOCOL_VERSION)
+        && named_revision(parts).is_none_or(Revision::is_modern)
+    {
+        let version = String::from_utf8_lossy(version.as_bytes());
+        return Err(reply::refuse(
+            StatusCode::BAD_REQUEST,
+            &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
+        ));
     }
     Ok(Some(session))
 }
