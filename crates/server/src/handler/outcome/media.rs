@@ -9,7 +9,7 @@ use turnbuckle_protocol::{AudioContent, ContentBlock, ImageContent};
 /// use turnbuckle_server::Image;
 ///
 /// async fn plot() -> Image {
-///     Image::new("image/png", include_bytes!("../../tests/data/dot.png"))
+///     Image::new("image/png", include_bytes!("../../../tests/data/dot.png"))
 /// }
 /// ```
 #[derive(Clone, Debug)]
