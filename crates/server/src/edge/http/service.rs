@@ -26,7 +26,7 @@ use crate::engine::Shared;
 
 /// A server that speaks HTTP: a tower service.
 ///
-/// Who calls is [`Caller::local`] unless a layer in front put a [`Caller`] into the request's
+/// Who calls is [`Caller::local`](crate::Caller::local) unless a layer in front put a [`Caller`](crate::Caller) into the request's
 /// extensions, or [`HttpService::protect`] says who it is.
 #[derive(Clone)]
 pub struct HttpService(Arc<Site>);
