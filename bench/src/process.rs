@@ -98,7 +98,7 @@ impl Running {
             }
             sleep(Duration::from_millis(20)).await;
         }
-        // Whoever accepted the connection has to be the server.
+        // The program that accepted the connection must be the server.
         if let Some(status) = running.child.try_wait()? {
             return Err(format!("{command:?} ended with {status}").into());
         }

@@ -14,7 +14,7 @@ use super::{AuthError, Dpop, Problem, Scopes, Step};
 /// Why tokens are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// There are none, or they were refused.
+    /// There are no tokens, or they were refused.
     Refused,
     /// They were renewed, and refused all the same.
     RenewedInVain,

@@ -51,7 +51,7 @@ const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: 
 const WORDS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 
 /**
- * The value of a JSON text. `isGuess` where it may well be none, and where it breaks is no news.
+ * The value of a JSON text. With `isGuess` the text may not be JSON, and where it breaks is not reported.
  *
  * @param {string} text
  * @param {boolean} isGuess
@@ -121,7 +121,7 @@ export function number(text) {
 }
 
 /**
- * The number in a text box, or undefined when it is none.
+ * The number in a text box, or undefined when the text is not a number.
  *
  * @param {string} text
  */

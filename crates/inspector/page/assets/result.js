@@ -140,7 +140,7 @@ function check({ outputCheck }) {
 }
 
 /**
- * One block of content; what is none is shown as it came.
+ * One block of content. A value that is not a content block is shown as it came.
  *
  * @param {unknown} block
  */

@@ -31,7 +31,7 @@ export function validate(value, schema) {
   try {
     check(value, schema, { root: schema, path: "", problems, depth: 0 });
   } catch {
-    // A schema that is none has no rules; the binary says so.
+    // An invalid schema has no rules; the binary reports it.
   }
   return problems;
 }
