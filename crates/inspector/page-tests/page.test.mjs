@@ -340,12 +340,18 @@ await claim("prompts complete while one types; templates give an address", () =>
 
 await claim("the keyboard alone calls a tool", () =>
   on({}, async (page) => {
+    // The key leads to the filter of a list, so the list is waited for, as a person would.
+    const drop = page.getByRole("option", { name: "drop_table" });
+    await drop.waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("drop");
+    await page.getByRole("option", { name: "echo" }).first().waitFor({ state: "detached" });
+    await drop.waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "drop_table" }).waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.type("echo");
+    await page.locator("dialog.palette").getByRole("option", { name: "echo" }).first().waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "echo" }).waitFor();
     await page.locator(".callform h1").click();
