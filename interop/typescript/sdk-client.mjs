@@ -7,7 +7,7 @@ import { EventSource } from "eventsource";
 
 import { elicited, rooted, sampled } from "./answers.mjs";
 import { demo } from "./demo.mjs";
-import { brokenStreams, notified, transportOf, until } from "./over-http.mjs";
+import { brokenStreams, notified, reportsOf, transportOf, until } from "./over-http.mjs";
 import { relay } from "./relay.mjs";
 import { check, holds, same } from "./report.mjs";
 
@@ -93,6 +93,7 @@ const peer = {
   notFound: -32002,
   call: (name, given, options) => client.callTool({ name, arguments: given }, types.CallToolResultSchema, options),
   strays: () => strays,
+  reports: reportsOf(transport),
   onToolsChanged: (listener) => client.setNotificationHandler(types.ToolListChangedNotificationSchema, listener),
   onUpdated: async (uri, listener) => {
     const handler = ({ params }) => listener(params.uri);

@@ -5,7 +5,7 @@
 
 import { elicited, rooted, sampled } from "./answers.mjs";
 import { demo } from "./demo.mjs";
-import { brokenStreams, notified, transportOf, until } from "./over-http.mjs";
+import { brokenStreams, notified, reportsOf, transportOf, until } from "./over-http.mjs";
 import { relay } from "./relay.mjs";
 import { check, same } from "./report.mjs";
 
@@ -50,6 +50,7 @@ const peer = {
   notFound: -32602,
   call: (name, given, options, _meta) => client.callTool({ name, arguments: given, _meta }, options),
   strays: () => strays,
+  reports: reportsOf(transport),
   onToolsChanged: async (listener) => {
     client.setNotificationHandler("notifications/tools/list_changed", listener);
     if (mode !== "legacy") await client.listen({ toolsListChanged: true });
