@@ -1,6 +1,6 @@
 //! The two questions that open a connection, and their answers as events of the search.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 use serde_json::{Value, value::RawValue};
@@ -55,7 +55,7 @@ impl ServerAnswers {
         self.asked_at = Some(version);
     }
 
-    /// What an answer means to the search.
+    /// What an answer that took so long means to the search.
     ///
     /// # Errors
     /// If nothing else needs to be tried.
@@ -64,10 +64,11 @@ impl ServerAnswers {
         link: &Link,
         asked: Asked,
         answer: Result<Box<RawValue>, CallError>,
+        took: Duration,
     ) -> Result<Event, ConnectError> {
         match (asked, answer) {
             (Asked::Discover, Ok(result)) => Ok(self.discovered(&result)),
-            (Asked::Initialize, Ok(result)) => Ok(self.initialized(&result)),
+            (Asked::Initialize, Ok(result)) => Ok(self.initialized(&result, took)),
             (_, Err(CallError::Rejected { error, .. })) => Ok(self.rejected(link, asked, *error)),
             (_, Err(error)) => failed(link, asked, error),
         }
@@ -96,13 +97,13 @@ impl ServerAnswers {
         Event::Discovered { versions }
     }
 
-    fn initialized(&mut self, result: &RawValue) -> Event {
+    fn initialized(&mut self, result: &RawValue, took: Duration) -> Event {
         let Ok(initialized) = serde_json::from_str::<Initialized>(result.get()) else {
             return Event::Garbage;
         };
         let version = initialized.protocol_version.clone();
         self.initialized = Some(initialized);
-        Event::Initialized { version }
+        Event::Initialized { version, took }
     }
 
     /// Who the server is, now that it is settled what it speaks.

@@ -36,6 +36,15 @@ impl Route {
         }
     }
 
+    /// Whether the server can be reached a second time while the first connection is open.
+    pub(super) fn can_open_second(&self) -> bool {
+        match self {
+            Self::Dial(dial) => dial.can_open_second(),
+            #[cfg(feature = "http")]
+            Self::Http { .. } => false,
+        }
+    }
+
     #[cfg_attr(
         not(feature = "http"),
         expect(clippy::unnecessary_wraps, reason = "a URL may be none")

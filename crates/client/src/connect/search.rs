@@ -8,6 +8,7 @@ use std::{
     time::Instant,
 };
 
+use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Verdict,
     probe::{self, Action, Asked, Event, Failure, Probe, Reason},
@@ -34,6 +35,10 @@ struct RunningSearch<'a> {
     profile: Arc<Profile>,
     probe: Probe,
     opened: Opened,
+    /// The same server once more, while both are asked.
+    second: Option<Opened>,
+    /// When `initialize` was sent, or the server started for it.
+    initialize_since: Instant,
     heard: ServerAnswers,
     /// Answers that may still come. The late one to the first question is worth having.
     discover: Option<PendingAnswer>,
@@ -69,13 +74,18 @@ impl Search {
         if route.is_http() {
             settings = settings.with_second_way();
         }
+        if route.can_open_second() {
+            settings = settings.with_second_connection();
+        }
         let running = RunningSearch {
             route,
             server,
             naming,
             profile: self.profile.clone(),
             probe: Probe::new(settings),
+            initialize_since: opened.link.pending.now(),
             opened,
+            second: None,
             heard: ServerAnswers::default(),
             discover: None,
             initialize: None,
@@ -95,12 +105,34 @@ impl RunningSearch<'_> {
             match self.probe.on(event) {
                 None => {}
                 Some(Action::SendDiscover { version, within }) => {
+                    self.end_second();
                     self.heard.asked_at(version);
                     self.discover = Some(handshake::discover(&self.opened.link, version));
                     until = self.opened.link.pending.now() + within;
                 }
                 Some(Action::SendInitialize { version, within }) => {
+                    self.end_second();
+                    self.initialize_since = self.opened.link.pending.now();
                     self.initialize = Some(handshake::initialize(&self.opened.link, version));
+                    until = self.opened.link.pending.now() + within;
+                }
+                Some(Action::OpenSecond { version, within }) => {
+                    until = self.opened.link.pending.now() + within;
+                    if !self.open_second(version).await {
+                        event = Event::SecondClosed;
+                        continue;
+                    }
+                }
+                Some(Action::KeepSecond { within }) => {
+                    self.discover = None;
+                    self.keep_second();
+                    until = self.opened.link.pending.now() + within;
+                }
+                Some(Action::AwaitDiscover { within }) => {
+                    self.end_second();
+                    until = self.opened.link.pending.now() + within;
+                }
+                Some(Action::Confirm { within }) => {
                     until = self.opened.link.pending.now() + within;
                 }
                 Some(Action::Reopen) => {
@@ -118,12 +150,15 @@ impl RunningSearch<'_> {
     async fn next_event(&mut self, until: Instant) -> Result<Event, ConnectError> {
         let Self {
             opened,
+            second,
+            initialize_since,
             heard,
             discover,
             initialize,
             ..
         } = self;
         let link = opened.link.clone();
+        let has_second = second.is_some();
         let mut stray = pin!(link.pending.stray());
         let mut timeout = pin!(link.pending.sleep_until(until));
         poll_fn(|context| {
@@ -134,7 +169,14 @@ impl RunningSearch<'_> {
                 (Asked::Initialize, &mut *initialize),
             ] {
                 if let Poll::Ready(answer) = poll_answer(answer, context) {
-                    return Poll::Ready(heard.event(&link, asked, answer));
+                    let took = link.pending.now().duration_since(*initialize_since);
+                    let event = heard.event(&link, asked, answer, took);
+                    return Poll::Ready(event.map(|event| match event {
+                        Event::Closed if has_second && asked == Asked::Initialize => {
+                            Event::SecondClosed
+                        }
+                        event => event,
+                    }));
                 }
             }
             if stray.as_mut().poll(context).is_ready() {
@@ -145,8 +187,39 @@ impl RunningSearch<'_> {
         .await
     }
 
+    /// Opens a second connection and sends `initialize` there. False if that cannot be done.
+    async fn open_second(&mut self, version: Revision) -> bool {
+        self.initialize_since = self.opened.link.pending.now();
+        match self.route.open(&self.server, &self.profile).await {
+            Ok(second) => {
+                self.initialize = Some(handshake::initialize(&second.link, version));
+                self.second = Some(second);
+                true
+            }
+            Err(error) => {
+                let server = &*self.server;
+                tracing::debug!(server, %error, "could not be started a second time");
+                false
+            }
+        }
+    }
+
+    /// Ends the second connection, if there is one.
+    fn end_second(&mut self) {
+        if self.second.take().is_some() {
+            self.initialize = None;
+        }
+    }
+
+    /// Goes on with the second connection, and ends the first.
+    fn keep_second(&mut self) {
+        if let Some(second) = self.second.take() {
+            self.opened = second;
+        }
+    }
+
     async fn reopen(&mut self) -> Event {
-        (self.discover, self.initialize) = (None, None);
+        (self.discover, self.initialize, self.second) = (None, None, None);
         self.heard = ServerAnswers::default();
         let Self {
             route,
@@ -173,6 +246,10 @@ impl RunningSearch<'_> {
         )
     )]
     async fn settle(mut self, verdict: Verdict) -> Connection {
+        if !verdict.revision.is_modern() {
+            self.keep_second();
+        }
+        self.second = None;
         let heard = std::mem::take(&mut self.heard);
         let mut peer = heard.into_peer(&self.server, verdict.revision);
         if self.naming == Naming::Its {

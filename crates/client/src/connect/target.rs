@@ -37,6 +37,13 @@ pub trait Dial: Send {
     /// What to call the server in messages.
     fn label(&self) -> String;
 
+    /// Whether a second way may be opened while the first is in use, as a program may be started
+    /// twice. Then a server that is silent when it is probed is tried with a handshake on a second
+    /// one, and the one that answers first is kept.
+    fn can_open_second(&self) -> bool {
+        false
+    }
+
     /// What tells this server from others, if a new connection leads to the same one. What it was
     /// found to speak is remembered under this key.
     fn key(&self) -> Option<String> {
@@ -162,6 +169,10 @@ impl Dial for Command {
 
     fn label(&self) -> String {
         self.program().to_string_lossy().into_owned()
+    }
+
+    fn can_open_second(&self) -> bool {
+        true
     }
 
     fn key(&self) -> Option<String> {

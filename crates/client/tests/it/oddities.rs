@@ -140,17 +140,18 @@ async fn a_server_that_exits_on_the_probe_is_started_again_without_one() {
 }
 
 #[tokio::test]
-async fn a_server_that_ignores_what_it_does_not_know_gets_its_handshake_on_the_same_connection() {
+async fn a_server_that_ignores_what_it_does_not_know_gets_its_handshake_in_a_second_process() {
     let client = client().probe_timeout(Duration::from_millis(400));
     let command = server("while True: served(hear())");
-    assert_eq!(visit(&client, command, NEWEST_LEGACY).await, PROBED);
+    assert_eq!(visit(&client, command, NEWEST_LEGACY).await, UNPROBED);
 }
 
 #[tokio::test]
-async fn a_server_that_is_wedged_by_the_probe_is_started_again() {
+async fn a_server_that_is_wedged_by_the_probe_costs_no_handshake_timeout() {
     let client = client()
         .probe_timeout(Duration::from_millis(300))
-        .handshake_timeout(Duration::from_secs(3));
+        // Longer than the test may run: nothing waits for it.
+        .handshake_timeout(Duration::from_hours(1));
     let command = server("while True:\n  if not served(hear()): time.sleep(1000)");
     // `initialized` wedges it as well, so nothing more is asked of it.
     let connection = client.connect(command).await.unwrap();
@@ -205,7 +206,60 @@ while True:
 "#,
     );
     let heard = visit(&client, command, Revision::LATEST).await;
-    assert_eq!(heard, ["server/discover", "initialize", "tools/call"]);
+    assert_eq!(heard, ["server/discover", "tools/call"]);
+}
+
+/// A server of both eras whose first process is slow to answer, while the second is not slower than
+/// that. A session must not be what comes of it.
+#[tokio::test]
+async fn a_slow_server_of_both_eras_is_not_taken_for_a_legacy_one() {
+    let client = client().probe_timeout(Duration::from_millis(300));
+    let command = server(
+        r#"
+time.sleep(1.5)
+while True:
+    asked = hear()
+    if asked["method"] == "server/discover": discovered(asked)
+    else: served(asked)
+"#,
+    );
+    let heard = visit(&client, command.clone(), Revision::LATEST).await;
+    assert_eq!(heard, ["server/discover", "tools/call"]);
+}
+
+/// The machine stops the first process until the second has answered: what is given to the first is
+/// twice the time of the second.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_stood_still_for_a_while_is_still_modern() {
+    let client = client().probe_timeout(Duration::from_millis(200));
+    let folder = std::env::temp_dir().join(format!("turnbuckle-still-{}", std::process::id()));
+    let _ = std::fs::remove_file(&folder);
+    let command = server(&format!(
+        r#"
+first = not os.path.exists({folder:?})
+open({folder:?}, "a").close()
+if first:
+    log("first")
+    # Until the second process has answered, and a moment longer.
+    while os.path.getsize({folder:?}) == 0: time.sleep(0.01)
+else:
+    time.sleep(1)
+while True:
+    asked = hear()
+    if asked["method"] == "server/discover": discovered(asked)
+    else:
+        served(asked)
+        if not first:
+            with open({folder:?}, "a") as file: file.write("answered")
+"#
+    ));
+    let connection = client.connect(command).await.unwrap();
+    let revision = connection.server().revision();
+    let ending = connection.close().await;
+    let _ = std::fs::remove_file(&folder);
+    assert_eq!(revision, Revision::LATEST);
+    assert_eq!(ending.stderr[0], "first");
 }
 
 #[tokio::test]
@@ -288,7 +342,10 @@ async fn a_program_that_is_no_server_times_out_with_what_was_tried() {
         .unwrap_err();
     assert!(matches!(error, ConnectError::TimedOut { .. }), "{error:?}");
     let tried = std::error::Error::source(&error).unwrap().to_string();
-    assert!(tried.contains("started the server anew"), "{tried}");
+    assert!(
+        tried.contains("started the server a second time"),
+        "{tried}"
+    );
 }
 
 #[tokio::test]

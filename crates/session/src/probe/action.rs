@@ -24,10 +24,39 @@ pub enum Action {
         /// How long to wait.
         within: Duration,
     },
+    /// Open a second connection to the server beside the first, send `initialize` there at this
+    /// version, and report [`Timeout`](super::Event::Timeout) likewise. Where it cannot be opened,
+    /// report [`SecondClosed`](super::Event::SecondClosed).
+    ///
+    /// An action that sends something is for the first connection, and ends the second.
+    OpenSecond {
+        /// Its `protocolVersion`.
+        version: Revision,
+        /// How long to wait for either connection.
+        within: Duration,
+    },
+    /// The first connection is gone: go on with the second as the only one.
+    KeepSecond {
+        /// How long to wait for its answer.
+        within: Duration,
+    },
+    /// End the second connection, if there is one, and go on waiting for an answer to
+    /// `server/discover`.
+    AwaitDiscover {
+        /// How long to wait.
+        within: Duration,
+    },
+    /// `initialize` has been answered. Leave everything open, and give `server/discover` this much
+    /// longer.
+    Confirm {
+        /// How long to wait.
+        within: Duration,
+    },
     /// End the connection, start the server anew, and report [`Started`](super::Event::Started),
     /// or [`Closed`](super::Event::Closed) if it cannot be started.
     Reopen,
-    /// The search is over. After a legacy verdict send `notifications/initialized`.
+    /// The search is over. After a legacy verdict send `notifications/initialized`. Where a second
+    /// connection is open, it is the one of a legacy verdict, and the first that of a modern one.
     ///
     /// A modern verdict does not always come from a `DiscoverResult`; whoever wants one may have
     /// to ask for it again.

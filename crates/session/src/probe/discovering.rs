@@ -23,13 +23,13 @@ impl Probe {
                 supported,
             } => Some(self.refused_to_discover(version, refusal, &message, &supported)),
             Event::Garbage => Some(self.not_modern(Outcome::Odd)),
-            Event::Timeout => Some(self.not_modern(Outcome::Silent(within))),
+            Event::Timeout => Some(self.silent(version, within)),
             Event::Closed => {
                 self.trail.settle(&Outcome::Closed);
                 Some(self.start_clean(Asked::Discover, Outcome::Closed))
             }
             // The handshake was given up too early: the server is slow, and legacy after all.
-            Event::Initialized { version } if self.here.initialize == Sent::Waiting => {
+            Event::Initialized { version, .. } if self.here.initialize == Sent::Waiting => {
                 Some(self.initialized(&version))
             }
             Event::Refused {
@@ -39,7 +39,24 @@ impl Probe {
                 self.here.initialize = Sent::Answered;
                 None
             }
-            Event::Started | Event::Initialized { .. } => None,
+            Event::Started | Event::Initialized { .. } | Event::SecondClosed => None,
+        }
+    }
+
+    /// `server/discover` got no answer in time: the server is slow, or does not know it.
+    fn silent(&mut self, version: Revision, within: Duration) -> Action {
+        let is_first = self.here.initialize == Sent::No;
+        match self.legacy {
+            Some(legacy)
+                if self.settings.second_connection && is_first && self.budget.second.spend() =>
+            {
+                self.race(version, legacy, within)
+            }
+            // The handshake has been tried, on a connection of its own.
+            Some(_) if self.settings.second_connection && is_first => {
+                self.start_clean(Asked::Discover, Outcome::Silent(within))
+            }
+            _ => self.not_modern(Outcome::Silent(within)),
         }
     }
 

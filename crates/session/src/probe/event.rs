@@ -1,5 +1,7 @@
 //! What happens to a connection while its server is being found out.
 
+use std::time::Duration;
+
 /// The two questions a search asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
@@ -34,6 +36,8 @@ pub enum Event {
     Initialized {
         /// Its `protocolVersion`.
         version: String,
+        /// How long the answer took: since the server was started for it, or since it was asked.
+        took: Duration,
     },
     /// One of the two was answered, but not with a result.
     Refused {
@@ -53,6 +57,8 @@ pub enum Event {
     Timeout,
     /// The process has exited, or the connection is gone.
     Closed,
+    /// The same for the second connection, if it could be opened at all.
+    SecondClosed,
 }
 
 /// What came in place of a result.

@@ -95,6 +95,8 @@ pub enum Step {
     Ask(Asked, Revision),
     /// The server was started anew.
     Reopen,
+    /// The server was started a second time, beside the first.
+    OpenSecond,
 }
 
 /// What came of a question.
@@ -170,6 +172,7 @@ impl fmt::Display for Attempt {
         match self.step {
             Step::Ask(asked, version) => write!(f, "`{asked}` at {version}")?,
             Step::Reopen => f.write_str("started the server anew")?,
+            Step::OpenSecond => f.write_str("started the server a second time")?,
         }
         match &self.outcome {
             None | Some(Outcome::Answered) => Ok(()),

@@ -16,56 +16,83 @@ impl Probe {
     ) -> Option<Action> {
         let is_late = self.here.discover == Sent::Waiting;
         match event {
-            Event::Initialized { version } => Some(self.initialized(&version)),
+            // Requests over HTTP are independent of each other. A pipe is in a session once it has
+            // answered `initialize`, and stays there.
+            Event::Initialized { version, took } if is_late && self.settings.second_way => {
+                Some(self.initialized_first(&version, took))
+            }
+            Event::Initialized { version, .. } => Some(self.initialized(&version)),
             Event::Refused {
                 asked: Asked::Initialize,
                 refusal,
                 message,
                 supported,
             } => Some(self.refused(version, Outcome::refused(refusal, &message), &supported)),
-            Event::Discovered { versions } if is_late => {
-                self.note(common(&versions, &self.allowed, Era::Modern))
-            }
-            Event::Refused {
+            event @ (Event::Discovered { .. }
+            | Event::Refused {
                 asked: Asked::Discover,
-                refusal,
-                supported,
                 ..
-            } if is_late => self.note(match refusal {
-                Refusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION) => {
-                    common(&supported, &self.allowed, Era::Modern)
-                }
-                Refusal::Error(
-                    code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY,
-                ) => self.modern,
-                _ => None,
-            }),
+            }) if is_late => {
+                let modern = self.modern_in(&event);
+                self.note(modern)
+            }
             // More likely the late answer to the probe than the one to `initialize`.
             Event::Garbage if is_late => self.note(None),
             Event::Garbage => Some(self.refused(version, Outcome::Odd, &[])),
             Event::Timeout => Some(self.unanswered(Outcome::Silent(within))),
             Event::Closed => Some(self.hung_up()),
-            Event::Started | Event::Discovered { .. } | Event::Refused { .. } => None,
+            Event::Started
+            | Event::Discovered { .. }
+            | Event::Refused { .. }
+            | Event::SecondClosed => None,
         }
     }
 
-    /// A late answer to the probe. It changes nothing while the handshake may still succeed.
+    /// A late answer to the probe. On a pipe it changes nothing while the handshake may still
+    /// succeed.
     fn note(&mut self, modern: Option<Revision>) -> Option<Action> {
         self.here.discover = Sent::Answered;
         self.late = modern;
-        None
+        let is_enough = self.settings.second_way;
+        modern
+            .filter(|_| is_enough)
+            .map(|modern| self.ready(modern))
+    }
+
+    /// The modern revision that an answer to `server/discover` leads to, if any.
+    pub(super) fn modern_in(&self, event: &Event) -> Option<Revision> {
+        match event {
+            Event::Discovered { versions } => common(versions, &self.allowed, Era::Modern),
+            Event::Refused {
+                asked: Asked::Discover,
+                refusal: Refusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION),
+                supported,
+                ..
+            } => common(supported, &self.allowed, Era::Modern),
+            Event::Refused {
+                asked: Asked::Discover,
+                refusal:
+                    Refusal::Error(code::HEADER_MISMATCH | code::MISSING_REQUIRED_CLIENT_CAPABILITY),
+                ..
+            } => self.modern,
+            _ => None,
+        }
     }
 
     pub(super) fn initialized(&mut self, version: &str) -> Action {
         self.trail.settle(&Outcome::Answered);
-        let answered = Revision::from_date(version);
-        match answered.filter(|revision| {
-            Era::from(*revision) == Era::Legacy && self.allowed.contains(revision)
-        }) {
+        match self.legacy_of(version) {
             Some(legacy) => self.ready(legacy),
             // lifecycle: a client that cannot speak the answered version SHOULD disconnect.
             None => self.fail(Reason::unsupported_answer(version, &self.allowed)),
         }
+    }
+
+    /// The revision of an answer to `initialize`, if it may be spoken.
+    pub(super) fn legacy_of(&self, version: &str) -> Option<Revision> {
+        Revision::from_date(version).filter(|revision| {
+            Era::from(*revision) == Era::Legacy && self.allowed.contains(revision)
+        })
     }
 
     /// The handshake was refused, or answered with something that is no answer.

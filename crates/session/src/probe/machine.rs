@@ -25,20 +25,21 @@ use crate::{Era, negotiate::newest};
 ///     supported: vec![],
 /// };
 /// assert!(matches!(probe.on(refused), Some(Action::SendInitialize { .. })));
-/// let answer = Event::Initialized { version: "2025-06-18".into() };
+/// let took = std::time::Duration::from_millis(20);
+/// let answer = Event::Initialized { version: "2025-06-18".into(), took };
 /// let Some(Action::Ready(verdict)) = probe.on(answer) else { panic!("the handshake is done") };
 /// assert_eq!(verdict.revision, Revision::V2025_06_18);
 /// ```
 #[derive(Debug)]
 pub struct Probe {
-    settings: Settings,
+    pub(super) settings: Settings,
     /// The revisions the search may end with.
     pub(super) allowed: Vec<Revision>,
     /// The newest allowed modern one.
     pub(super) modern: Option<Revision>,
     /// The legacy one to shake hands at: the newest allowed, or one that the server asked for.
     pub(super) legacy: Option<Revision>,
-    state: State,
+    pub(super) state: State,
     pub(super) here: Here,
     pub(super) budget: Budget,
     pub(super) trail: Trail,
@@ -47,11 +48,29 @@ pub struct Probe {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum State {
+pub(super) enum State {
     Idle,
-    Discovering { version: Revision, within: Duration },
-    Initializing { version: Revision, within: Duration },
-    Reopening { then: Asked, version: Revision },
+    Discovering {
+        version: Revision,
+        within: Duration,
+    },
+    Initializing {
+        version: Revision,
+        within: Duration,
+    },
+    /// `server/discover` waits on the first connection, `initialize` on a second one.
+    Racing {
+        version: Revision,
+    },
+    /// `initialize` was answered with this version, and `server/discover` may still be.
+    Confirming {
+        version: Revision,
+        legacy: Revision,
+    },
+    Reopening {
+        then: Asked,
+        version: Revision,
+    },
     Done,
 }
 
@@ -80,6 +99,8 @@ impl Probe {
             State::Idle => self.idle(&event),
             State::Discovering { version, within } => self.discovering(version, within, event),
             State::Initializing { version, within } => self.initializing(version, within, event),
+            State::Racing { version } => self.racing(version, event),
+            State::Confirming { version, legacy } => self.confirming(version, legacy, &event),
             State::Reopening { then, version } => self.reopening(then, version, &event),
             State::Done => None,
         }

@@ -29,6 +29,8 @@ impl Once {
 pub(super) struct Budget {
     /// Start the server anew.
     pub(super) reopen: Once,
+    /// Open a second connection beside the first.
+    pub(super) second: Once,
     /// Send `initialize` on a connection that was not probed.
     pub(super) clean_initialize: Once,
     /// Ask `server/discover` after `initialize` has failed.
@@ -70,8 +72,16 @@ impl Trail {
     }
 
     pub(super) fn reopen(&mut self) {
+        self.note(Step::Reopen);
+    }
+
+    pub(super) fn open_second(&mut self) {
+        self.note(Step::OpenSecond);
+    }
+
+    fn note(&mut self, step: Step) {
         self.attempts.push(Attempt {
-            step: Step::Reopen,
+            step,
             outcome: None,
         });
     }

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! Started ─▶ discover ─┬─ a modern answer ───────────────▶ Ready(modern)
-//!                      ├─ another error, or silence ─▶ initialize ─┬─ answered ▶ Ready(legacy)
+//!                      ├─ another error ─────────────▶ initialize ─┬─ answered ▶ Ready(legacy)
+//!                      ├─ silence ─▶ initialize as well, beside it ┤
 //!                      └─ the server is gone ─▶ Reopen ─▶ ─────────┤
 //!                                                                  └─ silence ─▶ Reopen ─▶ initialize
 //! ```
@@ -11,6 +12,12 @@
 //! The probe must not break what it looks at, and some servers break: they exit or hang on a first
 //! message that is not `initialize`. So whenever a handshake fails on a connection that was probed,
 //! the server is started anew, once, and gets its `initialize` without a probe before it.
+//!
+//! A server that is silent may be slow, or hang on what it does not know. So a program is started a
+//! second time then, and the second gets `initialize`, while the first may still answer
+//! `server/discover`. Whichever answers first is kept, with one exception: `server/discover` is
+//! always given at least twice as long as `initialize` took, so that a modern server on a busy
+//! machine is not taken for a legacy one.
 //!
 //! A [`Verdict`] may be remembered, and saves the probe the next time. It is only ever a guess:
 //! where it turns out wrong, the search goes on.
@@ -22,6 +29,7 @@ mod failure;
 mod initializing;
 mod machine;
 mod memory;
+mod racing;
 mod settings;
 mod verdict;
 

@@ -7,11 +7,11 @@ use turnbuckle_protocol::Revision;
 use super::Verdict;
 use crate::Era;
 
-/// How long a server may take to answer `server/discover` before it is also sent `initialize`.
+/// How long a server may take to answer `server/discover` before `initialize` is tried as well.
 ///
 /// Servers that ignore what they do not know cost every first connection this long, so it is
-/// short; it still covers the start of an interpreter. A server that takes longer loses nothing:
-/// its late answer counts if it then refuses `initialize`.
+/// short; it still covers the start of an interpreter. A slow server that takes longer loses
+/// nothing: its late answer counts, and it is given twice as long for it as `initialize` takes.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a server may take to answer where no other question is left to ask it.
@@ -49,6 +49,7 @@ pub struct Settings {
     pub(super) probe_timeout: Duration,
     pub(super) handshake_timeout: Duration,
     pub(super) second_way: bool,
+    pub(super) second_connection: bool,
 }
 
 impl Default for Settings {
@@ -67,6 +68,7 @@ impl Settings {
             probe_timeout: PROBE_TIMEOUT,
             handshake_timeout: HANDSHAKE_TIMEOUT,
             second_way: false,
+            second_connection: false,
         }
     }
 
@@ -107,7 +109,6 @@ impl Settings {
         }
     }
 
-    /// The revisions the search may end with.
     /// Says that opening anew goes another way, as HTTP+SSE is another way than Streamable HTTP:
     /// then a handshake that failed is worth trying there, even one that no probe came before.
     pub fn with_second_way(self) -> Self {
@@ -117,6 +118,16 @@ impl Settings {
         }
     }
 
+    /// Says that the server may be reached a second time while the first connection is open, as a
+    /// program may be started twice.
+    pub fn with_second_connection(self) -> Self {
+        Self {
+            second_connection: true,
+            ..self
+        }
+    }
+
+    /// The revisions the search may end with.
     pub(super) fn allowed(&self) -> Vec<Revision> {
         let fits = |revision: &Revision| match self.aim {
             Aim::Auto => true,

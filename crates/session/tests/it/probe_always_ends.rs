@@ -1,5 +1,7 @@
 //! Whatever a server does, a search ends.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
@@ -8,8 +10,9 @@ use turnbuckle_session::{
 };
 
 /// Four times `server/discover` (first, other version, second look, after the restart), three
-/// times `initialize` (two connections, other version), one restart, one end.
-const MOST_ACTIONS: usize = 9;
+/// times `initialize` (two connections, other version), one restart, one end; and with a second
+/// connection that is opened, looked at once more and kept or given up.
+const MOST_ACTIONS: usize = 12;
 
 fn versions() -> impl Strategy<Value = Vec<String>> {
     let version = prop_oneof![
@@ -32,13 +35,16 @@ fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
         2 => Just(Event::Started),
         1 => versions().prop_map(|versions| Event::Discovered { versions }),
-        1 => version.prop_map(|version| Event::Initialized { version }),
+        1 => (version, 0_u64..90).prop_map(|(version, seconds)| {
+            Event::Initialized { version, took: Duration::from_secs(seconds) }
+        }),
         4 => (asked, refusal, versions()).prop_map(|(asked, refusal, supported)| {
             Event::Refused { asked, refusal, message: "no".to_owned(), supported }
         }),
         1 => Just(Event::Garbage),
         3 => Just(Event::Timeout),
         2 => Just(Event::Closed),
+        1 => Just(Event::SecondClosed),
     ]
 }
 
@@ -54,9 +60,15 @@ fn settings() -> impl Strategy<Value = Settings> {
         aim,
         prop_oneof![Just(Revision::ALL.to_vec()), supported],
         remembered,
+        0..3,
     )
-        .prop_map(|(aim, supported, remembered)| {
+        .prop_map(|(aim, supported, remembered, way)| {
             let settings = Settings::new().with_aim(aim).with_supported(supported);
+            let settings = match way {
+                0 => settings,
+                1 => settings.with_second_way(),
+                _ => settings.with_second_connection(),
+            };
             match remembered {
                 Some(revision) => settings.with_remembered(Verdict { revision }),
                 None => settings,
@@ -74,6 +86,7 @@ struct Wire {
     discovers: usize,
     initializes_here: usize,
     reopens: usize,
+    seconds: usize,
 }
 
 impl Wire {
@@ -85,7 +98,12 @@ impl Wire {
                 self.reopens += 1;
                 self.initializes_here = 0;
             }
-            Action::Ready(_) | Action::Fail(_) => {}
+            Action::KeepSecond { .. } => self.initializes_here = 1,
+            Action::OpenSecond { .. } => self.seconds += 1,
+            Action::AwaitDiscover { .. }
+            | Action::Confirm { .. }
+            | Action::Ready(_)
+            | Action::Fail(_) => {}
         }
     }
 }
@@ -110,6 +128,7 @@ proptest! {
         }
         prop_assert!(actions.len() <= MOST_ACTIONS, "{actions:?}");
         prop_assert!(wire.discovers <= 4 && wire.reopens <= 1, "{actions:?}");
+        prop_assert!(wire.seconds <= 1, "{actions:?}");
         prop_assert!(wire.initializes_here <= 2, "{actions:?}");
     }
 
@@ -163,7 +182,16 @@ proptest! {
                 Some(Action::Fail(failure)) => {
                     prop_assert!(failure.reason != Reason::NothingAllowed);
                 }
-                Some(Action::Reopen) | None => {}
+                Some(Action::OpenSecond { version, .. }) => {
+                    prop_assert!(!version.is_modern() && fits(version));
+                }
+                Some(
+                    Action::Reopen
+                    | Action::KeepSecond { .. }
+                    | Action::AwaitDiscover { .. }
+                    | Action::Confirm { .. },
+                )
+                | None => {}
             }
         }
     }

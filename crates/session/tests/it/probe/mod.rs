@@ -5,6 +5,9 @@ mod legacy_servers;
 mod modern_servers;
 mod pins;
 mod remembered_verdicts;
+mod two_connections;
+
+use std::time::Duration;
 
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
@@ -38,6 +41,11 @@ fn event_of(text: &str) -> Event {
         },
         ["initialized", version] => Event::Initialized {
             version: version.to_owned(),
+            took: Duration::from_millis(100),
+        },
+        ["initialized", version, "after", seconds] => Event::Initialized {
+            version: version.to_owned(),
+            took: Duration::from_secs(seconds.parse().expect("seconds")),
         },
         ["refused", asked, code, ref supported @ ..] => Event::Refused {
             asked: match asked {
@@ -52,6 +60,7 @@ fn event_of(text: &str) -> Event {
         ["garbage"] => Event::Garbage,
         ["timeout"] => Event::Timeout,
         ["closed"] => Event::Closed,
+        ["second-closed"] => Event::SecondClosed,
         _ => panic!("no event is written `{text}`"),
     }
 }
@@ -60,6 +69,10 @@ fn written(action: &Action) -> String {
     match action {
         Action::SendDiscover { version, within } => format!("discover {version} {within:?}"),
         Action::SendInitialize { version, within } => format!("initialize {version} {within:?}"),
+        Action::OpenSecond { version, within } => format!("second {version} {within:?}"),
+        Action::KeepSecond { within } => format!("keep-second {within:?}"),
+        Action::AwaitDiscover { within } => format!("await-discover {within:?}"),
+        Action::Confirm { within } => format!("confirm {within:?}"),
         Action::Reopen => "reopen".to_owned(),
         Action::Ready(verdict) => format!("ready {}", verdict.revision),
         Action::Fail(failure) => format!("fail {}", name(&failure.reason)),
