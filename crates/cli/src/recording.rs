@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 use turnbuckle::protocol::envelope::{Id, Outline};
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
@@ -81,7 +81,7 @@ impl Recording {
     }
 
     /// What was answered to such a request: in the order of the recording, and then again.
-    pub(crate) fn take(&mut self, method: &str, params: &Value, id: &Value) -> Option<Vec<Value>> {
+    pub(crate) fn take(&mut self, method: &str, params: &Value, id: &Id) -> Option<Vec<Value>> {
         // A client of another version introduces itself otherwise, and is answered the same.
         let is_opening = matches!(method, "initialize" | "server/discover");
         let fitting = self.exchanges.iter().enumerate().filter(|(_, exchange)| {
@@ -121,7 +121,8 @@ impl Exchange {
     }
 
     /// What the server said, for a request of another id and token.
-    fn messages(&self, params: &Value, id: &Value) -> Vec<Value> {
+    fn messages(&self, params: &Value, id: &Id) -> Vec<Value> {
+        let id = json!(id);
         let token = params.pointer("/_meta/progressToken");
         let anew = |message: &Value| {
             let mut message = message.clone();
@@ -169,8 +170,6 @@ fn same(one: &Value, other: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn recording(lines: &[(&str, Value)]) -> Recording {
@@ -201,16 +200,16 @@ mod tests {
             ("in", json!({"id": 2, "result": {"x": 2}})),
         ]);
         let params = json!({"name": "a", "_meta": {"progressToken": "t"}});
-        let first = recording.take("tools/call", &params, &json!(7)).unwrap();
+        let first = recording.take("tools/call", &params, &Id::Int(7)).unwrap();
         assert_eq!(first[0]["params"]["progressToken"], "t");
         assert_eq!(first[1], json!({"id": 7, "result": {"x": 1}}));
-        let second = recording.take("tools/call", &params, &json!(8)).unwrap();
+        let second = recording.take("tools/call", &params, &Id::Int(8)).unwrap();
         assert_eq!(second[0]["result"]["x"], 2);
         // Then from the beginning.
-        let third = recording.take("tools/call", &params, &json!(9)).unwrap();
+        let third = recording.take("tools/call", &params, &Id::Int(9)).unwrap();
         assert_eq!(third[1]["result"]["x"], 1);
         let other = json!({"name": "b"});
-        assert!(recording.take("tools/call", &other, &json!(10)).is_none());
+        assert!(recording.take("tools/call", &other, &Id::Int(10)).is_none());
         assert!(Recording::parse("nonsense").is_err());
     }
 
@@ -235,7 +234,7 @@ mod tests {
             ("in", json!({"id": 2, "result": {}})),
         ]);
         let heard = recording
-            .take("subscriptions/listen", &json!({}), &json!("new"))
+            .take("subscriptions/listen", &json!({}), &Id::from("new"))
             .unwrap();
         assert_eq!(
             heard.len(),
@@ -243,7 +242,9 @@ mod tests {
             "a subscription has no answer while it goes on"
         );
         assert_eq!(heard[0]["params"]["_meta"][SUBSCRIPTION], "new");
-        let called = recording.take("tools/call", &json!({}), &json!(5)).unwrap();
+        let called = recording
+            .take("tools/call", &json!({}), &Id::Int(5))
+            .unwrap();
         assert_eq!(called[0]["method"], "elicitation/create");
         assert_eq!(called[1]["id"], 5);
     }

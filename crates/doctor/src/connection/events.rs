@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::time::{timeout, timeout_at};
+use tokio::time::timeout_at;
 use turnbuckle::{
     client::Direction,
     transport::http::client::{Events, HeaderMap, Method},
@@ -11,8 +11,9 @@ use turnbuckle::{
 use turnbuckle_base::error_chain;
 
 use super::{
-    Answer, Exchange, HttpTransport, MAX_HEARD, MAX_MESSAGE, MessageKind, Post, http::head, kind,
-    refusal,
+    Exchange, HttpTransport, MAX_MESSAGE, Post,
+    answers::{Messages, answer, everything},
+    http::head,
 };
 
 /// An open stream, and where messages go.
@@ -83,7 +84,7 @@ impl EventsTransport {
         }
         let id = message.get("id").cloned();
         let mut heard = Vec::new();
-        let answer = self.answer(id.as_ref(), began + limit, &mut heard).await;
+        let answer = answer(self, id.as_ref(), began + limit, &mut heard).await;
         Exchange {
             answer,
             heard,
@@ -105,40 +106,27 @@ impl EventsTransport {
 
     /// Everything that comes within a time.
     pub(crate) async fn listen(&mut self, time: Duration) -> Vec<Value> {
-        let mut heard = Vec::new();
-        let _ = self.answer(None, Instant::now() + time, &mut heard).await;
-        heard
+        everything(self, Instant::now() + time).await
     }
+}
 
-    async fn answer(
-        &mut self,
-        id: Option<&Value>,
-        until: Instant,
-        heard: &mut Vec<Value>,
-    ) -> Answer {
+impl Messages for EventsTransport {
+    async fn next(&mut self) -> Result<Value, String> {
         loop {
-            let event = match timeout_at(until.into(), self.events.next()).await {
-                Ok(Ok(Some(event))) => event,
-                Ok(Ok(None)) => return Answer::Gone("the stream of events ended".to_owned()),
-                Ok(Err(error)) => return Answer::Gone(error_chain::in_one_line(&error)),
-                Err(_) => return Answer::Silence,
+            let event = match self.events.next().await {
+                Ok(Some(event)) => event,
+                Ok(None) => return Err("the stream of events ended".to_owned()),
+                Err(error) => return Err(error_chain::in_one_line(&error)),
             };
             self.posts.wire.pass(Direction::In, event.data.as_bytes());
-            let Ok(message) = serde_json::from_str::<Value>(&event.data) else {
-                continue;
-            };
-            match kind(&message, id) {
-                MessageKind::Answer => return Answer::Message(message),
-                MessageKind::Request(own) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    let answer = refusal(&message, &own);
-                    let _ = timeout(left, self.post(&answer, left)).await;
-                }
-                MessageKind::Other => {}
-            }
-            if heard.len() < MAX_HEARD {
-                heard.push(message);
+            if let Ok(message) = serde_json::from_str(&event.data) {
+                return Ok(message);
             }
         }
+    }
+
+    async fn reply(&mut self, answer: &Value, until: Instant) {
+        let left = until.saturating_duration_since(Instant::now());
+        let _ = self.post(answer, left).await;
     }
 }

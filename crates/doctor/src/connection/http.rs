@@ -15,7 +15,10 @@ use turnbuckle::{
 use turnbuckle_base::error_chain;
 use turnbuckle_command_line::wire::Wire;
 
-use super::{Answer, Exchange, Head, MAX_HEARD, MAX_MESSAGE, MessageKind, Spoken, kind};
+use super::{
+    Answer, Exchange, Head, MAX_MESSAGE, Spoken,
+    answers::{MAX_HEARD, MessageKind, kind},
+};
 
 /// A server at a URL.
 #[derive(Clone)]

@@ -13,7 +13,10 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::wire::Wire;
 
-use super::{Answer, Exchange, MAX_HEARD, MAX_MESSAGE, MessageKind, kind, refusal};
+use super::{
+    Answer, Exchange, MAX_MESSAGE,
+    answers::{Messages, answer, everything},
+};
 
 /// How many stray lines are kept: the first tell what they are.
 const MAX_STRAY: usize = 16;
@@ -113,7 +116,8 @@ impl StdioTransport {
         }
         let id = message.get("id").cloned();
         let mut heard = Vec::new();
-        let answer = self.answer(id.as_ref(), began + limit, &mut heard).await;
+        let answer = answer(self, id.as_ref(), began + limit, &mut heard).await;
+        self.has_answered |= matches!(answer, Answer::Message(_));
         Exchange {
             sent: message,
             answer,
@@ -157,68 +161,7 @@ impl StdioTransport {
 
     /// Everything that comes within a time.
     pub(crate) async fn listen(&mut self, time: Duration) -> Vec<Value> {
-        let mut heard = Vec::new();
-        let _ = self.answer(None, Instant::now() + time, &mut heard).await;
-        heard
-    }
-
-    async fn answer(
-        &mut self,
-        id: Option<&Value>,
-        until: Instant,
-        heard: &mut Vec<Value>,
-    ) -> Answer {
-        loop {
-            let message = match timeout_at(until.into(), self.next()).await {
-                Ok(Ok(message)) => message,
-                Ok(Err(gone)) => return Answer::Gone(gone),
-                Err(_) => return Answer::Silence,
-            };
-            match kind(&message, id) {
-                MessageKind::Answer => {
-                    self.has_answered = true;
-                    return Answer::Message(message);
-                }
-                MessageKind::Request(own) => {
-                    let answer = format!("{}\n", refusal(&message, &own));
-                    let _ =
-                        timeout_at(until.into(), self.writer.write_all(answer.as_bytes())).await;
-                }
-                MessageKind::Other => {}
-            }
-            if heard.len() < MAX_HEARD {
-                heard.push(message);
-            }
-        }
-    }
-
-    /// The next line that is a message.
-    async fn next(&mut self) -> Result<Value, String> {
-        loop {
-            let limit = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
-            // What was read stays in `line` when this future is dropped.
-            let mut limited = (&mut self.reader).take(limit);
-            match limited.read_until(b'\n', &mut self.line).await {
-                Ok(0) => return Err(self.ended("its stdout was closed").await),
-                Ok(_) => {}
-                Err(error) => return Err(self.ended(&error.to_string()).await),
-            }
-            let is_whole = self.line.last() == Some(&b'\n');
-            if !is_whole && self.line.len() < MAX_MESSAGE {
-                continue;
-            }
-            let line = std::mem::take(&mut self.line);
-            if !is_whole {
-                self.keep(Stray::TooLong);
-                return Err("a line of its stdout does not end".to_owned());
-            }
-            self.wire.pass(Direction::In, line.trim_ascii());
-            match read(&line) {
-                Ok(Some(message)) => return Ok(message),
-                Ok(None) => {}
-                Err(stray) => self.keep(stray),
-            }
-        }
+        everything(self, Instant::now() + time).await
     }
 
     fn keep(&mut self, stray: Stray) {
@@ -255,6 +198,43 @@ impl StdioTransport {
             _ = tokio::io::copy(&mut reader, &mut nowhere) => {}
         }
         ended.await
+    }
+}
+
+impl Messages for StdioTransport {
+    /// The next line that is a message.
+    async fn next(&mut self) -> Result<Value, String> {
+        loop {
+            let limit = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
+            // What was read stays in `line` when this future is dropped.
+            let mut limited = (&mut self.reader).take(limit);
+            match limited.read_until(b'\n', &mut self.line).await {
+                Ok(0) => return Err(self.ended("its stdout was closed").await),
+                Ok(_) => {}
+                Err(error) => return Err(self.ended(&error.to_string()).await),
+            }
+            let is_whole = self.line.last() == Some(&b'\n');
+            if !is_whole && self.line.len() < MAX_MESSAGE {
+                continue;
+            }
+            let line = std::mem::take(&mut self.line);
+            if !is_whole {
+                self.keep(Stray::TooLong);
+                return Err("a line of its stdout does not end".to_owned());
+            }
+            self.wire.pass(Direction::In, line.trim_ascii());
+            match read(&line) {
+                Ok(Some(message)) => return Ok(message),
+                Ok(None) => {}
+                Err(stray) => self.keep(stray),
+            }
+        }
+    }
+
+    async fn reply(&mut self, answer: &Value, _: Instant) {
+        let line = format!("{answer}\n");
+        // That it cannot be written is seen by the next read.
+        let _ = self.writer.write_all(line.as_bytes()).await;
     }
 }
 

@@ -4,7 +4,7 @@ use turnbuckle::schema::Schema;
 
 use serde_json::Value;
 
-use super::{Place, subschema};
+use super::{subschema, tool::Place};
 use crate::{finding::Finding, table::schema};
 
 pub(super) fn look(place: &Place<'_>, root: &Value) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use turnbuckle::protocol::http::ParamHeaders;
 use turnbuckle_command_line::secret::is_secret;
 
-use super::{Place, subschema};
+use super::{subschema, tool::Place};
 use crate::{finding::Finding, table::schema};
 
 pub(super) fn look(place: &Place<'_>, input: &Map<String, Value>) {

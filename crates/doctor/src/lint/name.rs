@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Place;
+use super::tool::Place;
 use crate::{finding::Finding, report::Report, table::schema};
 
 /// 50 characters leave ten for the server's name before Cursor's 60.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Place, subschema};
+use super::{subschema, tool::Place};
 use crate::{finding::Finding, table::schema};
 
 /// How many definitions are followed from one to the next.

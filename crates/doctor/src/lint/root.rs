@@ -3,7 +3,7 @@
 use serde_json::Value;
 use turnbuckle::schema::{Schema, SchemaError};
 
-use super::Place;
+use super::tool::Place;
 use crate::{finding::Finding, table::schema};
 
 /// Keywords that providers refuse at the root.

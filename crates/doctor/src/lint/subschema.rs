@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Place;
+use super::tool::Place;
 use crate::{finding::Finding, table::schema};
 
 /// How deep objects may be inside of objects.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Place, subschema};
+use super::{subschema, tool::Place};
 use crate::{finding::Finding, table::schema};
 
 /// What OpenAI takes, in characters.

@@ -6,7 +6,10 @@ use tokio::{
 };
 use turnbuckle::transport::http::client::Address;
 
-use super::{place, reach, tls::is_spoken};
+use super::{
+    tls::is_spoken,
+    walk::{place, reach},
+};
 use crate::{
     finding::Finding,
     limits::Limits,

@@ -17,7 +17,7 @@ use tokio::{
 };
 use turnbuckle::{
     protocol::{
-        envelope::Id,
+        envelope::{self, Id, Outline},
         http::{ParamHeaders, header},
     },
     transport::http::client::{Address, Agent, HeaderMap, Method, Reply, StatusCode},
@@ -262,15 +262,18 @@ impl Bridge {
             return None;
         }
         let body = reply.bytes(MAX_MESSAGE).await.unwrap_or_default();
-        let is_message = serde_json::from_slice::<Value>(&body)
-            .is_ok_and(|body| body.is_array() || body.get("jsonrpc").is_some());
+        // A response that breaks the rules of JSON-RPC is for the client to judge.
+        let is_message = envelope::parse(&body).is_ok()
+            || (status.is_success() && Outline::of(&body).is_response());
         let is_elsewhere = [400, 404, 405].contains(&status.as_u16());
         let message = if is_message {
             body
-        } else if status.is_success() {
-            return None;
         } else {
-            let reason = format!("the server answered with {status}");
+            let reason = if status.is_success() {
+                "the server's answer is not a JSON-RPC message".to_owned()
+            } else {
+                format!("the server answered with {status}")
+            };
             Bytes::from(envelope.failed(&reason)?)
         };
         if is_elsewhere && envelope.method() == Some("initialize") {
@@ -352,8 +355,10 @@ impl Bridge {
         if !has(OPENED) && !has(ANNOTATED) {
             return;
         }
-        let answer: Value = serde_json::from_slice(message).unwrap_or_default();
-        let result = &answer["result"];
+        let result = Outline::of(message).result;
+        let result: Value = result
+            .and_then(|result| result.parse().ok())
+            .unwrap_or_default();
         let mut state = self.lock();
         if let Some(revision) = result["protocolVersion"].as_str() {
             state.revision = Some(revision.to_owned());

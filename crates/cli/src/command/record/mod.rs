@@ -3,52 +3,8 @@
 mod bridge;
 mod child;
 mod envelope;
+mod run;
 mod sheet;
 mod stream;
 
-use std::path::PathBuf;
-
-use clap::Args;
-use turnbuckle_host::config::Launch;
-
-use sheet::Sheet;
-use turnbuckle_command_line::{
-    failure::{Failed, Outcome},
-    target::ServerArguments,
-};
-
-use crate::runtime::block_on;
-
-/// Record a session: stand between a client and a server, and write down every message.
-///
-/// Give `turnbuckle record FILE SERVER` to a client in place of a command: it speaks over stdin and
-/// stdout, whether the server is a program, a URL, or a name from a config file. Each line of the
-/// file has the milliseconds since the beginning, the direction (`out` to the server, `in` from it)
-/// and the message, without secrets. `--record FILE` with any other command writes the same.
-#[derive(Args)]
-pub(crate) struct Record {
-    /// The file to write, and the server, unless a command is given after `--`.
-    #[arg(value_name = "FILE SERVER", required = true, num_args = 1..=2)]
-    words: Vec<String>,
-
-    #[command(flatten)]
-    server: ServerArguments,
-}
-
-pub(crate) fn run(record: &Record) -> Outcome {
-    let (file, words) = record
-        .words
-        .split_first()
-        .ok_or_else(|| Failed::usage("name the file to write"))?;
-    let (server, rest) = record.server.split(words)?;
-    if let Some(word) = rest.first() {
-        return Err(Failed::usage(format!("`{word}` is one word too many")));
-    }
-    let options = &record.server.options;
-    options.suits(&server.launch)?;
-    let sheet = Sheet::create(&PathBuf::from(file), server.secrets(options))?;
-    match &server.launch {
-        Launch::Command { .. } => child::run(&server.launch, &sheet),
-        Launch::Remote(remote) => block_on(bridge::run(&server, remote, options, sheet)),
-    }
-}
+pub(crate) use run::{Record, run};

@@ -1,11 +1,13 @@
 //! A recording as a server.
 
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     io::{BufRead, Write},
 };
 
 use serde_json::{Value, json};
+use turnbuckle::protocol::envelope::{Id, Outline};
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
 use crate::recording::Recording;
@@ -31,56 +33,77 @@ struct Player<R, W> {
     input: std::io::Lines<R>,
     output: W,
     /// Messages that came while something else was awaited.
-    waiting: VecDeque<Value>,
+    waiting: VecDeque<Heard>,
+}
+
+/// A message of the client.
+struct Heard {
+    id: Option<Id>,
+    method: Option<String>,
+    params: Value,
+}
+
+impl Heard {
+    fn parse(line: &str) -> Self {
+        let outline = Outline::of(line.as_bytes());
+        let params = outline.params.and_then(|params| params.parse().ok());
+        Self {
+            id: outline.id(),
+            method: outline.method().map(Cow::into_owned),
+            params: params.unwrap_or_default(),
+        }
+    }
 }
 
 impl<R: BufRead, W: Write> Player<R, W> {
     fn play(&mut self) -> Outcome {
         while let Some(message) = self.next()? {
-            let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
+            let (Some(id), Some(method)) = (&message.id, &message.method) else {
                 continue;
             };
-            let found = self.recording.take(method, &message["params"], id);
+            let found = self.recording.take(method, &message.params, id);
             let messages = found.unwrap_or_else(|| {
                 let reason = format!("nothing was recorded for this `{method}`");
                 let error = json!({"code": -32_601, "message": reason});
                 vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]
             });
             for message in messages {
-                if writeln!(self.output, "{message}").is_err() {
+                let line = message.to_string();
+                if writeln!(self.output, "{line}").is_err() {
                     return Ok(());
                 }
                 let _ = self.output.flush();
                 // A question of the server: what follows was said after the answer.
-                if let (Some(id), Some(_)) = (message.get("id"), message.get("method")) {
-                    self.await_answer(id)?;
+                let outline = Outline::of(line.as_bytes());
+                if let (Some(id), Some(_)) = (outline.id(), outline.method()) {
+                    self.await_answer(&id)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn next(&mut self) -> Outcome<Option<Value>> {
+    fn next(&mut self) -> Outcome<Option<Heard>> {
         match self.waiting.pop_front() {
             Some(message) => Ok(Some(message)),
             None => self.read(),
         }
     }
 
-    fn read(&mut self) -> Outcome<Option<Value>> {
+    fn read(&mut self) -> Outcome<Option<Heard>> {
         for line in self.input.by_ref() {
             let line = line.map_err(|error| Failed::new(Code::Connect, error))?;
-            if let Ok(message) = serde_json::from_str(&line) {
-                return Ok(Some(message));
+            if !line.trim().is_empty() {
+                return Ok(Some(Heard::parse(&line)));
             }
         }
         Ok(None)
     }
 
     /// Waits for the client to answer a question; other messages wait their turn.
-    fn await_answer(&mut self, id: &Value) -> Outcome {
+    fn await_answer(&mut self, id: &Id) -> Outcome {
         while let Some(message) = self.read()? {
-            if message.get("id") == Some(id) && message.get("method").is_none() {
+            if message.id.as_ref() == Some(id) && message.method.is_none() {
                 return Ok(());
             }
             if self.waiting.len() < MAX_WAITING {
