@@ -3,6 +3,7 @@
 //
 //   node browser.mjs CHROMIUM TURNBUCKLE
 
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 
@@ -48,8 +49,9 @@ async function servePage() {
     const text = await readFile(new URL(file[0], import.meta.url));
     response.writeHead(200, { "content-type": file[1] }).end(text);
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server.address().port;
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return address.port;
 }
 
 /** Starts the demo server, and waits until it listens. */

@@ -81,6 +81,6 @@ async function modern() {
 
 const outcome = (promise) => promise.catch((error) => ({ error: error.name }));
 const result = { legacy: await outcome(legacy()), modern: await outcome(modern()) };
-const shown = document.querySelector("#shown");
+const shown = /** @type {HTMLElement} */ (document.querySelector("#shown"));
 shown.textContent = JSON.stringify(result, null, 2);
 shown.dataset.done = "yes";

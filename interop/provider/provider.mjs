@@ -10,7 +10,7 @@ import Provider from "oidc-provider";
 const SCOPES = "notes:read notes:write";
 
 function key(alg, ...parameters) {
-  const { privateKey } = generateKeyPairSync(...parameters);
+  const { privateKey } = generateKeyPairSync.apply(null, parameters);
   return { ...privateKey.export({ format: "jwk" }), alg, use: "sig", kid: alg };
 }
 
@@ -74,7 +74,8 @@ const configuration = {
 const server = createServer((request, response) => handle(request, response));
 let handle;
 server.listen(0, "127.0.0.1", () => {
-  const issuer = `http://127.0.0.1:${server.address().port}`;
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const issuer = `http://127.0.0.1:${address.port}`;
   const provider = new Provider(issuer, configuration);
   for (const name of [
     "server_error",

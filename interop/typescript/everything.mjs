@@ -10,10 +10,13 @@ const [file, path] = kind === "sse" ? ["sse", "/sse"] : ["streamableHttp", "/mcp
 
 const { listen } = Server.prototype;
 Server.prototype.listen = function (_port, announce) {
-  this.once("listening", () => console.log(`listening at http://127.0.0.1:${this.address().port}${path}`));
+  this.once("listening", () => {
+    const address = /** @type {import("node:net").AddressInfo} */ (this.address());
+    console.log(`listening at http://127.0.0.1:${address.port}${path}`);
+  });
   return listen.call(this, 0, "127.0.0.1", announce);
 };
 
 // A folder is an absolute path.
 const modules = new URL("node_modules/", import.meta.url);
-await import(new URL(`${package_}/dist/transports/${file}.js`, modules));
+await import(new URL(`${package_}/dist/transports/${file}.js`, modules).href);

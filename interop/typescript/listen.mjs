@@ -1,6 +1,7 @@
 // How our servers in TypeScript are reached over HTTP.
 
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
 
@@ -13,8 +14,9 @@ export async function listen(path, answer) {
       else response.writeHead(500).end();
     });
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  console.log(`listening at http://127.0.0.1:${server.address().port}${path}`);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  console.log(`listening at http://127.0.0.1:${address.port}${path}`);
 }
 
 /** HTTP+SSE: a session is a stream, and POSTs that name it. */
@@ -81,13 +83,14 @@ export function web(handle) {
     const gone = new AbortController();
     outgoing.on("close", () => gone.abort());
     const hasBody = incoming.method === "POST";
-    const request = new Request(new URL(incoming.url, `http://${incoming.headers.host}`), {
+    const options = {
       method: incoming.method,
       headers: incoming.headers,
       body: hasBody ? Readable.toWeb(incoming) : undefined,
       duplex: "half",
       signal: gone.signal,
-    });
+    };
+    const request = new Request(new URL(incoming.url, `http://${incoming.headers.host}`), options);
     const response = await handle(request);
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.flushHeaders();

@@ -1,5 +1,6 @@
 // A relay between a client and a server, for tearing the connections between them.
 
+import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
 /** Opens a relay to the server at `url`; its own `url` leads to the same place. */
@@ -23,9 +24,10 @@ export async function relay(url) {
     }
     near.on("data", (bytes) => (reads += bytes.subarray(0, 4).toString() === "GET " ? 1 : 0));
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const own = new URL(url);
-  own.port = server.address().port;
+  const address = /** @type {import("node:net").AddressInfo} */ (server.address());
+  own.port = String(address.port);
   return {
     url: own.href,
     /** How many GETs went through so far: one for each stream that was opened or resumed. */

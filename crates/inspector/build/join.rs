@@ -22,7 +22,7 @@ pub(crate) struct Page {
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-const STYLE: (&str, &str) = ("<link rel=\"stylesheet\" href=\"/assets/", "\">");
+const STYLE: (&str, &str) = ("<link rel=\"stylesheet\" href=\"/assets/", "\" />");
 const SCRIPT: (&str, &str) = ("<script type=\"module\" src=\"/assets/", "\"></script>");
 
 /// Joins `index.html` with the styles and the module that it names.

@@ -5,7 +5,7 @@ mod join;
 
 use join::Page;
 
-const STYLE: &str = r#"<link rel="stylesheet" href="/assets/a.css">"#;
+const STYLE: &str = r#"<link rel="stylesheet" href="/assets/a.css" />"#;
 const SCRIPT: &str = r#"<script type="module" src="/assets/main.js"></script>"#;
 
 /// A page of these files, in place of those that every page here has.
