@@ -77,5 +77,40 @@ for (const width of [1280, 360]) {
   });
 }
 await stop(inspector.child);
+
+const tools = await inspect(["--", process.execPath, resolve("app-server.mjs")]);
+await claim("an app calls only tools that are for apps, and destructive ones after a click", async (assert) => {
+  const page = await look(browser, tools, { hash: "#/node/tools/view?look=app&args=%7B%7D" });
+  await page.locator(".callform h1").waitFor();
+  await page.keyboard.press("Control+Enter");
+  await page.frameLocator("iframe").getByText("An app").waitFor();
+  const address = await page.locator("iframe").getAttribute("src");
+  const frame = page.frames().find((one) => one.url() === address);
+  const call = (name) =>
+    frame.evaluate(
+      (tool) =>
+        new Promise((answered) => {
+          addEventListener("message", ({ data }) => {
+            if (data.id === tool) answered(data.error?.message ?? data.result.content[0].text);
+          });
+          const params = { name: tool, arguments: {} };
+          parent.postMessage({ jsonrpc: "2.0", id: tool, method: "tools/call", params }, "*");
+        }),
+      name,
+    );
+  assert.equal(await call("plain"), "called plain");
+  assert.equal(await call("for_apps"), "called for_apps");
+  assert.match(await call("for_models"), /not for apps/);
+  assert.match(await call("no_such_tool"), /not for apps/);
+  const question = page.getByRole("group", { name: "The app asks to call erase" });
+  const refused = call("erase");
+  await question.getByRole("button", { name: "No" }).click();
+  assert.match(await refused, /did not want/);
+  const wanted = call("erase");
+  await question.getByRole("button", { name: "Call" }).click();
+  assert.equal(await wanted, "called erase");
+  await page.context().close();
+});
+await stop(tools.child);
 await browser.close();
 end();

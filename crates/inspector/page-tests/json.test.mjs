@@ -9,6 +9,12 @@ import { wireFilter } from "../page/assets/wire-filter.js";
 import { commandLine } from "../page/assets/command-line.js";
 import { parseLarge } from "../page/assets/json-slices.js";
 import { everything } from "./fake-offer.mjs";
+import { put } from "./put-document.mjs";
+
+put();
+const { looksMarked, markdown } = await import("../page/assets/markdown.js");
+/** @returns {import("./put-document.mjs").Element} */
+const drawn = (text) => /** @type {any} */ (markdown(text));
 
 await claim("numbers keep their digits", (assert) => {
   for (const text of [
@@ -170,6 +176,59 @@ await claim("large JSON read in slices is the same, digit by digit, and breaks w
       ),
       told,
     );
+  }
+});
+await claim("text that is made to freeze the page is drawn in the time of any other", (assert) => {
+  // What takes the square of its length takes half an hour for this much, and is then stopped.
+  const much = 1_000_000;
+  for (const part of [
+    "[",
+    "![",
+    "[a](",
+    "[a](b ",
+    "`",
+    "``",
+    "*",
+    "**",
+    "*a",
+    "**a",
+    "_",
+    "__a",
+    "h",
+    "http",
+    "# ",
+    " #",
+  ]) {
+    const text = part.repeat(much / part.length);
+    assert.ok(drawn(text).children.length > 0, part);
+    looksMarked(text.slice(0, 100_000));
+  }
+  const heading = drawn(`# ${" ".repeat(much)}x ##`);
+  assert.equal(heading.text(), "x");
+  const quoted = drawn(">".repeat(5_000));
+  assert.ok(quoted.depth() < 20, `${quoted.depth()}`);
+  assert.equal(drawn("- a `b`\n".repeat(100_000)).children[0].children.length, 100_000);
+});
+await claim("Markdown is drawn as it is meant", (assert) => {
+  for (const [text, wanted] of [
+    ["a **b** *c* `d`", "<p>a <strong>b</strong> <em>c</em> <code>d</code></p>"],
+    ["snake_case_name and __both__", "<p>snake_case_name and <strong>both</strong></p>"],
+    ['[x](https://a.example/b "t")!', "<p><a>x</a>!</p>"],
+    ["[x](javascript:alert)", "<p><span>x</span></p>"],
+    ["![](https://a.example/p.png)", "<p><a>https://a.example/p.png</a></p>"],
+    ["see https://a.example/b) or http", "<p>see <a>https://a.example/b</a>) or http</p>"],
+    ["[a] (b) [c](", "<p>[a] (b) [c](</p>"],
+    ["*a\nb*", "<p>*a\nb*</p>"],
+    ["# T ##", "<p>T</p>"],
+    ["# C#", "<p>C#</p>"],
+    ["> a\n> > b", "<blockquote><p>a</p><blockquote><p>b</p></blockquote></blockquote>"],
+    ["- a\n  more\n- b", "<ul><li>a more</li><li>b</li></ul>"],
+    [
+      "| a | b |\n|---|---|\n| 1 | 2 |",
+      "<div><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table></div>",
+    ],
+  ]) {
+    assert.equal(drawn(text).inner(), wanted, text);
   }
 });
 end();

@@ -119,7 +119,7 @@ interface Tool {
   inputSchema?: Schema;
   annotations?: { title?: string; readOnlyHint?: boolean; destructiveHint?: boolean };
   execution?: { taskSupport?: string };
-  _meta?: { ui?: { resourceUri?: string }; "ui/resourceUri"?: string };
+  _meta?: { ui?: { resourceUri?: string; visibility?: unknown }; "ui/resourceUri"?: string };
 }
 interface Prompt {
   name: string;

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { announce, button, h, messageOf, time } from "./element.js";
 import { asList, print } from "./json.js";
 import { finish, state } from "./store.js";
+import { isDestructive } from "./subject.js";
 import { theme } from "./theme.js";
 
 /** The revision of the Apps extension that is spoken with the frame. */
@@ -20,6 +21,8 @@ const PASSED_ON = new Set([
 const [SHORTEST, TALLEST] = [40, 2000];
 /** Lines that are kept of what an app says. */
 const MOST_SAID = 50;
+/** Questions of an app that wait for a person. */
+const MOST_ASKED = 5;
 
 /**
  * The frame of the app at `uri`, told of the call's arguments and result.
@@ -39,6 +42,16 @@ export function openApp(exchange, uri) {
 /** @typedef {{ url: string, permissions?: string, prefers_border?: boolean, refused?: string[] }} Ready */
 /** @typedef {string | number | undefined} Id of a request */
 /** @typedef {{ id?: Id, method?: string, params?: any }} Message of the app; what it has is for each method to say */
+
+/**
+ * Whether a tool may be called by an app. Where nothing is said, everybody may.
+ *
+ * @param {Tool} tool
+ */
+function isForApps(tool) {
+  const visibility = tool._meta?.ui?.visibility;
+  return visibility === undefined || (Array.isArray(visibility) && visibility.includes("app"));
+}
 
 class App {
   /**
@@ -109,12 +122,67 @@ class App {
     if (this.said.childElementCount > MOST_SAID) this.said.firstChild?.remove();
   }
   /**
+   * Whether the app may call a tool: one that is for apps, and if it destroys something, a person has agreed.
+   *
+   * @param {Id} id
+   * @param {any} params of the call
+   */
+  async mayCall(id, params) {
+    const tool = state.offers.get(this.exchange.server)?.tools.find((one) => one.name === params.name);
+    if (!tool || !isForApps(tool)) {
+      this.tell(`refused: ${tool ? "this tool is not for apps" : "there is no such tool"}`);
+      this.refuse(id, -32602, `the tool \`${params.name}\` is not for apps`);
+      return false;
+    }
+    if (!isDestructive(tool) || (await this.confirm(tool.name, params.arguments ?? {}))) return true;
+    this.refuse(id, -32000, "the person did not want to");
+    return false;
+  }
+  /**
+   * Shows a question, unless too many wait for an answer.
+   *
+   * @param {HTMLElement} question
+   */
+  ask(question) {
+    if (this.asked.childElementCount >= MOST_ASKED) return false;
+    this.asked.append(question);
+    return true;
+  }
+  /**
+   * Asks the person whether a tool that says it is destructive may be called.
+   *
+   * @param {string} name
+   * @param {any} values of the call
+   * @returns {Promise<boolean>}
+   */
+  confirm(name, values) {
+    return new Promise((answer) => {
+      const question = h("div.elsewhere", { role: "group", "aria-label": `The app asks to call ${name}` });
+      const done = (/** @type {boolean} */ isWanted) => {
+        question.remove();
+        answer(isWanted);
+      };
+      question.append(
+        h("span.pill.asked", null, "the app asks"),
+        "to call ",
+        h("strong", null, name),
+        ", which says that it is destructive, with ",
+        h("code", null, print(values, 0, 500).slice(0, 500)),
+        button("Call", () => done(true)),
+        button("No", () => done(false)),
+      );
+      if (!this.ask(question)) answer(false);
+      announce(`the app asks to call ${name}, which is destructive`);
+    });
+  }
+  /**
    * @param {Id} id
    * @param {string} method
    * @param {any} params what the app asks for
    */
   async passOn(id, method, params) {
     this.tell(`${method} ${params.name ?? params.uri ?? ""}`);
+    if (method === "tools/call" && !(await this.mayCall(id, params))) return;
     try {
       const { result, error, status } = await finish(this.exchange.server, method, params);
       if (result) this.send({ id, result });
@@ -155,30 +223,28 @@ const ACTS = {
   },
   "ui/open-link": (app, id, { url }) => {
     if (!/^https?:\/\//.test(url ?? "")) return app.refuse(id, -32602, "only web addresses are opened");
+    const question = h("div.elsewhere");
     const done = (/** @type {() => void} */ answer) => {
       answer();
-      app.asked.replaceChildren();
+      question.remove();
     };
     // Nothing opens by itself: a person looks at the host and clicks.
-    app.asked.replaceChildren(
+    question.append(
+      h("span.pill.asked", null, "the app asks"),
+      "to open ",
       h(
-        "div.elsewhere",
-        null,
-        h("span.pill.asked", null, "the app asks"),
-        "to open ",
-        h(
-          "a",
-          {
-            href: url,
-            target: "_blank",
-            rel: "noopener noreferrer",
-            onclick: () => done(() => app.send({ id, result: {} })),
-          },
-          new URL(url).host,
-        ),
-        button("No", () => done(() => app.refuse(id, -32000, "the person did not want to"))),
+        "a",
+        {
+          href: url,
+          target: "_blank",
+          rel: "noopener noreferrer",
+          onclick: () => done(() => app.send({ id, result: {} })),
+        },
+        new URL(url).host,
       ),
+      button("No", () => done(() => app.refuse(id, -32000, "the person did not want to"))),
     );
+    if (!app.ask(question)) return app.refuse(id, -32000, "too many questions wait for an answer");
     return announce("the app asks to open a link");
   },
   "ui/message": (app, id, { content }) => {

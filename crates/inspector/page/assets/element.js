@@ -22,9 +22,10 @@ export function h(name, attributes, ...children) {
     else if (key === "value" || key === "checked" || key === "open") Object.assign(element, { [key]: value });
     else element.setAttribute(key, value === true ? "" : String(value));
   }
-  element.append(
-    .../** @type {(Node | string)[]} */ (/** @type {unknown[]} */ (children).flat(Infinity).filter(isSomething)),
-  );
+  // One by one: there may be more than an engine takes as arguments.
+  for (const child of /** @type {unknown[]} */ (children).flat(Infinity)) {
+    if (isSomething(child)) element.append(/** @type {Node | string} */ (child));
+  }
   return /** @type {ElementOf<Name>} */ (element);
 }
 

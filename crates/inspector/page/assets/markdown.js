@@ -1,9 +1,13 @@
-// Markdown as elements. Nothing in it becomes HTML: every piece is made as an element or a text.
+// Markdown as elements. Nothing in it becomes HTML: every piece is made as an element or a text. Servers write it, so
+// the time that it takes grows with its length and no faster, and quotes in quotes have a bound.
 
 import { h } from "./element.js";
+import { inline } from "./markdown-inline.js";
 
 /** Longer text is shown as its source. */
 export const MARKDOWN_MOST = 100_000;
+/** Quotes in quotes; what is quoted more often is shown as its source. */
+const DEEPEST = 8;
 
 /**
  * Whether a text looks as if it were written in Markdown.
@@ -12,7 +16,7 @@ export const MARKDOWN_MOST = 100_000;
  */
 export const looksMarked = (text) =>
   text.length <= MARKDOWN_MOST &&
-  /^#{1,6} |^[-*] |^\d+\. |```|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\)|^\|.+\|$|^> /m.test(text);
+  /^#{1,6} |^[-*] |^\d+\. |```|\*\*[^*]+\*\*|\[[^\][]+\]\([^()\s]|^\|.+\|$|^> /m.test(text);
 
 /**
  * @param {string} text
@@ -20,13 +24,21 @@ export const looksMarked = (text) =>
  */
 export function markdown(text) {
   const box = h("div.prose");
-  const lines = text.replaceAll("\r\n", "\n").split("\n");
-  let at = 0;
-  while (at < lines.length) at = block(box, lines, at);
+  blocks(box, text.replaceAll("\r\n", "\n").split("\n"), 0);
   return box;
 }
 
-/** @typedef {(box: HTMLElement, lines: string[], at: number, found: RegExpExecArray) => number} Make */
+/**
+ * @param {HTMLElement} box
+ * @param {string[]} lines
+ * @param {number} depth quotes around them
+ */
+function blocks(box, lines, depth) {
+  let at = 0;
+  while (at < lines.length) at = block(box, lines, at, depth);
+}
+
+/** @typedef {(box: HTMLElement, lines: string[], at: number, found: RegExpExecArray, depth: number) => number} Make */
 /** @type {[RegExp, Make][]} */
 const BLOCKS = [
   [/^\s*$/, (_box, _lines, at) => at + 1],
@@ -35,7 +47,7 @@ const BLOCKS = [
     /^(#{1,6})\s+(.*)/,
     (box, _, at, found) => {
       // A heading of a text is not a heading of the page.
-      box.append(h(`p.heading.level${found[1].length}`, null, inline(found[2].replace(/\s+#+$/, ""))));
+      box.append(h(`p.heading.level${found[1].length}`, null, inline(withoutEnd(found[2]))));
       return at + 1;
     },
   ],
@@ -48,15 +60,13 @@ const BLOCKS = [
   ],
   [
     /^>/,
-    (box, lines, at) => {
+    (box, lines, at, _, depth) => {
       const end = until(lines, at, (line) => !line.startsWith(">"));
-      const quote = markdown(
-        lines
-          .slice(at, end)
-          .map((line) => line.replace(/^> ?/, ""))
-          .join("\n"),
-      );
-      box.append(h("blockquote", null, ...quote.childNodes));
+      const quoted = lines.slice(at, end).map((line) => line.replace(/^> ?/, ""));
+      const quote = h("blockquote");
+      if (depth < DEEPEST) blocks(quote, quoted, depth + 1);
+      else quote.append(h("p", null, quoted.join("\n")));
+      box.append(quote);
       return end;
     },
   ],
@@ -68,15 +78,28 @@ const BLOCKS = [
  * @param {HTMLElement} box
  * @param {string[]} lines
  * @param {number} at
+ * @param {number} depth
  */
-function block(box, lines, at) {
+function block(box, lines, at, depth) {
   for (const [pattern, make] of BLOCKS) {
     const found = pattern.exec(lines[at]);
-    if (found) return make(box, lines, at, found);
+    if (found) return make(box, lines, at, found, depth);
   }
   const end = until(lines, at + 1, (line) => BLOCKS.some(([pattern]) => pattern.test(line)));
   box.append(h("p", null, inline(lines.slice(at, end).join("\n"))));
   return end;
+}
+
+/**
+ * A heading without the number signs after it.
+ *
+ * @param {string} text
+ */
+function withoutEnd(text) {
+  let end = text.length;
+  while (text[end - 1] === "#") end -= 1;
+  const words = text.slice(0, end).trimEnd();
+  return words.length < end ? words : text;
 }
 
 /**
@@ -105,7 +128,7 @@ function list(box, lines, at, found) {
   for (const line of lines.slice(at, end)) {
     const item = /^\s*(?:[-*+]|\d+[.)])\s+(.*)/.exec(line);
     if (item) made.append(h("li", null, inline(item[1])));
-    else made.lastElementChild?.append(" ", ...inline(line.trim()));
+    else for (const part of [" ", ...inline(line.trim())]) made.lastElementChild?.append(part);
   }
   box.append(made);
   return end;
@@ -139,39 +162,4 @@ function table(box, lines, at) {
   });
   box.append(h("div.scroll", { tabindex: "0", role: "region", "aria-label": "Table" }, made));
   return end;
-}
-
-const INLINE =
-  /`([^`]+)`|\*\*([^*]+)\*\*|__([^_]+)__|\*([^*\n]+)\*|!?\[([^\]]*)\]\(([^)\s]+)[^)]*\)|(https?:\/\/[^\s<>)]+)/g;
-
-/**
- * @param {string} text
- * @returns {(string | HTMLElement)[]}
- */
-function inline(text) {
-  /** @type {(string | HTMLElement)[]} */
-  const parts = [];
-  let from = 0;
-  for (const found of text.matchAll(INLINE)) {
-    parts.push(text.slice(from, found.index));
-    from = found.index + found[0].length;
-    const [, code, strong, strong2, soft, words, to, bare] = found;
-    if (code) parts.push(h("code", null, code));
-    else if (strong || strong2) parts.push(h("strong", null, inline(strong ?? strong2)));
-    else if (soft) parts.push(h("em", null, inline(soft)));
-    else parts.push(link(bare ?? to, words || bare || to));
-  }
-  parts.push(text.slice(from));
-  return parts.filter((part) => part !== "");
-}
-
-/**
- * A link that leads to the web in a window of its own; any other is left as text that says where it would.
- *
- * @param {string} to
- * @param {string} words
- */
-function link(to, words) {
-  if (!/^https?:\/\//i.test(to)) return h("span.nowhere", { title: to }, words);
-  return h("a", { href: to, target: "_blank", rel: "noopener noreferrer", title: to }, words);
 }
