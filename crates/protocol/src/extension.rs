@@ -2,14 +2,14 @@
 //!
 //! An extension has an id, settings that each side declares, and methods and notifications of its
 //! own, which are described by the same traits as those of the core ([`Method`] and
-//! [`Notification`]). A side that does not declare an extension is met with the core alone.
+//! [`NotificationMethod`]). A side that does not declare an extension is met with the core alone.
 //!
 //! Where it is declared depends on the revision: among `capabilities.extensions` since 2025-11-25,
 //! among `capabilities.experimental` before. [`Lower`] writes it where it belongs, and
 //! `capabilities.extension(id)` finds it in either place.
 //!
 //! [`Method`]: crate::method::Method
-//! [`Notification`]: crate::method::Notification
+//! [`NotificationMethod`]: crate::method::NotificationMethod
 //! [`Lower`]: crate::Lower
 
 use serde::{Serialize, de::DeserializeOwned};

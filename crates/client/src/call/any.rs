@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     Lower, Meta,
-    method::{Method, Notification},
+    method::{Method, NotificationMethod},
 };
 
 use super::{
@@ -58,7 +58,10 @@ impl Connection {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
-    pub async fn notify<N: Notification>(&self, mut params: N::Params) -> Result<(), CallError>
+    pub async fn notify<N: NotificationMethod>(
+        &self,
+        mut params: N::Params,
+    ) -> Result<(), CallError>
     where
         N::Params: Lower,
     {

@@ -3,7 +3,7 @@
 use std::fmt;
 use turnbuckle_protocol::{
     ExtensionSpec,
-    method::{Method, Notification},
+    method::{Method, NotificationMethod},
 };
 
 use super::{Call, Parsed, any::split, builder::object};
@@ -104,7 +104,7 @@ impl<'a, E: ExtensionSpec> Extended<'a, E> {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
-    pub async fn notify<N: Notification>(&self, params: &N::Params) -> Result<(), CallError> {
+    pub async fn notify<N: NotificationMethod>(&self, params: &N::Params) -> Result<(), CallError> {
         let link = self.connection.link();
         link.send_notification(N::NAME, params).await
     }

@@ -131,6 +131,7 @@ impl Http {
             Frame::One(Message::Response(Response {
                 id,
                 outcome: Err(error),
+                ..
             })) if self.is_for_this(post, id.as_ref()) => {
                 return Some(Answered::Error(error.value().to_owned()));
             }

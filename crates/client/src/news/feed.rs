@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{
     LoggingMessageNotificationParams, ResourceUpdatedNotificationParams, envelope::Members,
-    method::Notification,
+    method::NotificationMethod,
 };
 
 /// How many pieces of news wait for one listener. Log messages come in bursts; a thousand of them
@@ -59,7 +59,7 @@ pub enum News {
 impl News {
     /// A notification of an extension, as its own type; `None` if this is another, or cannot be
     /// read.
-    pub fn notification<N: Notification>(&self) -> Option<N::Params> {
+    pub fn notification<N: NotificationMethod>(&self) -> Option<N::Params> {
         match self {
             Self::Other { method, params } if **method == *N::NAME => {
                 serde_json::from_str(params.get()).ok()

@@ -4,6 +4,7 @@ use super::IdRef;
 
 /// Why a message could not be read, and whom to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Malformed<'a> {
     /// What is wrong with it.
     pub kind: MalformedKind,
@@ -15,6 +16,7 @@ pub struct Malformed<'a> {
 
 /// The ways in which a message can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MalformedKind {
     /// Not JSON, or not UTF-8: −32700.
     NotJson,

@@ -16,7 +16,7 @@ const INLINE: usize = 6;
 
 /// The most members that `params` may have. No request of the protocol has a tenth of it; finding
 /// duplicates among very many would take time that grows with their square.
-const MAX_MEMBERS: usize = 256;
+pub(super) const MAX_MEMBERS: usize = 256;
 
 type Member<'a> = (Cow<'a, str>, Raw<'a>);
 

@@ -30,6 +30,7 @@ pub enum Message<'a> {
 
 /// A request.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Request<'a> {
     /// The id that the answer must carry.
     pub id: IdRef<'a>,
@@ -41,6 +42,7 @@ pub struct Request<'a> {
 
 /// A notification.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Notification<'a> {
     /// The method.
     pub method: Cow<'a, str>,
@@ -50,9 +52,38 @@ pub struct Notification<'a> {
 
 /// A response.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Response<'a> {
     /// The id of the request; `None` if the peer could not read it.
     pub id: Option<IdRef<'a>>,
     /// `result`, or else `error`, unparsed.
     pub outcome: Result<Raw<'a>, Raw<'a>>,
+}
+
+impl<'a> Request<'a> {
+    /// A request with this id, for this method.
+    pub fn new(id: IdRef<'a>, method: impl Into<Cow<'a, str>>, params: Members<'a>) -> Self {
+        Self {
+            id,
+            method: method.into(),
+            params,
+        }
+    }
+}
+
+impl<'a> Notification<'a> {
+    /// A notification of this name.
+    pub fn new(method: impl Into<Cow<'a, str>>, params: Members<'a>) -> Self {
+        Self {
+            method: method.into(),
+            params,
+        }
+    }
+}
+
+impl<'a> Response<'a> {
+    /// A response to the request with this id; to one whose id could not be read, if `None`.
+    pub fn new(id: Option<IdRef<'a>>, outcome: Result<Raw<'a>, Raw<'a>>) -> Self {
+        Self { id, outcome }
+    }
 }

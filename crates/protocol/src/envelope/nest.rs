@@ -2,7 +2,7 @@
 
 /// What has members or elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Nested {
     Object,
     Array,
 }
@@ -20,11 +20,11 @@ pub(super) struct Nest {
 impl Nest {
     const LEVELS: usize = u64::BITS as usize;
 
-    pub(super) fn push(&mut self, kind: Kind) {
+    pub(super) fn push(&mut self, kind: Nested) {
         if self.depth > 0 && self.depth.is_multiple_of(Self::LEVELS) {
             self.outer.push(self.levels);
         }
-        self.levels = self.levels << 1 | u64::from(kind == Kind::Object);
+        self.levels = self.levels << 1 | u64::from(kind == Nested::Object);
         self.depth += 1;
     }
 
@@ -36,11 +36,11 @@ impl Nest {
         }
     }
 
-    pub(super) fn last(&self) -> Option<Kind> {
+    pub(super) fn last(&self) -> Option<Nested> {
         match (self.depth, self.levels & 1) {
             (0, _) => None,
-            (_, 0) => Some(Kind::Array),
-            _ => Some(Kind::Object),
+            (_, 0) => Some(Nested::Array),
+            _ => Some(Nested::Object),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 
 use super::{
     Frame, IdRef, Malformed, MalformedKind, Message, Notification, Raw, Request, Response,
-    members::Params,
+    members::{MAX_MEMBERS, Params},
     scan::{NotJson, Scanner},
     text_of,
 };
@@ -71,9 +71,9 @@ fn batch(mut scanner: Scanner<'_>) -> Result<Frame<'_>, Malformed<'_>> {
         1..=MAX_BATCH => Ok(Frame::Batch(
             elements.into_iter().map(parse_member).collect(),
         )),
-        _ => Err(not_a_request(
-            "the batch has more messages than may be sent at once",
-        )),
+        _ => Err(not_a_request(&format!(
+            "a batch may have at most {MAX_BATCH} messages; send the rest in another"
+        ))),
     }
 }
 
@@ -176,7 +176,10 @@ impl<'a> Draft<'a> {
             Some(Params::NotAnObject) => {
                 return bad_params(id, "`params` must be an object".into());
             }
-            Some(Params::TooMany) => return bad_params(id, "`params` has too many members".into()),
+            Some(Params::TooMany) => {
+                let problem = format!("`params` may have at most {MAX_MEMBERS} members");
+                return bad_params(id, problem);
+            }
             Some(Params::Duplicate(name)) => {
                 return bad_params(id, format!("duplicate member `{name}` in `params`"));
             }

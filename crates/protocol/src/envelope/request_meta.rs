@@ -10,6 +10,7 @@ use super::{
 
 /// What `params._meta` of a request says to the protocol. Everything else stays in the raw text.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct RequestMeta<'a> {
     /// `progressToken`, unparsed.
     pub progress_token: Option<Raw<'a>>,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::{
     Raw,
-    nest::{Kind, Nest},
+    nest::{Nest, Nested},
     special,
 };
 
@@ -153,11 +153,11 @@ impl<'a> Scanner<'a> {
                 b'[' if self.peek() == Some(b']') => self.at += 1,
                 b'{' => {
                     self.skip_name()?;
-                    nest.push(Kind::Object);
+                    nest.push(Nested::Object);
                     continue;
                 }
                 b'[' => {
-                    nest.push(Kind::Array);
+                    nest.push(Nested::Array);
                     continue;
                 }
                 b't' => self.word("rue")?,
@@ -180,12 +180,12 @@ impl<'a> Scanner<'a> {
     fn close(&mut self, nest: &mut Nest) -> Result<Next, NotJson> {
         while let Some(kind) = nest.last() {
             match (self.token()?, kind) {
-                (b',', Kind::Object) => {
+                (b',', Nested::Object) => {
                     self.skip_name()?;
                     return Ok(Next::Value);
                 }
-                (b',', Kind::Array) => return Ok(Next::Value),
-                (b'}', Kind::Object) | (b']', Kind::Array) => nest.pop(),
+                (b',', Nested::Array) => return Ok(Next::Value),
+                (b'}', Nested::Object) | (b']', Nested::Array) => nest.pop(),
                 _ => return Err(NotJson),
             }
         }

@@ -179,6 +179,11 @@ fn nesting_a_million_deep_is_read_without_recursion() {
 fn a_batch_has_a_bound() {
     let batch = |count: usize| format!("[{}]", vec!["1"; count].join(","));
     assert_eq!(verdict(batch(1024).as_bytes()), "batch of 1024");
+    let too_many = batch(1025);
+    let problem = parse(too_many.as_bytes())
+        .expect_err("one too many")
+        .message;
+    assert!(problem.contains("at most 1024 messages"), "{problem}");
     assert_eq!(verdict(batch(1025).as_bytes()), "-32600 to ?");
     assert_eq!(
         verdict(format!("{},", batch(1025)).as_bytes()),

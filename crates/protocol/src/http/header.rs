@@ -61,11 +61,13 @@ mod tests {
     use crate::method::entries;
 
     #[test]
-    fn only_modern_headers_are_checked() {
+    fn only_headers_of_a_revision_that_has_them_are_checked() {
         for &revision in Revision::ALL {
             let version = Some(revision.as_str());
-            assert_eq!(are_checked(version), revision.is_modern(), "{revision}");
+            let is_checked = revision.rules().mirrored_headers;
+            assert_eq!(are_checked(version), is_checked, "{revision}");
         }
+        assert!(are_checked(Some("2026-07-28")));
         for version in [None, Some(""), Some("2026"), Some("latest")] {
             assert!(!are_checked(version), "{version:?}");
         }

@@ -1,6 +1,6 @@
 //! The methods of the protocol: what each takes and returns, and which revision knows it.
 //!
-//! [`Method`] and [`Notification`] tie a name to its types. [`available`] says whether a revision
+//! [`Method`] and [`NotificationMethod`] tie a name to its types. [`available`] says whether a revision
 //! has a method in a direction; a server answers with "method not found" where it does not.
 
 mod notification;
@@ -9,4 +9,4 @@ mod table;
 
 pub use notification::*;
 pub use request::*;
-pub use table::{Direction, Entry, Kind, available, entries, extension, find};
+pub use table::{Direction, Entry, MethodKind, available, entries, extension, find};

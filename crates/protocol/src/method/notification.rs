@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A notification: its name and what it says.
-pub trait Notification {
+pub trait NotificationMethod {
     /// The name on the wire.
     const NAME: &'static str;
     /// What it says.
@@ -24,7 +24,7 @@ macro_rules! notifications {
             #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
             pub struct $name;
 
-            impl Notification for $name {
+            impl NotificationMethod for $name {
                 const NAME: &'static str = $wire;
                 type Params = $params;
             }

@@ -18,7 +18,7 @@ pub enum Direction {
 
 /// Whether a method is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum MethodKind {
     /// It is.
     Request,
     /// It is not.
@@ -31,7 +31,7 @@ pub struct Entry {
     /// The name on the wire.
     pub name: &'static str,
     /// Whether it is answered.
-    pub kind: Kind,
+    pub kind: MethodKind,
     /// The revisions in which clients send it.
     pub to_server: Option<RangeInclusive<Revision>>,
     /// The revisions in which servers send it.
@@ -96,7 +96,7 @@ type Revisions = Option<RangeInclusive<Revision>>;
 const fn request(name: &'static str, to_server: Revisions, to_client: Revisions) -> Entry {
     Entry {
         name,
-        kind: Kind::Request,
+        kind: MethodKind::Request,
         to_server,
         to_client,
     }
@@ -105,7 +105,7 @@ const fn request(name: &'static str, to_server: Revisions, to_client: Revisions)
 const fn notification(name: &'static str, to_server: Revisions, to_client: Revisions) -> Entry {
     Entry {
         name,
-        kind: Kind::Notification,
+        kind: MethodKind::Notification,
         to_server,
         to_client,
     }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::method;
 
-    fn names(kind: Kind) -> BTreeSet<&'static str> {
+    fn names(kind: MethodKind) -> BTreeSet<&'static str> {
         TABLE
             .iter()
             .filter(|entry| entry.kind == kind)
@@ -170,9 +170,9 @@ mod tests {
     #[test]
     fn every_entry_has_its_types_and_every_type_its_entry() {
         let requests: BTreeSet<_> = method::request::NAMES.iter().copied().collect();
-        assert_eq!(names(Kind::Request), requests);
+        assert_eq!(names(MethodKind::Request), requests);
         let notifications: BTreeSet<_> = method::notification::NAMES.iter().copied().collect();
-        assert_eq!(names(Kind::Notification), notifications);
+        assert_eq!(names(MethodKind::Notification), notifications);
     }
 
     #[test]

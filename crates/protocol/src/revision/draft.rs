@@ -1,10 +1,97 @@
-//! A revision that does not exist. It changes nothing of the newest.
+//! A revision that does not exist, for tests. It differs from 2026-07-28 in a rule and in a field, as
+//! a real one will.
 //!
 //! Tests run with it (feature `draft-revision`) to see that a new revision takes one file and one
-//! row, and that no check is lost because some code takes "modern" to mean "the newest".
+//! row, and that nothing is lost because some code takes "modern" to mean "the newest". Its headers
+//! need not repeat the body, so code that asks the newest revision for the rule no longer checks
+//! those of 2026-07-28. And it has one more key in `_meta`, which nobody older may see.
 
+use super::Revision;
+#[cfg(feature = "draft-revision")]
 use super::{rules::Rules, v2026_07_28};
+use crate::{ContentBlock, Meta, Tool};
 
+#[cfg(feature = "draft-revision")]
 pub(super) const RULES: Rules = Rules {
+    mirrored_headers: false,
     ..v2026_07_28::RULES
 };
+
+/// The key that the draft adds to `_meta` of results, content and tools.
+pub(super) const ADDED: &str = "io.modelcontextprotocol/draft";
+
+/// Whether there is a draft, and it is newer than this revision.
+#[inline]
+pub(super) fn applies(to: Revision) -> bool {
+    cfg!(feature = "draft-revision") && to < Revision::LATEST
+}
+
+pub(super) fn meta(meta: &mut Meta) {
+    meta.remove(&[ADDED]);
+}
+
+pub(super) fn tool(tool: &mut Tool) {
+    member(&mut tool.meta);
+}
+
+pub(super) fn content(block: &mut ContentBlock) {
+    match block {
+        ContentBlock::Text(content) => member(&mut content.meta),
+        ContentBlock::Image(content) => member(&mut content.meta),
+        ContentBlock::Audio(content) => member(&mut content.meta),
+        ContentBlock::ResourceLink(link) => member(&mut link.resource.meta),
+        ContentBlock::Resource(content) => member(&mut content.meta),
+        ContentBlock::Other(_) => {}
+    }
+}
+
+/// Takes the key from a `_meta`, and drops it if nothing is left.
+fn member(own: &mut Option<Meta>) {
+    if let Some(map) = own
+        && map.0.contains_key(ADDED)
+    {
+        meta(map);
+        if map.is_empty() {
+            *own = None;
+        }
+    }
+}
+
+#[cfg(all(test, feature = "draft-revision"))]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{CallToolResult, GetPromptResult, revision::Lower};
+
+    /// What a revision sees of a value.
+    fn seen<T: Lower + serde::de::DeserializeOwned + serde::Serialize>(
+        value: &Value,
+        to: Revision,
+    ) -> Value {
+        let mut value: T = serde_json::from_value(value.clone()).expect("a value");
+        value.lower(to);
+        serde_json::to_value(value).expect("plain JSON")
+    }
+
+    #[test]
+    fn what_the_draft_adds_goes_to_nobody_older() {
+        let own = json!({ ADDED: 1 });
+        let block = json!({ "type": "text", "text": "", "_meta": own });
+        let result = json!({ "content": [block], "_meta": own });
+        let message = json!({ "role": "user", "content": block });
+        let prompt = json!({ "messages": [message], "_meta": own });
+        let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "_meta": own });
+        for &to in Revision::ALL {
+            let all = [
+                seen::<CallToolResult>(&result, to),
+                seen::<GetPromptResult>(&prompt, to),
+                seen::<Tool>(&tool, to),
+            ];
+            for json in all {
+                let is_there = json.to_string().contains(ADDED);
+                assert_eq!(is_there, to == Revision::Draft, "{to}: {json}");
+            }
+        }
+    }
+}

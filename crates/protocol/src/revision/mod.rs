@@ -3,7 +3,6 @@
 #![doc = include_str!("../docs/lowering.md")]
 
 mod date;
-#[cfg(feature = "draft-revision")]
 mod draft;
 mod inexpressible;
 mod lower;

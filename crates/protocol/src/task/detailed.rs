@@ -142,7 +142,7 @@ impl Serialize for DetailedTask {
 /// Every member a task can have, since which of them belong is known only when all are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Members {
+struct TaskMembers {
     task_id: String,
     status: TaskStatus,
     status_message: Option<String>,
@@ -161,7 +161,7 @@ struct Members {
 
 impl<'de> Deserialize<'de> for DetailedTask {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = Members::deserialize(deserializer)?;
+        let members = TaskMembers::deserialize(deserializer)?;
         let missing = |field| move || <D::Error as de::Error>::missing_field(field);
         let state = match members.status {
             TaskStatus::Working => TaskState::Working,

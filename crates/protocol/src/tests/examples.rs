@@ -27,7 +27,7 @@ fn request<M: Method>(json: &Value) -> Result<Value, String> {
     member::<M::Params>(json, "params")
 }
 
-fn notification<N: method::Notification>(json: &Value) -> Result<Value, String> {
+fn notification<N: method::NotificationMethod>(json: &Value) -> Result<Value, String> {
     if json["method"] != N::NAME {
         return Err(format!("the method is not {}", N::NAME));
     }

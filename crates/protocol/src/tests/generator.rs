@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use crate::{
     Complete, ErrorObject, Revision,
     envelope::{self, Frame, Message},
-    method::{Direction, Method, Notification, available, extension},
+    method::{Direction, Method, NotificationMethod, available, extension},
     revision::Lower,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -130,7 +130,7 @@ impl Generator {
         params_of: &[&'static str],
         params: N::Params,
     ) where
-        N: Notification,
+        N: NotificationMethod,
         N::Params: Lower + Clone + PartialEq + Debug,
     {
         if !self.has(N::NAME) {

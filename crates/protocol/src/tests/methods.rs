@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     Revision,
-    method::{self, Direction, Kind},
+    method::{self, Direction, MethodKind},
 };
 
 use crate::tests::facts::{Schema, Table};
@@ -33,7 +33,7 @@ fn methods(schema: &Schema, union: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn ours(revision: Revision, direction: Direction, kind: Kind) -> BTreeSet<String> {
+fn ours(revision: Revision, direction: Direction, kind: MethodKind) -> BTreeSet<String> {
     method::entries()
         .iter()
         .filter(|entry| entry.kind == kind && entry.is_available(revision, direction))
@@ -48,17 +48,17 @@ fn the_table_agrees_with_the_schemas() {
     for &revision in Revision::ALL {
         let schema = Schema::of(&table, revision.as_str());
         for (union, direction, kind) in [
-            ("ClientRequest", Direction::ToServer, Kind::Request),
-            ("ServerRequest", Direction::ToClient, Kind::Request),
+            ("ClientRequest", Direction::ToServer, MethodKind::Request),
+            ("ServerRequest", Direction::ToClient, MethodKind::Request),
             (
                 "ClientNotification",
                 Direction::ToServer,
-                Kind::Notification,
+                MethodKind::Notification,
             ),
             (
                 "ServerNotification",
                 Direction::ToClient,
-                Kind::Notification,
+                MethodKind::Notification,
             ),
         ] {
             assert_eq!(

@@ -2,7 +2,7 @@
 
 use crate::{
     CallToolResult, ContentBlock, InputRequest, Lower, PrimitiveSchema, Revision, SamplingMessage,
-    method::{self, Method, Notification},
+    method::{self, Method, NotificationMethod},
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde::{Serialize, de::DeserializeOwned};
@@ -50,7 +50,7 @@ fn method<M: Method>(json: &Value) {
     read::<M::Outcome>(json);
 }
 
-fn notification<N: Notification>(json: &Value) {
+fn notification<N: NotificationMethod>(json: &Value) {
     read::<N::Params>(json);
 }
 

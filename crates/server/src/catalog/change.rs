@@ -35,9 +35,7 @@ impl Catalog {
         logging: Arc<LogOffer>,
         changes: Changes,
     ) -> Self {
-        if snapshot.logs() {
-            logging.make();
-        }
+        offer_logs(&snapshot, &logging);
         Self(Arc::new(LiveCatalog {
             snapshot: RwLock::new(Arc::new(snapshot)),
             leniency,
@@ -119,11 +117,18 @@ impl Catalog {
         let mut snapshot = self.0.snapshot.write();
         let mut next = Snapshot::clone(&snapshot);
         change(&mut next)?;
-        if next.logs() {
-            self.0.logging.make();
-        }
+        offer_logs(&next, &self.0.logging);
         *snapshot = Arc::new(next);
         Ok(())
+    }
+}
+
+fn offer_logs(snapshot: &Snapshot, logging: &LogOffer) {
+    if snapshot.open_offer().logs {
+        logging.make();
+    }
+    if snapshot.hides_logs() {
+        logging.make_for_some();
     }
 }
 

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_uri_template::Template;
 
-use super::{completion::Completers, tool::Visible};
+use super::{completion::Completers, offer::Offer, tool::Visible};
 use crate::{
     Caller, Layer, Reply,
     handler::{Arguments, Erased, OutputCheck},
@@ -17,7 +17,7 @@ use crate::{
 
 /// Something that can be listed and found.
 pub(crate) trait Entry: Send + Sync {
-    /// What stands before the number in a cursor of this list.
+    /// The first letter of the cursors of this list.
     const CURSOR: &'static str;
     /// How it is listed.
     type Wire: Serialize + Lower + Clone;
@@ -25,6 +25,9 @@ pub(crate) trait Entry: Send + Sync {
     fn key(&self) -> &str;
     fn wire(&self) -> &Self::Wire;
     fn visible(&self) -> Option<&Visible>;
+
+    /// What a server with this entry offers.
+    fn offer(&self) -> Offer;
 
     /// The extension that a client must declare to be shown it.
     fn listed_with(&self) -> Option<&'static str> {
@@ -127,6 +130,15 @@ impl Entry for ToolEntry {
         self.visible.as_ref()
     }
 
+    fn offer(&self) -> Offer {
+        Offer {
+            tools: true,
+            tasks: self.task.is_some(),
+            logs: self.logs,
+            ..Offer::default()
+        }
+    }
+
     fn listed_with(&self) -> Option<&'static str> {
         self.listed_with
     }
@@ -147,6 +159,15 @@ impl Entry for PromptEntry {
     fn visible(&self) -> Option<&Visible> {
         self.visible.as_ref()
     }
+
+    fn offer(&self) -> Offer {
+        Offer {
+            prompts: true,
+            completions: !self.completers.is_empty(),
+            logs: self.logs,
+            ..Offer::default()
+        }
+    }
 }
 
 impl Entry for ResourceEntry {
@@ -164,6 +185,14 @@ impl Entry for ResourceEntry {
     fn visible(&self) -> Option<&Visible> {
         self.read.visible.as_ref()
     }
+
+    fn offer(&self) -> Offer {
+        Offer {
+            resources: true,
+            logs: self.read.logs,
+            ..Offer::default()
+        }
+    }
 }
 
 impl Entry for TemplateEntry {
@@ -180,6 +209,15 @@ impl Entry for TemplateEntry {
 
     fn visible(&self) -> Option<&Visible> {
         self.read.visible.as_ref()
+    }
+
+    fn offer(&self) -> Offer {
+        Offer {
+            resources: true,
+            completions: !self.completers.is_empty(),
+            logs: self.read.logs,
+            ..Offer::default()
+        }
     }
 }
 

@@ -7,10 +7,12 @@
 pub(crate) mod caching;
 mod change;
 pub(crate) mod completion;
+mod cursor;
 pub(crate) mod describe;
 mod entry;
 pub(crate) mod extension;
 mod lookup;
+mod offer;
 mod prompt;
 mod resource;
 pub(crate) mod setup;
@@ -31,6 +33,7 @@ pub(crate) use entry::{
 };
 pub use extension::{Extension, ExtensionMethod};
 pub(crate) use lookup::Found;
+pub(crate) use offer::Offer;
 pub use prompt::Prompt;
 pub use resource::Resource;
 pub use setup_error::SetupError;

@@ -8,15 +8,21 @@ use std::{
 use bytes::Bytes;
 use turnbuckle_protocol::{Lower, Revision};
 
-use super::Entry;
-use crate::{Caller, Reject};
+use super::{
+    Entry, Offer,
+    cursor::{Cursor, fingerprint},
+};
+use crate::{Caller, Fault, Reject};
 
-/// Entries in the order in which they were added. Each has a number that is never given again, so
-/// a cursor stays good when others come and go.
+/// Entries in the order in which they were added. Each that everybody sees has a number that is
+/// never given again, so a cursor stays good when others come and go. An entry that only some
+/// callers see has no number of its own, since a gap would tell the others of it: it has that of the
+/// entry before it.
 pub(crate) struct Shelf<E> {
     entries: Vec<(u64, Arc<E>)>,
     by_key: HashMap<Box<str>, usize>,
-    next: u64,
+    /// The number that was given last.
+    last: u64,
     is_restricted: bool,
     /// The first page as the whole result, by revision. Written for the first client that asks.
     pub(crate) written: [OnceLock<Bytes>; Revision::ALL.len()],
@@ -35,7 +41,7 @@ impl<E> Default for Shelf<E> {
         Self {
             entries: Vec::new(),
             by_key: HashMap::new(),
-            next: 1,
+            last: 0,
             is_restricted: false,
             written: Default::default(),
         }
@@ -48,7 +54,7 @@ impl<E> Clone for Shelf<E> {
         Self {
             entries: self.entries.clone(),
             by_key: self.by_key.clone(),
-            next: self.next,
+            last: self.last,
             is_restricted: self.is_restricted,
             written: Default::default(),
         }
@@ -62,9 +68,12 @@ impl<E: Entry> Shelf<E> {
             return false;
         }
         self.by_key.insert(entry.key().into(), self.entries.len());
-        self.is_restricted |= entry.is_restricted();
-        self.entries.push((self.next, entry));
-        self.next += 1;
+        if entry.is_restricted() {
+            self.is_restricted = true;
+        } else {
+            self.last += 1;
+        }
+        self.entries.push((self.last, entry));
         true
     }
 
@@ -91,10 +100,23 @@ impl<E: Entry> Shelf<E> {
         self.entries.iter().map(|(_, entry)| entry)
     }
 
-    /// Whether there is or ever was an entry. What was once offered stays so, as an empty list if
-    /// need be: a client that was told of it may ask.
-    pub(crate) fn is_offered(&self) -> bool {
-        self.next > 1
+    /// What this caller is offered with entries that others may not see.
+    pub(crate) fn offer_of_hidden(&self, caller: &Caller) -> Offer {
+        let seen = self.iter().filter(|entry| entry.visible().is_some());
+        let mut offer = Offer::default();
+        for entry in seen {
+            // A rule that panics could not tell. The request that uses the entry fails by it then,
+            // and a handshake that only asks what there is does not.
+            match Fault::caught(|| entry.is_visible(caller)) {
+                Ok(true) => offer |= entry.offer(),
+                Ok(false) => {}
+                Err(fault) => {
+                    fault.into_reject(); // Logs it.
+                    offer |= entry.offer();
+                }
+            }
+        }
+        offer
     }
 
     /// Whether the list differs by caller, so that it cannot be written once for all.
@@ -112,35 +134,57 @@ impl<E: Entry> Shelf<E> {
         cursor: Option<&str>,
         size: usize,
     ) -> Result<Page, Reject> {
-        let after = cursor.map_or(Ok(0), |cursor| self.number(cursor))?;
-        let start = self.entries.partition_point(|(number, _)| *number <= after);
-        let mut visible = self.entries[start..]
-            .iter()
-            .filter(|(_, entry)| entry.is_visible(caller))
-            .filter(|(_, entry)| entry.listed_with().is_none_or(&declares))
-            .peekable();
+        let is_seen = |(_, entry): &&(u64, Arc<E>)| {
+            entry.is_visible(caller) && entry.listed_with().is_none_or(&declares)
+        };
+        let start = match cursor {
+            Some(cursor) => self.after(&self.read(cursor)?, is_seen),
+            None => 0,
+        };
+        let mut seen = self.entries[start..].iter().filter(is_seen).peekable();
         let mut items = vec![b'['];
-        let mut last = after;
-        for (number, entry) in visible.by_ref().take(size) {
+        let mut last = None;
+        for (number, entry) in seen.by_ref().take(size) {
             if items.len() > 1 {
                 items.push(b',');
             }
             let mut wire = entry.wire().clone();
             wire.lower(revision);
             serde_json::to_writer(&mut items, &wire)
-                .map_err(|error| crate::Fault::new(error).into_reject())?;
-            last = *number;
+                .map_err(|error| Fault::new(error).into_reject())?;
+            last = Some((*number, entry));
         }
         items.push(b']');
-        let next = visible.peek().map(|_| format!("{}{last}", E::CURSOR));
+        let next = seen.peek().and(last).map(|(number, entry)| {
+            let restricted = entry.is_restricted().then(|| fingerprint(entry.key()));
+            Cursor { number, restricted }.write(E::CURSOR)
+        });
         Ok(Page { items, next })
     }
 
-    fn number(&self, cursor: &str) -> Result<u64, Reject> {
-        cursor
-            .strip_prefix(E::CURSOR)
-            .and_then(|digits| digits.parse().ok())
-            .filter(|number| *number < self.next)
+    /// The index of the first entry behind a cursor.
+    fn after(&self, cursor: &Cursor, is_seen: impl Fn(&&(u64, Arc<E>)) -> bool) -> usize {
+        let number = cursor.number;
+        // Entries without a number of their own are behind the one whose number they have.
+        let start = self.entries.partition_point(|(other, entry)| {
+            *other < number || *other == number && !entry.is_restricted()
+        });
+        let Some(restricted) = cursor.restricted else {
+            return start;
+        };
+        // One that has gone, or that the caller may no longer see, leaves the entry before it.
+        let group = self.entries[start..].iter();
+        let group = group.take_while(|(other, _)| *other == number);
+        let found = group
+            .enumerate()
+            .filter(|(_, entry)| is_seen(entry))
+            .find(|(_, (_, entry))| fingerprint(entry.key()) == restricted);
+        found.map_or(start, |(index, _)| start + index + 1)
+    }
+
+    fn read(&self, cursor: &str) -> Result<Cursor, Reject> {
+        Cursor::read(cursor, E::CURSOR)
+            .filter(|cursor| cursor.number <= self.last)
             .ok_or_else(|| Reject::invalid_params("the cursor is not one that this list gave out"))
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use turnbuckle_protocol::ServerCapabilities;
-
-use super::{PromptEntry, ResourceEntry, SetupError, Shelf, TemplateEntry, ToolEntry};
+use super::{
+    Entry, Offer, PromptEntry, ResourceEntry, SetupError, Shelf, TemplateEntry, ToolEntry,
+};
+use crate::Caller;
 
 /// Everything that is served, at one moment.
 #[derive(Clone, Default)]
@@ -13,12 +14,13 @@ pub(crate) struct Snapshot {
     pub(crate) prompts: Shelf<PromptEntry>,
     pub(crate) resources: Shelf<ResourceEntry>,
     pub(crate) templates: Shelf<TemplateEntry>,
-    /// Whether there is or ever was something to complete.
-    completes: bool,
-    /// Whether there is or ever was a tool that runs as a task.
-    runs_tasks: bool,
-    /// Whether there is or ever was a handler that sends log messages.
-    logs: bool,
+    /// What everybody is offered. What was once offered stays so, as an empty list if need be: a
+    /// client that was told of it may ask.
+    open: Offer,
+    /// Whether there is or was an entry that only some callers see.
+    has_hidden: bool,
+    /// Whether some callers are or were offered log messages that others are not.
+    hides_logs: bool,
 }
 
 /// Something ready to be put on its shelf.
@@ -34,25 +36,22 @@ impl Snapshot {
         let (is_new, kind, key) = match entry {
             Shelved::Tool(entry) => {
                 let key = entry.wire.name.clone();
-                self.runs_tasks |= entry.task.is_some();
-                self.logs |= entry.logs;
+                self.note(&*entry);
                 (self.tools.insert(entry), "tool", key)
             }
             Shelved::Prompt(entry) => {
                 let key = entry.wire.name.clone();
-                self.completes |= !entry.completers.is_empty();
-                self.logs |= entry.logs;
+                self.note(&*entry);
                 (self.prompts.insert(entry), "prompt", key)
             }
             Shelved::Resource(entry) => {
                 let key = entry.wire.uri.clone();
-                self.logs |= entry.read.logs;
+                self.note(&*entry);
                 (self.resources.insert(entry), "resource", key)
             }
             Shelved::Template(entry) => {
                 let key = entry.wire.uri_template.clone();
-                self.completes |= !entry.completers.is_empty();
-                self.logs |= entry.read.logs;
+                self.note(&*entry);
                 (self.templates.insert(entry), "resource template", key)
             }
         };
@@ -63,39 +62,44 @@ impl Snapshot {
         }
     }
 
-    /// Whether there is or was a tool that runs as a task.
-    pub(crate) fn runs_tasks(&self) -> bool {
-        self.runs_tasks
+    fn note<E: Entry>(&mut self, entry: &E) {
+        if entry.visible().is_some() {
+            self.has_hidden = true;
+            self.hides_logs |= entry.offer().logs;
+        } else {
+            self.open |= entry.offer();
+        }
     }
 
-    /// Whether there are or were resources of either kind.
-    pub(crate) fn offers_resources(&self) -> bool {
-        self.resources.is_offered() || self.templates.is_offered()
+    /// What everybody is offered.
+    pub(crate) fn open_offer(&self) -> Offer {
+        self.open
     }
 
-    /// Whether there is or was a handler that sends log messages.
-    pub(crate) fn logs(&self) -> bool {
-        self.logs
+    /// What this caller is offered.
+    pub(crate) fn offer(&self, caller: &Caller) -> Offer {
+        let mut offer = self.open;
+        if self.has_hidden {
+            offer |= self.tools.offer_of_hidden(caller);
+            offer |= self.prompts.offer_of_hidden(caller);
+            offer |= self.resources.offer_of_hidden(caller);
+            offer |= self.templates.offer_of_hidden(caller);
+        }
+        offer
     }
 
-    /// What the server can do, read off what it holds.
-    pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        let mut capabilities = ServerCapabilities::default();
-        if self.tools.is_offered() {
-            capabilities.tools.get_or_insert_default().list_changed = Some(true);
-        }
-        if self.prompts.is_offered() {
-            capabilities.prompts.get_or_insert_default().list_changed = Some(true);
-        }
-        if self.offers_resources() {
-            let resources = capabilities.resources.get_or_insert_default();
-            resources.list_changed = Some(true);
-            // Any of them may change, and `Changes` says so.
-            resources.subscribe = Some(true);
-        }
-        if self.completes {
-            capabilities.completions = Some(turnbuckle_protocol::JsonObject::new());
-        }
-        capabilities
+    /// Whether this caller is offered a part. Costs nothing where everybody is.
+    pub(crate) fn offers(&self, caller: &Caller, part: fn(&Offer) -> bool) -> bool {
+        part(&self.open) || self.has_hidden && part(&self.offer(caller))
+    }
+
+    /// Whether what is offered differs by caller.
+    pub(crate) fn has_hidden(&self) -> bool {
+        self.has_hidden
+    }
+
+    /// Whether some callers are or were offered log messages that others are not.
+    pub(crate) fn hides_logs(&self) -> bool {
+        self.hides_logs
     }
 }

@@ -154,8 +154,8 @@ impl Tool {
 
     /// Only callers for whom this holds see the tool; to others it does not exist.
     ///
-    /// Capabilities are those of the whole server: a caller that sees no tool is still told that
-    /// the server has some.
+    /// A caller that sees no tool at all is not told that the server has any: capabilities and
+    /// methods are those of what this caller sees.
     pub fn visible(mut self, to: impl Fn(&Caller) -> bool + Send + Sync + 'static) -> Self {
         self.visible = Some(Box::new(to));
         self

@@ -10,8 +10,8 @@ use super::{
     task::{TaskHost, TaskRunner},
 };
 use crate::{
-    Catalog, Layer,
-    catalog::{Snapshot, extension::Registry},
+    Caller, Catalog, Layer,
+    catalog::{Offer, Snapshot, extension::Registry},
     client::roots::OnRootsChanged,
     handler::CallContext,
 };
@@ -37,16 +37,21 @@ impl Shared {
         self.catalog.snapshot()
     }
 
-    /// Where tasks run, if there is or ever was a tool that runs as one.
-    pub(crate) fn task_runner(&self) -> Option<Arc<dyn TaskRunner>> {
-        let runs_tasks = self.catalog().runs_tasks();
+    /// Where tasks run, if this caller is offered a tool that runs as one.
+    pub(crate) fn task_runner(&self, caller: &Caller) -> Option<Arc<dyn TaskRunner>> {
+        let runs_tasks = self.catalog().offers(caller, |offer| offer.tasks);
         runs_tasks.then(|| self.tasks.runner()).flatten()
     }
 
-    /// What the server can do, read off what it was given.
-    pub(crate) fn capabilities(&self) -> ServerCapabilities {
-        let mut capabilities = self.catalog().capabilities();
-        if self.context.logging.is_made() {
+    /// Whether this caller is offered log messages.
+    pub(crate) fn logs(&self, caller: &Caller) -> bool {
+        self.context.logging.is_made() || self.catalog().offers(caller, |offer| offer.logs)
+    }
+
+    /// What the server can do for somebody who is offered this, read off what it was given.
+    pub(crate) fn capabilities(&self, offer: Offer) -> ServerCapabilities {
+        let mut capabilities = offer.capabilities();
+        if offer.logs || self.context.logging.is_made() {
             capabilities.logging = Some(JsonObject::new());
         }
         self.extensions.declare(&mut capabilities);

@@ -11,7 +11,10 @@ use super::{
     incoming::{Completable, Denied, Target, text},
     shared::Shared,
 };
-use crate::{Caller, Reject};
+use crate::{
+    Caller, Reject,
+    catalog::{Offer, Snapshot},
+};
 
 /// Finds what a request means.
 pub(super) fn find<'a>(
@@ -42,18 +45,40 @@ pub(super) fn offered(is_offered: bool, method: &str) -> Result<(), Reject> {
     }
 }
 
+/// What is said of a request that cannot be served: that there is no such method, if this caller is
+/// offered nothing of the kind. It is looked at only then, because it takes all entries to tell.
+struct Missing<'a> {
+    catalog: &'a Snapshot,
+    caller: &'a Caller,
+    method: &'a str,
+    part: fn(&Offer) -> bool,
+}
+
+impl Missing<'_> {
+    fn or(&self, reject: Reject) -> Reject {
+        let is_offered = self.catalog.offers(self.caller, self.part);
+        offered(is_offered, self.method).err().unwrap_or(reject)
+    }
+}
+
 fn tool<'a>(
     shared: &Shared,
     caller: &Caller,
     request: &'a Request<'a>,
 ) -> Result<Target<'a>, Denied> {
-    let catalog = shared.catalog();
-    offered(catalog.tools.is_offered(), &request.method)?;
-    let name = text(&request.params, "name")?;
-    let tool = catalog
-        .tools
-        .get(&name, caller)
-        .ok_or_else(|| Reject::invalid_params(format!("there is no tool `{name}`")))?;
+    let catalog = &shared.catalog();
+    let method = &request.method;
+    let part = |offer: &Offer| offer.tools;
+    let missing = Missing {
+        catalog,
+        caller,
+        method,
+        part,
+    };
+    let name = text(&request.params, "name").map_err(|reject| missing.or(reject))?;
+    let tool = catalog.tools.get(&name, caller);
+    let tool = tool
+        .ok_or_else(|| missing.or(Reject::invalid_params(format!("there is no tool `{name}`"))))?;
     let tool = Arc::clone(tool);
     if !caller.has_scopes(&tool.scopes) {
         return Err(Denied::Scopes(tool));
@@ -66,13 +91,18 @@ fn prompt<'a>(
     caller: &Caller,
     request: &'a Request<'a>,
 ) -> Result<Target<'a>, Denied> {
-    let catalog = shared.catalog();
-    offered(catalog.prompts.is_offered(), &request.method)?;
-    let name = text(&request.params, "name")?;
-    let prompt = catalog
-        .prompts
-        .get(&name, caller)
-        .ok_or_else(|| no_prompt(&name))?;
+    let catalog = &shared.catalog();
+    let method = &request.method;
+    let part = |offer: &Offer| offer.prompts;
+    let missing = Missing {
+        catalog,
+        caller,
+        method,
+        part,
+    };
+    let name = text(&request.params, "name").map_err(|reject| missing.or(reject))?;
+    let prompt = catalog.prompts.get(&name, caller);
+    let prompt = prompt.ok_or_else(|| missing.or(no_prompt(&name)))?;
     Ok(Target::Prompt(Arc::clone(prompt), name))
 }
 
@@ -81,12 +111,18 @@ fn resource<'a>(
     caller: &Caller,
     request: &'a Request<'a>,
 ) -> Result<Target<'a>, Denied> {
-    let catalog = shared.catalog();
-    offered(catalog.offers_resources(), &request.method)?;
-    let uri = text(&request.params, "uri")?;
-    let found = catalog
-        .resource_at(&uri, caller)
-        .ok_or_else(|| Reject::resource_not_found(&uri))?;
+    let catalog = &shared.catalog();
+    let method = &request.method;
+    let part = |offer: &Offer| offer.resources;
+    let missing = Missing {
+        catalog,
+        caller,
+        method,
+        part,
+    };
+    let uri = text(&request.params, "uri").map_err(|reject| missing.or(reject))?;
+    let found = catalog.resource_at(&uri, caller);
+    let found = found.ok_or_else(|| missing.or(Reject::resource_not_found(&uri)))?;
     Ok(Target::Resource(Arc::new(found), uri))
 }
 
@@ -96,10 +132,8 @@ fn completion<'a>(
     request: &'a Request<'a>,
 ) -> Result<Target<'a>, Denied> {
     let catalog = shared.catalog();
-    offered(
-        catalog.capabilities().completions.is_some(),
-        &request.method,
-    )?;
+    let is_offered = catalog.offers(caller, |offer| offer.completions);
+    offered(is_offered, &request.method)?;
     let params: CompleteRequestParams = request
         .params
         .parse()

@@ -17,15 +17,29 @@ pub(crate) fn start_forwarding() {
 
 /// Whether a server offers log messages. What was once offered stays so.
 #[derive(Debug, Default)]
-pub(crate) struct LogOffer(AtomicBool);
+pub(crate) struct LogOffer {
+    to_all: AtomicBool,
+    to_some: AtomicBool,
+}
 
 impl LogOffer {
-    /// There is a handler or a layer that sends log messages.
+    /// There is a layer that sends log messages, or a handler that every caller sees.
     pub(crate) fn make(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.to_all.store(true, Ordering::Relaxed);
     }
 
+    /// There is a handler that sends log messages and that only some callers see.
+    pub(crate) fn make_for_some(&self) {
+        self.to_some.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether every caller is offered log messages.
     pub(crate) fn is_made(&self) -> bool {
-        self.0.load(Ordering::Relaxed) || is_forwarding()
+        self.to_all.load(Ordering::Relaxed) || is_forwarding()
+    }
+
+    /// Whether some callers are.
+    pub(crate) fn is_made_to_some(&self) -> bool {
+        self.is_made() || self.to_some.load(Ordering::Relaxed)
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Args, Prompt, RawArgs, Resource, Server, Tool};
+use turnbuckle_server::{Args, Caller, Log, Prompt, RawArgs, Resource, Server, Tool};
 
 use crate::wire::Wire;
 
@@ -103,12 +103,196 @@ async fn what_is_hidden_answers_like_what_is_absent() {
             other.ask(method, params.clone()).await;
             let answers = (one.next_line().await, other.next_line().await);
             assert!(answers.0.is_some());
-            let is_list = method.ends_with("/list") && revision.is_modern();
-            if is_list {
-                // What differs by caller is not for shared caches, and says so.
-                continue;
-            }
             assert_eq!(answers.0, answers.1, "{revision} {method} {params}");
         }
     }
+}
+
+/// A server in which everything but the first is hidden from everybody but the boss, and one in
+/// which it does not exist.
+fn alone(has_hidden: bool) -> Server {
+    let server = Server::new("s", "1").page_size(1);
+    if !has_hidden {
+        return server;
+    }
+    let is_boss = |caller: &Caller| caller.id() == Some("boss");
+    server
+        .tool(
+            Tool::new("bake", async |log: Log| log.info("hot"))
+                .task()
+                .visible(is_boss),
+        )
+        .prompt(prompt("ask").visible(is_boss))
+        .resource(Resource::new("own://one", async || "one").visible(is_boss))
+        .resource(
+            Resource::new("own://all/{topic}", about)
+                .complete("topic", ["a"])
+                .visible(is_boss),
+        )
+}
+
+/// Every method of a server, with params that a server which has it can read.
+fn methods() -> Vec<(&'static str, Value)> {
+    let mut all = requests();
+    let tasks = ["tasks/get", "tasks/result", "tasks/cancel", "tasks/update"];
+    all.extend(tasks.map(|method| (method, json!({ "taskId": "t", "inputResponses": {} }))));
+    all.extend([
+        ("tasks/list", json!({})),
+        ("server/discover", json!({})),
+        ("logging/setLevel", json!({ "level": "info" })),
+        ("tools/call", json!({})),
+        ("prompts/get", json!({})),
+        ("resources/read", json!({})),
+        ("completion/complete", json!({})),
+        ("ping", json!({})),
+    ]);
+    all
+}
+
+#[tokio::test]
+async fn capabilities_tell_of_nothing_that_the_caller_does_not_see() {
+    let [hidden, absent] = [true, false].map(|has| alone(has).build().expect("a server"));
+    for &revision in Revision::ALL {
+        let mut one = Wire::open_as(&hidden, Caller::new("ann"));
+        let mut other = Wire::open_as(&absent, Caller::new("ann"));
+        if revision.is_modern() {
+            one.speak(revision);
+            other.speak(revision);
+        } else {
+            let opened = one.initialize(revision.as_str()).await;
+            assert_eq!(opened, other.initialize(revision.as_str()).await);
+            assert_eq!(opened["capabilities"], json!({}));
+        }
+        for (method, params) in methods() {
+            one.ask(method, params.clone()).await;
+            other.ask(method, params.clone()).await;
+            let answers = (one.next_line().await, other.next_line().await);
+            assert!(answers.0.is_some());
+            assert_eq!(answers.0, answers.1, "{revision} {method} {params}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_sees_it_is_offered_it() {
+    let live = alone(true).build().expect("a server");
+    let mut wire = Wire::open_as(&live, Caller::new("boss"));
+    let discovered = wire.result("server/discover", json!({})).await;
+    let offered = &discovered["capabilities"];
+    for capability in [
+        "tools",
+        "prompts",
+        "resources",
+        "completions",
+        "logging",
+        "extensions",
+    ] {
+        assert!(offered.get(capability).is_some(), "{capability}: {offered}");
+    }
+    assert_eq!(discovered["cacheScope"], "private");
+    let params = json!({
+        "ref": { "type": "ref/resource", "uri": "own://all/{topic}" },
+        "argument": { "name": "topic", "value": "" },
+    });
+    let completed = wire.result("completion/complete", params).await;
+    assert_eq!(completed["completion"]["values"], json!(["a"]));
+}
+
+/// The tools of a server in their order, each with who sees it: everybody, nobody, or the boss.
+fn paged(tools: &[(&'static str, char)]) -> Server {
+    let mut server = Server::new("s", "1").page_size(1);
+    for (name, who) in tools {
+        let tool = Tool::new(*name, async || "");
+        server = server.tool(match who {
+            'e' => tool,
+            'b' => tool.visible(|caller| caller.id() == Some("boss")),
+            _ => tool.visible(|_| false),
+        });
+    }
+    server
+}
+
+#[tokio::test]
+async fn cursors_tell_of_nothing_that_the_caller_does_not_see() {
+    let all = [
+        ("h0", 'n'),
+        ("a", 'e'),
+        ("h1", 'n'),
+        ("x", 'b'),
+        ("h2", 'n'),
+        ("y", 'b'),
+        ("h3", 'n'),
+        ("b", 'e'),
+        ("h4", 'n'),
+        ("c", 'e'),
+        ("z", 'b'),
+        ("h5", 'n'),
+    ];
+    let seen: Vec<_> = all.into_iter().filter(|(_, who)| *who != 'n').collect();
+    let hidden = paged(&all).build().expect("a server");
+    let absent = paged(&seen).build().expect("a server");
+    for caller in [Caller::new("boss"), Caller::new("ann")] {
+        let mut one = Wire::open_as(&hidden, caller.clone());
+        let mut other = Wire::open_as(&absent, caller);
+        let mut params = json!({});
+        let mut names = Vec::new();
+        loop {
+            let page = one.result("tools/list", params.clone()).await;
+            assert_eq!(page, other.result("tools/list", params).await);
+            names.push(page["tools"][0]["name"].clone());
+            match page.get("nextCursor") {
+                Some(cursor) => params = json!({ "cursor": cursor }),
+                None => break,
+            }
+        }
+        let is_boss = names.len() > 3;
+        let wanted = if is_boss {
+            json!(["a", "x", "y", "b", "c", "z"])
+        } else {
+            json!(["a", "b", "c"])
+        };
+        assert_eq!(json!(names), wanted);
+    }
+    // A guess at the cursor of a hidden entry is answered as if there were none.
+    let (mut one, mut other) = (Wire::open(&hidden), Wire::open(&absent));
+    for guess in [
+        "t0-0000000000000000",
+        "t1-af63bd4c8601b7df",
+        "t3-08b05d07b5566bef",
+        "t4",
+    ] {
+        one.ask("tools/list", json!({ "cursor": guess })).await;
+        other.ask("tools/list", json!({ "cursor": guess })).await;
+        assert_eq!(one.next_line().await, other.next_line().await, "{guess}");
+    }
+}
+
+/// What only some see may come and go as anything else may.
+#[tokio::test]
+async fn a_cursor_at_something_that_only_some_see_stays_good() {
+    let all = [("a", 'e'), ("x", 'b'), ("y", 'b'), ("b", 'e')];
+    let live = paged(&all).build().expect("a server");
+    let mut wire = Wire::open_as(&live, Caller::new("boss"));
+    let first = wire.result("tools/list", json!({})).await;
+    let second = wire
+        .result("tools/list", json!({ "cursor": first["nextCursor"] }))
+        .await;
+    assert_eq!(second["tools"][0]["name"], "x");
+    let at_x = json!({ "cursor": second["nextCursor"] });
+    let catalog = live.catalog();
+    assert!(catalog.remove_tool("a"));
+    assert_eq!(
+        wire.result("tools/list", at_x.clone()).await["tools"][0]["name"],
+        "y"
+    );
+    assert!(catalog.remove_tool("x"));
+    assert_eq!(
+        wire.result("tools/list", at_x.clone()).await["tools"][0]["name"],
+        "y"
+    );
+    assert!(catalog.remove_tool("y"));
+    assert_eq!(
+        wire.result("tools/list", at_x).await["tools"][0]["name"],
+        "b"
+    );
 }

@@ -11,7 +11,7 @@ use turnbuckle::{
     client::News,
     protocol::{
         ExtensionSpec,
-        method::{Method, Notification},
+        method::{Method, NotificationMethod},
     },
 };
 use turnbuckle_server::Http;
@@ -75,7 +75,7 @@ method!(Core = "tools/call");
 
 struct Looked;
 
-impl Notification for Looked {
+impl NotificationMethod for Looked {
     const NAME: &'static str = "notifications/almanac/looked";
     type Params = Day;
 }

@@ -97,12 +97,14 @@ impl InputRequest {
 }
 
 /// Clears what older revisions had from questions that stand in a modern result.
-fn retire(requests: &mut InputRequests) {
+fn retire(requests: &mut InputRequests, to: Revision) {
+    // There is no older form, so what it says to an older peer does not matter.
+    let to = to.max(Revision::MODERN[0]);
     for request in requests.values_mut() {
         match request {
             InputRequest::Elicit(params) => retired::elicit_params(params),
-            InputRequest::CreateMessage(params) => params.lower(Revision::LATEST),
-            InputRequest::ListRoots(params) => params.lower(Revision::LATEST),
+            InputRequest::CreateMessage(params) => params.lower(to),
+            InputRequest::ListRoots(params) => params.lower(to),
         }
     }
 }
@@ -112,7 +114,9 @@ impl Lower for InputRequiredResult {
     /// see [`InputRequest::lower_to`].
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        self.input_requests.iter_mut().for_each(retire);
+        if let Some(requests) = &mut self.input_requests {
+            retire(requests, to);
+        }
     }
 }
 
@@ -122,7 +126,7 @@ impl Lower for DetailedTask {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if let TaskState::InputRequired(requests) = &mut self.state {
-            retire(requests);
+            retire(requests, to);
         }
     }
 }

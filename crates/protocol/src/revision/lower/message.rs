@@ -127,9 +127,6 @@ impl Lower for GetPromptRequestParams {
 impl Lower for CallToolResult {
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
-        if to.is_modern() {
-            return;
-        }
         self.content.lower(to);
         steps!(self, to, call_tool_result: v2026_07_28 v2025_06_18);
     }

@@ -4,7 +4,9 @@ mod ask;
 mod message;
 mod value;
 
-use super::{Revision, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28::retired};
+use super::{
+    Revision, draft, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28::retired,
+};
 use crate::Meta;
 
 /// A value that can be put into the words of an older revision.
@@ -64,7 +66,7 @@ use steps;
 fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
     let Some(map) = meta else { return };
     let was_empty = map.is_empty();
-    steps!(map, to, meta: retired v2026_07_28 v2025_11_25);
+    steps!(map, to, meta: draft retired v2026_07_28 v2025_11_25);
     if map.is_empty() && !was_empty {
         *meta = None;
     }

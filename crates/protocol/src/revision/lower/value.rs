@@ -1,6 +1,8 @@
 //! The nouns: tools, resources, prompts, content, capabilities.
 
-use super::{Lower, Revision, retired, steps, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
+use super::{
+    Lower, Revision, draft, retired, steps, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
+};
 use crate::{
     Annotations, ClientCapabilities, ContentBlock, ErrorObject, Implementation, Prompt,
     PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate, Root,
@@ -21,7 +23,7 @@ impl Lower for Annotations {
 
 impl Lower for Tool {
     fn lower(&mut self, to: Revision) {
-        steps!(self, to, tool: retired v2026_07_28 v2025_11_25 v2025_06_18 v2025_03_26);
+        steps!(self, to, tool: draft retired v2026_07_28 v2025_11_25 v2025_06_18 v2025_03_26);
     }
 }
 
@@ -72,7 +74,8 @@ impl Lower for Root {
 
 impl Lower for ContentBlock {
     fn lower(&mut self, to: Revision) {
-        // Content is the same in the two newest revisions, and this is the hot path.
+        steps!(self, to, content: draft);
+        // Content is the same in 2025-11-25 and 2026-07-28, and this is the hot path.
         if to >= Revision::V2025_11_25 {
             return;
         }

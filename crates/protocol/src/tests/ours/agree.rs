@@ -86,6 +86,16 @@ fn each_difference_is_found() {
             "`ModelHint.bogus` is in no revision",
         ),
         (
+            "pub struct ModelHint { pub name: Option<String>, #[serde(flatten)] pub rest: String }",
+            "`ModelHint.rest` is flat and `String`, not a map of JSON",
+        ),
+        (
+            "pub struct ModelHint { #[serde(flatten)] pub inner: Inner }
+             #[derive(Deserialize)]
+             pub struct Inner { pub name: Option<String>, pub bogus: Option<String> }",
+            "`ModelHint.bogus` is in no revision",
+        ),
+        (
             "pub struct ModelHint {}",
             "`ModelHint` lacks `name` of 2024-11-05",
         ),
@@ -218,6 +228,15 @@ impl Names<'_> {
         let mut faults = Vec::new();
         for member in members {
             let field = &member.name;
+            if member.is_flat {
+                if member.rust.name != "JsonObject" {
+                    let rust = &member.rust;
+                    faults.push(format!(
+                        "`{name}.{field}` is flat and `{rust}`, not a map of JSON"
+                    ));
+                }
+                continue;
+            }
             let Some(facts) = told.remove(field.as_str()) else {
                 faults.push(format!("`{name}.{field}` is in no revision"));
                 continue;

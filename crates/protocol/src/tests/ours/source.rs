@@ -16,6 +16,8 @@ pub(super) struct Ours {
     pub(super) is_non_exhaustive: bool,
     /// Whether it has a constructor, a default or a conversion.
     pub(super) can_be_made: bool,
+    /// Whether it has public fields, or variants.
+    pub(super) has_public_parts: bool,
     pub(super) form: Form,
 }
 
@@ -32,11 +34,14 @@ pub(super) enum Form {
 }
 
 /// A field of a struct.
+#[derive(Clone)]
 pub(super) struct Member {
     /// Its name on the wire.
     pub(super) name: String,
     pub(super) rust: Rust,
     pub(super) is_optional: bool,
+    /// Whether its members are written in its place (`#[serde(flatten)]`).
+    pub(super) is_flat: bool,
 }
 
 /// A Rust type: its last name and its arguments.
@@ -108,6 +113,14 @@ pub(super) fn types() -> Vec<Ours> {
     found
 }
 
+/// Every public type of the envelope.
+pub(super) fn envelope_types() -> Vec<Ours> {
+    let mut items = Vec::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    read_folder(&source.join("envelope"), &mut items);
+    declared(&items)
+}
+
 fn read_folder(folder: &Path, items: &mut Vec<Item>) {
     for entry in fs::read_dir(folder).expect("the source is at hand") {
         let path = entry.expect("the source is at hand").path();
@@ -131,7 +144,38 @@ pub(super) fn declared(items: &[Item]) -> Vec<Ours> {
             ours.can_be_made = true;
         }
     }
+    let names: Vec<_> = types.iter().map(|ours| ours.name.clone()).collect();
+    for (index, name) in names.iter().enumerate() {
+        if let Some(members) = unfolded(name, &types, &mut Vec::new()) {
+            types[index].form = Form::Object(members);
+        }
+    }
     types
+}
+
+/// The members of a type with those of its flat fields in their place. A flat map of JSON stays: it
+/// holds whatever has no name.
+fn unfolded(name: &str, types: &[Ours], seen: &mut Vec<String>) -> Option<Vec<Member>> {
+    let ours = types.iter().find(|ours| ours.name == name)?;
+    let Form::Object(members) = &ours.form else {
+        return None;
+    };
+    assert!(!seen.contains(&ours.name), "`{name}` is inside of itself");
+    seen.push(ours.name.clone());
+    let mut all = Vec::new();
+    for member in members {
+        let inner = if member.is_flat {
+            unfolded(&member.rust.name, types, seen)
+        } else {
+            None
+        };
+        match inner {
+            Some(inner) => all.extend(inner),
+            None => all.push(member.clone()),
+        }
+    }
+    seen.pop();
+    Some(all)
 }
 
 /// The type that an `impl` has a constructor for, or a conversion into.
@@ -163,6 +207,7 @@ fn read_item(item: &Item) -> Option<Ours> {
             name: item.ident.to_string(),
             is_non_exhaustive: is_non_exhaustive(&item.attrs),
             can_be_made: derives(&item.attrs, "Default"),
+            has_public_parts: item.fields.iter().any(|field| is_public(&field.vis)),
             form: match &item.fields {
                 Fields::Named(_) if derives(&item.attrs, "Deserialize") => {
                     Form::Object(members(&item.attrs, &item.fields))
@@ -174,6 +219,7 @@ fn read_item(item: &Item) -> Option<Ours> {
             name: item.ident.to_string(),
             is_non_exhaustive: is_non_exhaustive(&item.attrs),
             can_be_made: true,
+            has_public_parts: true,
             form: enum_form(item),
         }),
         Item::Macro(item) if item.mac.path.is_ident("open_words") => {
@@ -182,6 +228,7 @@ fn read_item(item: &Item) -> Option<Ours> {
                 name: declared.name,
                 is_non_exhaustive: true,
                 can_be_made: true,
+                has_public_parts: true,
                 form: Form::Words(declared.words),
             })
         }
@@ -212,15 +259,16 @@ fn enum_form(item: &syn::ItemEnum) -> Form {
 
 fn members(attributes: &[Attribute], fields: &Fields) -> Vec<Member> {
     let all = Serde::of(attributes);
-    let fields = fields.iter().filter_map(|field| {
+    let fields = fields.iter().map(|field| {
         let own = Serde::of(&field.attrs);
         let name = field.ident.as_ref().expect("the fields are named");
         let rust = Rust::of(&field.ty);
-        (!own.is_flat).then(|| Member {
+        Member {
             name: own.rename.clone().unwrap_or_else(|| all.member(name)),
             is_optional: rust.name == "Option",
+            is_flat: own.is_flat,
             rust: rust.bare().clone(),
-        })
+        }
     });
     fields.collect()
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use turnbuckle_protocol::{ExtensionSpec, JsonObject, method::Notification};
+use turnbuckle_protocol::{ExtensionSpec, JsonObject, method::NotificationMethod};
 
 use super::{ExtensionMethod, Notice};
 use crate::{Caller, HandlerSet, IntoPrompt, IntoResource, IntoTool};
@@ -69,7 +69,7 @@ impl Extension {
     ///
     /// It runs where messages are read, so it must not block; what takes longer belongs in a task
     /// of your own. A notification that cannot be read is ignored, as there is nobody to tell.
-    pub fn on<N: Notification>(
+    pub fn on<N: NotificationMethod>(
         mut self,
         listener: impl Fn(N::Params, &Caller) + Send + Sync + 'static,
     ) -> Self {

@@ -1,6 +1,6 @@
 //! A notification of an extension that clients send.
 
-use turnbuckle_protocol::{envelope::Members, method::Notification};
+use turnbuckle_protocol::{envelope::Members, method::NotificationMethod};
 
 use crate::{Caller, Fault};
 
@@ -14,7 +14,7 @@ pub(crate) struct Notice {
 }
 
 impl Notice {
-    pub(crate) fn new<N: Notification>(
+    pub(crate) fn new<N: NotificationMethod>(
         listener: impl Fn(N::Params, &Caller) + Send + Sync + 'static,
     ) -> Self {
         Self {

@@ -14,6 +14,8 @@ pub(super) fn health() -> Response<HttpBody> {
 /// `GET <endpoint>/server-card`: identity, place and versions, without a message exchanged.
 pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
     let info = &site.shared.responder.info;
+    // The card is for everybody, so it tells of what everybody sees.
+    let offer = site.shared.catalog().open_offer();
     let mut card = json!({
         "name": info.name,
         "version": info.version,
@@ -22,7 +24,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
             "url": endpoint_of(site, parts),
             "supportedProtocolVersions": Revision::NEWEST_FIRST,
         }],
-        "capabilities": site.shared.capabilities(),
+        "capabilities": site.shared.capabilities(offer),
     });
     let optional = [
         ("title", json!(info.title)),

@@ -11,15 +11,21 @@ use std::{
 use bytes::Bytes;
 use http::{Response, StatusCode, request::Parts};
 use http_body::Body;
-use turnbuckle_transport::{Receive as _, http::sse};
+use turnbuckle_protocol::{
+    ErrorObject,
+    envelope::{self, Frame, Message},
+};
+use turnbuckle_session::Era;
+use turnbuckle_transport::{Outbox, Receive as _, http::sse};
 
 use super::{
     body::{HttpBody, StreamBody},
     keep_alive::{KeepAlive, append_lines},
-    media, named_session, read, reply,
+    media, mirror, named_session, read, reply,
     site::Site,
     sse_session::SseSession,
 };
+use crate::{client::Peer, engine::admission};
 
 /// Opens the stream.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
@@ -86,6 +92,9 @@ where
         Ok(body) => body,
         Err(error) => return error.answer(),
     };
+    if let Some(refused) = contradiction(site, parts, &body) {
+        return refused;
+    }
     // A client that posts and does not read waits here, not in our memory.
     if session.outbox.ready().await.is_err() {
         return reply::refuse(StatusCode::GONE, "the stream has ended");
@@ -98,6 +107,31 @@ where
     connection.receive(&body);
     drop(connection);
     reply::empty(StatusCode::ACCEPTED)
+}
+
+/// A refusal of a modern request whose headers contradict its body.
+///
+/// HTTP+SSE is of a revision that does not know these headers, so they say nothing about the
+/// messages of its sessions. A request that is complete in itself is held against them wherever it
+/// is posted: what is in front of the server may have acted on them.
+fn contradiction(site: &Arc<Site>, parts: &Parts, body: &[u8]) -> Option<Response<HttpBody>> {
+    let Ok(Frame::One(Message::Request(request))) = envelope::parse(body) else {
+        return None;
+    };
+    if !admission::names_version(&request) || request.method == "initialize" {
+        return None;
+    }
+    let outbox = Outbox::new(site.shared.settings.limits);
+    let closing = site.closing.clone();
+    let peer = Arc::new(Peer::new(site.caller(parts), outbox, None, closing));
+    let admitted = admission::admit(&site.shared, &peer, Era::Modern, &request);
+    let problem = mirror::check(&parts.headers, &request, admitted.as_ref().ok()).err()?;
+    let error = ErrorObject::header_mismatch(problem);
+    Some(reply::error(
+        StatusCode::BAD_REQUEST,
+        Some(&request.id),
+        &error,
+    ))
 }
 
 /// The stream.

@@ -22,10 +22,18 @@ pub(super) fn check(
     request: &Request<'_>,
     incoming: Option<&Incoming<'_>>,
 ) -> Result<(), Cow<'static, str>> {
+    let meta = request.params.meta();
+    let named = || meta.and_then(RequestMeta::version);
+    if incoming.is_none()
+        && meta.is_some_and(|meta| meta.protocol_version.is_some())
+        && named().is_none()
+    {
+        // A version that is not a string is refused for that: no header could agree with it.
+        return Ok(());
+    }
     let Some(said) = headers.get(PROTOCOL_VERSION) else {
         return Err("the header `MCP-Protocol-Version` is missing".into());
     };
-    let named = || request.params.meta().and_then(RequestMeta::version);
     let version = match incoming {
         Some(incoming) => Some(Cow::Borrowed(incoming.revision.as_str())),
         None => named(),

@@ -24,8 +24,9 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
         .params
         .parse()
         .map_err(|error| Reject::invalid_params(format!("`initialize` cannot be read: {error}")))?;
-    let mut capabilities = shared.capabilities();
-    if shared.catalog().runs_tasks() {
+    let offer = shared.catalog().offer(incoming.caller());
+    let mut capabilities = shared.capabilities(offer);
+    if offer.tasks {
         capabilities.tasks = Some(task::capability(incoming.caller()));
     }
     let client = Introduction {

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{CacheHint, CacheScope, Revision};
 
 use crate::{
     Cached, Reject,
-    catalog::{Entry, Page, Shelf, Snapshot},
+    catalog::{Entry, Offer, Page, Shelf, Snapshot},
     engine::{Incoming, Responder, Shared, Sink, answer, target::offered},
 };
 
@@ -22,12 +22,12 @@ pub(super) fn serve<E: Entry>(
     out: &mut impl Sink,
 ) {
     let catalog = shared.catalog();
-    let is_offered = match list {
-        Cached::Tools => catalog.tools.is_offered(),
-        Cached::Prompts => catalog.prompts.is_offered(),
-        _ => catalog.offers_resources(),
+    let part: fn(&Offer) -> bool = match list {
+        Cached::Tools => |offer| offer.tools,
+        Cached::Prompts => |offer| offer.prompts,
+        _ => |offer| offer.resources,
     };
-    let offered = offered(is_offered, incoming.method);
+    let offered = offered(catalog.offers(incoming.caller(), part), incoming.method);
     match offered.and_then(|()| body(shared, shelf(&catalog), list, incoming)) {
         Ok(body) => out.put_result(incoming.id, &body),
         Err(reject) => incoming.refuse(reject, out),
@@ -89,7 +89,7 @@ fn write(
     let mut body = format!("{{\"{member}\":").into_bytes();
     body.extend_from_slice(&page.items);
     if let Some(next) = &page.next {
-        // Our own cursors are letters and digits: nothing to escape.
+        // Our own cursors are letters, digits and hyphens: nothing to escape.
         body.extend_from_slice(format!(",\"nextCursor\":\"{next}\"").as_bytes());
     }
     if revision.is_modern() {

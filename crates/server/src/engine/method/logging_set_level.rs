@@ -13,7 +13,7 @@ pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sin
 }
 
 fn set(shared: &Shared, incoming: &Incoming<'_>) -> Result<(), Reject> {
-    offered(shared.context.logging.is_made(), incoming.method)?;
+    offered(shared.logs(incoming.caller()), incoming.method)?;
     // logging: an invalid level is -32602.
     let params: SetLevelRequestParams = incoming.params.parse().map_err(|error| {
         Reject::invalid_params(format!("`params.level` must be one of {LEVELS}: {error}"))

@@ -20,7 +20,8 @@ pub(super) fn subscribe(incoming: &Incoming<'_>, uri: &str, out: &mut impl Sink)
 /// What was not subscribed to, or is no more, can be unsubscribed from all the same: afterwards it
 /// is as the client wishes.
 pub(super) fn unsubscribe(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
-    let is_offered = shared.catalog().offers_resources();
+    let catalog = shared.catalog();
+    let is_offered = catalog.offers(incoming.caller(), |offer| offer.resources);
     let uri = offered(is_offered, incoming.method).and_then(|()| incoming.text("uri"));
     let changed = uri.and_then(|uri| {
         with_listener(incoming, |listener| {

@@ -115,7 +115,7 @@ fn by_name(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -
             out,
         ),
         "tasks/get" | "tasks/update" | "tasks/cancel" | "tasks/result" | "tasks/list" => {
-            let runner = shared.task_runner();
+            let runner = shared.task_runner(incoming.caller());
             return task::serve(runner, &shared.responder, incoming, out).into();
         }
         "subscriptions/listen" if is_modern => {

@@ -1,7 +1,7 @@
 //! `server/discover`: what we speak and can do.
 
 use turnbuckle_protocol::{
-    Cacheable as _, DiscoverResult, JsonObject, Revision, TASKS_EXTENSION, envelope,
+    CacheScope, Cacheable as _, DiscoverResult, JsonObject, Revision, TASKS_EXTENSION, envelope,
 };
 
 use crate::{
@@ -10,13 +10,20 @@ use crate::{
 };
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
-    let mut capabilities = shared.capabilities();
-    if shared.catalog().runs_tasks() {
+    let catalog = shared.catalog();
+    let offer = catalog.offer(incoming.caller());
+    let mut capabilities = shared.capabilities(offer);
+    if offer.tasks {
         capabilities = capabilities.with_extension(TASKS_EXTENSION, JsonObject::new());
     }
     let mut result = DiscoverResult::new(Revision::NEWEST_FIRST, capabilities);
     result.instructions.clone_from(&shared.instructions);
-    result.set_cache(shared.responder.cache.of(Cached::Discovery));
+    let mut hint = shared.responder.cache.of(Cached::Discovery);
+    if catalog.has_hidden() {
+        // caching: what differs by caller is not for shared caches.
+        hint.scope = CacheScope::Private;
+    }
+    result.set_cache(hint);
     let write = |out: &mut Vec<u8>| {
         envelope::write_result(out, incoming.id, |out| {
             serde_json::to_writer(&mut *out, &result)?;

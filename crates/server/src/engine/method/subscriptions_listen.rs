@@ -27,14 +27,13 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
         .parse()
         .map_err(|error| Reject::invalid_params(format!("the request cannot be read: {error}")))?;
     let wants_tasks = !params.notifications.tasks().is_empty();
-    let runs_tasks = shared.catalog().runs_tasks();
+    let runner = shared.task_runner(incoming.caller());
     // tasks: who asks to hear of tasks MUST declare the extension.
-    if wants_tasks && runs_tasks && !incoming.declares(TASKS_EXTENSION) {
+    if wants_tasks && runner.is_some() && !incoming.declares(TASKS_EXTENSION) {
         return Err(task::undeclared());
     }
     let accepted = accepted(shared, incoming, &params.notifications);
     let id = incoming.id.clone().into_owned();
-    let runner = shared.task_runner();
     let tasks = accepted.task_ids.as_deref().zip(runner);
     let tasks = tasks.map(|(tasks, runner)| {
         runner.listen(incoming.caller(), id.clone(), incoming.revision, tasks)
@@ -53,7 +52,8 @@ fn accepted(
 ) -> SubscriptionFilter {
     let catalog = shared.catalog();
     let caller = incoming.caller();
-    let offered = offered(&catalog.capabilities());
+    let offer = catalog.offer(caller);
+    let offered = offered(&offer.capabilities());
     let granted = |is_wanted: bool, can: bool| (is_wanted && can).then_some(true);
     let mut seen = HashSet::new();
     let resources: Vec<String> = wanted
@@ -67,8 +67,8 @@ fn accepted(
     filter.prompts_list_changed = granted(wanted.wants_prompts(), offered.wants_prompts());
     filter.resources_list_changed = granted(wanted.wants_resources(), offered.wants_resources());
     filter.resource_subscriptions = (!resources.is_empty()).then_some(resources);
-    filter.task_ids = Some(task::listened(wanted.tasks()))
-        .filter(|tasks| catalog.runs_tasks() && !tasks.is_empty());
+    filter.task_ids =
+        Some(task::listened(wanted.tasks())).filter(|tasks| offer.tasks && !tasks.is_empty());
     filter
 }
 

@@ -23,12 +23,13 @@ pub(super) fn serve(
         // A modern call says nothing of tasks: what need not be looked for is not.
         None if incoming.revision.is_modern() => Ok(TaskMode::Never),
         _ => TaskMode::of(&shared.tasks.settings, incoming, tool, || {
-            shared.catalog().runs_tasks()
+            let catalog = shared.catalog();
+            catalog.offers(incoming.caller(), |offer| offer.tasks)
         }),
     };
     let started = match mode {
         Ok(TaskMode::Never) => start(shared, incoming, tool, name, None),
-        Ok(mode) => match shared.task_runner() {
+        Ok(mode) => match shared.task_runner(incoming.caller()) {
             Some(runner) => {
                 let start = |task| start(shared, incoming, tool, name, Some(task));
                 let launched = runner.launch(&shared.responder, incoming, mode, &start);

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use turnbuckle_protocol::method::Notification;
+use turnbuckle_protocol::method::NotificationMethod;
 
 use super::Extract;
 use crate::{Call, Failure, client::Peer};
@@ -21,7 +21,7 @@ impl Notify {
     ///
     /// # Cancel safety
     /// Dropping the future before it is ready sends nothing.
-    pub async fn send<N: Notification>(&self, params: &N::Params) {
+    pub async fn send<N: NotificationMethod>(&self, params: &N::Params) {
         self.0.notify(N::NAME, params).await;
     }
 }

@@ -78,8 +78,14 @@ struct Message<'a, D> {
 impl Log {
     /// The log of a call, for layers. Their server says [`Server::logging`](crate::Server::logging).
     pub fn of(call: &Call<'_>) -> Self {
+        Self::offered(call, call.context.logging.is_made())
+    }
+
+    fn offered(call: &Call<'_>, is_offered: bool) -> Self {
+        // logging: servers that send log messages MUST declare it.
+        let sender = is_offered.then(|| Sender::of(call)).flatten();
         Self {
-            sender: Sender::of(call).map(Arc::new),
+            sender: sender.map(Arc::new),
             logger: None,
         }
     }
@@ -164,10 +170,6 @@ impl Log {
 
 impl Sender {
     fn of(call: &Call<'_>) -> Option<Self> {
-        // logging: servers that send log messages MUST declare it.
-        if !call.context.logging.is_made() {
-            return None;
-        }
         let wanted = if call.origin.revision.is_modern() {
             // The request was refused already if this cannot be read.
             let level = call.request_meta().log_level?;
@@ -259,7 +261,8 @@ impl Sender {
 
 impl Extract for Log {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
-        Ok(Self::of(call))
+        // Whoever calls the handler sees it, and was offered what it logs.
+        Ok(Self::offered(call, call.context.logging.is_made_to_some()))
     }
 
     fn describe(description: &mut Description) {

@@ -169,3 +169,51 @@ async fn wrong_requests_have_their_statuses() {
         }
     }
 }
+
+/// `Mcp-Method` and `Mcp-Name` are of 2026-07-28: to a session of 2024-11-05 they mean nothing, and a
+/// modern request is held against them here as at the endpoint.
+// rule: X2
+#[tokio::test]
+async fn headers_bind_only_requests_of_a_revision_that_has_them() {
+    let site = Site::start().await;
+    let mut client = Client::open(&site, "/sse").await;
+    client.initialize().await;
+    let post = |message: &Value| {
+        Ask::new("POST", &client.place)
+            .with("content-type", "application/json")
+            .body(message.to_string())
+    };
+    let of_session = post(&call(1, "now"))
+        .with("mcp-method", "tools/list")
+        .with("mcp-name", "other");
+    assert_eq!(site.ask(of_session).await.status(), 202);
+    assert_eq!(
+        client.stream.message().await["result"]["content"][0]["text"],
+        "now"
+    );
+
+    let mut modern = call(2, "now");
+    modern["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let modern = post(&modern).with("mcp-protocol-version", "2026-07-28");
+    for (method, name) in [("tools/list", "now"), ("tools/call", "other")] {
+        let ask = modern
+            .clone()
+            .with("mcp-method", method)
+            .with("mcp-name", name);
+        let answer = site.ask(ask).await;
+        assert_eq!(
+            (answer.status(), answer.code()),
+            (400, -32020),
+            "{method} {name}"
+        );
+        assert_eq!(answer.json()["id"], 2);
+    }
+    let ask = modern
+        .with("mcp-method", "tools/call")
+        .with("mcp-name", "now");
+    assert_eq!(site.ask(ask).await.status(), 202);
+    assert_eq!(client.stream.message().await["id"], 2);
+}

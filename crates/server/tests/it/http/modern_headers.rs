@@ -52,11 +52,38 @@ async fn headers_that_differ_from_the_body_are_refused() {
         (list().with("mcp-name", "whatever"), FINE),
         (list().with("mcp-method", "tools/call"), MISMATCH),
     ];
-    for &revision in Revision::MODERN {
+    for revision in with_mirrored_headers() {
         for (ask, expected) in table.clone() {
             let ask = ask.at_revision(revision);
             assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
         }
+    }
+}
+
+/// The modern revisions whose requests repeat parts of their body in headers.
+fn with_mirrored_headers() -> impl Iterator<Item = Revision> {
+    let all = Revision::MODERN.iter().copied();
+    all.filter(|revision| revision.rules().mirrored_headers)
+}
+
+/// Each request is checked by the rules of its own revision, whatever the newest one demands.
+#[tokio::test]
+async fn headers_bind_by_the_rules_of_the_request_s_revision() {
+    let site = Site::start().await;
+    assert!(with_mirrored_headers().any(|revision| revision == Revision::V2026_07_28));
+    for &revision in Revision::MODERN {
+        let binds = revision.rules().mirrored_headers;
+        let expected = if binds { MISMATCH } else { FINE };
+        let call = || Ask::call("now", json!({})).at_revision(revision);
+        for ask in [
+            call().with("mcp-name", "other"),
+            call().with("mcp-method", "tools/list"),
+            call().without("mcp-method").without("mcp-name"),
+        ] {
+            assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");
+        }
+        let ask = call().with("mcp-protocol-version", "2025-11-25");
+        assert_eq!(verdict(&site, ask.clone()).await, MISMATCH, "{ask:?}");
     }
 }
 
@@ -258,7 +285,7 @@ async fn arguments_are_mirrored_where_the_tool_says_so() {
             MISMATCH,
         ),
     ];
-    for &revision in Revision::MODERN {
+    for revision in with_mirrored_headers() {
         for (ask, expected) in table.clone() {
             let ask = ask.at_revision(revision);
             assert_eq!(verdict(&site, ask.clone()).await, expected, "{ask:?}");

@@ -247,3 +247,27 @@ async fn the_oldest_revision_may_open_a_session_too() {
         json!({})
     );
 }
+
+/// What is wrong is the version in the body, whatever the headers are.
+#[tokio::test]
+async fn a_version_that_is_not_a_string_is_called_that() {
+    let site = Site::start().await;
+    for revision in SESSIONS {
+        let session = Session::open(&site, revision).await;
+        for version in [json!(7), json!(null), json!(["2026-07-28"]), json!({})] {
+            let meta = json!({ "io.modelcontextprotocol/protocolVersion": version });
+            let message = request(1, "tools/list", json!({ "_meta": meta }));
+            let with_header = session.own(Ask::post(&message));
+            let without = with_header.clone().without("mcp-protocol-version");
+            for ask in [with_header, without] {
+                let answer = site.ask(ask).await;
+                assert_eq!((answer.status(), answer.code()), (400, -32602), "{version}");
+                let problem = answer.json()["error"]["message"].to_string();
+                assert!(
+                    problem.contains("protocolVersion` must be a string"),
+                    "{problem}"
+                );
+            }
+        }
+    }
+}
