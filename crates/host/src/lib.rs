@@ -1,7 +1,53 @@
-//! Servers by name.
+//! The host: many servers, one application, the user in control.
 //!
-//! People have lists of servers already: in the files of their editors and assistants. This room
-//! reads them as they are, says what is wrong with an entry without giving up the others, and
-//! turns an entry into what has to be started or connected to.
+//! The specification has three roles: host, client, server. A [`Host`] runs servers by name, from the
+//! config files that people have or from code, keeps them running, and shows what they offer as one
+//! [`Catalog`]. One [`Policy`] decides before anything leaves, and a [`UserInterface`] asks the person
+//! where the policy leaves it to them.
+//!
+//! | to | use |
+//! |---|---|
+//! | run the servers of a config file | [`Host::load`], [`HostBuilder::open`] |
+//! | see what they do | [`Host::servers`], [`Host::states`] |
+//! | list tools, prompts and resources | [`Host::catalog`] |
+//! | call, read, get, complete | [`Host::call`], [`Host::read`], [`Host::get_prompt`], [`Host::complete_prompt`] |
+//! | decide | [`Rules`], [`Policy`], [`Host::grants`], [`Host::revoke`] |
+//! | ask people | [`UserInterface`] |
+//! | write down what happened | [`Audit`] |
+//! | keep resources as context | [`Host::conversation`], [`Conversation::attach`] |
+//! | read config files, and nothing more | [`config`] |
 
+mod catalog;
+mod clock;
 pub mod config;
+mod consent;
+mod context;
+mod error;
+mod fleet;
+mod host;
+mod id;
+mod names;
+mod roots;
+mod sampling;
+
+pub use turnbuckle_client as client;
+pub use turnbuckle_protocol as protocol;
+
+pub use catalog::{Catalog, CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool, Problem};
+pub use consent::{
+    Action, ActionKind, Audit, AuditRecord, ConsentAnswer, ConsentQuestion, Decision, Denied,
+    FormAnswer, Grant, GrantFileError, Policy, Request, Review, Rules, Scope, UserInterface, Visit,
+    VisitAnswer, Who,
+};
+pub use context::Attachment;
+pub use error::HostError;
+pub use fleet::{
+    Failure, FailureKind, Pacing, Ready, ServerSpec, ServerState, Start, StateChange, StateStream,
+};
+pub use host::{
+    ConfigNote, Conversation, Host, HostBuilder, HostCall, Reloaded, ResourceUpdate, ServerStatus,
+    UpdateStream,
+};
+pub use id::{ConversationId, ServerId};
+pub use names::Collision;
+pub use sampling::{SamplingError, SamplingModel, SamplingRequest};

@@ -13,6 +13,8 @@ pub use turnbuckle_client::{
     Answers, Cache, CallError, Change, Client, ConnectError, Connection, Listen, Missed, News,
     Pending, Round, Target, ToolOutput,
 };
+#[cfg(feature = "host")]
+pub use turnbuckle_host as host;
 pub use turnbuckle_macros::{Choice, Form, handlers, prompt, resource, tool};
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_protocol::{

@@ -38,6 +38,7 @@ pub struct Answers {
     url: Option<Handler<ElicitRequestUrlParams, ElicitResult>>,
     sample: Option<Handler<CreateMessageRequestParams, CreateMessageResult>>,
     sampling: Sampling,
+    context: ContextSupport,
     roots: Option<Roots>,
     by_hand: OfferedByHand,
 }
@@ -61,6 +62,14 @@ enum Sampling {
     #[default]
     Plain,
     WithTools,
+}
+
+/// Whether the handler of sampling adds the context that servers ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ContextSupport {
+    #[default]
+    Ignored,
+    Added,
 }
 
 impl Answers {
@@ -112,6 +121,13 @@ impl Answers {
         self
     }
 
+    /// Says that the handler of sampling honours `includeContext`. Servers ask for context only
+    /// where this was said.
+    pub fn adding_context(mut self) -> Self {
+        self.context = ContextSupport::Added;
+        self
+    }
+
     /// Lists these places.
     pub fn roots(mut self, roots: impl Into<Roots>) -> Self {
         self.roots = Some(roots.into());
@@ -158,6 +174,10 @@ impl Answers {
                 Sampling::Plain => offered.with_sampling(),
                 Sampling::WithTools => offered.with_sampling_tools(),
             };
+            if self.context == ContextSupport::Added {
+                let sampling = offered.sampling.get_or_insert_default();
+                sampling.context = Some(turnbuckle_protocol::JsonObject::new());
+            }
         }
         if self.by_hand.sampling {
             offered = offered.with_sampling_tools();

@@ -39,6 +39,21 @@ impl Connection {
         List::new(self.link())
     }
 
+    /// Takes note of tools that were listed with [`request_raw`](Self::request_raw), as
+    /// [`tools`](Self::tools) does: what they return is checked from then on, and over HTTP what
+    /// they want repeated in headers is known. Gives the names of those that cannot be called,
+    /// which [`tools`](Self::tools) leaves out.
+    pub fn note_tools<'t>(&self, tools: impl IntoIterator<Item = &'t Tool>) -> Vec<String> {
+        let link = self.link();
+        #[cfg(feature = "http")]
+        if link.wire.is_http() {
+            let excluded = link.tools.learn_whole_over_http(tools, link.revision());
+            return excluded.into_iter().map(|tool| tool.name).collect();
+        }
+        link.tools.learn(tools, 0);
+        Vec::new()
+    }
+
     /// Lists the prompts.
     pub fn prompts(&self) -> List<'_, Prompt> {
         List::new(self.link())
@@ -315,7 +330,7 @@ impl<T: Listed> Pages<'_, T> {
             }
             return;
         }
-        link.tools.learn(tools, self.fetched);
+        link.tools.learn(&*tools, self.fetched);
     }
 
     fn endless(&self, reason: &str) -> CallError {

@@ -38,7 +38,7 @@ pub(crate) struct ListedTool {
 
 impl ListedTools {
     /// Takes note of a page of the list. The first page begins a new list.
-    pub(crate) fn learn(&self, tools: &[Tool], page: usize) {
+    pub(crate) fn learn<'t>(&self, tools: impl IntoIterator<Item = &'t Tool>, page: usize) {
         let mut list = self.list.lock();
         if page == 0 {
             list.by_name.clear();
@@ -68,23 +68,31 @@ impl ListedTools {
             *list = ToolList::default();
         }
         let mut excluded = Vec::new();
-        tools.retain(|tool| match HttpNotes::of(tool, revision) {
-            Ok(notes) => {
-                let schema = tool.output_schema.clone();
-                let listed = ListedTool {
-                    output: schema.map(OutputSchema::new),
-                    http: Some(notes),
-                };
-                list.insert(tool, listed);
-                true
-            }
+        tools.retain(|tool| match list.enter_over_http(tool, revision) {
+            Ok(()) => true,
             Err(wrong) => {
                 excluded.push(wrong);
                 false
             }
         });
-        let room = MAX_TOOLS.saturating_sub(list.excluded.len());
-        list.excluded.extend(excluded.iter().take(room).cloned());
+        list.exclude(&excluded);
+        excluded
+    }
+
+    /// The same for a whole list that somebody else read, who leaves out those that are named.
+    #[cfg(feature = "http")]
+    pub(crate) fn learn_whole_over_http<'t>(
+        &self,
+        tools: impl IntoIterator<Item = &'t Tool>,
+        revision: turnbuckle_protocol::Revision,
+    ) -> Vec<ExcludedTool> {
+        let mut list = self.list.lock();
+        *list = ToolList::default();
+        let excluded: Vec<_> = tools
+            .into_iter()
+            .filter_map(|tool| list.enter_over_http(tool, revision).err())
+            .collect();
+        list.exclude(&excluded);
         excluded
     }
 
@@ -139,6 +147,28 @@ impl ListedTools {
 }
 
 impl ToolList {
+    #[cfg(feature = "http")]
+    fn enter_over_http(
+        &mut self,
+        tool: &Tool,
+        revision: turnbuckle_protocol::Revision,
+    ) -> Result<(), ExcludedTool> {
+        let notes = HttpNotes::of(tool, revision)?;
+        let schema = tool.output_schema.clone();
+        let listed = ListedTool {
+            output: schema.map(OutputSchema::new),
+            http: Some(notes),
+        };
+        self.insert(tool, listed);
+        Ok(())
+    }
+
+    #[cfg(feature = "http")]
+    fn exclude(&mut self, excluded: &[ExcludedTool]) {
+        let room = MAX_TOOLS.saturating_sub(self.excluded.len());
+        self.excluded.extend(excluded.iter().take(room).cloned());
+    }
+
     fn insert(&mut self, tool: &Tool, listed: ListedTool) {
         if self.by_name.len() < MAX_TOOLS {
             self.by_name.insert(tool.name.clone(), Arc::new(listed));

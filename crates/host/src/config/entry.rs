@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{EntryError, Launch, Variables, launch};
+use super::{EntryError, Launch, Settings, Variables, launch};
 
 /// One server of a config file.
 #[derive(Clone, Debug)]
@@ -68,6 +68,12 @@ impl Entry {
             Some(fault) => Err(fault.clone()),
             None => launch::read(&self.settings, &self.inputs, variables),
         }
+    }
+
+    /// What the entry says beside how its server is started, and which of its keys are not
+    /// honoured.
+    pub fn read_settings(&self) -> Settings {
+        Settings::read(&self.settings)
     }
 
     /// `file:name`, which is this entry and no other.

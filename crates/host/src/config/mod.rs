@@ -13,6 +13,7 @@ mod launch;
 mod lookup;
 mod place;
 mod section;
+mod settings;
 
 pub use entry::{Entry, Input};
 pub use error::{ConfigError, EntryError};
@@ -22,3 +23,4 @@ pub use format::Format;
 pub use launch::{Launch, Remote, Wire};
 pub use lookup::{Catalogue, Found, LookupError};
 pub use place::{Place, Places};
+pub use settings::{NotHonoured, Settings};

@@ -1,0 +1,269 @@
+//! What all servers offer, as one list of each kind.
+
+use std::{collections::HashMap, fmt, sync::Arc};
+
+use turnbuckle_protocol::Tool;
+use turnbuckle_uri_template::Template;
+
+use super::{CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool};
+use crate::{
+    fleet::{Lists, ToolFilter},
+    id::ServerId,
+    names::{Collision, Namer, PROVIDER_LIMIT, Prefix},
+};
+
+/// Something about the catalog that people should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Two tools or prompts would have had the same name.
+    Names(Collision),
+    /// Two servers have a resource with the same URI. The first one is read.
+    SameUri {
+        /// The URI.
+        uri: String,
+        /// The server that is asked for it.
+        first: ServerId,
+        /// The server that is not.
+        second: ServerId,
+    },
+    /// Something about the lists of one server.
+    Server {
+        /// The server.
+        server: ServerId,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Names(collision) => write!(
+                f,
+                "`{}` of server `{}` is called `{}`, because `{}` is taken by `{}` of server `{}`",
+                collision.second.1,
+                collision.second.0,
+                collision.given,
+                collision.wanted,
+                collision.first.1,
+                collision.first.0,
+            ),
+            Self::SameUri { uri, first, second } => write!(
+                f,
+                "servers `{first}` and `{second}` both have the resource `{uri}`; it is read from `{first}`"
+            ),
+            Self::Server { server, problem } => write!(f, "server `{server}`: {problem}"),
+        }
+    }
+}
+
+/// What all servers of a host offer at one moment. It does not change; the host makes a new one.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    tools: Vec<Arc<CatalogTool>>,
+    tools_by_name: HashMap<Arc<str>, usize>,
+    prompts: Vec<Arc<CatalogPrompt>>,
+    prompts_by_name: HashMap<Arc<str>, usize>,
+    resources: Vec<Arc<CatalogResource>>,
+    resources_by_uri: HashMap<String, usize>,
+    templates: Vec<Arc<CatalogTemplate>>,
+    problems: Vec<Problem>,
+}
+
+impl Catalog {
+    /// The tools, in the order of the servers and of their lists.
+    pub fn tools(&self) -> &[Arc<CatalogTool>] {
+        &self.tools
+    }
+
+    /// A tool by its name in the host.
+    pub fn tool(&self, name: &str) -> Option<&Arc<CatalogTool>> {
+        self.tools_by_name
+            .get(name)
+            .map(|index| &self.tools[*index])
+    }
+
+    /// The prompts.
+    pub fn prompts(&self) -> &[Arc<CatalogPrompt>] {
+        &self.prompts
+    }
+
+    /// A prompt by its name in the host.
+    pub fn prompt(&self, name: &str) -> Option<&Arc<CatalogPrompt>> {
+        let index = self.prompts_by_name.get(name)?;
+        Some(&self.prompts[*index])
+    }
+
+    /// The resources.
+    pub fn resources(&self) -> &[Arc<CatalogResource>] {
+        &self.resources
+    }
+
+    /// A resource by its URI.
+    pub fn resource(&self, uri: &str) -> Option<&Arc<CatalogResource>> {
+        let index = self.resources_by_uri.get(uri)?;
+        Some(&self.resources[*index])
+    }
+
+    /// The resource templates.
+    pub fn templates(&self) -> &[Arc<CatalogTemplate>] {
+        &self.templates
+    }
+
+    /// The server that is asked for a URI: the one that lists it, else one with a template that it
+    /// fits, else the only one that lists URIs of its scheme.
+    pub fn owner(&self, uri: &str) -> Option<&ServerId> {
+        if let Some(resource) = self.resource(uri) {
+            return Some(&resource.server);
+        }
+        if let Some(template) = self.templates.iter().find(|it| it.matches(uri)) {
+            return Some(&template.server);
+        }
+        let scheme = uri.split_once(':')?.0;
+        let has_scheme = |other: &str| {
+            other
+                .split_once(':')
+                .is_some_and(|(other, _)| other.eq_ignore_ascii_case(scheme))
+        };
+        let listed = self
+            .resources
+            .iter()
+            .filter(|it| has_scheme(&it.resource().uri))
+            .map(|it| &it.server);
+        let families = self
+            .templates
+            .iter()
+            .filter(|it| has_scheme(&it.template().uri_template))
+            .map(|it| &it.server);
+        let mut owners = listed.chain(families);
+        let first = owners.next()?;
+        owners.all(|other| other == first).then_some(first)
+    }
+
+    /// What people should know: names that were changed, entries that were left out.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+/// What one server adds to a catalog.
+pub(crate) struct Part<'a> {
+    pub(crate) server: &'a ServerId,
+    pub(crate) lists: &'a Lists,
+    pub(crate) filter: &'a ToolFilter,
+}
+
+/// Puts the lists of all servers together.
+pub(crate) fn merge(
+    parts: &[Part<'_>],
+    prefix: Prefix,
+    may_list: impl Fn(&ServerId, &Tool) -> bool,
+) -> Catalog {
+    let mut catalog = Catalog::default();
+    let mut tools = Namer::new(prefix, PROVIDER_LIMIT);
+    let mut prompts = Namer::new(prefix, PROVIDER_LIMIT);
+    for part in parts {
+        let allowed = part.lists.tools.entries.iter().filter(|listed| {
+            part.filter.admits(&listed.value.name) && may_list(part.server, &listed.value)
+        });
+        for listed in allowed {
+            let (name, collision) = tools.name(part.server, &listed.value.name);
+            catalog.problems.extend(collision.map(Problem::Names));
+            catalog.add_tool(CatalogTool {
+                name,
+                server: part.server.clone(),
+                listed: listed.clone(),
+            });
+        }
+        for listed in &part.lists.prompts.entries {
+            let (name, collision) = prompts.name(part.server, &listed.value.name);
+            catalog.problems.extend(collision.map(Problem::Names));
+            catalog.add_prompt(CatalogPrompt {
+                name,
+                server: part.server.clone(),
+                listed: listed.clone(),
+            });
+        }
+        catalog.add_resources(part);
+        catalog.add_problems(part);
+    }
+    catalog
+}
+
+impl Catalog {
+    fn add_tool(&mut self, tool: CatalogTool) {
+        self.tools_by_name
+            .insert(tool.name.clone(), self.tools.len());
+        self.tools.push(Arc::new(tool));
+    }
+
+    fn add_prompt(&mut self, prompt: CatalogPrompt) {
+        self.prompts_by_name
+            .insert(prompt.name.clone(), self.prompts.len());
+        self.prompts.push(Arc::new(prompt));
+    }
+
+    fn add_resources(&mut self, part: &Part<'_>) {
+        for listed in &part.lists.resources.entries {
+            let uri = &listed.value.uri;
+            if let Some(first) = self.resource(uri) {
+                let problem = Problem::SameUri {
+                    uri: uri.clone(),
+                    first: first.server.clone(),
+                    second: part.server.clone(),
+                };
+                self.problems.push(problem);
+            } else {
+                self.resources_by_uri
+                    .insert(uri.clone(), self.resources.len());
+            }
+            self.resources.push(Arc::new(CatalogResource {
+                server: part.server.clone(),
+                listed: listed.clone(),
+            }));
+        }
+        for listed in &part.lists.templates.entries {
+            let template = Template::parse(&listed.value.uri_template);
+            if let Err(error) = &template {
+                self.problem(
+                    part.server,
+                    format!("the template `{}`: {error}", listed.value.uri_template),
+                );
+            }
+            self.templates.push(Arc::new(CatalogTemplate {
+                server: part.server.clone(),
+                listed: listed.clone(),
+                template: template.ok().map(Arc::new),
+            }));
+        }
+    }
+
+    fn add_problems(&mut self, part: &Part<'_>) {
+        let Lists {
+            tools,
+            prompts,
+            resources,
+            templates,
+            failures,
+            ..
+        } = part.lists;
+        let each = [
+            &tools.problems,
+            &prompts.problems,
+            &resources.problems,
+            &templates.problems,
+            failures,
+        ];
+        for problem in each.into_iter().flatten() {
+            self.problem(part.server, problem.clone());
+        }
+    }
+
+    fn problem(&mut self, server: &ServerId, problem: String) {
+        self.problems.push(Problem::Server {
+            server: server.clone(),
+            problem,
+        });
+    }
+}

@@ -1,0 +1,12 @@
+//! One catalog of what all servers offer.
+
+mod entry;
+mod merged;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use entry::tokens;
+pub use entry::{CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool};
+pub use merged::{Catalog, Problem};
+pub(crate) use merged::{Part, merge};

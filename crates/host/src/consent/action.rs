@@ -1,0 +1,224 @@
+//! What needs a decision before it happens.
+
+use std::{borrow::Cow, fmt};
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ElicitRequestUrlParams, Root, Tool,
+};
+
+use crate::id::{ConversationId, ServerId};
+
+/// Something that is about to happen, and whom it concerns.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Request<'a> {
+    /// The server, by the id that the host gave it.
+    pub server: &'a ServerId,
+    /// The conversation it belongs to, if it belongs to one.
+    pub conversation: Option<ConversationId>,
+    /// What is about to happen.
+    pub action: Action<'a>,
+}
+
+/// Something that is about to happen.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Action<'a> {
+    /// The server is started or connected to.
+    Start {
+        /// The command line, or the URL without its query.
+        launch: &'a str,
+    },
+    /// A tool is called.
+    Call {
+        /// The tool, as its server describes it. Its annotations are hints of a server that nobody
+        /// has to believe: they are no reason to skip consent.
+        tool: &'a Tool,
+        /// The arguments; `None` while the catalog is made.
+        arguments: Option<&'a RawValue>,
+    },
+    /// A resource is read.
+    Read {
+        /// Its URI.
+        uri: &'a str,
+    },
+    /// A prompt is got.
+    GetPrompt {
+        /// Its name at the server.
+        prompt: &'a str,
+    },
+    /// A form of the server is shown to the person.
+    ShowForm {
+        /// The form.
+        form: &'a ElicitRequestFormParams,
+    },
+    /// The person is asked to visit a URL of the server's choice.
+    ShowUrl {
+        /// The URL.
+        visit: &'a ElicitRequestUrlParams,
+    },
+    /// A sampling request of the server goes to the model.
+    SendPrompt {
+        /// The request.
+        request: &'a CreateMessageRequestParams,
+    },
+    /// What the model said goes to the server.
+    ReturnAnswer {
+        /// The answer.
+        answer: &'a CreateMessageResult,
+    },
+    /// The server is told of a root.
+    ShareRoot {
+        /// The root.
+        root: &'a Root,
+    },
+    /// Resources of the conversation go to the model with a sampling request of the server.
+    ShareContext {
+        /// The servers that the resources are from.
+        servers: &'a [ServerId],
+    },
+}
+
+/// The kinds of actions, by which rules and grants name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ActionKind {
+    /// A server is started: `start`.
+    Start,
+    /// A tool is called: `call`.
+    Call,
+    /// A resource is read: `read`.
+    Read,
+    /// A prompt is got: `prompt`.
+    GetPrompt,
+    /// A form is shown: `form`.
+    ShowForm,
+    /// A visit to a URL is proposed: `url`.
+    ShowUrl,
+    /// A sampling request goes to the model: `sample`.
+    SendPrompt,
+    /// The model's answer goes to the server: `sample-answer`.
+    ReturnAnswer,
+    /// A server is told of a root: `root`.
+    ShareRoot,
+    /// Context goes to the model with a sampling request: `context`.
+    ShareContext,
+}
+
+impl ActionKind {
+    /// All kinds.
+    pub const ALL: [Self; 10] = [
+        Self::Start,
+        Self::Call,
+        Self::Read,
+        Self::GetPrompt,
+        Self::ShowForm,
+        Self::ShowUrl,
+        Self::SendPrompt,
+        Self::ReturnAnswer,
+        Self::ShareRoot,
+        Self::ShareContext,
+    ];
+
+    /// The word for it in grants and in the audit log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Call => "call",
+            Self::Read => "read",
+            Self::GetPrompt => "prompt",
+            Self::ShowForm => "form",
+            Self::ShowUrl => "url",
+            Self::SendPrompt => "sample",
+            Self::ReturnAnswer => "sample-answer",
+            Self::ShareRoot => "root",
+            Self::ShareContext => "context",
+        }
+    }
+
+    /// The kind of this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+impl fmt::Display for ActionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl<'a> Action<'a> {
+    /// Its kind.
+    pub fn kind(&self) -> ActionKind {
+        match self {
+            Self::Start { .. } => ActionKind::Start,
+            Self::Call { .. } => ActionKind::Call,
+            Self::Read { .. } => ActionKind::Read,
+            Self::GetPrompt { .. } => ActionKind::GetPrompt,
+            Self::ShowForm { .. } => ActionKind::ShowForm,
+            Self::ShowUrl { .. } => ActionKind::ShowUrl,
+            Self::SendPrompt { .. } => ActionKind::SendPrompt,
+            Self::ReturnAnswer { .. } => ActionKind::ReturnAnswer,
+            Self::ShareRoot { .. } => ActionKind::ShareRoot,
+            Self::ShareContext { .. } => ActionKind::ShareContext,
+        }
+    }
+
+    /// What it is about, which a grant is for: the tool, the URI, the root. Empty where a grant is
+    /// for all of the kind.
+    pub fn subject(&self) -> Cow<'a, str> {
+        match *self {
+            Self::Call { tool, .. } => Cow::Borrowed(tool.name.as_str()),
+            Self::Read { uri } => Cow::Borrowed(uri),
+            Self::GetPrompt { prompt } => Cow::Borrowed(prompt),
+            Self::ShareRoot { root } => Cow::Borrowed(root.uri.as_str()),
+            Self::ShareContext { servers } => {
+                let names: Vec<&str> = servers.iter().map(ServerId::as_str).collect();
+                Cow::Owned(names.join(","))
+            }
+            // Only the host of a URL counts: the rest differs with each visit, and may be secret.
+            Self::ShowUrl { visit } => Cow::Borrowed(host_of(&visit.url)),
+            Self::Start { .. }
+            | Self::ShowForm { .. }
+            | Self::SendPrompt { .. }
+            | Self::ReturnAnswer { .. } => Cow::Borrowed(""),
+        }
+    }
+}
+
+/// The host of a URL, which is who is really visited: what stands between `//` and the path, without
+/// a user name in front of it.
+pub(crate) fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_kinds_are_one_to_one() {
+        for kind in ActionKind::ALL {
+            assert_eq!(ActionKind::parse(kind.as_str()), Some(kind));
+        }
+        assert_eq!(ActionKind::parse("other"), None);
+    }
+
+    #[test]
+    fn the_host_is_who_is_visited() {
+        for (url, host) in [
+            ("https://example.com/a?b", "example.com"),
+            ("https://bank.com@evil.example:8443/", "evil.example:8443"),
+            ("https://evil.example\\@bank.com/", "evil.example"),
+        ] {
+            assert_eq!(host_of(url), host);
+        }
+    }
+}

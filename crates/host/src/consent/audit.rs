@@ -1,0 +1,188 @@
+//! The audit log: calls, decisions and answers, without secrets.
+//!
+//! Names of arguments and fields are written, and never their values; of URLs the host; of errors
+//! their kind.
+
+use std::{
+    fmt,
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use turnbuckle_base::lock::Mutex;
+
+use crate::{
+    clock::rfc3339,
+    id::{ConversationId, ServerId},
+};
+
+/// How many names of arguments one record has.
+const MAX_NAMES: usize = 64;
+
+/// One line of the audit log.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct AuditRecord {
+    /// When, in UTC.
+    pub at: String,
+    /// What: `call`, `decision`, `answer`, `state`.
+    pub event: &'static str,
+    /// The server, by the id that the host gave it.
+    pub server: String,
+    /// The conversation, if it belongs to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<u64>,
+    /// The kind of action: `start`, `call`, `form`, …
+    pub action: &'static str,
+    /// What it is about: a tool, a URI, a host.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// The names of the arguments or fields.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// What came of it: `allowed`, `denied`, `done`, `tool error`, `cancelled`, …
+    pub outcome: &'static str,
+    /// Who decided: `policy`, `grant`, `user`, `nobody`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'static str>,
+    /// For how long it was allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<&'static str>,
+    /// How long it took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ms: Option<u64>,
+}
+
+impl AuditRecord {
+    pub(crate) fn new(event: &'static str, server: &ServerId, action: &'static str) -> Self {
+        Self {
+            at: rfc3339(SystemTime::now()),
+            event,
+            server: server.as_str().to_owned(),
+            conversation: None,
+            action,
+            subject: String::new(),
+            names: Vec::new(),
+            outcome: "",
+            by: None,
+            scope: None,
+            ms: None,
+        }
+    }
+
+    pub(crate) fn in_conversation(mut self, conversation: Option<ConversationId>) -> Self {
+        self.conversation = conversation.map(ConversationId::number);
+        self
+    }
+
+    pub(crate) fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = subject.into();
+        self
+    }
+
+    pub(crate) fn naming(mut self, arguments: Option<&RawValue>) -> Self {
+        self.names = arguments.map(names).unwrap_or_default();
+        self
+    }
+
+    pub(crate) fn took(mut self, time: Duration) -> Self {
+        self.ms = u64::try_from(time.as_millis()).ok();
+        self
+    }
+
+    pub(crate) fn ended(mut self, outcome: &'static str) -> Self {
+        self.outcome = outcome;
+        self
+    }
+}
+
+/// The names of the members of an object.
+fn names(arguments: &RawValue) -> Vec<String> {
+    let parsed = serde_json::from_str::<indexmap::IndexMap<String, &RawValue>>(arguments.get());
+    let mut names: Vec<String> = parsed.unwrap_or_default().into_keys().collect();
+    names.truncate(MAX_NAMES);
+    names
+}
+
+/// Where the audit log goes.
+pub struct Audit {
+    sink: Sink,
+}
+
+type Listener = Box<dyn Fn(&AuditRecord) + Send + Sync>;
+
+enum Sink {
+    Nowhere,
+    File(Mutex<File>, AtomicBool),
+    Listener(Listener),
+}
+
+impl Audit {
+    /// No audit log.
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            sink: Sink::Nowhere,
+        }
+    }
+
+    /// Appends to a file, one line of JSON for each record.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub fn file(path: impl AsRef<Path>) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = Mutex::new(options.open(path)?);
+        Ok(Self {
+            sink: Sink::File(file, AtomicBool::new(false)),
+        })
+    }
+
+    /// Calls a function with each record. It must not block.
+    pub fn to(listener: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
+        Self {
+            sink: Sink::Listener(Box::new(listener)),
+        }
+    }
+
+    /// Whether anybody wants records: making one costs time.
+    pub(crate) fn is_wanted(&self) -> bool {
+        !matches!(self.sink, Sink::Nowhere)
+    }
+
+    pub(crate) fn write(&self, record: &AuditRecord) {
+        match &self.sink {
+            Sink::Nowhere => {}
+            Sink::Listener(listener) => listener(record),
+            Sink::File(file, has_failed) => {
+                let Ok(mut line) = serde_json::to_vec(record) else {
+                    return;
+                };
+                line.push(b'\n');
+                // One write for each line, so that lines of several programs do not mix.
+                if let Err(error) = file.lock().write_all(&line)
+                    && !has_failed.swap(true, Ordering::Relaxed)
+                {
+                    tracing::error!(%error, "cannot write to the audit log");
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.sink {
+            Sink::Nowhere => "Audit(nowhere)",
+            Sink::File(..) => "Audit(file)",
+            Sink::Listener(_) => "Audit(listener)",
+        })
+    }
+}

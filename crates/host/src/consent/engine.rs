@@ -1,0 +1,391 @@
+//! Consent: the policy, what was granted before, and the person, in this order.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio::sync::Mutex;
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ElicitRequestUrlParams, JsonObject,
+};
+
+use super::{
+    Action, ActionKind, Audit, AuditRecord, ConsentAnswer, ConsentQuestion, Decision, FormAnswer,
+    Policy, Request, Review, Scope, UserInterface, Visit, VisitAnswer, Who, grant::GrantKey,
+    grants::Grants,
+};
+use crate::{
+    fleet::{Origin, matches},
+    id::ConversationId,
+};
+
+/// Why something may not happen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Denied {
+    /// The policy refuses it.
+    #[error("the policy does not allow it: {0}")]
+    ByPolicy(String),
+    /// The person said no.
+    #[error("the user did not allow it")]
+    ByUser,
+    /// It has to be asked about, and there is nobody to ask.
+    #[error(
+        "it has to be allowed by a person, and there is nobody to ask; allow it in the policy or grant it before"
+    )]
+    NobodyToAsk,
+    /// The server asks more than it may at a time.
+    #[error("the server has too many questions open")]
+    TooManyQuestions,
+    /// The server asks although nobody called it.
+    #[error("the server asks without being called")]
+    NotCalled,
+}
+
+impl Denied {
+    fn by(&self) -> &'static str {
+        match self {
+            Self::ByPolicy(_) | Self::TooManyQuestions | Self::NotCalled => "policy",
+            Self::ByUser => "user",
+            Self::NobodyToAsk => "nobody",
+        }
+    }
+}
+
+/// What was allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Permit {
+    /// What was asked for.
+    AsAsked,
+    /// A call with these arguments instead.
+    Edited(JsonObject),
+}
+
+/// Decides, and asks where that is needed.
+pub(crate) struct Consent {
+    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) grants: Grants,
+    pub(crate) user: Option<Arc<dyn UserInterface>>,
+    pub(crate) audit: Audit,
+    /// One question is asked at a time, in the order in which they came.
+    turn: Mutex<()>,
+}
+
+/// Whom a decision is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Party<'a> {
+    pub(crate) origin: &'a Origin,
+    pub(crate) conversation: Option<ConversationId>,
+}
+
+impl Party<'_> {
+    fn who(&self) -> Who {
+        Who {
+            server: self.origin.id.clone(),
+            calls_itself: self.origin.calls_itself(),
+            conversation: self.conversation,
+        }
+    }
+}
+
+/// How a decision came about.
+enum Verdict {
+    Allowed,
+    Granted(&'static str),
+    /// The person has to be asked.
+    Open(Arc<dyn UserInterface>),
+}
+
+impl Consent {
+    pub(crate) fn new(
+        policy: Box<dyn Policy>,
+        grants: Grants,
+        user: Option<Arc<dyn UserInterface>>,
+        audit: Audit,
+    ) -> Self {
+        Self {
+            policy,
+            grants,
+            user,
+            audit,
+            turn: Mutex::new(()),
+        }
+    }
+
+    /// Decides whether something may happen, and asks the person where the policy leaves it to
+    /// them.
+    pub(crate) async fn permit(
+        &self,
+        party: Party<'_>,
+        action: Action<'_>,
+    ) -> Result<Permit, Denied> {
+        let user = match self.verdict(party, &action) {
+            Ok(Verdict::Allowed) => return Ok(self.allowed(party, &action, "policy", None)),
+            Ok(Verdict::Granted(by)) => return Ok(self.allowed(party, &action, by, None)),
+            Ok(Verdict::Open(user)) => user,
+            Err(denied) => return Err(self.denied(party, &action, denied)),
+        };
+        let _turn = self.turn.lock().await;
+        // The question before may have been the same one.
+        if let Ok(Verdict::Granted(by)) = self.verdict(party, &action) {
+            return Ok(self.allowed(party, &action, by, None));
+        }
+        let question = ConsentQuestion::new(&action, scopes(party));
+        match user.consent(&party.who(), &question).await {
+            ConsentAnswer::Allow(scope) => {
+                self.remember(party, &action, scope);
+                Ok(self.allowed(party, &action, "user", Some(scope)))
+            }
+            ConsentAnswer::AllowEdited(arguments) => {
+                self.allowed(party, &action, "user", Some(Scope::Once));
+                Ok(Permit::Edited(arguments))
+            }
+            ConsentAnswer::Deny => Err(self.denied(party, &action, Denied::ByUser)),
+        }
+    }
+
+    /// Shows a form of a server.
+    pub(crate) async fn form(
+        &self,
+        party: Party<'_>,
+        form: &ElicitRequestFormParams,
+    ) -> Result<FormAnswer, Denied> {
+        let action = Action::ShowForm { form };
+        let user = self.may_show(party, &action)?;
+        let _turn = self.turn.lock().await;
+        let answer = user.form(&party.who(), form).await;
+        let (outcome, names) = match &answer {
+            FormAnswer::Accept(values) => ("accepted", values.keys().cloned().collect()),
+            FormAnswer::Decline => ("declined", Vec::new()),
+            FormAnswer::Cancel => ("cancelled", Vec::new()),
+        };
+        self.answered(party, &action, outcome, names);
+        Ok(answer)
+    }
+
+    /// Proposes a visit of a server.
+    pub(crate) async fn visit(
+        &self,
+        party: Party<'_>,
+        visit: &ElicitRequestUrlParams,
+    ) -> Result<VisitAnswer, Denied> {
+        let action = Action::ShowUrl { visit };
+        let user = self.may_show(party, &action)?;
+        let _turn = self.turn.lock().await;
+        let answer = user.visit(&party.who(), Visit::new(visit)).await;
+        let outcome = match answer {
+            VisitAnswer::Accept => "accepted",
+            VisitAnswer::Decline => "declined",
+            VisitAnswer::Cancel => "cancelled",
+        };
+        self.answered(party, &action, outcome, Vec::new());
+        Ok(answer)
+    }
+
+    /// The first check of sampling: gives the request as it may go to the model.
+    pub(crate) async fn review_prompt(
+        &self,
+        party: Party<'_>,
+        request: CreateMessageRequestParams,
+    ) -> Result<CreateMessageRequestParams, Denied> {
+        let action = Action::SendPrompt { request: &request };
+        let Some(user) = self.needs_review(party, &action)? else {
+            return Ok(request);
+        };
+        let _turn = self.turn.lock().await;
+        let review = user.review_prompt(&party.who(), &request).await;
+        match self.reviewed(party, &action, review)? {
+            Some(edited) => Ok(*edited),
+            None => Ok(request),
+        }
+    }
+
+    /// The second check of sampling: gives the answer as it may go to the server.
+    pub(crate) async fn review_answer(
+        &self,
+        party: Party<'_>,
+        answer: CreateMessageResult,
+    ) -> Result<CreateMessageResult, Denied> {
+        let action = Action::ReturnAnswer { answer: &answer };
+        let Some(user) = self.needs_review(party, &action)? else {
+            return Ok(answer);
+        };
+        let _turn = self.turn.lock().await;
+        let review = user.review_answer(&party.who(), &answer).await;
+        match self.reviewed(party, &action, review)? {
+            Some(edited) => Ok(*edited),
+            None => Ok(answer),
+        }
+    }
+
+    /// What the policy and the grants say.
+    fn verdict(&self, party: Party<'_>, action: &Action<'_>) -> Result<Verdict, Denied> {
+        let request = Request {
+            server: &party.origin.id,
+            conversation: party.conversation,
+            action: *action,
+        };
+        match self.policy.decide(&request) {
+            Decision::Allow => return Ok(Verdict::Allowed),
+            Decision::Deny(reason) => return Err(Denied::ByPolicy(reason)),
+            Decision::Ask => {}
+        }
+        let subject = action.subject();
+        let key = key(party, action, &subject);
+        if self.grants.covers(party.conversation, &key) {
+            return Ok(Verdict::Granted("grant"));
+        }
+        let approved = &party.origin.approved_tools;
+        if action.kind() == ActionKind::Call
+            && approved.iter().any(|pattern| matches(pattern, &subject))
+        {
+            return Ok(Verdict::Granted("file"));
+        }
+        let user = self.user.clone().ok_or(Denied::NobodyToAsk)?;
+        Ok(Verdict::Open(user))
+    }
+
+    /// Whether a question may be shown, and to whom. Showing it is asking, so `Ask` allows it.
+    fn may_show(
+        &self,
+        party: Party<'_>,
+        action: &Action<'_>,
+    ) -> Result<Arc<dyn UserInterface>, Denied> {
+        let shown = match self.verdict(party, action) {
+            Ok(Verdict::Open(user)) => Ok(user),
+            Ok(_) => self.user.clone().ok_or(Denied::NobodyToAsk),
+            Err(denied) => Err(denied),
+        };
+        shown.map_err(|denied| self.denied(party, action, denied))
+    }
+
+    /// Whom to show what goes to or comes from the model; `None` if it may go on unseen.
+    fn needs_review(
+        &self,
+        party: Party<'_>,
+        action: &Action<'_>,
+    ) -> Result<Option<Arc<dyn UserInterface>>, Denied> {
+        match self.verdict(party, action) {
+            Ok(Verdict::Open(user)) => Ok(Some(user)),
+            Ok(Verdict::Allowed) => {
+                self.allowed(party, action, "policy", None);
+                Ok(None)
+            }
+            Ok(Verdict::Granted(by)) => {
+                self.allowed(party, action, by, None);
+                Ok(None)
+            }
+            Err(denied) => Err(self.denied(party, action, denied)),
+        }
+    }
+
+    fn reviewed<T>(
+        &self,
+        party: Party<'_>,
+        action: &Action<'_>,
+        review: Review<T>,
+    ) -> Result<Option<Box<T>>, Denied> {
+        match review {
+            Review::Accept(scope) => {
+                self.remember(party, action, scope);
+                self.allowed(party, action, "user", Some(scope));
+                Ok(None)
+            }
+            Review::Edited(edited) => {
+                self.answered(party, action, "edited", Vec::new());
+                Ok(Some(edited))
+            }
+            Review::Decline => Err(self.denied(party, action, Denied::ByUser)),
+        }
+    }
+
+    fn remember(&self, party: Party<'_>, action: &Action<'_>, scope: Scope) {
+        let subject = action.subject();
+        let key = key(party, action, &subject);
+        match (scope, party.conversation) {
+            (Scope::Conversation, Some(conversation)) => self.grants.allow_in(conversation, &key),
+            (Scope::Always, _) => {
+                if let Err(error) = self.grants.allow_always(&key) {
+                    // It counts this time, and is asked again the next.
+                    let error = turnbuckle_base::error_chain::in_one_line(&error);
+                    tracing::error!(error, "a grant was not kept");
+                }
+            }
+            (Scope::Once | Scope::Conversation, _) => {}
+        }
+    }
+
+    fn allowed(
+        &self,
+        party: Party<'_>,
+        action: &Action<'_>,
+        by: &'static str,
+        scope: Option<Scope>,
+    ) -> Permit {
+        if self.audit.is_wanted() {
+            let mut record = decision(party, action).ended("allowed");
+            record.by = Some(by);
+            record.scope = scope.map(Scope::as_str);
+            self.audit.write(&record);
+        }
+        Permit::AsAsked
+    }
+
+    /// Notes that something was refused.
+    pub(crate) fn denied(&self, party: Party<'_>, action: &Action<'_>, denied: Denied) -> Denied {
+        if self.audit.is_wanted() {
+            let mut record = decision(party, action).ended("denied");
+            record.by = Some(denied.by());
+            self.audit.write(&record);
+        }
+        denied
+    }
+
+    fn answered(
+        &self,
+        party: Party<'_>,
+        action: &Action<'_>,
+        outcome: &'static str,
+        names: Vec<String>,
+    ) {
+        if self.audit.is_wanted() {
+            let mut record = decision(party, action).ended(outcome);
+            record.event = "answer";
+            record.by = Some("user");
+            record.names = names;
+            self.audit.write(&record);
+        }
+    }
+}
+
+fn key<'a>(party: Party<'a>, action: &Action<'_>, subject: &'a str) -> GrantKey<'a> {
+    GrantKey {
+        server: &party.origin.id,
+        kind: action.kind(),
+        subject,
+        launch: party.origin.fingerprint.as_deref(),
+    }
+}
+
+fn decision(party: Party<'_>, action: &Action<'_>) -> AuditRecord {
+    let arguments: Option<&RawValue> = match action {
+        Action::Call { arguments, .. } => *arguments,
+        _ => None,
+    };
+    AuditRecord::new("decision", &party.origin.id, action.kind().as_str())
+        .in_conversation(party.conversation)
+        .about(without_query(&action.subject()))
+        .naming(arguments)
+}
+
+/// A URI as it may be written down.
+pub(crate) fn without_query(text: &str) -> &str {
+    text.split(['?', '#']).next().unwrap_or(text)
+}
+
+fn scopes(party: Party<'_>) -> Vec<Scope> {
+    match party.conversation {
+        Some(_) => vec![Scope::Once, Scope::Conversation, Scope::Always],
+        None => vec![Scope::Once, Scope::Always],
+    }
+}

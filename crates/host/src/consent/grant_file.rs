@@ -1,0 +1,205 @@
+//! The file of grants: TOML that people can read, and change.
+//!
+//! Several programs may use one file. Each change is made under a lock, on what the file says then,
+//! and the new file takes the place of the old one in one step.
+
+use std::{
+    fmt::Write as _,
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde::Deserialize;
+
+use super::{ActionKind, Grant};
+
+/// Larger than any file of grants, in bytes.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+const HEAD: &str = "\
+# What you have allowed servers to do without being asked again.
+# Remove an entry to revoke it; running programs notice within a second.
+";
+
+/// Why the file of grants cannot be used. Without it nothing counts as granted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrantFileError {
+    /// It cannot be read.
+    #[error("cannot read the grants in `{path}`")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It cannot be written.
+    #[error("cannot write the grants to `{path}`")]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is not what a file of grants is.
+    #[error("the grants in `{path}` are not valid: {problem}; correct the file or remove it")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        problem: String,
+    },
+}
+
+/// What tells one version of the file from another.
+pub(super) type Stamp = (SystemTime, u64);
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    grant: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    server: String,
+    allow: String,
+    #[serde(default)]
+    subject: String,
+    launch: Option<String>,
+    #[serde(default)]
+    since: String,
+}
+
+/// What tells this version of the file from others; `None` if there is no file.
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Reads the file. One that is not there has no grants.
+pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
+    let unreadable = |source| GrantFileError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(error)),
+        Ok(metadata) if metadata.len() > MAX_BYTES => {
+            let error = format!("it has more than {MAX_BYTES} bytes");
+            return Err(unreadable(io::Error::other(error)));
+        }
+        Ok(_) => {}
+    }
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let malformed = |problem: String| GrantFileError::Malformed {
+        path: path.to_owned(),
+        problem,
+    };
+    let document: Document = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+    document
+        .grant
+        .into_iter()
+        .map(|entry| {
+            let kind = ActionKind::parse(&entry.allow)
+                .ok_or_else(|| malformed(format!("`allow = \"{}\"` is not known", entry.allow)))?;
+            Ok(Grant {
+                server: entry.server,
+                kind,
+                subject: entry.subject,
+                launch: entry.launch,
+                since: entry.since,
+            })
+        })
+        .collect()
+}
+
+/// Changes the file, and gives what it says then.
+pub(super) fn update(
+    path: &Path,
+    change: impl FnOnce(&mut Vec<Grant>),
+) -> Result<Vec<Grant>, GrantFileError> {
+    let unwritable = |source| GrantFileError::Unwritable {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(unwritable)?;
+    }
+    // The file itself is replaced, so the lock is on one beside it.
+    let lock = private(OpenOptions::new().write(true).create(true).truncate(false))
+        .open(beside(path, "lock"))
+        .map_err(unwritable)?;
+    lock.lock().map_err(unwritable)?;
+    let mut grants = read(path)?;
+    change(&mut grants);
+    let new = beside(path, "new");
+    write_file(&new, &text(&grants)).map_err(unwritable)?;
+    fs::rename(&new, path).map_err(unwritable)?;
+    Ok(grants)
+}
+
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file: File = private(options.write(true).create(true).truncate(true)).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Nobody but the user has to know.
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+fn text(grants: &[Grant]) -> String {
+    let mut text = HEAD.to_owned();
+    for grant in grants {
+        let _ = write!(
+            text,
+            "\n[[grant]]\nserver = {}\nallow = {}\n",
+            quoted(&grant.server),
+            quoted(grant.kind.as_str())
+        );
+        if !grant.subject.is_empty() {
+            let _ = writeln!(text, "subject = {}", quoted(&grant.subject));
+        }
+        if let Some(launch) = &grant.launch {
+            let _ = writeln!(text, "launch = {}", quoted(launch));
+        }
+        let _ = writeln!(text, "since = {}", quoted(&grant.since));
+    }
+    text
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            control if control.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(control));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

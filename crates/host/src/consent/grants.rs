@@ -1,0 +1,241 @@
+//! What the person has allowed: for a conversation, or until it is revoked.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+    time::SystemTime,
+};
+
+use turnbuckle_base::lock::{Mutex, RwLock};
+
+use super::{
+    ActionKind, Grant, GrantFileError,
+    grant::GrantKey,
+    grant_file::{self, Stamp},
+};
+use crate::{clock::rfc3339, id::ConversationId};
+
+/// The conversation, the server, the kind, the subject and the launch.
+type ConversationGrant = (ConversationId, String, ActionKind, String, Option<String>);
+
+/// All that the person has allowed.
+#[derive(Debug, Default)]
+pub(crate) struct Grants {
+    file: Option<PathBuf>,
+    stamp: Mutex<Option<Stamp>>,
+    always: RwLock<HashMap<String, Vec<Grant>>>,
+    conversations: RwLock<HashSet<ConversationGrant>>,
+}
+
+impl Grants {
+    /// Grants that are kept in a file.
+    pub(crate) fn open(file: PathBuf) -> Result<Self, GrantFileError> {
+        let grants = Self {
+            file: Some(file),
+            ..Self::default()
+        };
+        grants.read_again()?;
+        Ok(grants)
+    }
+
+    /// Whether the person has allowed this.
+    pub(crate) fn covers(&self, conversation: Option<ConversationId>, key: &GrantKey<'_>) -> bool {
+        let is_always = self
+            .always
+            .read()
+            .get(key.server.as_str())
+            .is_some_and(|grants| grants.iter().any(|grant| grant.is_for(key)));
+        is_always
+            || conversation.is_some_and(|conversation| {
+                self.conversations
+                    .read()
+                    .contains(&conversation_key(conversation, key))
+            })
+    }
+
+    /// Allows something until the conversation ends.
+    pub(crate) fn allow_in(&self, conversation: ConversationId, key: &GrantKey<'_>) {
+        self.conversations
+            .write()
+            .insert(conversation_key(conversation, key));
+    }
+
+    /// Forgets what was allowed for a conversation.
+    pub(crate) fn end(&self, conversation: ConversationId) {
+        self.conversations
+            .write()
+            .retain(|(other, ..)| *other != conversation);
+    }
+
+    /// Allows something until it is revoked.
+    pub(crate) fn allow_always(&self, key: &GrantKey<'_>) -> Result<(), GrantFileError> {
+        let grant = Grant {
+            server: key.server.as_str().to_owned(),
+            kind: key.kind,
+            subject: key.subject.to_owned(),
+            launch: key.launch.map(str::to_owned),
+            since: rfc3339(SystemTime::now()),
+        };
+        self.change(|grants| {
+            if !grants
+                .iter()
+                .any(|it| it.server == grant.server && it.is_for(key))
+            {
+                grants.push(grant);
+            }
+        })
+    }
+
+    /// All grants that last, in the order of their servers.
+    pub(crate) fn list(&self) -> Vec<Grant> {
+        let mut all: Vec<Grant> = self.always.read().values().flatten().cloned().collect();
+        all.sort_by(|one, other| {
+            (&one.server, one.kind, &one.subject).cmp(&(&other.server, other.kind, &other.subject))
+        });
+        all
+    }
+
+    /// Takes back every grant that fits. Says how many there were.
+    pub(crate) fn revoke(
+        &self,
+        mut fits: impl FnMut(&Grant) -> bool,
+    ) -> Result<usize, GrantFileError> {
+        let mut count = 0;
+        self.change(|grants| {
+            let before = grants.len();
+            grants.retain(|grant| !fits(grant));
+            count = before - grants.len();
+        })?;
+        Ok(count)
+    }
+
+    /// Reads the file again if somebody has changed it.
+    pub(crate) fn read_again(&self) -> Result<(), GrantFileError> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let stamp = grant_file::stamp(file);
+        if stamp.is_some() && *self.stamp.lock() == stamp {
+            return Ok(());
+        }
+        let grants = grant_file::read(file)?;
+        *self.stamp.lock() = stamp;
+        self.keep(grants);
+        Ok(())
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Grant>)) -> Result<(), GrantFileError> {
+        let Some(file) = &self.file else {
+            let mut grants = self.list();
+            change(&mut grants);
+            self.keep(grants);
+            return Ok(());
+        };
+        let grants = grant_file::update(file, change)?;
+        *self.stamp.lock() = grant_file::stamp(file);
+        self.keep(grants);
+        Ok(())
+    }
+
+    fn keep(&self, grants: Vec<Grant>) {
+        let mut by_server: HashMap<String, Vec<Grant>> = HashMap::new();
+        for grant in grants {
+            by_server
+                .entry(grant.server.clone())
+                .or_default()
+                .push(grant);
+        }
+        *self.always.write() = by_server;
+    }
+}
+
+fn conversation_key(conversation: ConversationId, key: &GrantKey<'_>) -> ConversationGrant {
+    let server = key.server.as_str().to_owned();
+    let launch = key.launch.map(str::to_owned);
+    (
+        conversation,
+        server,
+        key.kind,
+        key.subject.to_owned(),
+        launch,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::ServerId;
+
+    fn key<'a>(server: &'a ServerId, subject: &'a str, launch: &'a str) -> GrantKey<'a> {
+        GrantKey {
+            server,
+            kind: ActionKind::Call,
+            subject,
+            launch: Some(launch),
+        }
+    }
+
+    #[test]
+    fn a_grant_is_for_one_tool_of_one_server_as_it_was_launched() {
+        let (git, other) = (ServerId::new("git"), ServerId::new("other"));
+        let grants = Grants::default();
+        grants.allow_always(&key(&git, "log", "a")).unwrap();
+        assert!(grants.covers(None, &key(&git, "log", "a")));
+        assert!(!grants.covers(None, &key(&git, "push", "a")));
+        assert!(!grants.covers(None, &key(&other, "log", "a")));
+        // The config has another program under the same name now.
+        assert!(!grants.covers(None, &key(&git, "log", "b")));
+    }
+
+    #[test]
+    fn a_grant_for_a_conversation_ends_with_it() {
+        let git = ServerId::new("git");
+        let (one, other) = (ConversationId::next(), ConversationId::next());
+        let grants = Grants::default();
+        grants.allow_in(one, &key(&git, "log", "a"));
+        assert!(grants.covers(Some(one), &key(&git, "log", "a")));
+        assert!(!grants.covers(Some(other), &key(&git, "log", "a")));
+        assert!(!grants.covers(None, &key(&git, "log", "a")));
+        grants.end(one);
+        assert!(!grants.covers(Some(one), &key(&git, "log", "a")));
+    }
+
+    #[test]
+    fn grants_are_kept_in_a_file_that_people_can_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("grants.toml");
+        let git = ServerId::new("git \"quoted\" \u{7f}\n");
+        let grants = Grants::open(file.clone()).unwrap();
+        grants.allow_always(&key(&git, "log", "a")).unwrap();
+        grants.allow_always(&key(&git, "push", "a")).unwrap();
+        let again = Grants::open(file.clone()).unwrap();
+        assert_eq!(again.list(), grants.list());
+        assert!(again.covers(None, &key(&git, "push", "a")));
+        // Somebody revokes one of them.
+        assert_eq!(again.revoke(|grant| grant.subject == "push").unwrap(), 1);
+        grants.read_again().unwrap();
+        assert!(!grants.covers(None, &key(&git, "push", "a")));
+        assert!(grants.covers(None, &key(&git, "log", "a")));
+        // Somebody deletes the file.
+        std::fs::remove_file(&file).unwrap();
+        grants.read_again().unwrap();
+        assert!(grants.list().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("grants.toml");
+        for text in ["[[grant", "[[grant]]\nserver = \"a\"\nallow = \"fly\"\n"] {
+            std::fs::write(&file, text).unwrap();
+            assert!(Grants::open(file.clone()).is_err(), "{text}");
+            let grants = Grants {
+                file: Some(file.clone()),
+                ..Grants::default()
+            };
+            let git = ServerId::new("git");
+            assert!(grants.allow_always(&key(&git, "log", "a")).is_err());
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+}

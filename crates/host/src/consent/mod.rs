@@ -1,0 +1,23 @@
+//! Consent: what may happen, who decides it, and what is written down about it.
+
+mod action;
+mod audit;
+mod engine;
+mod grant;
+mod grant_file;
+mod grants;
+mod policy;
+mod user;
+
+pub use action::{Action, ActionKind, Request};
+pub use audit::{Audit, AuditRecord};
+pub use engine::Denied;
+pub(crate) use engine::{Consent, Party, Permit, without_query};
+pub use grant::Grant;
+pub use grant_file::GrantFileError;
+pub(crate) use grants::Grants;
+pub use policy::{Decision, Policy, Rules};
+pub use user::{
+    ConsentAnswer, ConsentQuestion, FormAnswer, Review, Scope, UserInterface, Visit, VisitAnswer,
+    Who,
+};

@@ -1,0 +1,222 @@
+//! The policy: one object that decides before anything leaves the host.
+
+use super::{Action, ActionKind, Request};
+use crate::fleet::matches;
+
+/// What a policy says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// It may happen, without a word to anybody.
+    Allow,
+    /// It may not. The reason is for the person, and for the model where a tool was called.
+    Deny(String),
+    /// A person decides: by a grant that was given before, or by being asked. Where nobody can be
+    /// asked, it may not happen.
+    Ask,
+}
+
+impl Decision {
+    /// Whether it is refused.
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::Deny(_))
+    }
+}
+
+/// Decides what may happen. A host has one, and asks it before anything leaves.
+///
+/// It must be quick and must not block: it runs where calls are made.
+pub trait Policy: Send + Sync + 'static {
+    /// Decides one request.
+    fn decide(&self, request: &Request<'_>) -> Decision;
+}
+
+impl<F> Policy for F
+where
+    F: Fn(&Request<'_>) -> Decision + Send + Sync + 'static,
+{
+    fn decide(&self, request: &Request<'_>) -> Decision {
+        self(request)
+    }
+}
+
+/// A policy of rules: by kind of action, server and subject.
+///
+/// Where several rules fit, a denial counts before a question, and a question before permission;
+/// their order does not matter. Where none fits, a person is asked, except for what is harmless by
+/// itself: reading a resource and getting a prompt that the application asks for, and showing a
+/// question of a server, which is asking already.
+///
+/// ```
+/// use turnbuckle_host::{ActionKind, Rules};
+///
+/// let rules = Rules::new()
+///     .allow(ActionKind::Start, "git", "*")
+///     .allow(ActionKind::Call, "git", "git_*")
+///     .ask(ActionKind::Call, "git", "git_commit")
+///     .deny(ActionKind::Call, "*", "*delete*", "nothing is deleted here");
+/// # let _ = rules;
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    kind: ActionKind,
+    server: String,
+    subject: String,
+    decision: Decision,
+}
+
+impl Rules {
+    /// No rules: people are asked.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Allows an action for servers and subjects that fit. `*` stands for any text.
+    pub fn allow(self, kind: ActionKind, server: &str, subject: &str) -> Self {
+        self.with(kind, server, subject, Decision::Allow)
+    }
+
+    /// Has a person decide.
+    pub fn ask(self, kind: ActionKind, server: &str, subject: &str) -> Self {
+        self.with(kind, server, subject, Decision::Ask)
+    }
+
+    /// Refuses an action, for this reason.
+    pub fn deny(
+        self,
+        kind: ActionKind,
+        server: &str,
+        subject: &str,
+        reason: impl Into<String>,
+    ) -> Self {
+        self.with(kind, server, subject, Decision::Deny(reason.into()))
+    }
+
+    /// Allows everything to servers that fit: their start, their tools, their questions and their
+    /// sampling. It is for servers that the application itself brings along.
+    pub fn trust(self, server: &str) -> Self {
+        ActionKind::ALL
+            .into_iter()
+            .fold(self, |rules, kind| rules.allow(kind, server, "*"))
+    }
+
+    fn with(mut self, kind: ActionKind, server: &str, subject: &str, decision: Decision) -> Self {
+        self.rules.push(Rule {
+            kind,
+            server: server.to_owned(),
+            subject: subject.to_owned(),
+            decision,
+        });
+        self
+    }
+}
+
+impl Policy for Rules {
+    fn decide(&self, request: &Request<'_>) -> Decision {
+        let kind = request.action.kind();
+        let mut decided: Option<&Decision> = None;
+        if !self.rules.is_empty() {
+            let subject = request.action.subject();
+            for rule in &self.rules {
+                let fits = rule.kind == kind
+                    && matches(&rule.server, request.server.as_str())
+                    && matches(&rule.subject, &subject);
+                if !fits {
+                    continue;
+                }
+                match (&rule.decision, decided) {
+                    (Decision::Deny(_), _) => return rule.decision.clone(),
+                    (_, Some(Decision::Ask)) => {}
+                    (decision, _) => decided = Some(decision),
+                }
+            }
+        }
+        match decided {
+            Some(decision) => decision.clone(),
+            None => default(&request.action),
+        }
+    }
+}
+
+fn default(action: &Action<'_>) -> Decision {
+    match action.kind() {
+        ActionKind::Read | ActionKind::GetPrompt | ActionKind::ShowForm | ActionKind::ShowUrl => {
+            Decision::Allow
+        }
+        _ => Decision::Ask,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+    use turnbuckle_protocol::{Tool, ToolAnnotations};
+
+    use super::*;
+    use crate::id::ServerId;
+
+    fn decide(rules: &Rules, server: &str, tool: &Tool) -> Decision {
+        rules.decide(&Request {
+            server: &ServerId::new(server),
+            conversation: None,
+            action: Action::Call {
+                tool,
+                arguments: None,
+            },
+        })
+    }
+
+    #[test]
+    fn a_denial_counts_before_a_question_and_a_question_before_permission() {
+        let rules = Rules::new()
+            .deny(ActionKind::Call, "*", "drop", "no")
+            .ask(ActionKind::Call, "git", "push")
+            .allow(ActionKind::Call, "git", "*")
+            .allow(ActionKind::Start, "other", "*");
+        for (server, tool, wanted) in [
+            ("git", "log", Decision::Allow),
+            ("git", "push", Decision::Ask),
+            ("git", "drop", Decision::Deny("no".to_owned())),
+            ("other", "drop", Decision::Deny("no".to_owned())),
+            ("other", "log", Decision::Ask),
+        ] {
+            let tool = Tool::new(tool, Map::default());
+            assert_eq!(
+                decide(&rules, server, &tool),
+                wanted,
+                "{server} {}",
+                tool.name
+            );
+        }
+    }
+
+    #[test]
+    fn hints_of_a_server_are_no_consent() {
+        let hints = ToolAnnotations::new()
+            .with_read_only_hint(true)
+            .with_destructive_hint(false);
+        let tool = Tool::new("harmless", Map::default()).with_annotations(hints);
+        assert_eq!(decide(&Rules::new(), "any", &tool), Decision::Ask);
+    }
+
+    #[test]
+    fn only_what_is_harmless_by_itself_is_not_asked_about() {
+        let id = ServerId::new("a");
+        let decide = |action| {
+            Rules::new().decide(&Request {
+                server: &id,
+                conversation: None,
+                action,
+            })
+        };
+        assert_eq!(decide(Action::Start { launch: "x" }), Decision::Ask);
+        assert_eq!(decide(Action::Read { uri: "a:b" }), Decision::Allow);
+        assert_eq!(decide(Action::GetPrompt { prompt: "p" }), Decision::Allow);
+        assert_eq!(decide(Action::ShareContext { servers: &[] }), Decision::Ask);
+    }
+}

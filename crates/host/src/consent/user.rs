@@ -1,0 +1,249 @@
+//! Questions to the person, through one trait that a user interface implements.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures_core::future::BoxFuture;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ElicitRequestUrlParams, ElicitValue, JsonObject, ToolAnnotations,
+};
+
+use super::{Action, ActionKind, action::host_of};
+use crate::id::{ConversationId, ServerId};
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Who {
+    /// The server, by the id that the host gave it. Show this one.
+    pub server: ServerId,
+    /// What the server calls itself. It may be the name of another.
+    pub calls_itself: Option<String>,
+    /// The conversation it belongs to, if that is known.
+    pub conversation: Option<ConversationId>,
+}
+
+/// For how long something is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// This time.
+    Once,
+    /// Until the conversation ends.
+    Conversation,
+    /// Until it is revoked. It is written to the file of grants.
+    Always,
+}
+
+impl Scope {
+    /// The word for it in the audit log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Conversation => "conversation",
+            Self::Always => "always",
+        }
+    }
+}
+
+/// What the person is asked to allow.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConsentQuestion {
+    /// The kind of action.
+    pub kind: ActionKind,
+    /// What it is about: the tool, the URI, the root.
+    pub subject: String,
+    /// The command line or the URL of a server that is started.
+    pub launch: Option<String>,
+    /// The arguments of a call.
+    pub arguments: Option<Box<RawValue>>,
+    /// What the server says that the tool does. It is the server's own text.
+    pub description: Option<String>,
+    /// What the server says that the tool does to the world: hints, not promises.
+    pub hints: Option<ToolAnnotations>,
+    /// The scopes that can be chosen.
+    pub scopes: Vec<Scope>,
+}
+
+impl ConsentQuestion {
+    pub(crate) fn new(action: &Action<'_>, scopes: Vec<Scope>) -> Self {
+        let mut question = Self {
+            kind: action.kind(),
+            subject: action.subject().into_owned(),
+            launch: None,
+            arguments: None,
+            description: None,
+            hints: None,
+            scopes,
+        };
+        match action {
+            Action::Start { launch } => question.launch = Some((*launch).to_owned()),
+            Action::Call { tool, arguments } => {
+                question.arguments = arguments.map(ToOwned::to_owned);
+                question.description.clone_from(&tool.description);
+                question.hints.clone_from(&tool.annotations);
+            }
+            _ => {}
+        }
+        question
+    }
+}
+
+/// What the person says to a request for consent.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ConsentAnswer {
+    /// It may happen.
+    Allow(Scope),
+    /// The tool may be called once, with these arguments instead.
+    AllowEdited(JsonObject),
+    /// It may not happen.
+    Deny,
+}
+
+/// What the person did with a form.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FormAnswer {
+    /// The person filled it in.
+    Accept(BTreeMap<String, ElicitValue>),
+    /// The person does not want to.
+    Decline,
+    /// The person went away.
+    Cancel,
+}
+
+/// What the person says to a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VisitAnswer {
+    /// The person agreed to visit the URL.
+    Accept,
+    /// The person does not want to.
+    Decline,
+    /// The person went away.
+    Cancel,
+}
+
+/// What the person says to a text that goes to or comes from the model.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Review<T> {
+    /// It may go on as it is, for this time or for longer.
+    Accept(Scope),
+    /// It may go on like this.
+    Edited(Box<T>),
+    /// It may not go on.
+    Decline,
+}
+
+/// A URL that a server wants visited, and whose it really is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Visit<'a> {
+    /// What the server says, and the URL.
+    pub request: &'a ElicitRequestUrlParams,
+    /// The host that is visited. Show it: the rest of a URL can say anything.
+    pub host: &'a str,
+}
+
+impl<'a> Visit<'a> {
+    pub(crate) fn new(request: &'a ElicitRequestUrlParams) -> Self {
+        Self {
+            host: host_of(&request.url),
+            request,
+        }
+    }
+}
+
+/// What a user interface implements to have its person asked.
+///
+/// One question is asked at a time; the others wait. A question that is withdrawn, because the call
+/// was cancelled or the server ended, is dropped: its future is not polled any more. What is not
+/// implemented is answered with no.
+pub trait UserInterface: Send + Sync + 'static {
+    /// Asks whether something may happen.
+    fn consent<'a>(
+        &'a self,
+        who: &'a Who,
+        question: &'a ConsentQuestion,
+    ) -> BoxFuture<'a, ConsentAnswer> {
+        let _ = (who, question);
+        Box::pin(std::future::ready(ConsentAnswer::Deny))
+    }
+
+    /// Shows a form of a server. What is filled in is checked against its schema afterwards.
+    fn form<'a>(
+        &'a self,
+        who: &'a Who,
+        form: &'a ElicitRequestFormParams,
+    ) -> BoxFuture<'a, FormAnswer> {
+        let _ = (who, form);
+        Box::pin(std::future::ready(FormAnswer::Decline))
+    }
+
+    /// Asks whether the person wants to visit a URL, which must not be opened before.
+    fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+        let _ = (who, visit);
+        Box::pin(std::future::ready(VisitAnswer::Decline))
+    }
+
+    /// Shows what a server wants to ask the model, before it goes there.
+    fn review_prompt<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a CreateMessageRequestParams,
+    ) -> BoxFuture<'a, Review<CreateMessageRequestParams>> {
+        let _ = (who, request);
+        Box::pin(std::future::ready(Review::Decline))
+    }
+
+    /// Shows what the model said, before it goes to the server.
+    fn review_answer<'a>(
+        &'a self,
+        who: &'a Who,
+        answer: &'a CreateMessageResult,
+    ) -> BoxFuture<'a, Review<CreateMessageResult>> {
+        let _ = (who, answer);
+        Box::pin(std::future::ready(Review::Decline))
+    }
+}
+
+impl<T: UserInterface + ?Sized> UserInterface for Arc<T> {
+    fn consent<'a>(
+        &'a self,
+        who: &'a Who,
+        question: &'a ConsentQuestion,
+    ) -> BoxFuture<'a, ConsentAnswer> {
+        (**self).consent(who, question)
+    }
+
+    fn form<'a>(
+        &'a self,
+        who: &'a Who,
+        form: &'a ElicitRequestFormParams,
+    ) -> BoxFuture<'a, FormAnswer> {
+        (**self).form(who, form)
+    }
+
+    fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> BoxFuture<'a, VisitAnswer> {
+        (**self).visit(who, visit)
+    }
+
+    fn review_prompt<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a CreateMessageRequestParams,
+    ) -> BoxFuture<'a, Review<CreateMessageRequestParams>> {
+        (**self).review_prompt(who, request)
+    }
+
+    fn review_answer<'a>(
+        &'a self,
+        who: &'a Who,
+        answer: &'a CreateMessageResult,
+    ) -> BoxFuture<'a, Review<CreateMessageResult>> {
+        (**self).review_answer(who, answer)
+    }
+}

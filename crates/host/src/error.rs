@@ -1,0 +1,77 @@
+//! Why the host could not do what it was asked to.
+
+use std::sync::Arc;
+
+use turnbuckle_client::CallError;
+
+use crate::{
+    consent::{ActionKind, Denied},
+    fleet::Failure,
+    id::ServerId,
+};
+
+/// Why the host could not do what it was asked to. Variants differ by what a caller can do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// No server has a tool or prompt of this name.
+    #[error("no server has a {kind} `{name}`{}", near(.nearest.as_deref()))]
+    Unknown {
+        /// `tool` or `prompt`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The name that is most like it.
+        nearest: Option<String>,
+    },
+    /// No server is known to have this resource: name the server, with
+    /// [`Host::read_from`](crate::Host::read_from).
+    #[error("no server is known to have the resource `{uri}`")]
+    NoOwner {
+        /// Its URI.
+        uri: String,
+    },
+    /// The host has no such server.
+    #[error("there is no server `{server}`")]
+    NoServer {
+        /// The id.
+        server: ServerId,
+    },
+    /// It is not allowed; nothing was sent.
+    #[error("`{action}` is not allowed for server `{server}`{}", about(.subject))]
+    Denied {
+        /// The server.
+        server: ServerId,
+        /// What was to be done.
+        action: ActionKind,
+        /// With which tool or resource.
+        subject: String,
+        /// Who did not allow it, and why.
+        #[source]
+        source: Denied,
+    },
+    /// The server is not there; nothing was sent.
+    #[error("server `{server}` is not available")]
+    Unavailable {
+        /// The server.
+        server: ServerId,
+        /// Why.
+        #[source]
+        source: Arc<Failure>,
+    },
+    /// The call was made, or could not be sent, and has no result.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+fn near(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; there is `{nearest}`"))
+}
+
+fn about(subject: &str) -> String {
+    if subject.is_empty() {
+        String::new()
+    } else {
+        format!(" (`{subject}`)")
+    }
+}

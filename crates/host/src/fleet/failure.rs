@@ -1,0 +1,115 @@
+//! Why a server is not there.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use turnbuckle_base::error_chain::causes;
+use turnbuckle_client::{ConnectError, Ending};
+
+/// How many lines of standard error a failure keeps: the last ones, where the reason mostly stands.
+const KEPT_LINES: usize = 20;
+
+/// What kind of failure it is, by what can be done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The policy or the user did not allow it to be started.
+    NotAllowed,
+    /// Its entry cannot be used as it stands. It is not tried again before the entry changes.
+    Misconfigured,
+    /// It could not be started or reached, or did not answer.
+    NotStarted,
+    /// It was there, and ended or went away.
+    Ended,
+    /// It was switched off or removed.
+    Removed,
+}
+
+/// Why a server is not there: the reason, and the last lines that its process printed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// The reason, as a sentence.
+    pub reason: String,
+    /// The last lines of its standard error, if there is a process.
+    pub stderr: Vec<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, reason: impl Into<String>) -> Self {
+        Self {
+            kind,
+            reason: reason.into(),
+            stderr: Vec::new(),
+        }
+    }
+
+    /// The server could not be connected to.
+    pub(crate) fn connecting(error: &ConnectError) -> Self {
+        let ending = match error {
+            ConnectError::Ended { ending, .. }
+            | ConnectError::TimedOut { ending, .. }
+            | ConnectError::Refused { ending, .. } => Some(ending.clone()),
+            _ => None,
+        };
+        let kind = match error {
+            ConnectError::Misconfigured { .. } => FailureKind::Misconfigured,
+            _ => FailureKind::NotStarted,
+        };
+        // The lines of its process are shown apart.
+        let mut reason = without_lines(&error.to_string()).to_owned();
+        for cause in causes(error) {
+            let text = cause.to_string();
+            if !reason.contains(&text) {
+                reason = format!("{reason}: {text}");
+            }
+        }
+        Self {
+            stderr: ending.map(|ending| last_lines(&ending)).unwrap_or_default(),
+            ..Self::new(kind, reason)
+        }
+    }
+
+    /// The connection ended.
+    pub(crate) fn ended(ending: &Arc<Ending>) -> Self {
+        let bare = Ending::clone(ending);
+        let mut reason = "the connection ended".to_owned();
+        if let Some(failure) = &bare.failure {
+            reason = format!("{reason}: {failure}");
+        }
+        if let Some(status) = bare.process.and_then(|process| process.status) {
+            reason = format!("{reason}: its process ended with {status}");
+        }
+        Self {
+            stderr: last_lines(ending),
+            ..Self::new(FailureKind::Ended, reason)
+        }
+    }
+}
+
+fn without_lines(text: &str) -> &str {
+    text.split("; its standard error ended with:")
+        .next()
+        .unwrap_or(text)
+}
+
+fn last_lines(ending: &Ending) -> Vec<String> {
+    let first = ending.stderr.len().saturating_sub(KEPT_LINES);
+    ending.stderr[first..].to_vec()
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if !self.stderr.is_empty() {
+            f.write_str("; its standard error ended with:")?;
+            for line in &self.stderr {
+                write!(f, "\n  {line}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Error for Failure {}

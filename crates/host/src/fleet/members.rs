@@ -1,0 +1,128 @@
+//! The servers of a fleet by their ids.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tokio::{sync::Semaphore, task::JoinHandle};
+use turnbuckle_base::lock::RwLock;
+
+use super::{FleetHooks, FleetShared, Pacing, ServerSpec, Upstream, supervise};
+use crate::id::ServerId;
+
+/// How many servers start at a time. Starting is what costs most, and `npx` starts many processes.
+const MAX_STARTS: usize = 4;
+
+/// The servers of a host or a gateway. Dropping it ends them.
+pub(crate) struct Fleet {
+    shared: Arc<FleetShared>,
+    members: RwLock<IndexMap<ServerId, Member>>,
+}
+
+struct Member {
+    upstream: Arc<Upstream>,
+    supervisor: Supervising,
+}
+
+/// The task that owns a server; it ends with this.
+struct Supervising(Option<JoinHandle<()>>);
+
+impl Drop for Supervising {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
+}
+
+impl Fleet {
+    pub(crate) fn new(hooks: Arc<dyn FleetHooks>, pacing: Pacing) -> Self {
+        Self {
+            shared: Arc::new(FleetShared {
+                hooks,
+                starts: Semaphore::new(MAX_STARTS),
+                pacing,
+            }),
+            members: RwLock::default(),
+        }
+    }
+
+    /// Adds a server, in place of one that had the same id, which is stopped.
+    pub(crate) fn add(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
+        let upstream = Arc::new(Upstream::new(id.clone(), spec));
+        let task = tokio::spawn(supervise(upstream.clone(), self.shared.clone()));
+        let member = Member {
+            upstream: upstream.clone(),
+            supervisor: Supervising(Some(task)),
+        };
+        let before = self.members.write().insert(id, member);
+        if let Some(before) = before {
+            before.retire();
+        }
+        upstream
+    }
+
+    /// Removes a server and waits for its end.
+    pub(crate) async fn remove(&self, id: &ServerId) -> bool {
+        let removed = self.members.write().shift_remove(id);
+        match removed {
+            Some(member) => {
+                member.end().await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Ends all servers and waits for them.
+    pub(crate) async fn close(&self) {
+        let members: Vec<Member> = self.members.write().drain(..).map(|(_, it)| it).collect();
+        for member in &members {
+            member.upstream.stop();
+        }
+        for member in members {
+            member.end().await;
+        }
+    }
+
+    pub(crate) fn find(&self, id: &ServerId) -> Option<Arc<Upstream>> {
+        self.members
+            .read()
+            .get(id)
+            .map(|member| member.upstream.clone())
+    }
+
+    /// All servers, in the order in which they were added.
+    pub(crate) fn all(&self) -> Vec<Arc<Upstream>> {
+        let members = self.members.read();
+        members
+            .values()
+            .map(|member| member.upstream.clone())
+            .collect()
+    }
+
+    /// Puts the servers into the order of these ids.
+    pub(crate) fn sort_by(&self, order: &[ServerId]) {
+        let place = |id: &ServerId| order.iter().position(|other| other == id);
+        let last = order.len();
+        self.members
+            .write()
+            .sort_by_cached_key(|id, _| place(id).unwrap_or(last));
+    }
+}
+
+impl Member {
+    /// Stops the server without waiting.
+    fn retire(mut self) {
+        self.upstream.stop();
+        // The task ends by itself, in a bounded time.
+        self.supervisor.0 = None;
+    }
+
+    async fn end(mut self) {
+        self.upstream.stop();
+        if let Some(task) = self.supervisor.0.take() {
+            // It fails only when the runtime is going away.
+            let _ = task.await;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The fleet: the servers of a host, each started, supervised and listed by itself.
+//!
+//! Nothing here knows of consent or of people; what the program has to say comes in through
+//! [`FleetHooks`]. A gateway uses the same fleet.
+
+mod failure;
+mod filter;
+mod listing;
+mod members;
+mod origin;
+mod pace;
+mod spec;
+mod state;
+mod supervise;
+mod upstream;
+
+pub use failure::{Failure, FailureKind};
+pub(crate) use filter::{ToolFilter, matches};
+pub(crate) use listing::Listed;
+pub(crate) use members::Fleet;
+pub(crate) use origin::{Attribution, Origin};
+pub use pace::Pacing;
+pub(crate) use spec::Customise;
+#[cfg(feature = "http")]
+pub(crate) use spec::ReachHook;
+pub use spec::{ServerSpec, Start};
+pub(crate) use state::MAX_WAITING_STATES;
+pub use state::{Ready, ServerState, StateChange, StateStream};
+pub(crate) use supervise::{FleetHooks, FleetShared, supervise};
+pub(crate) use upstream::{Lists, Upstream};

@@ -1,0 +1,155 @@
+//! Where questions and calls of one server belong: its id, and the calls it is working on.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use turnbuckle_base::lock::Mutex;
+
+use crate::id::{ConversationId, ServerId};
+
+/// How many questions of one server may wait for a person. One that has more open has lost count,
+/// and keeps the questions of others from being shown.
+const MAX_OPEN_QUESTIONS: usize = 8;
+
+/// A server as what it asks sees it.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) id: ServerId,
+    /// See [`ServerSpec::fingerprint`](super::ServerSpec).
+    pub(crate) fingerprint: Option<String>,
+    /// Tools that a trusted config file has called without asking.
+    pub(crate) approved_tools: Vec<String>,
+    /// What the server called itself when it was last connected to.
+    calls_itself: Mutex<Option<String>>,
+    in_flight: Mutex<Vec<(Option<ConversationId>, usize)>>,
+    questions: AtomicUsize,
+}
+
+/// Which call a question of a server belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attribution {
+    /// The server was not called.
+    Nobody,
+    /// All calls it works on are of this conversation, or of none.
+    One(Option<ConversationId>),
+    /// It works on calls of several conversations, and nothing says which one asks.
+    Several,
+}
+
+impl Origin {
+    pub(crate) fn new(
+        id: ServerId,
+        fingerprint: Option<String>,
+        approved_tools: Vec<String>,
+    ) -> Self {
+        Self {
+            id,
+            fingerprint,
+            approved_tools,
+            calls_itself: Mutex::new(None),
+            in_flight: Mutex::new(Vec::new()),
+            questions: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn calls_itself(&self) -> Option<String> {
+        self.calls_itself.lock().clone()
+    }
+
+    pub(super) fn introduce(&self, name: Option<String>) {
+        *self.calls_itself.lock() = name;
+    }
+
+    /// Enters a call. It counts until the guard is dropped.
+    pub(crate) fn enter(&self, conversation: Option<ConversationId>) -> InFlight<'_> {
+        let mut calls = self.in_flight.lock();
+        match calls.iter_mut().find(|(other, _)| *other == conversation) {
+            Some((_, count)) => *count += 1,
+            None => calls.push((conversation, 1)),
+        }
+        InFlight {
+            origin: self,
+            conversation,
+        }
+    }
+
+    /// Whose call a question belongs to that comes now.
+    pub(crate) fn attribution(&self) -> Attribution {
+        match self.in_flight.lock().as_slice() {
+            [] => Attribution::Nobody,
+            [(conversation, _)] => Attribution::One(*conversation),
+            _ => Attribution::Several,
+        }
+    }
+
+    /// Takes a place for a question; `None` if too many wait.
+    pub(crate) fn open_question(&self) -> Option<OpenQuestion<'_>> {
+        let entered = OpenQuestion(self);
+        let before = self.questions.fetch_add(1, Ordering::AcqRel);
+        (before < MAX_OPEN_QUESTIONS).then_some(entered)
+    }
+}
+
+/// A call that a server works on.
+#[derive(Debug)]
+pub(crate) struct InFlight<'a> {
+    origin: &'a Origin,
+    conversation: Option<ConversationId>,
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        let mut calls = self.origin.in_flight.lock();
+        if let Some(index) = calls
+            .iter()
+            .position(|(other, _)| *other == self.conversation)
+        {
+            calls[index].1 -= 1;
+            if calls[index].1 == 0 {
+                calls.swap_remove(index);
+            }
+        }
+    }
+}
+
+/// A question that waits for a person.
+pub(crate) struct OpenQuestion<'a>(&'a Origin);
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        self.0.questions.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_belongs_to_the_only_conversation_that_is_worked_on() {
+        let origin = Origin::new("a".into(), None, Vec::new());
+        assert_eq!(origin.attribution(), Attribution::Nobody);
+        let (one, other) = (ConversationId::next(), ConversationId::next());
+        let first = origin.enter(Some(one));
+        let second = origin.enter(Some(one));
+        assert_eq!(origin.attribution(), Attribution::One(Some(one)));
+        let third = origin.enter(Some(other));
+        assert_eq!(origin.attribution(), Attribution::Several);
+        drop(third);
+        drop(first);
+        assert_eq!(origin.attribution(), Attribution::One(Some(one)));
+        drop(second);
+        assert_eq!(origin.attribution(), Attribution::Nobody);
+    }
+
+    #[test]
+    fn a_server_has_few_questions_open() {
+        let origin = Origin::new("a".into(), None, Vec::new());
+        let open: Vec<_> = (0..MAX_OPEN_QUESTIONS)
+            .map(|_| origin.open_question())
+            .collect();
+        assert!(open.iter().all(Option::is_some));
+        assert!(origin.open_question().is_none());
+        drop(open);
+        assert!(origin.open_question().is_some());
+    }
+}

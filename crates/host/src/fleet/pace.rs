@@ -1,0 +1,161 @@
+//! How soon a server that failed is started again. Time is an argument.
+
+use std::{
+    collections::VecDeque,
+    hash::{BuildHasher, RandomState},
+    time::{Duration, Instant},
+};
+
+/// How soon servers that fail are started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pacing {
+    /// The pause after the first failure; it doubles with each further one. 100 ms.
+    pub first_pause: Duration,
+    /// The longest pause. 30 s.
+    pub longest_pause: Duration,
+    /// After this many failures within the window the server rests. 5.
+    pub max_failures: usize,
+    /// The window in which failures are counted. 60 s.
+    pub window: Duration,
+    /// How long a server rests. 60 s.
+    pub rest: Duration,
+    /// A server that was ready for this long starts again after the first pause. 10 s.
+    pub stable: Duration,
+}
+
+impl Default for Pacing {
+    fn default() -> Self {
+        Self {
+            first_pause: Duration::from_millis(100),
+            longest_pause: Duration::from_secs(30),
+            max_failures: 5,
+            window: Duration::from_mins(1),
+            rest: Duration::from_mins(1),
+            stable: Duration::from_secs(10),
+        }
+    }
+}
+
+/// What to do after a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// Start again after this long.
+    Short(Duration),
+    /// It failed too often: let it rest for this long.
+    Rest(Duration),
+}
+
+impl Pause {
+    pub(crate) fn duration(self) -> Duration {
+        match self {
+            Self::Short(pause) | Self::Rest(pause) => pause,
+        }
+    }
+}
+
+/// The failures of one server.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    pacing: Pacing,
+    failures: VecDeque<Instant>,
+    /// Failures since the server was last stable.
+    in_a_row: u32,
+    jitter: RandomState,
+}
+
+impl Pace {
+    pub(crate) fn new(pacing: Pacing) -> Self {
+        Self {
+            pacing,
+            failures: VecDeque::new(),
+            in_a_row: 0,
+            jitter: RandomState::new(),
+        }
+    }
+
+    /// The server failed, after it was ready for some time, or not at all.
+    pub(crate) fn failed(&mut self, now: Instant, was_ready_for: Option<Duration>) -> Pause {
+        if was_ready_for.is_some_and(|time| time >= self.pacing.stable) {
+            self.in_a_row = 0;
+        }
+        let window = self.pacing.window;
+        self.failures
+            .retain(|failure| now.saturating_duration_since(*failure) < window);
+        self.failures.push_back(now);
+        let doubled = self
+            .pacing
+            .first_pause
+            .saturating_mul(1_u32.checked_shl(self.in_a_row).unwrap_or(u32::MAX));
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        if self.failures.len() >= self.pacing.max_failures {
+            // One more failure after the rest leads to the next rest.
+            self.failures.pop_front();
+            return Pause::Rest(self.pacing.rest);
+        }
+        Pause::Short(self.spread(doubled.min(self.pacing.longest_pause)))
+    }
+
+    /// Up to a quarter less, so that servers that failed together do not start together.
+    fn spread(&self, pause: Duration) -> Duration {
+        let share = self.jitter.hash_one(self.in_a_row) % 256;
+        let share = u32::try_from(share).unwrap_or(0);
+        pause.saturating_sub(pause / 4 * share / 256)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(start: Instant, seconds: u64) -> Instant {
+        start + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let mut pace = Pace::new(Pacing {
+            max_failures: 100,
+            ..Pacing::default()
+        });
+        let start = Instant::now();
+        for (failure, longest) in [100, 200, 400, 800, 1_600].into_iter().enumerate() {
+            let Pause::Short(pause) = pace.failed(at(start, failure as u64), None) else {
+                panic!("100 failures are allowed")
+            };
+            let longest = Duration::from_millis(longest);
+            assert!(pause <= longest && pause >= longest / 4 * 3, "{pause:?}");
+        }
+        for second in 5..60 {
+            let pause = pace.failed(at(start, second), None).duration();
+            assert!(pause <= Duration::from_secs(30), "{pause:?}");
+        }
+    }
+
+    #[test]
+    fn five_failures_in_a_minute_lead_to_a_rest_and_so_does_one_more_after_it() {
+        let mut pace = Pace::new(Pacing::default());
+        let start = Instant::now();
+        for second in 0..4 {
+            assert!(matches!(
+                pace.failed(at(start, second), None),
+                Pause::Short(_)
+            ));
+        }
+        let rest = Pause::Rest(Duration::from_mins(1));
+        assert_eq!(pace.failed(at(start, 4), None), rest);
+        assert_eq!(pace.failed(at(start, 5), None), rest);
+        // The failures of long ago do not count.
+        assert!(matches!(pace.failed(at(start, 200), None), Pause::Short(_)));
+    }
+
+    #[test]
+    fn a_server_that_was_stable_starts_again_at_once() {
+        let mut pace = Pace::new(Pacing::default());
+        let start = Instant::now();
+        for second in 0..3 {
+            pace.failed(at(start, second), None);
+        }
+        let pause = pace.failed(at(start, 100), Some(Duration::from_secs(90)));
+        assert!(pause.duration() <= Duration::from_millis(100), "{pause:?}");
+    }
+}

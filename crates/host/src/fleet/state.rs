@@ -1,0 +1,112 @@
+//! The states of a server, and the stream of them.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::broadcast;
+use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
+
+use super::Failure;
+use crate::id::ServerId;
+
+/// How many changes of state wait for one reader. Each server changes a few times a minute at most.
+pub(crate) const MAX_WAITING_STATES: usize = 1024;
+
+/// What a server is doing.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ServerState {
+    /// It is started when it is first needed.
+    Idle,
+    /// The file has it switched off.
+    Disabled,
+    /// It is being started or connected to.
+    Starting,
+    /// It answers.
+    Ready(Arc<Ready>),
+    /// It failed and is started again after a pause.
+    Restarting {
+        /// Why it failed.
+        failure: Arc<Failure>,
+        /// The pause.
+        pause: Duration,
+    },
+    /// It failed. With a pause it is tried again after that; without one, when somebody asks for it.
+    Failed {
+        /// Why.
+        failure: Arc<Failure>,
+        /// When it is tried again by itself.
+        retry_after: Option<Duration>,
+    },
+    /// It was removed from the host.
+    Removed,
+}
+
+impl ServerState {
+    /// Whether the server answers.
+    pub fn is_ready(&self) -> bool {
+        matches!(self, Self::Ready(_))
+    }
+
+    /// Whether nothing happens before somebody asks for the server, a long rest is over or the
+    /// config changes.
+    pub fn is_settled(&self) -> bool {
+        !matches!(self, Self::Starting | Self::Restarting { .. })
+    }
+
+    /// Why it failed, if it did.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Restarting { failure, .. } | Self::Failed { failure, .. } => Some(failure),
+            _ => None,
+        }
+    }
+}
+
+/// What a server said of itself when it was connected to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Ready {
+    /// The revision that is spoken.
+    pub revision: Revision,
+    /// What it offers.
+    pub capabilities: Option<ServerCapabilities>,
+    /// What it calls itself. It is text for people, and never what the server is identified by.
+    pub implementation: Option<Implementation>,
+    /// How it wants to be used, for a model to read.
+    pub instructions: Option<String>,
+}
+
+/// A server has another state.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum StateChange {
+    /// A server and its new state.
+    State(ServerId, ServerState),
+    /// So many changes were lost, because this stream was not read. [`Host::servers`](crate::Host::servers)
+    /// has the states as they are now.
+    Missed(u64),
+}
+
+/// A stream of the states of all servers, from the moment it was asked for.
+#[derive(Debug)]
+pub struct StateStream {
+    receiver: broadcast::Receiver<(ServerId, ServerState)>,
+}
+
+impl StateStream {
+    pub(crate) fn new(receiver: broadcast::Receiver<(ServerId, ServerState)>) -> Self {
+        Self { receiver }
+    }
+
+    /// The next change; `None` when the host is gone.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<StateChange> {
+        match self.receiver.recv().await {
+            Ok((server, state)) => Some(StateChange::State(server, state)),
+            Err(broadcast::error::RecvError::Lagged(count)) => Some(StateChange::Missed(count)),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Keeps one server running: starts it, reads its lists, hears of changes, and starts it again.
+//!
+//! The task of this function owns the server. When it ends, the connection is dropped, and the
+//! server's process with it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_core::future::BoxFuture;
+use tokio::{sync::Semaphore, time};
+use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Listen, Target};
+use turnbuckle_protocol::Tool;
+
+use super::{
+    Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream,
+    listing::{self, Kind, List},
+    pace::{Pace, Pause},
+};
+
+/// The least time between two readings of the lists. A server that says in a loop that its lists
+/// changed is read ten times a second at most.
+const MIN_RELIST_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a server may take to end when it is removed.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
+
+/// How long to wait before changes are listened to again after that failed.
+const LISTEN_AGAIN: Duration = Duration::from_secs(5);
+
+/// What a fleet leaves to the program that it belongs to, a host or a gateway.
+pub(crate) trait FleetHooks: Send + Sync + 'static {
+    /// Makes the client and the way for one start. An error keeps the server from being started.
+    fn prepare<'a>(
+        &'a self,
+        server: &'a Arc<Upstream>,
+    ) -> BoxFuture<'a, Result<(Client, Target), Failure>>;
+
+    /// The state of a server changed.
+    fn state_changed(&self, server: &Upstream, state: &ServerState);
+
+    /// The lists of a server changed.
+    fn lists_changed(&self, server: &Upstream);
+
+    /// A resource that is followed changed, or may have.
+    fn resource_updated(&self, server: &Upstream, uri: &Arc<str>);
+}
+
+/// What all servers of a fleet share.
+pub(crate) struct FleetShared {
+    pub(crate) hooks: Arc<dyn FleetHooks>,
+    /// How many servers may be starting at a time.
+    pub(crate) starts: Semaphore,
+    pub(crate) pacing: Pacing,
+}
+
+/// Keeps a server running until it is stopped.
+pub(crate) async fn supervise(upstream: Arc<Upstream>, shared: Arc<FleetShared>) {
+    let supervisor = Supervisor {
+        upstream: &upstream,
+        shared: &shared,
+    };
+    let mut stopping = upstream.stopping.subscribe();
+    tokio::select! {
+        () = supervisor.run() => {}
+        _ = stopping.wait_for(|is_stopping| *is_stopping) => {}
+    }
+    if let Some(connection) = upstream.live() {
+        upstream.set_live(None);
+        connection.close_within(CLOSE_TIME).await;
+    }
+    supervisor.become_state(ServerState::Removed);
+}
+
+struct Supervisor<'a> {
+    upstream: &'a Arc<Upstream>,
+    shared: &'a FleetShared,
+}
+
+impl Supervisor<'_> {
+    fn become_state(&self, state: ServerState) {
+        self.upstream.set_state(state);
+        let state = self.upstream.state();
+        self.shared.hooks.state_changed(self.upstream, &state);
+    }
+
+    async fn run(&self) {
+        let mut pace = Pace::new(self.shared.pacing);
+        if !self.upstream.spec.is_enabled {
+            return std::future::pending().await;
+        }
+        loop {
+            while !self.upstream.is_wanted() {
+                self.upstream.wanted.notified().await;
+            }
+            self.become_state(ServerState::Starting);
+            let (failure, was_ready_for) = match self.start().await {
+                Ok(connection) => {
+                    let ready_at = Instant::now();
+                    let failure = self.serve(&connection).await;
+                    self.upstream.set_live(None);
+                    (failure, Some(ready_at.elapsed()))
+                }
+                Err(failure) => (failure, None),
+            };
+            self.after(&mut pace, failure, was_ready_for).await;
+        }
+    }
+
+    /// Lets some time pass after a failure, or waits until somebody asks.
+    async fn after(&self, pace: &mut Pace, failure: Failure, was_ready_for: Option<Duration>) {
+        let kind = failure.kind;
+        let failure = Arc::new(failure);
+        if matches!(kind, FailureKind::NotAllowed | FailureKind::Misconfigured) {
+            // Trying again by itself would only ask the person again and again.
+            self.upstream.forget_want();
+            return self.become_state(ServerState::Failed {
+                failure,
+                retry_after: None,
+            });
+        }
+        let pause = pace.failed(Instant::now(), was_ready_for);
+        let is_on_demand = self.upstream.spec.start == Start::OnDemand;
+        let was_never_ready = was_ready_for.is_none();
+        if is_on_demand {
+            self.upstream.forget_want();
+        }
+        self.become_state(match pause {
+            Pause::Rest(rest) => ServerState::Failed {
+                failure,
+                retry_after: Some(rest),
+            },
+            // Whoever asked for it is told; nobody else waits.
+            Pause::Short(_) if is_on_demand && was_never_ready => ServerState::Failed {
+                failure,
+                retry_after: None,
+            },
+            Pause::Short(pause) => ServerState::Restarting { failure, pause },
+        });
+        time::sleep(pause.duration()).await;
+        if is_on_demand && !self.upstream.is_wanted() {
+            self.become_state(ServerState::Idle);
+        }
+    }
+
+    async fn start(&self) -> Result<Connection, Failure> {
+        let spec = &self.upstream.spec;
+        // A person may have to be asked first, and that holds up no other server.
+        let (client, target) = self.shared.hooks.prepare(self.upstream).await?;
+        let not_started = |reason: String| Failure::new(FailureKind::NotStarted, reason);
+        let permit = self.shared.starts.acquire().await;
+        let _permit = permit.map_err(|_| not_started("the host is closed".to_owned()))?;
+        let connecting = client
+            .handshake_timeout(spec.start_timeout)
+            .connect(target)
+            .named(self.upstream.id().shared());
+        let connected = time::timeout(
+            spec.start_timeout,
+            std::future::IntoFuture::into_future(connecting),
+        );
+        match connected.await {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(error)) => Err(Failure::connecting(&error)),
+            Err(_) => Err(not_started(format!(
+                "it did not answer within {:?}; raise its start timeout if it needs longer",
+                spec.start_timeout
+            ))),
+        }
+    }
+
+    /// Serves until the connection ends.
+    async fn serve(&self, connection: &Connection) -> Failure {
+        let name = connection.server().implementation();
+        let name = name.map(|implementation| implementation.name.clone());
+        self.upstream.origin.introduce(name);
+        self.upstream.set_live(Some(connection.clone()));
+        self.read_lists(connection).await;
+        let server = connection.server();
+        self.become_state(ServerState::Ready(Arc::new(Ready {
+            revision: server.revision(),
+            capabilities: server.capabilities().cloned(),
+            implementation: server.implementation().cloned(),
+            instructions: server.instructions().map(str::to_owned),
+        })));
+        let mut hearing = self.listen(connection).await;
+        loop {
+            tokio::select! {
+                ending = connection.closed() => return Failure::ended(&ending),
+                change = hearing.next() => self.hear(connection, &mut hearing, change).await,
+                () = self.upstream.nudged.notified() => {
+                    self.read_lists(connection).await;
+                    time::sleep(MIN_RELIST_PAUSE).await;
+                }
+                () = self.upstream.followed_changed.notified() => {
+                    hearing = self.listen(connection).await;
+                }
+            }
+        }
+    }
+
+    async fn hear(
+        &self,
+        connection: &Connection,
+        hearing: &mut Hearing,
+        change: Option<Result<Change, CallError>>,
+    ) {
+        match change {
+            Some(Ok(Change::ResourceUpdated { uri })) => {
+                self.shared.hooks.resource_updated(self.upstream, &uri);
+            }
+            Some(Ok(Change::Missed(_))) => {
+                self.tell_followers();
+                self.read_lists(connection).await;
+                time::sleep(MIN_RELIST_PAUSE).await;
+            }
+            Some(Ok(Change::Other { .. })) => {}
+            Some(Ok(_)) => {
+                self.read_lists(connection).await;
+                // What changes in the meantime is one change more.
+                time::sleep(MIN_RELIST_PAUSE).await;
+            }
+            Some(Err(error)) => {
+                tracing::debug!(server = %self.upstream.id(), %error, "stopped hearing of changes");
+                *hearing = Hearing::Again(Box::pin(time::sleep(LISTEN_AGAIN)));
+            }
+            None => *hearing = self.listen(connection).await,
+        }
+    }
+
+    async fn listen(&self, connection: &Connection) -> Hearing {
+        let followed: Vec<Arc<str>> = self.upstream.followed.lock().keys().cloned().collect();
+        let listen = followed
+            .iter()
+            .fold(Listen::lists(), |listen, uri| listen.resource(&**uri));
+        match connection.listen(listen).await {
+            Ok(changes) => {
+                self.tell_followers();
+                Hearing::Changes(changes)
+            }
+            // It never says that anything changes.
+            Err(CallError::NotOffered { .. }) => Hearing::Nothing,
+            Err(error) => {
+                tracing::debug!(server = %self.upstream.id(), %error, "cannot hear of changes");
+                Hearing::Again(Box::pin(time::sleep(LISTEN_AGAIN)))
+            }
+        }
+    }
+
+    /// Something may have changed while nobody listened.
+    fn tell_followers(&self) {
+        let followed: Vec<Arc<str>> = self.upstream.followed.lock().keys().cloned().collect();
+        for uri in &followed {
+            self.shared.hooks.resource_updated(self.upstream, uri);
+        }
+    }
+
+    async fn read_lists(&self, connection: &Connection) {
+        self.upstream.listed.send_modify(|count| *count += 1);
+        let before = self.upstream.lists();
+        let lists = read_all(connection, &before).await;
+        let is_same = lists.is_same(&before);
+        self.upstream.set_lists(lists);
+        if !is_same {
+            self.shared.hooks.lists_changed(self.upstream);
+        }
+        self.upstream.listed.send_modify(|count| *count += 1);
+    }
+}
+
+/// How changes are heard of.
+enum Hearing {
+    Changes(ChangeStream),
+    /// The server tells of no changes.
+    Nothing,
+    /// It is tried again when the time is up.
+    Again(std::pin::Pin<Box<time::Sleep>>),
+}
+
+impl Hearing {
+    /// The next change; `None` when it is time to listen again.
+    async fn next(&mut self) -> Option<Result<Change, CallError>> {
+        match self {
+            Self::Changes(changes) => changes.next().await,
+            Self::Nothing => std::future::pending().await,
+            Self::Again(sleep) => {
+                sleep.await;
+                None
+            }
+        }
+    }
+}
+
+async fn read_all(connection: &Connection, before: &Lists) -> Lists {
+    let capabilities = connection.server().capabilities();
+    let offers = |has: bool| has || capabilities.is_none();
+    let has_tools = offers(capabilities.is_some_and(|can| can.tools.is_some()));
+    let has_prompts = offers(capabilities.is_some_and(|can| can.prompts.is_some()));
+    let has_resources = offers(capabilities.is_some_and(|can| can.resources.is_some()));
+    let (tools, prompts, resources, templates) = tokio::join!(
+        read_one(connection, has_tools, &before.tools),
+        read_one(connection, has_prompts, &before.prompts),
+        read_one(connection, has_resources, &before.resources),
+        read_one(connection, has_resources, &before.templates),
+    );
+    let ttls = [tools.0.ttl, prompts.0.ttl, resources.0.ttl, templates.0.ttl];
+    // A time of zero says that a list is not to be kept; it is read again when something changes.
+    let shortest = ttls
+        .into_iter()
+        .flatten()
+        .filter(|ttl| !ttl.is_zero())
+        .min();
+    let tools = (leave_out_uncallable(connection, tools.0), tools.1);
+    Lists {
+        stale_at: shortest.and_then(|ttl| Instant::now().checked_add(ttl)),
+        failures: [tools.1, prompts.1, resources.1, templates.1]
+            .into_iter()
+            .flatten()
+            .collect(),
+        tools: tools.0,
+        prompts: prompts.0,
+        resources: resources.0,
+        templates: templates.0,
+    }
+}
+
+/// Tells the connection of the tools, and leaves out those that it cannot call.
+fn leave_out_uncallable(connection: &Connection, tools: Arc<List<Tool>>) -> Arc<List<Tool>> {
+    let excluded = connection.note_tools(tools.entries.iter().map(|entry| &*entry.value));
+    if excluded.is_empty() {
+        return tools;
+    }
+    let mut tools = List::clone(&tools);
+    tools
+        .entries
+        .retain(|entry| !excluded.contains(&entry.value.name));
+    let problem = |name: &String| format!("left out the tool `{name}`: its headers cannot be sent");
+    tools.problems.extend(excluded.iter().map(problem));
+    Arc::new(tools)
+}
+
+/// Reads one list. The entries from before stay if it cannot be read.
+async fn read_one<T: Kind>(
+    connection: &Connection,
+    is_offered: bool,
+    before: &Arc<List<T>>,
+) -> (Arc<List<T>>, Option<String>) {
+    if !is_offered {
+        return (Arc::default(), None);
+    }
+    match listing::read(connection).await {
+        Ok(list) => (Arc::new(list), None),
+        // Templates came later than resources, and many servers do not know them.
+        Err(error) if is_unknown(&error) => (Arc::default(), None),
+        Err(error) => {
+            let problem = format!("cannot read `{}`: {error}", T::METHOD);
+            (before.clone(), Some(problem))
+        }
+    }
+}
+
+fn is_unknown(error: &CallError) -> bool {
+    error
+        .rejection()
+        .is_some_and(|error| error.code == turnbuckle_protocol::error::code::METHOD_NOT_FOUND)
+}

@@ -1,0 +1,291 @@
+//! One server of the fleet: its state, its connection while it has one, and its lists.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use tokio::sync::{Notify, watch};
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_client::{Connection, Roots};
+use turnbuckle_protocol::{Prompt, Resource, ResourceTemplate, Root, Tool};
+
+use super::{Failure, FailureKind, ServerSpec, ServerState, Start, listing::List, origin::Origin};
+use crate::id::ServerId;
+
+/// Everything that a server lists.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists {
+    pub(crate) tools: Arc<List<Tool>>,
+    pub(crate) prompts: Arc<List<Prompt>>,
+    pub(crate) resources: Arc<List<Resource>>,
+    pub(crate) templates: Arc<List<ResourceTemplate>>,
+    /// Lists that could not be read.
+    pub(crate) failures: Vec<String>,
+    /// When the first of them is out of date, by what the server says.
+    pub(crate) stale_at: Option<Instant>,
+}
+
+impl Lists {
+    /// Whether other lists say the same, to the byte.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.tools.is_same(&other.tools)
+            && self.prompts.is_same(&other.prompts)
+            && self.resources.is_same(&other.resources)
+            && self.templates.is_same(&other.templates)
+            && self.failures == other.failures
+    }
+}
+
+/// One server of the fleet.
+pub(crate) struct Upstream {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) spec: ServerSpec,
+    /// The roots that it is told of.
+    pub(crate) roots: Roots,
+    /// The roots that it may be told of, as far as they are there.
+    allowed_roots: Mutex<Vec<Root>>,
+    /// With the number of changes so far, by which waiters tell a new failure from an old one.
+    state: watch::Sender<(u64, ServerState)>,
+    live: RwLock<Option<Connection>>,
+    lists: RwLock<Lists>,
+    is_wanted: AtomicBool,
+    pub(super) wanted: Notify,
+    pub(super) stopping: watch::Sender<bool>,
+    pub(super) nudged: Notify,
+    /// Resources whose changes are followed, with how many follow each.
+    pub(super) followed: Mutex<HashMap<Arc<str>, usize>>,
+    pub(super) followed_changed: Notify,
+    /// Counts the beginnings and the ends of reading the lists: an odd number while it goes on.
+    pub(super) listed: watch::Sender<u64>,
+}
+
+impl Upstream {
+    pub(crate) fn new(id: ServerId, spec: ServerSpec) -> Self {
+        let state = match (spec.is_enabled, spec.start) {
+            (false, _) => ServerState::Disabled,
+            (true, Start::AtOnce) => ServerState::Starting,
+            (true, Start::OnDemand) => ServerState::Idle,
+        };
+        Self {
+            origin: Arc::new(Origin::new(
+                id,
+                spec.fingerprint(),
+                spec.approved_tools.clone(),
+            )),
+            roots: Roots::from(Vec::new()),
+            allowed_roots: Mutex::new(Vec::new()),
+            state: watch::Sender::new((0, state)),
+            live: RwLock::new(None),
+            lists: RwLock::new(Lists::default()),
+            is_wanted: AtomicBool::new(spec.is_enabled && spec.start == Start::AtOnce),
+            wanted: Notify::new(),
+            stopping: watch::Sender::new(false),
+            nudged: Notify::new(),
+            followed: Mutex::new(HashMap::new()),
+            followed_changed: Notify::new(),
+            listed: watch::Sender::new(0),
+            spec,
+        }
+    }
+
+    pub(crate) fn id(&self) -> &ServerId {
+        &self.origin.id
+    }
+
+    pub(crate) fn state(&self) -> ServerState {
+        self.state.borrow().1.clone()
+    }
+
+    pub(super) fn set_state(&self, state: ServerState) {
+        self.state.send_modify(|(count, now)| {
+            *count += 1;
+            *now = state;
+        });
+    }
+
+    pub(crate) fn lists(&self) -> Lists {
+        self.lists.read().clone()
+    }
+
+    pub(super) fn set_lists(&self, lists: Lists) {
+        *self.lists.write() = lists;
+    }
+
+    /// The connection, if there is one now.
+    pub(crate) fn live(&self) -> Option<Connection> {
+        self.live.read().as_ref().cloned()
+    }
+
+    pub(super) fn set_live(&self, connection: Option<Connection>) {
+        *self.live.write() = connection;
+    }
+
+    /// Says that the server is needed.
+    pub(crate) fn want(&self) {
+        self.is_wanted.store(true, Ordering::Release);
+        self.wanted.notify_one();
+    }
+
+    /// Waits for the next time that somebody needs the server.
+    pub(super) fn forget_want(&self) {
+        self.is_wanted.store(false, Ordering::Release);
+    }
+
+    pub(super) fn is_wanted(&self) -> bool {
+        self.is_wanted.load(Ordering::Acquire)
+    }
+
+    /// Asks the supervisor to end the server and itself.
+    pub(crate) fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Asks for the lists to be read again.
+    pub(crate) fn nudge(&self) {
+        self.nudged.notify_one();
+    }
+
+    /// Asks for the lists to be read again if the server says that they are out of date.
+    pub(crate) fn nudge_if_stale(&self) {
+        let is_stale = self
+            .lists
+            .read()
+            .stale_at
+            .is_some_and(|at| at <= Instant::now());
+        if is_stale {
+            self.nudge();
+        }
+    }
+
+    /// Reads the lists again and waits until that is done, if the server is ready.
+    pub(crate) async fn refresh(&self) {
+        let mut listed = self.listed.subscribe();
+        let mut states = self.state.subscribe();
+        // A reading that is under way began before this was asked; the next one counts.
+        let now = *listed.borrow_and_update();
+        let wanted = if now.is_multiple_of(2) {
+            now + 2
+        } else {
+            now + 3
+        };
+        self.nudge();
+        loop {
+            if !states.borrow_and_update().1.is_ready() || *listed.borrow_and_update() >= wanted {
+                return;
+            }
+            tokio::select! {
+                changed = listed.changed() => if changed.is_err() { return },
+                changed = states.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    /// Waits until the server is ready, failed, or waits to be asked for.
+    pub(crate) async fn settled(&self) -> ServerState {
+        let mut states = self.state.subscribe();
+        match states.wait_for(|(_, state)| state.is_settled()).await {
+            Ok(settled) => settled.1.clone(),
+            Err(_) => ServerState::Removed,
+        }
+    }
+
+    /// The connection, started if there is none.
+    ///
+    /// # Errors
+    /// Why the server is not there. While it rests after many failures, that is said at once.
+    pub(crate) async fn connection(&self) -> Result<Connection, Arc<Failure>> {
+        if let Some(connection) = self.live()
+            && !connection.is_closed()
+        {
+            return Ok(connection);
+        }
+        let mut states = self.state.subscribe();
+        let (first, _) = *states.borrow_and_update();
+        match &states.borrow().1 {
+            ServerState::Failed {
+                failure,
+                retry_after: Some(_),
+            } => return Err(failure.clone()),
+            ServerState::Failed { failure, .. } if failure.kind == FailureKind::Misconfigured => {
+                return Err(failure.clone());
+            }
+            ServerState::Disabled => return Err(gone("it is switched off")),
+            _ => {}
+        }
+        self.want();
+        loop {
+            {
+                let now = states.borrow_and_update();
+                match &now.1 {
+                    ServerState::Failed { failure, .. } if now.0 > first => {
+                        return Err(failure.clone());
+                    }
+                    ServerState::Removed => return Err(gone("it was removed")),
+                    _ => {}
+                }
+            }
+            if let Some(connection) = self.live()
+                && !connection.is_closed()
+            {
+                return Ok(connection);
+            }
+            if states.changed().await.is_err() {
+                return Err(gone("it was removed"));
+            }
+        }
+    }
+
+    pub(crate) fn allowed_roots(&self) -> Vec<Root> {
+        self.allowed_roots.lock().clone()
+    }
+
+    pub(crate) fn allow_root(&self, root: Root) {
+        let mut allowed = self.allowed_roots.lock();
+        match allowed.iter_mut().find(|other| other.uri == root.uri) {
+            Some(other) => *other = root,
+            None => allowed.push(root),
+        }
+    }
+
+    /// Takes a root back. Says whether the server had it.
+    pub(crate) fn disallow_root(&self, uri: &str) -> bool {
+        let mut allowed = self.allowed_roots.lock();
+        let before = allowed.len();
+        allowed.retain(|root| root.uri != uri);
+        allowed.len() != before
+    }
+
+    /// Tells the server of these roots, if they are others than before.
+    pub(crate) fn show_roots(&self, roots: Vec<Root>) {
+        if self.roots.list() != roots {
+            self.roots.replace(roots);
+        }
+    }
+
+    /// Follows the changes of a resource; undone by [`unfollow`](Self::unfollow).
+    pub(crate) fn follow(&self, uri: &Arc<str>) {
+        *self.followed.lock().entry(uri.clone()).or_default() += 1;
+        self.followed_changed.notify_one();
+    }
+
+    pub(crate) fn unfollow(&self, uri: &str) {
+        let mut followed = self.followed.lock();
+        if let Some(count) = followed.get_mut(uri) {
+            *count -= 1;
+            if *count == 0 {
+                followed.remove(uri);
+            }
+        }
+        drop(followed);
+        self.followed_changed.notify_one();
+    }
+}
+
+fn gone(reason: &str) -> Arc<Failure> {
+    Arc::new(Failure::new(FailureKind::Removed, reason))
+}

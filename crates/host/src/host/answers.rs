@@ -1,0 +1,184 @@
+//! What the host answers when a server asks: a form, a visit, a sampling request.
+//!
+//! A question counts only while the server works on a call. It carries the id of the server, and the
+//! conversation where all calls that the server works on belong to one.
+
+use std::sync::Arc;
+
+use turnbuckle_client::{Answers, Refusal};
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ElicitRequestUrlParams, ElicitResult, IncludeContext, SamplingMessage,
+};
+
+use super::shared::Shared;
+use crate::{
+    consent::{Action, Denied, FormAnswer, Party, VisitAnswer},
+    context,
+    fleet::{Attribution, Origin, Upstream},
+    id::{ConversationId, ServerId},
+    sampling::{SamplingModel, SamplingRequest},
+};
+
+/// How many tokens of context a sampling request may be given. It is what a small model holds.
+const MAX_CONTEXT_TOKENS: u64 = 8_192;
+
+/// The answers for one server. What nobody can answer is not offered.
+pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
+    let mut answers = Answers::new().roots(server.roots.clone());
+    if shared.consent.user.is_some() {
+        let asked = Asked::new(shared, server);
+        let form = asked.clone();
+        answers = answers
+            .on_form(move |ask| {
+                let asked = form.clone();
+                async move { asked.form(&ask.request).await }
+            })
+            .on_url(move |ask| {
+                let asked = asked.clone();
+                async move { asked.url(&ask.request).await }
+            });
+    }
+    let Some(model) = shared.model.clone() else {
+        return answers;
+    };
+    let asked = Asked::new(shared, server);
+    let takes_tools = model.takes_tools();
+    let sample = move |request: CreateMessageRequestParams| {
+        let (asked, model) = (asked.clone(), model.clone());
+        async move { asked.sample(&*model, request).await }
+    };
+    let answers = answers.adding_context();
+    if takes_tools {
+        answers.on_sample_with_tools(move |ask| sample(ask.request))
+    } else {
+        answers.on_sample(move |ask| sample(ask.request))
+    }
+}
+
+/// A server that asks.
+#[derive(Clone)]
+struct Asked {
+    shared: Arc<Shared>,
+    origin: Arc<Origin>,
+}
+
+impl Asked {
+    fn new(shared: &Arc<Shared>, server: &Upstream) -> Self {
+        Self {
+            shared: shared.clone(),
+            origin: server.origin.clone(),
+        }
+    }
+
+    fn party(&self, conversation: Option<ConversationId>) -> Party<'_> {
+        Party {
+            origin: &self.origin,
+            conversation,
+        }
+    }
+
+    /// The conversation that a question belongs to.
+    fn conversation(&self, action: &Action<'_>) -> Result<Option<ConversationId>, Refusal> {
+        match self.origin.attribution() {
+            Attribution::One(conversation) => Ok(conversation),
+            Attribution::Several => Ok(None),
+            Attribution::Nobody => Err(self.refused(action, Denied::NotCalled)),
+        }
+    }
+
+    fn refused(&self, action: &Action<'_>, denied: Denied) -> Refusal {
+        tracing::debug!(server = %self.origin.id, %denied, "refused a question");
+        self.shared.consent.denied(self.party(None), action, denied);
+        Refusal::Declined
+    }
+
+    async fn form(&self, form: &ElicitRequestFormParams) -> Result<ElicitResult, Refusal> {
+        let action = Action::ShowForm { form };
+        let conversation = self.conversation(&action)?;
+        let Some(_open) = self.origin.open_question() else {
+            return Err(self.refused(&action, Denied::TooManyQuestions));
+        };
+        let consent = &self.shared.consent;
+        match consent.form(self.party(conversation), form).await {
+            Ok(FormAnswer::Accept(values)) => Ok(ElicitResult::accept(values)),
+            Ok(FormAnswer::Decline) | Err(_) => Ok(ElicitResult::decline()),
+            Ok(FormAnswer::Cancel) => Ok(ElicitResult::cancel()),
+        }
+    }
+
+    async fn url(&self, visit: &ElicitRequestUrlParams) -> Result<ElicitResult, Refusal> {
+        let action = Action::ShowUrl { visit };
+        let conversation = self.conversation(&action)?;
+        let Some(_open) = self.origin.open_question() else {
+            return Err(self.refused(&action, Denied::TooManyQuestions));
+        };
+        let consent = &self.shared.consent;
+        match consent.visit(self.party(conversation), visit).await {
+            Ok(VisitAnswer::Accept) => Ok(ElicitResult::accept_visit()),
+            Ok(VisitAnswer::Decline) | Err(_) => Ok(ElicitResult::decline()),
+            Ok(VisitAnswer::Cancel) => Ok(ElicitResult::cancel()),
+        }
+    }
+
+    /// sampling: there should be a person who can see and change the prompt before it goes to the
+    /// model, and the answer before it goes to the server.
+    async fn sample(
+        &self,
+        model: &dyn SamplingModel,
+        mut request: CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, Refusal> {
+        let action = Action::SendPrompt { request: &request };
+        let conversation = self.conversation(&action)?;
+        let Some(_open) = self.origin.open_question() else {
+            return Err(self.refused(&action, Denied::TooManyQuestions));
+        };
+        let party = self.party(conversation);
+        let consent = &self.shared.consent;
+        self.add_context(party, &mut request).await;
+        let reviewed = consent.review_prompt(party, request).await;
+        let params = reviewed.map_err(|_| Refusal::Declined)?;
+        let request = SamplingRequest {
+            server: self.origin.id.clone(),
+            conversation,
+            params,
+        };
+        let answer = model.sample(request).await.map_err(Refusal::Failed)?;
+        let reviewed = consent.review_answer(party, answer).await;
+        reviewed.map_err(|_| Refusal::Declined)
+    }
+
+    /// Adds the resources of the conversation that the server asks for and may have. The server gets
+    /// them only as far as the model's answer shows them, and that is checked too.
+    async fn add_context(&self, party: Party<'_>, request: &mut CreateMessageRequestParams) {
+        let wanted = request.include_context.take();
+        let Some(conversation) = party.conversation else {
+            return;
+        };
+        let all = self.shared.contexts.of(conversation);
+        let attached = match wanted {
+            Some(IncludeContext::ThisServer) => all
+                .into_iter()
+                .filter(|attachment| attachment.server == self.origin.id)
+                .collect(),
+            Some(IncludeContext::AllServers) => all,
+            _ => return,
+        };
+        let chosen = context::choose(attached, MAX_CONTEXT_TOKENS);
+        if chosen.is_empty() {
+            return;
+        }
+        let mut servers: Vec<ServerId> = chosen.iter().map(|it| it.server.clone()).collect();
+        servers.sort();
+        servers.dedup();
+        let action = Action::ShareContext { servers: &servers };
+        if self.shared.consent.permit(party, action).await.is_err() {
+            return;
+        }
+        let texts = chosen.iter().map(|attachment| {
+            let (uri, text) = (&attachment.uri, attachment.text());
+            SamplingMessage::user(format!("Resource {uri}:\n{text}"))
+        });
+        request.messages.splice(0..0, texts.collect::<Vec<_>>());
+    }
+}

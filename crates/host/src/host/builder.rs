@@ -1,0 +1,257 @@
+//! A host before it runs: who it is, its servers, and who decides.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use tokio::sync::{broadcast, watch};
+#[cfg(feature = "http")]
+use turnbuckle_client::HttpTarget;
+use turnbuckle_client::Passing;
+use turnbuckle_protocol::{Implementation, LoggingMessageNotificationParams, Root};
+
+use super::{
+    Host,
+    plan::{self, Approvals, Plan},
+    shared::{LogListener, Shared, WireListener},
+};
+#[cfg(feature = "http")]
+use crate::fleet::ReachHook;
+use crate::{
+    config::{ConfigError, Environment, Variables},
+    consent::{Audit, Consent, GrantFileError, Grants, Policy, Rules, UserInterface},
+    context::Contexts,
+    fleet::{MAX_WAITING_STATES, Pacing, ServerSpec},
+    id::ServerId,
+    sampling::SamplingModel,
+};
+
+/// A host before it runs.
+///
+/// Unless a policy is set, a person is asked before anything happens, and where there is no user
+/// interface nothing is allowed.
+///
+/// ```no_run
+/// use turnbuckle_host::{ActionKind, Host, Rules, ServerSpec};
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let host = Host::builder("my-app", "1.0.0")
+///     .load("mcp.json")?
+///     .server("time", ServerSpec::command("uvx", ["mcp-server-time"]))
+///     .policy(Rules::new().allow(ActionKind::Start, "*", "*").allow(ActionKind::Call, "time", "*"))
+///     .grants("grants.toml")?
+///     .open()
+///     .await;
+/// host.ready().await;
+/// for tool in host.catalog().tools() {
+///     println!("{} of {}", tool.name(), tool.server());
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "nothing runs before it is opened"]
+pub struct HostBuilder {
+    implementation: Implementation,
+    files: Vec<PathBuf>,
+    servers: Vec<(ServerId, ServerSpec)>,
+    variables: Arc<dyn Variables + Send + Sync>,
+    approvals: Approvals,
+    policy: Box<dyn Policy>,
+    grants: Grants,
+    user: Option<Arc<dyn UserInterface>>,
+    audit: Audit,
+    model: Option<Arc<dyn SamplingModel>>,
+    roots: Vec<Root>,
+    pacing: Pacing,
+    on_log: Option<LogListener>,
+    on_wire: Option<WireListener>,
+    watch: Watch,
+    #[cfg(feature = "http")]
+    reach: Option<ReachHook>,
+}
+
+/// Whether config files are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watch {
+    Off,
+    On,
+}
+
+impl HostBuilder {
+    pub(super) fn new(implementation: Implementation) -> Self {
+        Self {
+            implementation,
+            files: Vec::new(),
+            servers: Vec::new(),
+            variables: Arc::new(Environment),
+            approvals: Approvals::Reported,
+            policy: Box::new(Rules::new()),
+            grants: Grants::default(),
+            user: None,
+            audit: Audit::nowhere(),
+            model: None,
+            roots: Vec::new(),
+            pacing: Pacing::default(),
+            on_log: None,
+            on_wire: None,
+            watch: Watch::Off,
+            #[cfg(feature = "http")]
+            reach: None,
+        }
+    }
+
+    /// Adds the servers of a config file, of whatever host. Of two servers with one name the first
+    /// counts, and the other is [reported](Host::notes).
+    ///
+    /// # Errors
+    /// [`ConfigError`] if the file cannot be read. What is wrong with one entry is reported, and the
+    /// others are used.
+    pub fn load(mut self, path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        let path = path.as_ref();
+        crate::config::File::open(path)?;
+        self.files.push(path.to_owned());
+        Ok(self)
+    }
+
+    /// Adds a server.
+    pub fn server(mut self, id: impl Into<ServerId>, spec: ServerSpec) -> Self {
+        self.servers.push((id.into(), spec));
+        self
+    }
+
+    /// Sets where variables of config files get their values; the environment unless set.
+    pub fn variables(mut self, variables: impl Variables + Send + Sync + 'static) -> Self {
+        self.variables = Arc::new(variables);
+        self
+    }
+
+    /// Calls the tools without asking that config files name in `alwaysAllow` or `autoApprove`.
+    ///
+    /// Without it these keys are reported as not honoured: a file of a project comes with the
+    /// project, and whoever wrote it is not the person whose consent counts.
+    pub fn trust_approvals_of_files(mut self) -> Self {
+        self.approvals = Approvals::Trusted;
+        self
+    }
+
+    /// Reads config files again when they change; looked at once a second. What is wrong with a new
+    /// file leaves the servers as they are, and is logged.
+    pub fn watch_files(mut self) -> Self {
+        self.watch = Watch::On;
+        self
+    }
+
+    /// Sets who decides what may happen; [`Rules`] that ask a person unless set.
+    pub fn policy(mut self, policy: impl Policy) -> Self {
+        self.policy = Box::new(policy);
+        self
+    }
+
+    /// Keeps what the person allows for always in this file, which is read at once.
+    ///
+    /// # Errors
+    /// [`GrantFileError`] if there is a file that cannot be used.
+    pub fn grants(mut self, path: impl Into<PathBuf>) -> Result<Self, GrantFileError> {
+        self.grants = Grants::open(path.into())?;
+        Ok(self)
+    }
+
+    /// Asks people through this user interface. Without one nobody can be asked, and the answer to
+    /// every question is no.
+    pub fn user(mut self, user: impl UserInterface) -> Self {
+        self.user = Some(Arc::new(user));
+        self
+    }
+
+    /// Writes an audit log of calls, decisions and answers.
+    pub fn audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// Lets servers ask this model, by sampling. Without one, sampling is not offered.
+    pub fn model(mut self, model: impl SamplingModel) -> Self {
+        self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Lets every server work in this folder, if the policy allows it. Roots of one server are set
+    /// with [`ServerSpec::root`].
+    pub fn root(mut self, root: Root) -> Self {
+        self.roots.push(root);
+        self
+    }
+
+    /// Sets how soon servers that fail are started again.
+    pub fn pacing(mut self, pacing: Pacing) -> Self {
+        self.pacing = pacing;
+        self
+    }
+
+    /// Calls `listener` with every log message of every server. It runs where messages are read, so it
+    /// must not block.
+    pub fn on_log(
+        mut self,
+        listener: impl Fn(&ServerId, &LoggingMessageNotificationParams) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_log = Some(Arc::new(listener));
+        self
+    }
+
+    /// Shows every message to and from every server: for logs, recordings and tests. It runs where
+    /// messages are sent and read, so it must not block. Nothing is masked.
+    pub fn on_wire(
+        mut self,
+        listener: impl Fn(&ServerId, Passing<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_wire = Some(Arc::new(listener));
+        self
+    }
+
+    /// Adds to the way to servers at a URL: credentials, a proxy, certificates.
+    #[cfg(feature = "http")]
+    pub fn reach_with(
+        mut self,
+        hook: impl Fn(&ServerId, HttpTarget) -> HttpTarget + Send + Sync + 'static,
+    ) -> Self {
+        self.reach = Some(Arc::new(hook));
+        self
+    }
+
+    /// Runs the host: servers that are not started on demand are started.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends what has begun.
+    #[expect(
+        clippy::unused_async,
+        reason = "servers are started as tasks, and only async code is sure to have a runtime"
+    )]
+    pub async fn open(self) -> Host {
+        let plan = Plan {
+            files: self.files,
+            variables: self.variables,
+            approvals: self.approvals,
+            own: self.servers,
+        };
+        let shared = Arc::new(Shared {
+            implementation: self.implementation,
+            consent: Consent::new(self.policy, self.grants, self.user, self.audit),
+            model: self.model,
+            contexts: Contexts::default(),
+            roots: self.roots,
+            on_log: self.on_log,
+            on_wire: self.on_wire,
+            #[cfg(feature = "http")]
+            reach: self.reach,
+            states: broadcast::Sender::new(MAX_WAITING_STATES),
+            updates: broadcast::Sender::new(MAX_WAITING_STATES),
+            changes: AtomicU64::new(1),
+            changed: watch::Sender::new(1),
+        });
+        let (servers, notes) = match plan.read() {
+            Ok(read) => read,
+            // Each file was read a moment ago; one that is gone since then adds no servers.
+            Err(error) => (plan.own.iter().cloned().collect(), vec![plan::note(&error)]),
+        };
+        Host::run(shared, plan, servers, notes, self.pacing, self.watch)
+    }
+}

@@ -1,0 +1,234 @@
+//! `tools/call` through the host: found by name, allowed, sent, written down.
+
+use std::{
+    future::IntoFuture,
+    time::{Duration, Instant},
+};
+
+use futures_core::future::BoxFuture;
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+use turnbuckle_client::{CallError, ToolOutput};
+use turnbuckle_protocol::{LoggingLevel, ProgressNotificationParams};
+
+use super::{Host, handle::denial};
+use crate::{
+    catalog::CatalogTool,
+    consent::{Action, ActionKind, Audit, AuditRecord, Party, Permit},
+    error::HostError,
+    id::{ConversationId, ServerId},
+};
+
+/// A call of a tool, made when it is awaited.
+///
+/// It is found in the catalog by its name in the host, allowed by the policy or the person, and sent
+/// to its server, which is started if it has to be. A call whose server ends is not made again: it
+/// may have run.
+///
+/// # Cancel safety
+/// Dropping the future gives the call up, and the server is told so.
+#[must_use = "nothing is sent before it is awaited"]
+pub struct HostCall<'a> {
+    host: &'a Host,
+    name: String,
+    arguments: Result<Option<Box<RawValue>>, serde_json::Error>,
+    conversation: Option<ConversationId>,
+    deadline: Option<Duration>,
+    log_level: Option<LoggingLevel>,
+    progress: Option<ProgressListener<'a>>,
+    meta: Vec<(String, Value)>,
+}
+
+type ProgressListener<'a> = Box<dyn FnMut(ProgressNotificationParams) + Send + 'a>;
+
+impl Host {
+    /// Calls a tool by its name in the host. The arguments are anything that serialises to an
+    /// object; `()` for none.
+    ///
+    /// # Errors
+    /// [`HostError`] says whether anything was sent.
+    pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> HostCall<'_> {
+        HostCall::new(self, name.into(), &arguments)
+    }
+}
+
+impl<'a> HostCall<'a> {
+    pub(super) fn new(host: &'a Host, name: String, arguments: &impl Serialize) -> Self {
+        Self {
+            host,
+            name,
+            arguments: object(arguments),
+            conversation: None,
+            deadline: None,
+            log_level: None,
+            progress: None,
+            meta: Vec::new(),
+        }
+    }
+
+    pub(super) fn in_conversation(mut self, conversation: ConversationId) -> Self {
+        self.conversation = Some(conversation);
+        self
+    }
+
+    /// Gives the call this long, from the moment it is sent.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Asks for progress, and calls `listener` with each report.
+    pub fn progress(
+        mut self,
+        listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
+    ) -> Self {
+        self.progress = Some(Box::new(listener));
+        self
+    }
+
+    /// Asks for log messages of this severity and above while it runs.
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
+    /// Attaches something to the request's `_meta`.
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta.push((key.into(), value.into()));
+        self
+    }
+
+    async fn run(self) -> Result<ToolOutput, HostError> {
+        let inner = &self.host.inner;
+        let catalog = inner.catalog();
+        let tool = catalog.tool(&self.name).ok_or_else(|| {
+            let names = catalog.tools().iter().map(|tool| tool.name());
+            unknown("tool", &self.name, names)
+        })?;
+        let mut arguments = self.arguments.map_err(|source| CallError::Unwritable {
+            method: "tools/call".into(),
+            source,
+        })?;
+        let upstream = self.host.upstream(tool.server())?;
+        let party = Party {
+            origin: &upstream.origin,
+            conversation: self.conversation,
+        };
+        let action = Action::Call {
+            tool: tool.tool(),
+            arguments: arguments.as_deref(),
+        };
+        let consent = &inner.shared.consent;
+        let permitted = consent.permit(party, action).await;
+        let permit = permitted
+            .map_err(|denied| denial(tool.server(), ActionKind::Call, &tool.tool().name, denied))?;
+        if let Permit::Edited(edited) = permit {
+            arguments = serde_json::value::to_raw_value(&edited).ok();
+        }
+        let connection = self.host.connected(&upstream).await?;
+        let mut audited = consent.audit.is_wanted().then(|| {
+            AuditedCall::new(
+                &consent.audit,
+                tool,
+                self.conversation,
+                arguments.as_deref(),
+            )
+        });
+        let _in_flight = upstream.origin.enter(self.conversation);
+        let mut call = connection.call(tool.tool().name.as_str(), arguments);
+        if let Some(deadline) = self.deadline {
+            call = call.deadline(deadline);
+        }
+        if let Some(level) = self.log_level {
+            call = call.log_level(level);
+        }
+        if let Some(progress) = self.progress {
+            call = call.progress(progress);
+        }
+        for (key, value) in self.meta {
+            call = call.meta(key, value);
+        }
+        let outcome = call.await;
+        if let Some(audited) = &mut audited {
+            audited.outcome = describe(&outcome);
+        }
+        Ok(outcome?)
+    }
+}
+
+impl<'a> IntoFuture for HostCall<'a> {
+    type Output = Result<ToolOutput, HostError>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+/// Serialises arguments; nothing at all for `()` and `None`. Whether they are an object is checked
+/// when they are sent.
+pub(super) fn object(
+    arguments: &impl Serialize,
+) -> Result<Option<Box<RawValue>>, serde_json::Error> {
+    let raw = serde_json::value::to_raw_value(arguments)?;
+    Ok((raw.get() != "null").then_some(raw))
+}
+
+pub(super) fn unknown<'n>(
+    kind: &'static str,
+    name: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> HostError {
+    HostError::Unknown {
+        kind,
+        name: name.to_owned(),
+        nearest: turnbuckle_schema::nearest_name(name, known).map(str::to_owned),
+    }
+}
+
+fn describe(outcome: &Result<ToolOutput, CallError>) -> &'static str {
+    match outcome {
+        Ok(output) if output.is_error() => "tool error",
+        Ok(_) => "done",
+        Err(CallError::Rejected { .. }) => "rejected",
+        Err(CallError::Deadline { .. }) => "timed out",
+        Err(CallError::Closed { .. } | CallError::Lost { .. }) => "connection lost",
+        Err(_) => "failed",
+    }
+}
+
+/// Writes a call down when it is over, also when it is given up.
+struct AuditedCall<'a> {
+    audit: &'a Audit,
+    began: Instant,
+    record: AuditRecord,
+    outcome: &'static str,
+}
+
+impl<'a> AuditedCall<'a> {
+    fn new(
+        audit: &'a Audit,
+        tool: &CatalogTool,
+        conversation: Option<ConversationId>,
+        arguments: Option<&RawValue>,
+    ) -> Self {
+        let server: &ServerId = tool.server();
+        let record = AuditRecord::new("call", server, ActionKind::Call.as_str())
+            .in_conversation(conversation)
+            .about(tool.tool().name.as_str())
+            .naming(arguments);
+        Self {
+            audit,
+            began: Instant::now(),
+            record,
+            outcome: "cancelled",
+        }
+    }
+}
+
+impl Drop for AuditedCall<'_> {
+    fn drop(&mut self) {
+        let record = self.record.clone().took(self.began.elapsed());
+        self.audit.write(&record.ended(self.outcome));
+    }
+}

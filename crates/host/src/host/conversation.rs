@@ -1,0 +1,139 @@
+//! A conversation: the calls, grants and context that belong together.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Serialize;
+use turnbuckle_protocol::{GetPromptResult, ReadResourceResult};
+
+use super::{Host, HostCall};
+use crate::{
+    context::{self, Attachment},
+    error::HostError,
+    id::ConversationId,
+};
+
+/// A conversation of a host. What the person allows for it ends when it is dropped, and so do the
+/// resources that are attached to it.
+#[derive(Debug)]
+pub struct Conversation {
+    host: Host,
+    id: ConversationId,
+}
+
+impl Conversation {
+    pub(super) fn new(host: Host) -> Self {
+        Self {
+            host,
+            id: ConversationId::next(),
+        }
+    }
+
+    /// Its id, which questions and the audit log carry.
+    pub fn id(&self) -> ConversationId {
+        self.id
+    }
+
+    /// The host it belongs to.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Calls a tool in this conversation. See [`Host::call`].
+    pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> HostCall<'_> {
+        HostCall::new(&self.host, name.into(), &arguments).in_conversation(self.id)
+    }
+
+    /// Reads a resource in this conversation. See [`Host::read`].
+    ///
+    /// # Errors
+    /// As [`Host::read`].
+    pub async fn read(&self, uri: &str) -> Result<ReadResourceResult, HostError> {
+        let server = self.host.owner(uri)?;
+        self.host.read_in(Some(self.id), &server, uri).await
+    }
+
+    /// Gets a prompt in this conversation. See [`Host::get_prompt`].
+    ///
+    /// # Errors
+    /// As [`Host::get_prompt`].
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+    ) -> Result<GetPromptResult, HostError> {
+        self.host
+            .get_prompt_in(Some(self.id), name, arguments)
+            .await
+    }
+
+    /// Reads a resource and keeps it as context. Its changes are followed: it is read again when
+    /// [`context`](Self::context) finds it out of date.
+    ///
+    /// # Errors
+    /// As [`Host::read`].
+    pub async fn attach(&self, uri: &str) -> Result<Arc<Attachment>, HostError> {
+        let server = self.host.owner(uri)?;
+        let read = self.host.read_in(Some(self.id), &server, uri).await?;
+        let catalog = self.host.inner.catalog();
+        let listed = catalog.resource(uri).filter(|it| *it.server() == server);
+        let listed = listed.map(|listed| &**listed);
+        let uri: Arc<str> = uri.into();
+        let attachment = Attachment::new(server.clone(), uri.clone(), read.contents, listed);
+        let attachment = Arc::new(attachment);
+        let contexts = &self.host.inner.shared.contexts;
+        let was_there = contexts.put(self.id, attachment.clone());
+        if !was_there && let Some(upstream) = self.host.inner.fleet.find(&server) {
+            upstream.follow(&uri);
+        }
+        Ok(attachment)
+    }
+
+    /// Takes a resource out of the context. Says whether it was there.
+    pub fn detach(&self, uri: &str) -> bool {
+        let taken = self.host.inner.shared.contexts.take(self.id, uri);
+        taken.is_some_and(|attachment| {
+            self.unfollow(&attachment);
+            true
+        })
+    }
+
+    /// The resources that are attached, in the order in which they were.
+    pub fn attachments(&self) -> Vec<Arc<Attachment>> {
+        self.host.inner.shared.contexts.of(self.id)
+    }
+
+    /// The attached resources that a model should be given within about so many tokens: those that
+    /// are meant for a model, the most important first. Those that changed are read again; one that
+    /// cannot be read any more is given as it was.
+    pub async fn context(&self, max_tokens: u64) -> Vec<Arc<Attachment>> {
+        for attachment in self.attachments() {
+            if attachment.is_stale()
+                && let Err(error) = self.attach(&attachment.uri).await
+            {
+                let error = turnbuckle_base::error_chain::in_one_line(&error);
+                tracing::debug!(
+                    uri = &*attachment.uri,
+                    error,
+                    "cannot read a resource again"
+                );
+            }
+        }
+        context::choose(self.attachments(), max_tokens)
+    }
+
+    fn unfollow(&self, attachment: &Attachment) {
+        if let Some(upstream) = self.host.inner.fleet.find(&attachment.server) {
+            upstream.unfollow(&attachment.uri);
+        }
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        let shared = &self.host.inner.shared;
+        shared.consent.grants.end(self.id);
+        for attachment in shared.contexts.end(self.id) {
+            self.unfollow(&attachment);
+        }
+    }
+}

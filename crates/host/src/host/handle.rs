@@ -1,0 +1,399 @@
+//! A running host.
+
+use std::{
+    fmt,
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+};
+
+use indexmap::IndexMap;
+use tokio::task::AbortHandle;
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_client::Connection;
+use turnbuckle_protocol::{Implementation, Root};
+
+use super::{
+    ConfigNote, Conversation, HostBuilder, builder::Watch, plan::Plan, shared::Hooks,
+    shared::Shared, watch,
+};
+use crate::{
+    catalog::{Catalog, Part, merge},
+    config::ConfigError,
+    consent::{Action, ActionKind, Denied, Grant, GrantFileError, Request},
+    error::HostError,
+    fleet::{Fleet, Lists, Pacing, ServerSpec, ServerState, StateStream, Upstream},
+    id::ServerId,
+    names::Prefix,
+    roots,
+};
+
+/// A running host: many servers, one catalog, one policy. Clones share it.
+///
+/// When the last clone is dropped every server ends, without waiting; [`close`](Self::close) waits.
+#[derive(Clone)]
+pub struct Host {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) shared: Arc<Shared>,
+    pub(super) fleet: Fleet,
+    /// The catalog, and what it was made from: see [`Shared::changes`].
+    catalog: RwLock<(u64, Arc<Catalog>)>,
+    /// Held while a catalog is made, so that it is made once.
+    making: Mutex<()>,
+    pub(super) plan: tokio::sync::Mutex<Plan>,
+    pub(super) notes: Mutex<Vec<ConfigNote>>,
+    watcher: Mutex<Option<AbortHandle>>,
+}
+
+/// A server of a host and its state.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerStatus {
+    /// The id that the host gave it.
+    pub id: ServerId,
+    /// What it is doing.
+    pub state: ServerState,
+    /// The command line or the URL, without secrets.
+    pub launch: String,
+}
+
+impl Host {
+    /// A host by its name and version, which every server is told.
+    pub fn builder(name: impl Into<String>, version: impl Into<String>) -> HostBuilder {
+        HostBuilder::new(Implementation::new(name, version))
+    }
+
+    /// A host with the servers of a config file: `Host::load("mcp.json")?.open().await`. It is called
+    /// `turnbuckle-host`; [`builder`](Self::builder) gives it another name.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if the file cannot be read.
+    pub fn load(path: impl AsRef<Path>) -> Result<HostBuilder, ConfigError> {
+        Self::builder("turnbuckle-host", env!("CARGO_PKG_VERSION")).load(path)
+    }
+
+    pub(super) fn run(
+        shared: Arc<Shared>,
+        plan: Plan,
+        servers: IndexMap<ServerId, ServerSpec>,
+        notes: Vec<ConfigNote>,
+        pacing: Pacing,
+        watched: Watch,
+    ) -> Self {
+        let fleet = Fleet::new(Arc::new(Hooks(shared.clone())), pacing);
+        for (id, spec) in servers {
+            fleet.add(id, spec);
+        }
+        let inner = Arc::new(Inner {
+            shared,
+            fleet,
+            catalog: RwLock::default(),
+            making: Mutex::new(()),
+            plan: tokio::sync::Mutex::new(plan),
+            notes: Mutex::new(notes),
+            watcher: Mutex::new(None),
+        });
+        let task = tokio::spawn(watch::watch(Arc::downgrade(&inner), watched));
+        *inner.watcher.lock() = Some(task.abort_handle());
+        Self { inner }
+    }
+
+    /// The servers and their states, in the order of the files and the code.
+    pub fn servers(&self) -> Vec<ServerStatus> {
+        let all = self.inner.fleet.all();
+        let status = |upstream: &Arc<Upstream>| ServerStatus {
+            id: upstream.id().clone(),
+            state: upstream.state(),
+            launch: upstream.spec.shown(),
+        };
+        all.iter().map(status).collect()
+    }
+
+    /// The state of a server; `None` if there is no such server.
+    pub fn state(&self, server: impl Into<ServerId>) -> Option<ServerState> {
+        let upstream = self.inner.fleet.find(&server.into())?;
+        Some(upstream.state())
+    }
+
+    /// The states of all servers, from now on.
+    pub fn states(&self) -> StateStream {
+        StateStream::new(self.inner.shared.states.subscribe())
+    }
+
+    /// What there is to know about the config files: keys that are not honoured, entries that cannot
+    /// be used.
+    pub fn notes(&self) -> Vec<ConfigNote> {
+        self.inner.notes.lock().clone()
+    }
+
+    /// Waits until each server is ready, has failed, or waits to be needed. Each server has its start
+    /// timeout; a person who is asked has no limit.
+    ///
+    /// # Cancel safety
+    /// Dropping the future changes nothing.
+    pub async fn ready(&self) {
+        for upstream in self.inner.fleet.all() {
+            upstream.settled().await;
+        }
+    }
+
+    /// Starts a server that waits to be needed or was not allowed to start, and waits until it is
+    /// ready.
+    ///
+    /// # Errors
+    /// [`HostError::NoServer`], and [`HostError::Unavailable`] with the reason.
+    pub async fn start(&self, server: impl Into<ServerId>) -> Result<(), HostError> {
+        let upstream = self.upstream(&server.into())?;
+        self.connected(&upstream).await?;
+        upstream.settled().await;
+        Ok(())
+    }
+
+    /// Adds a server, in place of one that has the same id.
+    pub async fn add(&self, id: impl Into<ServerId>, spec: ServerSpec) {
+        let id = id.into();
+        let mut plan = self.inner.plan.lock().await;
+        plan.own.retain(|(other, _)| *other != id);
+        plan.own.push((id.clone(), spec.clone()));
+        self.inner.fleet.remove(&id).await;
+        self.inner.fleet.add(id, spec);
+        self.inner.shared.catalog_changed();
+    }
+
+    /// Removes a server and waits for its end. Says whether there was one. One of a config file comes
+    /// back when the file is read again.
+    pub async fn remove(&self, id: impl Into<ServerId>) -> bool {
+        let id = id.into();
+        let mut plan = self.inner.plan.lock().await;
+        plan.own.retain(|(other, _)| *other != id);
+        let was_there = self.inner.fleet.remove(&id).await;
+        self.inner.shared.catalog_changed();
+        was_there
+    }
+
+    /// What all servers offer, as far as it is known now. It never waits; lists that servers call out
+    /// of date are read again in the background.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        for upstream in self.inner.fleet.all() {
+            upstream.nudge_if_stale();
+        }
+        self.inner.catalog()
+    }
+
+    /// Waits until the catalog is another than this one, and gives it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn catalog_after(&self, known: &Arc<Catalog>) -> Arc<Catalog> {
+        let mut changed = self.inner.shared.changed.subscribe();
+        loop {
+            changed.borrow_and_update();
+            let now = self.catalog();
+            if !Arc::ptr_eq(&now, known) {
+                return now;
+            }
+            if changed.changed().await.is_err() {
+                return now;
+            }
+        }
+    }
+
+    /// Reads the lists of all servers that are ready again, and waits until that is done.
+    pub async fn refresh(&self) {
+        let refreshing: Vec<_> = self
+            .inner
+            .fleet
+            .all()
+            .into_iter()
+            .map(|upstream| tokio::spawn(async move { upstream.refresh().await }))
+            .collect();
+        for one in refreshing {
+            // It fails only when the runtime is going away.
+            let _ = one.await;
+        }
+    }
+
+    /// The connection to a server, started if there is none: for what the host itself has no method
+    /// for. What is sent over it passes by the policy.
+    ///
+    /// # Errors
+    /// [`HostError::NoServer`] and [`HostError::Unavailable`].
+    pub async fn connection(&self, server: impl Into<ServerId>) -> Result<Connection, HostError> {
+        let upstream = self.upstream(&server.into())?;
+        self.connected(&upstream).await
+    }
+
+    /// A conversation: what is allowed for it ends with it, and resources are attached to it.
+    pub fn conversation(&self) -> Conversation {
+        Conversation::new(self.clone())
+    }
+
+    /// What the person has allowed until it is revoked.
+    pub fn grants(&self) -> Vec<Grant> {
+        self.inner.shared.consent.grants.list()
+    }
+
+    /// Takes back every grant that fits, and says how many there were.
+    ///
+    /// # Errors
+    /// [`GrantFileError`] if the file cannot be changed.
+    pub fn revoke(&self, fits: impl FnMut(&Grant) -> bool) -> Result<usize, GrantFileError> {
+        self.inner.shared.consent.grants.revoke(fits)
+    }
+
+    /// Lets a server work in a folder, if the policy or the person allows it. The server is told that
+    /// its roots changed.
+    ///
+    /// # Errors
+    /// [`HostError::NoServer`] and [`HostError::Denied`].
+    pub async fn share_root(
+        &self,
+        server: impl Into<ServerId>,
+        root: Root,
+    ) -> Result<(), HostError> {
+        let upstream = self.upstream(&server.into())?;
+        let uri = root.uri.clone();
+        let mut denials = self.inner.shared.share_roots(&upstream, &[root]).await;
+        match denials.pop() {
+            None => Ok(()),
+            Some(denied) => Err(denial(upstream.id(), ActionKind::ShareRoot, &uri, denied)),
+        }
+    }
+
+    /// Takes a root back from a server, which is told. Says whether it had it.
+    pub fn unshare_root(&self, server: impl Into<ServerId>, uri: &str) -> bool {
+        let Some(upstream) = self.inner.fleet.find(&server.into()) else {
+            return false;
+        };
+        let had = upstream.disallow_root(uri);
+        upstream.show_roots(roots::present(&upstream.allowed_roots()));
+        had
+    }
+
+    /// The roots that a server sees now.
+    pub fn roots_of(&self, server: impl Into<ServerId>) -> Vec<Root> {
+        let upstream = self.inner.fleet.find(&server.into());
+        upstream.map_or_else(Vec::new, |upstream| upstream.roots.list())
+    }
+
+    /// Ends every server and waits for them.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not stop what has begun.
+    pub async fn close(&self) {
+        self.inner.fleet.close().await;
+        self.inner.shared.catalog_changed();
+    }
+
+    pub(super) fn upstream(&self, id: &ServerId) -> Result<Arc<Upstream>, HostError> {
+        let upstream = self.inner.fleet.find(id);
+        upstream.ok_or_else(|| HostError::NoServer { server: id.clone() })
+    }
+
+    pub(super) async fn connected(&self, upstream: &Upstream) -> Result<Connection, HostError> {
+        let connection = upstream.connection().await;
+        connection.map_err(|source| HostError::Unavailable {
+            server: upstream.id().clone(),
+            source,
+        })
+    }
+}
+
+pub(super) fn denial(
+    server: &ServerId,
+    action: ActionKind,
+    subject: &str,
+    source: Denied,
+) -> HostError {
+    HostError::Denied {
+        server: server.clone(),
+        action,
+        subject: subject.to_owned(),
+        source,
+    }
+}
+
+impl Inner {
+    /// The catalog of this moment, made anew if anything changed.
+    pub(super) fn catalog(&self) -> Arc<Catalog> {
+        let wanted = self.shared.changes.load(Ordering::Acquire);
+        if let Some(catalog) = self.known(wanted) {
+            return catalog;
+        }
+        let _making = self.making.lock();
+        let wanted = self.shared.changes.load(Ordering::Acquire);
+        if let Some(catalog) = self.known(wanted) {
+            return catalog;
+        }
+        let catalog = Arc::new(self.make());
+        *self.catalog.write() = (wanted, catalog.clone());
+        catalog
+    }
+
+    fn known(&self, wanted: u64) -> Option<Arc<Catalog>> {
+        let known = self.catalog.read();
+        (known.0 >= wanted).then(|| known.1.clone())
+    }
+
+    fn make(&self) -> Catalog {
+        let all = self.fleet.all();
+        // By what is configured and not by what runs, so that names stay when a server fails.
+        let used = all.iter().filter(|upstream| upstream.spec.is_enabled);
+        let prefix = if used.count() > 1 {
+            Prefix::Server
+        } else {
+            Prefix::None
+        };
+        let lists: Vec<(&Arc<Upstream>, Lists)> = all
+            .iter()
+            .filter(|upstream| !is_out(&upstream.state()))
+            .map(|upstream| (upstream, upstream.lists()))
+            .collect();
+        let parts: Vec<Part<'_>> = lists
+            .iter()
+            .map(|(upstream, lists)| Part {
+                server: upstream.id(),
+                lists,
+                filter: &upstream.spec.tools,
+            })
+            .collect();
+        merge(&parts, prefix, |server, tool| {
+            let action = Action::Call {
+                tool,
+                arguments: None,
+            };
+            let request = Request {
+                server,
+                conversation: None,
+                action,
+            };
+            !self.shared.consent.policy.decide(&request).is_denied()
+        })
+    }
+}
+
+/// Whether a server has nothing to offer until it is started again.
+fn is_out(state: &ServerState) -> bool {
+    matches!(
+        state,
+        ServerState::Failed { .. } | ServerState::Disabled | ServerState::Removed
+    )
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(watcher) = self.watcher.lock().take() {
+            watcher.abort();
+        }
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("servers", &self.servers())
+            .finish_non_exhaustive()
+    }
+}

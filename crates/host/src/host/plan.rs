@@ -1,0 +1,128 @@
+//! Which servers there are, by the config files and the code.
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use indexmap::IndexMap;
+
+use crate::{
+    config::{Catalogue, ConfigError, Entry, Variables},
+    fleet::ServerSpec,
+    id::ServerId,
+};
+
+/// Something about a config file that people should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfigNote {
+    /// The file, if it is about one.
+    pub file: Option<PathBuf>,
+    /// The server, if it is about one.
+    pub server: Option<ServerId>,
+    /// What there is to know: a key that is not honoured, an entry that cannot be used.
+    pub text: String,
+}
+
+impl fmt::Display for ConfigNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}: ", file.display())?;
+        }
+        if let Some(server) = &self.server {
+            write!(f, "server `{server}`: ")?;
+        }
+        f.write_str(&self.text)
+    }
+}
+
+/// Whether tools that a file approves are called without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Approvals {
+    Reported,
+    Trusted,
+}
+
+/// Where the servers of a host come from.
+pub(super) struct Plan {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) variables: Arc<dyn Variables + Send + Sync>,
+    pub(super) approvals: Approvals,
+    /// Those that were added in code.
+    pub(super) own: Vec<(ServerId, ServerSpec)>,
+}
+
+type Servers = IndexMap<ServerId, ServerSpec>;
+
+impl Plan {
+    /// Reads all files anew.
+    ///
+    /// # Errors
+    /// If one of them cannot be read: a plan is made whole or not at all.
+    pub(super) fn read(&self) -> Result<(Servers, Vec<ConfigNote>), ConfigError> {
+        let mut servers: Servers = self.own.iter().cloned().collect();
+        let mut notes = Vec::new();
+        for file in &self.files {
+            let catalogue = Catalogue::only(file)?;
+            for (_, entry) in catalogue.entries() {
+                // Of two with one name in one file, that of the project is nearer.
+                let is_nearest = catalogue
+                    .find(&entry.name)
+                    .is_ok_and(|found| found.entry.scope == entry.scope);
+                let id = ServerId::new(entry.name.as_str());
+                if servers.contains_key(&id) || !is_nearest {
+                    notes.push(about(entry, "another server has this name; it is not used"));
+                    continue;
+                }
+                let spec = self.spec(entry, &mut notes);
+                servers.insert(id, spec);
+            }
+        }
+        Ok((servers, notes))
+    }
+
+    fn spec(&self, entry: &Entry, notes: &mut Vec<ConfigNote>) -> ServerSpec {
+        let mut settings = entry.read_settings();
+        for not in &settings.not_honoured {
+            let text = format!("the key `{}` is not honoured: {}", not.key, not.reason);
+            notes.push(about(entry, text));
+        }
+        if self.approvals == Approvals::Reported && !settings.approved_tools.is_empty() {
+            let tools = settings.approved_tools.join("`, `");
+            let text = format!(
+                "the file approves `{tools}`, which is not honoured: a file is no consent; allow them \
+                 when asked, or trust the approvals of files"
+            );
+            notes.push(about(entry, text));
+            settings.approved_tools.clear();
+        }
+        let spec = match entry.launch(&*self.variables) {
+            Ok(launch) => ServerSpec::from(launch),
+            Err(error) => {
+                notes.push(about(entry, format!("it cannot be used: {error}")));
+                ServerSpec::unusable(error.to_string())
+            }
+        };
+        let spec = spec.with_settings(&settings);
+        if entry.is_enabled {
+            spec
+        } else {
+            spec.disabled()
+        }
+    }
+}
+
+/// A file that cannot be read, as a note.
+pub(super) fn note(error: &ConfigError) -> ConfigNote {
+    ConfigNote {
+        file: None,
+        server: None,
+        text: turnbuckle_base::error_chain::in_one_line(error),
+    }
+}
+
+fn about(entry: &Entry, text: impl Into<String>) -> ConfigNote {
+    ConfigNote {
+        file: Some(entry.file.clone()),
+        server: Some(ServerId::new(entry.name.as_str())),
+        text: text.into(),
+    }
+}

@@ -1,0 +1,70 @@
+//! Reading the config files again while the host runs.
+
+use super::{ConfigNote, Host};
+use crate::{config::ConfigError, fleet::ServerState, id::ServerId};
+
+/// What a new reading of the config files changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reloaded {
+    /// Servers that are new.
+    pub added: Vec<ServerId>,
+    /// Servers that are gone.
+    pub removed: Vec<ServerId>,
+    /// Servers that are started again, because something about them is another now.
+    pub changed: Vec<ServerId>,
+    /// Servers that go on as they are, with their connections.
+    pub unchanged: Vec<ServerId>,
+    /// What there is to know about the files.
+    pub notes: Vec<ConfigNote>,
+}
+
+impl Host {
+    /// Reads the config files again. Servers that are as before keep their connections.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if a file cannot be read; then nothing changes.
+    ///
+    /// # Cancel safety
+    /// Dropping the future may leave out the removal of servers; reload again.
+    pub async fn reload(&self) -> Result<Reloaded, ConfigError> {
+        let plan = self.inner.plan.lock().await;
+        let (servers, notes) = plan.read()?;
+        let mut reloaded = Reloaded {
+            notes: notes.clone(),
+            ..Reloaded::default()
+        };
+        let fleet = &self.inner.fleet;
+        for upstream in fleet.all() {
+            if !servers.contains_key(upstream.id()) {
+                reloaded.removed.push(upstream.id().clone());
+                fleet.remove(upstream.id()).await;
+            }
+        }
+        let order: Vec<ServerId> = servers.keys().cloned().collect();
+        for (id, spec) in servers {
+            match fleet.find(&id) {
+                None => {
+                    fleet.add(id.clone(), spec);
+                    reloaded.added.push(id);
+                }
+                Some(known) if known.spec != spec => {
+                    fleet.remove(&id).await;
+                    fleet.add(id.clone(), spec);
+                    reloaded.changed.push(id);
+                }
+                Some(known) => {
+                    // Somebody who changes nothing but asks again wants what failed tried again.
+                    if let ServerState::Failed { .. } = known.state() {
+                        known.want();
+                    }
+                    reloaded.unchanged.push(id);
+                }
+            }
+        }
+        fleet.sort_by(&order);
+        *self.inner.notes.lock() = notes;
+        self.inner.shared.catalog_changed();
+        Ok(reloaded)
+    }
+}

@@ -1,0 +1,227 @@
+//! Resources and prompts through the host, and the changes of resources.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::sync::broadcast;
+use turnbuckle_protocol::{
+    CompleteRequestParams, Completion, GetPromptResult, ReadResourceResult, Reference,
+};
+
+use super::{Host, call::unknown, handle::denial};
+use crate::{
+    consent::{Action, ActionKind, Party, without_query},
+    error::HostError,
+    fleet::Upstream,
+    id::{ConversationId, ServerId},
+};
+
+impl Host {
+    /// Reads a resource from the server that has it: see [`Catalog::owner`](crate::Catalog::owner).
+    ///
+    /// # Errors
+    /// [`HostError::NoOwner`] if no server is known to have it, and others.
+    pub async fn read(&self, uri: &str) -> Result<ReadResourceResult, HostError> {
+        let server = self.owner(uri)?;
+        self.read_in(None, &server, uri).await
+    }
+
+    /// Reads a resource from this server.
+    ///
+    /// # Errors
+    /// [`HostError`] says whether anything was sent.
+    pub async fn read_from(
+        &self,
+        server: impl Into<ServerId>,
+        uri: &str,
+    ) -> Result<ReadResourceResult, HostError> {
+        self.read_in(None, &server.into(), uri).await
+    }
+
+    /// Gets a prompt by its name in the host.
+    ///
+    /// # Errors
+    /// [`HostError`] says whether anything was sent.
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+    ) -> Result<GetPromptResult, HostError> {
+        self.get_prompt_in(None, name, arguments).await
+    }
+
+    /// Asks how an argument of a prompt might go on, with what is filled in already.
+    ///
+    /// # Errors
+    /// [`HostError`]; a server that completes nothing is a
+    /// [`CallError::NotOffered`](turnbuckle_client::CallError::NotOffered).
+    pub async fn complete_prompt(
+        &self,
+        name: &str,
+        argument: &str,
+        typed: &str,
+        filled: &BTreeMap<String, String>,
+    ) -> Result<Completion, HostError> {
+        let (upstream, prompt) = self.prompt(name)?;
+        self.complete(
+            &upstream,
+            Reference::prompt(prompt),
+            argument,
+            typed,
+            filled,
+        )
+        .await
+    }
+
+    /// Asks how a variable of a resource template of this server might go on.
+    ///
+    /// # Errors
+    /// As [`complete_prompt`](Self::complete_prompt).
+    pub async fn complete_template(
+        &self,
+        server: impl Into<ServerId>,
+        template: &str,
+        variable: &str,
+        typed: &str,
+        filled: &BTreeMap<String, String>,
+    ) -> Result<Completion, HostError> {
+        let upstream = self.upstream(&server.into())?;
+        let reference = Reference::resource(template);
+        self.complete(&upstream, reference, variable, typed, filled)
+            .await
+    }
+
+    /// Follows the changes of a resource until the stream is dropped, also when its server is started
+    /// again.
+    ///
+    /// # Errors
+    /// [`HostError::NoOwner`].
+    pub fn follow(&self, uri: &str) -> Result<UpdateStream, HostError> {
+        let server = self.owner(uri)?;
+        let upstream = self.upstream(&server)?;
+        let uri: Arc<str> = uri.into();
+        let receiver = self.inner.shared.updates.subscribe();
+        upstream.follow(&uri);
+        Ok(UpdateStream {
+            receiver,
+            uri,
+            upstream,
+        })
+    }
+
+    pub(super) fn owner(&self, uri: &str) -> Result<ServerId, HostError> {
+        let catalog = self.inner.catalog();
+        let owner = catalog.owner(uri).cloned();
+        owner.ok_or_else(|| HostError::NoOwner {
+            uri: uri.to_owned(),
+        })
+    }
+
+    pub(super) async fn read_in(
+        &self,
+        conversation: Option<ConversationId>,
+        server: &ServerId,
+        uri: &str,
+    ) -> Result<ReadResourceResult, HostError> {
+        let upstream = self.upstream(server)?;
+        let party = Party {
+            origin: &upstream.origin,
+            conversation,
+        };
+        let consent = &self.inner.shared.consent;
+        let permitted = consent.permit(party, Action::Read { uri }).await;
+        permitted.map_err(|denied| denial(server, ActionKind::Read, without_query(uri), denied))?;
+        let connection = self.connected(&upstream).await?;
+        let _in_flight = upstream.origin.enter(conversation);
+        Ok(connection.read(uri).await?)
+    }
+
+    pub(super) async fn get_prompt_in(
+        &self,
+        conversation: Option<ConversationId>,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+    ) -> Result<GetPromptResult, HostError> {
+        let (upstream, prompt) = self.prompt(name)?;
+        let party = Party {
+            origin: &upstream.origin,
+            conversation,
+        };
+        let action = Action::GetPrompt { prompt: &prompt };
+        let permitted = self.inner.shared.consent.permit(party, action).await;
+        permitted
+            .map_err(|denied| denial(upstream.id(), ActionKind::GetPrompt, &prompt, denied))?;
+        let connection = self.connected(&upstream).await?;
+        let _in_flight = upstream.origin.enter(conversation);
+        Ok(connection.get(prompt.as_str(), arguments).await?)
+    }
+
+    fn prompt(&self, name: &str) -> Result<(Arc<Upstream>, String), HostError> {
+        let catalog = self.inner.catalog();
+        let prompt = catalog.prompt(name).ok_or_else(|| {
+            let names = catalog.prompts().iter().map(|prompt| prompt.name());
+            unknown("prompt", name, names)
+        })?;
+        let upstream = self.upstream(prompt.server())?;
+        Ok((upstream, prompt.prompt().name.clone()))
+    }
+
+    async fn complete(
+        &self,
+        upstream: &Upstream,
+        reference: Reference,
+        argument: &str,
+        typed: &str,
+        filled: &BTreeMap<String, String>,
+    ) -> Result<Completion, HostError> {
+        let params = filled.iter().fold(
+            CompleteRequestParams::new(reference, argument, typed),
+            |params, (name, value)| params.with_known(name, value),
+        );
+        let connection = self.connected(upstream).await?;
+        Ok(connection.complete_with(params).await?)
+    }
+}
+
+/// What happened to a resource that is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResourceUpdate {
+    /// It changed, or may have.
+    Changed,
+    /// Some changes were lost, because the stream was not read. Read the resource.
+    Missed,
+}
+
+/// A stream of the changes of one resource, from [`Host::follow`].
+pub struct UpdateStream {
+    receiver: broadcast::Receiver<(ServerId, Arc<str>)>,
+    uri: Arc<str>,
+    upstream: Arc<Upstream>,
+}
+
+impl UpdateStream {
+    /// The next change; `None` when the host is gone.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<ResourceUpdate> {
+        loop {
+            match self.receiver.recv().await {
+                // resources: an update may name a part of what was subscribed to.
+                Ok((server, uri)) => {
+                    if server == *self.upstream.id() && uri.starts_with(&*self.uri) {
+                        return Some(ResourceUpdate::Changed);
+                    }
+                }
+                Err(broadcast::error::RecvError::Lagged(_)) => return Some(ResourceUpdate::Missed),
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for UpdateStream {
+    fn drop(&mut self) {
+        self.upstream.unfollow(&self.uri);
+    }
+}

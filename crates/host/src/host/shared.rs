@@ -1,0 +1,173 @@
+//! What the host does for each of its servers: consent to the start, the client, its answers.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use futures_core::future::BoxFuture;
+use tokio::sync::{broadcast, watch};
+use turnbuckle_client::{Client, Passing, Target};
+use turnbuckle_protocol::{Implementation, LoggingMessageNotificationParams, Root};
+
+use super::answers;
+#[cfg(feature = "http")]
+use crate::fleet::ReachHook;
+use crate::{
+    consent::{Action, AuditRecord, Consent, Denied, Party},
+    context::Contexts,
+    fleet::{Customise, Failure, FailureKind, FleetHooks, ServerState, Upstream},
+    id::ServerId,
+    roots,
+    sampling::SamplingModel,
+};
+
+pub(super) type LogListener =
+    Arc<dyn Fn(&ServerId, &LoggingMessageNotificationParams) + Send + Sync>;
+pub(super) type WireListener = Arc<dyn Fn(&ServerId, Passing<'_>) + Send + Sync>;
+
+/// What all parts of a host share.
+pub(crate) struct Shared {
+    pub(super) implementation: Implementation,
+    pub(crate) consent: Consent,
+    pub(crate) model: Option<Arc<dyn SamplingModel>>,
+    pub(crate) contexts: Contexts,
+    pub(super) roots: Vec<Root>,
+    pub(super) on_log: Option<LogListener>,
+    pub(super) on_wire: Option<WireListener>,
+    #[cfg(feature = "http")]
+    pub(super) reach: Option<ReachHook>,
+    pub(super) states: broadcast::Sender<(ServerId, ServerState)>,
+    pub(super) updates: broadcast::Sender<(ServerId, Arc<str>)>,
+    /// Counts what changes the catalog.
+    pub(super) changes: AtomicU64,
+    pub(super) changed: watch::Sender<u64>,
+}
+
+impl Shared {
+    /// The catalog is not what it was.
+    pub(super) fn catalog_changed(&self) {
+        let count = self.changes.fetch_add(1, Ordering::AcqRel) + 1;
+        self.changed
+            .send_modify(|known| *known = (*known).max(count));
+    }
+
+    /// Gives a server the roots that it may see.
+    pub(super) async fn share_roots(&self, server: &Upstream, wanted: &[Root]) -> Vec<Denied> {
+        let party = Party {
+            origin: &server.origin,
+            conversation: None,
+        };
+        let mut denials = Vec::new();
+        for root in wanted {
+            match self.consent.permit(party, Action::ShareRoot { root }).await {
+                Ok(_) => server.allow_root(root.clone()),
+                Err(denied) => denials.push(denied),
+            }
+        }
+        let allowed = server.allowed_roots();
+        server.show_roots(roots::present(&allowed));
+        denials
+    }
+}
+
+/// The hooks of the fleet.
+pub(super) struct Hooks(pub(super) Arc<Shared>);
+
+impl Hooks {
+    async fn prepare(&self, server: &Arc<Upstream>) -> Result<(Client, Target), Failure> {
+        let shared = &self.0;
+        let launch = server.spec.shown();
+        let party = Party {
+            origin: &server.origin,
+            conversation: None,
+        };
+        // What cannot be used at all is not worth a question.
+        let target = server.spec.target(&self.customise(server))?;
+        let start = Action::Start { launch: &launch };
+        let permitted = shared.consent.permit(party, start).await;
+        permitted.map_err(|denied| Failure::new(FailureKind::NotAllowed, denied.to_string()))?;
+        let roots: Vec<Root> = shared
+            .roots
+            .iter()
+            .chain(&server.spec.roots)
+            .cloned()
+            .collect();
+        shared.share_roots(server, &roots).await;
+        Ok((self.client(server), target))
+    }
+
+    #[cfg(feature = "http")]
+    fn customise(&self, server: &Upstream) -> Customise {
+        Customise {
+            server: server.id().clone(),
+            hook: self.0.reach.clone(),
+        }
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, reason = "with the feature `http` it is used")]
+    fn customise(&self, _: &Upstream) -> Customise {
+        Customise {}
+    }
+
+    /// The client for one server. Nothing in it comes from another server.
+    fn client(&self, server: &Upstream) -> Client {
+        let shared = &self.0;
+        let mut client =
+            Client::from(shared.implementation.clone()).answering(answers::answers(shared, server));
+        if let Some(timeout) = server.spec.call_timeout {
+            client = client.deadline(timeout);
+        }
+        if let Some(level) = server.spec.log_level {
+            client = client.log_level(level);
+        }
+        if let Some(listener) = shared.on_log.clone() {
+            let id = server.id().clone();
+            client = client.on_log(move |_, message| listener(&id, message));
+        }
+        if let Some(listener) = shared.on_wire.clone() {
+            let id = server.id().clone();
+            client = client.on_wire(move |passing| listener(&id, passing));
+        }
+        client
+    }
+}
+
+impl FleetHooks for Hooks {
+    fn prepare<'a>(
+        &'a self,
+        server: &'a Arc<Upstream>,
+    ) -> BoxFuture<'a, Result<(Client, Target), Failure>> {
+        Box::pin(self.prepare(server))
+    }
+
+    fn state_changed(&self, server: &Upstream, state: &ServerState) {
+        let audit = &self.0.consent.audit;
+        if audit.is_wanted() {
+            let record = AuditRecord::new("state", server.id(), "start");
+            audit.write(&record.ended(match state {
+                ServerState::Idle => "idle",
+                ServerState::Disabled => "disabled",
+                ServerState::Starting => "starting",
+                ServerState::Ready(_) => "ready",
+                ServerState::Restarting { .. } => "restarting",
+                ServerState::Failed { .. } => "failed",
+                ServerState::Removed => "removed",
+            }));
+        }
+        // The catalog has what can be called, so a failed server leaves it.
+        self.0.catalog_changed();
+        // Nobody has to listen.
+        let _ = self.0.states.send((server.id().clone(), state.clone()));
+    }
+
+    fn lists_changed(&self, _: &Upstream) {
+        self.0.catalog_changed();
+    }
+
+    fn resource_updated(&self, server: &Upstream, uri: &Arc<str>) {
+        self.0.contexts.updated(server.id(), uri);
+        let _ = self.0.updates.send((server.id().clone(), uri.clone()));
+    }
+}

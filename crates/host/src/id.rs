@@ -1,0 +1,80 @@
+//! The ids that the host gives: to servers, and to conversations.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// The id that the host gives a server: the name it has in the config file or in the code.
+///
+/// Every question, log message, call and decision carries it. The name that a server gives itself
+/// is only text: two servers may give themselves the same one, and any server may give itself the
+/// name of another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ServerId(Arc<str>);
+
+impl ServerId {
+    /// An id from a name.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn shared(&self) -> Arc<str> {
+        self.0.clone()
+    }
+}
+
+impl fmt::Display for ServerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for ServerId {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<String> for ServerId {
+    fn from(name: String) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<&ServerId> for ServerId {
+    fn from(id: &ServerId) -> Self {
+        id.clone()
+    }
+}
+
+/// The id of a conversation of this process. Grants for one conversation end with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConversationId(u64);
+
+impl ConversationId {
+    /// An id that no other conversation of this process has.
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The id as a number.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for ConversationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,210 @@
+//! The names under which tools and prompts of several servers stand in one list.
+//!
+//! With one server its own names are used; with several, `server__name`. Model providers allow
+//! letters, digits, `_` and `-`, and at most 64 of them, so other characters become `_`, and a
+//! longer name keeps its head and its tail with a digest between them. A name depends on its server
+//! and on itself alone, unless two would be the same: then the later one gets a digest too, and that
+//! is reported. Names are looked up in a map and never taken apart.
+
+use std::{collections::HashMap, fmt::Write, sync::Arc};
+
+use sha2::{Digest, Sha256};
+
+use crate::id::ServerId;
+
+/// How long a name may be: the limit of model providers.
+pub(crate) const PROVIDER_LIMIT: usize = 64;
+
+/// Digits of a digest in a name: two names of one host are the same by chance once in billions.
+const DIGEST_DIGITS: usize = 8;
+
+/// Whether names say which server they belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prefix {
+    /// There is one server: its own names.
+    None,
+    /// There are several: `server__name`.
+    Server,
+}
+
+/// Gives names for one list.
+#[derive(Debug)]
+pub(crate) struct Namer {
+    prefix: Prefix,
+    limit: usize,
+    taken: HashMap<Arc<str>, (ServerId, String)>,
+}
+
+/// Two entries that would have had the same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Collision {
+    /// The name that both would have had. The first entry has it.
+    pub wanted: String,
+    /// The server and the name of the first entry.
+    pub first: (ServerId, String),
+    /// The server and the name of the second entry.
+    pub second: (ServerId, String),
+    /// The name that the second entry has instead.
+    pub given: String,
+}
+
+impl Namer {
+    pub(crate) fn new(prefix: Prefix, limit: usize) -> Self {
+        Self {
+            prefix,
+            limit,
+            taken: HashMap::new(),
+        }
+    }
+
+    /// Gives a name to an entry of a server.
+    pub(crate) fn name(&mut self, server: &ServerId, own: &str) -> (Arc<str>, Option<Collision>) {
+        let wanted = match self.prefix {
+            Prefix::None => allowed(own),
+            Prefix::Server => format!("{}__{}", allowed(server.as_str()), allowed(own)),
+        };
+        let digest = digest(server, own, 0);
+        let name: Arc<str> = shortened(&wanted, self.limit, &digest).into();
+        let Some(first) = self.taken.get(&name) else {
+            self.taken
+                .insert(name.clone(), (server.clone(), own.to_owned()));
+            return (name, None);
+        };
+        // A server may have chosen its names so that this one is taken too.
+        let mut attempt = 0;
+        let given: Arc<str> = loop {
+            let digest = self::digest(server, own, attempt);
+            let given = with_digest(&wanted, self.limit, &digest);
+            if !self.taken.contains_key(given.as_str()) {
+                break given.into();
+            }
+            attempt += 1;
+        };
+        let collision = Collision {
+            wanted: name.to_string(),
+            first: first.clone(),
+            second: (server.clone(), own.to_owned()),
+            given: given.to_string(),
+        };
+        self.taken
+            .insert(given.clone(), (server.clone(), own.to_owned()));
+        (given, Some(collision))
+    }
+}
+
+/// The name with the characters that providers allow.
+fn allowed(name: &str) -> String {
+    name.chars()
+        .map(|character| match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => character,
+            _ => '_',
+        })
+        .collect()
+}
+
+fn digest(server: &ServerId, own: &str, attempt: u32) -> String {
+    let mut digest = Sha256::new();
+    digest.update(server.as_str().len().to_le_bytes());
+    digest.update(server.as_str());
+    digest.update(own);
+    if attempt > 0 {
+        digest.update(attempt.to_le_bytes());
+    }
+    let mut text = String::new();
+    for byte in &digest.finalize()[..DIGEST_DIGITS / 2] {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+fn shortened(name: &str, limit: usize, digest: &str) -> String {
+    if name.len() <= limit {
+        name.to_owned()
+    } else {
+        with_digest(name, limit, digest)
+    }
+}
+
+/// The head and the tail of a name, with a digest between them. The name is ASCII.
+fn with_digest(name: &str, limit: usize, digest: &str) -> String {
+    let room = limit.saturating_sub(DIGEST_DIGITS + 2);
+    if name.len() <= room {
+        return format!("{name}_{digest}");
+    }
+    // The head has the server, the tail mostly what tells tools apart.
+    let (head, tail) = (room - room / 2, room / 2);
+    format!("{}_{digest}_{}", &name[..head], &name[name.len() - tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(prefix: Prefix, entries: &[(&str, &str)]) -> Vec<(String, bool)> {
+        let mut namer = Namer::new(prefix, PROVIDER_LIMIT);
+        entries
+            .iter()
+            .map(|(server, own)| {
+                let (name, collision) = namer.name(&(*server).into(), own);
+                (name.to_string(), collision.is_some())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_server_keeps_its_names_and_several_are_told_apart() {
+        assert_eq!(
+            names(Prefix::None, &[("git", "log")]),
+            [("log".into(), false)]
+        );
+        let both = names(Prefix::Server, &[("git", "log"), ("hg", "log")]);
+        assert_eq!(
+            both,
+            [("git__log".into(), false), ("hg__log".into(), false)]
+        );
+    }
+
+    #[test]
+    fn every_name_can_be_given_to_a_model() {
+        let long = "x".repeat(200);
+        let names = names(
+            Prefix::Server,
+            &[
+                ("my server", "a/b.c"),
+                ("é", "tool"),
+                ("s", &long),
+                (&long, "t"),
+            ],
+        );
+        assert_eq!(names[0].0, "my_server__a_b_c");
+        assert_eq!(names[1].0, "___tool");
+        for (name, _) in &names {
+            assert!(name.len() <= PROVIDER_LIMIT, "{name}");
+            let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            assert!(name.chars().all(is_allowed), "{name}");
+        }
+        assert!(names[3].0.ends_with("__t"), "{}", names[3].0);
+    }
+
+    #[test]
+    fn a_name_does_not_depend_on_other_entries() {
+        let long = "long_".repeat(20);
+        let alone = names(Prefix::Server, &[("b", &long)]);
+        let among = names(Prefix::Server, &[("a", &long), ("b", &long), ("c", "x")]);
+        assert_eq!(alone[0], among[1]);
+        assert_ne!(among[0], among[1]);
+    }
+
+    #[test]
+    fn two_of_one_name_are_told_apart_and_reported() {
+        let both = names(
+            Prefix::Server,
+            &[("a", "b__c"), ("a__b", "c"), ("a", "b..c")],
+        );
+        assert_eq!(both[0], ("a__b__c".into(), false));
+        assert!(both[1].1 && both[2].1);
+        assert_ne!(both[1].0, both[2].0);
+        assert!(both[1].0.starts_with("a__b__c_"), "{}", both[1].0);
+    }
+}

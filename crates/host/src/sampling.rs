@@ -1,0 +1,54 @@
+//! The model that servers may ask, by sampling.
+
+use std::error::Error;
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult};
+
+use crate::id::{ConversationId, ServerId};
+
+/// What a server asks a model, after the policy and the person have allowed it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SamplingRequest {
+    /// The server that asks, by the id that the host gave it.
+    pub server: ServerId,
+    /// The conversation it belongs to, if that is known.
+    pub conversation: Option<ConversationId>,
+    /// The request, as the person left it, with the context that was allowed.
+    pub params: CreateMessageRequestParams,
+}
+
+/// Why a model gave no answer. The server is told that something failed, and not what.
+pub type SamplingError = Box<dyn Error + Send + Sync>;
+
+/// A model that servers may ask. The host has checked the request when it gets here, and checks the
+/// answer before the server gets it.
+pub trait SamplingModel: Send + Sync + 'static {
+    /// Whether the model can be given tools. Servers send tools only where this is true.
+    fn takes_tools(&self) -> bool {
+        false
+    }
+
+    /// Asks the model.
+    ///
+    /// # Cancel safety
+    /// The future is dropped when the server withdraws the request.
+    fn sample(
+        &self,
+        request: SamplingRequest,
+    ) -> BoxFuture<'_, Result<CreateMessageResult, SamplingError>>;
+}
+
+impl<F, A> SamplingModel for F
+where
+    F: Fn(SamplingRequest) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<CreateMessageResult, SamplingError>> + Send + 'static,
+{
+    fn sample(
+        &self,
+        request: SamplingRequest,
+    ) -> BoxFuture<'_, Result<CreateMessageResult, SamplingError>> {
+        Box::pin(self(request))
+    }
+}
