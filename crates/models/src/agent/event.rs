@@ -1,0 +1,64 @@
+//! What an agent does, as it happens.
+
+use std::time::Duration;
+
+use turnbuckle_protocol::{CallToolResult, ProgressNotificationParams, StopReason, ToolUseContent};
+
+use crate::format::{Answer, Rewrite};
+use crate::model::Delta;
+
+/// Something that happened in an agent's run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The model's API does not take a part of a tool, which is written in another way. Once for
+    /// each run, before the first round.
+    Rewritten(&'a Rewrite),
+    /// The model is asked.
+    Asked {
+        /// How often in this run, counted from 1.
+        round: usize,
+    },
+    /// A part of the model's answer.
+    Delta(Delta<'a>),
+    /// The model's whole answer.
+    Answered(&'a Answer),
+    /// A tool is called.
+    Calling(&'a ToolUseContent),
+    /// A call reports progress.
+    Progress {
+        /// The id of the call.
+        id: &'a str,
+        /// What the server says.
+        progress: &'a ProgressNotificationParams,
+    },
+    /// A call is done.
+    Called {
+        /// The call.
+        call: &'a ToolUseContent,
+        /// What came of it; an error of any kind is a result that says so.
+        result: &'a CallToolResult,
+        /// How long it took.
+        elapsed: Duration,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// The model is done.
+    Done(StopReason),
+    /// The model still wants to call tools, and may not.
+    RoundLimit {
+        /// The most rounds of one run.
+        limit: usize,
+    },
+    /// The run has used up its tokens.
+    TokenLimit {
+        /// The most tokens of one run.
+        limit: u64,
+    },
+    /// It was stopped.
+    Stopped,
+}

@@ -1,0 +1,112 @@
+//! The tool calls of one answer.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+
+use turnbuckle_base::{error_chain, lock::Mutex};
+use turnbuckle_protocol::{CallToolResult, ProgressNotificationParams, ToolUseContent};
+
+use super::event::Event;
+use super::race::unless;
+use super::stop::Stop;
+use super::tools::{ToolCall, Tools};
+use crate::format::unreadable_arguments;
+
+/// What is reported, from several calls at the same time.
+pub(super) type Report<'a> = Mutex<&'a mut (dyn FnMut(Event<'_>) + Send)>;
+
+/// A call under way: dropping it cancels the call.
+type Running<'a> = Pin<Box<dyn Future<Output = CallToolResult> + Send + 'a>>;
+
+/// Calls tools, at most so many at a time, and gives their results in the order of the calls. What
+/// was not done when the run was stopped has a result that says so.
+pub(super) async fn call_all(
+    tools: &Arc<dyn Tools>,
+    known: &[String],
+    calls: &[ToolUseContent],
+    max_parallel: usize,
+    stop: &Stop,
+    report: &Report<'_>,
+) -> Vec<CallToolResult> {
+    let may_overlap = calls.iter().all(|call| tools.may_overlap(&call.name));
+    let width = if may_overlap { max_parallel.max(1) } else { 1 };
+    let mut results: Vec<Option<CallToolResult>> = calls.iter().map(|_| None).collect();
+    let mut running: Vec<(usize, Running<'_>)> = Vec::new();
+    let mut next = 0;
+    let work = poll_fn(|context| {
+        loop {
+            while running.len() < width && next < calls.len() {
+                let call = &calls[next];
+                running.push((next, Box::pin(one(tools.as_ref(), known, call, report))));
+                next += 1;
+            }
+            let before = running.len();
+            running.retain_mut(|(index, future)| match future.as_mut().poll(context) {
+                Poll::Ready(result) => {
+                    results[*index] = Some(result);
+                    false
+                }
+                Poll::Pending => true,
+            });
+            if running.is_empty() && next == calls.len() {
+                return Poll::Ready(());
+            }
+            // A call that ended makes room for another, which has to be polled too.
+            if running.len() == before || next == calls.len() {
+                return Poll::Pending;
+            }
+        }
+    });
+    unless(stop.stopped(), work).await;
+    drop(running);
+    let stopped = || CallToolResult::error("the user stopped the call before it was done");
+    results
+        .into_iter()
+        .map(|result| result.unwrap_or_else(stopped))
+        .collect()
+}
+
+async fn one(
+    tools: &dyn Tools,
+    known: &[String],
+    call: &ToolUseContent,
+    report: &Report<'_>,
+) -> CallToolResult {
+    let tell = |event: Event<'_>| (report.lock())(event);
+    tell(Event::Calling(call));
+    let started = Instant::now();
+    let result = if let Some(text) = unreadable_arguments(call) {
+        let short: String = text.chars().take(200).collect();
+        CallToolResult::error(format!(
+            "the arguments must be a JSON object, got `{short}`; call the tool again"
+        ))
+    } else if !known.contains(&call.name) {
+        CallToolResult::error(format!("there is no tool `{}`", call.name))
+    } else {
+        let progress = |progress: &ProgressNotificationParams| {
+            tell(Event::Progress {
+                id: &call.id,
+                progress,
+            });
+        };
+        let called = tools.call(ToolCall {
+            id: &call.id,
+            name: &call.name,
+            arguments: &call.input,
+            progress: &progress,
+        });
+        match called.await {
+            Ok(result) => result,
+            Err(error) => CallToolResult::error(error_chain::in_one_line(error.as_ref())),
+        }
+    };
+    tell(Event::Called {
+        call,
+        result: &result,
+        elapsed: started.elapsed(),
+    });
+    result
+}

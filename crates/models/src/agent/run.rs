@@ -1,0 +1,223 @@
+//! The loop.
+
+use std::sync::Arc;
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{
+    CreateMessageRequestParams, SamplingContent, SamplingMessage, StopReason, ToolUseContent,
+};
+
+use super::event::{Ended, Event};
+use super::race::unless;
+use super::result::told;
+use super::round::call_all;
+use super::stop::Stop;
+use super::tools::Tools;
+use crate::error::ModelError;
+use crate::format::Usage;
+use crate::model::{Delta, Model};
+
+/// 8,192 tokens of one answer.
+const MAX_TOKENS: u64 = 8192;
+
+/// 32 rounds of one run: long work needs a dozen, and a model that goes in circles is stopped.
+const MAX_ROUNDS: usize = 32;
+
+/// 8 calls at the same time.
+const MAX_PARALLEL: usize = 8;
+
+/// 256 KiB of text of one result: about 64,000 tokens, a third of what the larger models read.
+const MAX_RESULT: usize = 256 * 1024;
+
+/// A model with tools.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use futures_core::future::BoxFuture;
+/// # use turnbuckle_models::agent::{Agent, BoxError, Ended, Event, Stop, ToolCall, Tools};
+/// # use turnbuckle_models::{Delta, Scripted};
+/// # use turnbuckle_protocol::{CallToolResult, SamplingMessage, StopReason, Tool};
+/// struct Clock;
+/// impl Tools for Clock {
+///     fn tools(&self) -> BoxFuture<'_, Vec<Tool>> {
+///         Box::pin(async { vec![Tool::new("now", Default::default())] })
+///     }
+///     fn call<'a>(&'a self, _: ToolCall<'a>) -> BoxFuture<'a, Result<CallToolResult, BoxError>> {
+///         Box::pin(async { Ok(CallToolResult::text("12:00")) })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = "{\"calls\": [{\"name\": \"now\"}]}\n{\"text\": \"It is {{result}}.\"}";
+/// let agent = Agent::new(Arc::new(Scripted::parse("demo", script)?), Arc::new(Clock));
+/// let mut conversation = vec![SamplingMessage::user("What time is it?")];
+/// let mut said = String::new();
+/// let ended = agent
+///     .run(&mut conversation, &Stop::new(), &mut |event| {
+///         if let Event::Delta(Delta::Text(text)) = event {
+///             said.push_str(text);
+///         }
+///     })
+///     .await?;
+/// assert_eq!(said, "It is 12:00.");
+/// assert_eq!(ended, Ended::Done(StopReason::EndTurn));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Agent {
+    model: Arc<dyn Model>,
+    tools: Arc<dyn Tools>,
+    system_prompt: Option<String>,
+    max_tokens: u64,
+    max_rounds: usize,
+    max_parallel: usize,
+    max_result: usize,
+    token_budget: Option<u64>,
+}
+
+impl Agent {
+    /// A model with these tools: 32 rounds, 8 calls at the same time, 8,192 tokens an answer.
+    pub fn new(model: Arc<dyn Model>, tools: Arc<dyn Tools>) -> Self {
+        Self {
+            model,
+            tools,
+            system_prompt: None,
+            max_tokens: MAX_TOKENS,
+            max_rounds: MAX_ROUNDS,
+            max_parallel: MAX_PARALLEL,
+            max_result: MAX_RESULT,
+            token_budget: None,
+        }
+    }
+
+    /// Tells the model this first.
+    pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+
+    /// Sets the most tokens of one answer.
+    pub fn with_max_tokens(mut self, tokens: u64) -> Self {
+        self.max_tokens = tokens;
+        self
+    }
+
+    /// Sets how often the model is asked in one run.
+    pub fn with_max_rounds(mut self, rounds: usize) -> Self {
+        self.max_rounds = rounds;
+        self
+    }
+
+    /// Sets how many tools run at the same time; 1 runs them in the model's order.
+    pub fn with_max_parallel_calls(mut self, calls: usize) -> Self {
+        self.max_parallel = calls;
+        self
+    }
+
+    /// Sets how much text of one result the model is told, in bytes.
+    pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
+        self.max_result = bytes;
+        self
+    }
+
+    /// Sets the most tokens, read and written, of one run. It ends after the answer that passes it.
+    pub fn with_token_budget(mut self, tokens: u64) -> Self {
+        self.token_budget = Some(tokens);
+        self
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Arc<dyn Model> {
+        &self.model
+    }
+
+    /// Goes on with a conversation, whose last message is the user's, until the model is done.
+    ///
+    /// What was said is added to the conversation, which is whole at every time: each call in it has
+    /// its result, also when the run is stopped or fails.
+    ///
+    /// # Errors
+    /// If the model gives no answer. The rounds before are in the conversation; running again asks
+    /// the model again.
+    ///
+    /// # Cancel safety
+    /// Dropping the future stops the model and cancels open calls. The round that it was in is not
+    /// in the conversation then; [`Stop`] keeps what there is of it.
+    pub async fn run(
+        &self,
+        conversation: &mut Vec<SamplingMessage>,
+        stop: &Stop,
+        report: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Result<Ended, ModelError> {
+        let report = Mutex::new(report);
+        let mut usage = Usage::default();
+        for round in 1..=self.max_rounds {
+            let tools = self.tools.tools().await;
+            if round == 1 {
+                for rewrite in &self.model.rewrites(&tools) {
+                    (report.lock())(Event::Rewritten(rewrite));
+                }
+            }
+            let known: Vec<_> = tools.iter().map(|tool| tool.name.clone()).collect();
+            let mut params = CreateMessageRequestParams::new(conversation.clone(), self.max_tokens);
+            params.system_prompt.clone_from(&self.system_prompt);
+            params.tools = (!tools.is_empty()).then_some(tools);
+            (report.lock())(Event::Asked { round });
+            let mut partial = String::new();
+            let mut heard = |delta: Delta<'_>| {
+                if let Delta::Text(text) = delta {
+                    partial.push_str(text);
+                }
+                (report.lock())(Event::Delta(delta));
+            };
+            let answered = unless(stop.stopped(), self.model.answer(&params, &mut heard)).await;
+            let Some(answer) = answered else {
+                // What was already said was seen, and the next turn may speak of it.
+                if !partial.is_empty() {
+                    conversation.push(SamplingMessage::assistant(partial));
+                }
+                return Ok(Ended::Stopped);
+            };
+            let answer = answer?;
+            usage = usage.plus(answer.usage);
+            (report.lock())(Event::Answered(&answer));
+            let calls: Vec<ToolUseContent> = answer.calls().cloned().collect();
+            let reason = answer.result.stop_reason.clone();
+            let said = message(answer.result.content);
+            if calls.is_empty() {
+                conversation.extend(said);
+                return Ok(Ended::Done(reason.unwrap_or(StopReason::EndTurn)));
+            }
+            let width = self.max_parallel;
+            let results = call_all(&self.tools, &known, &calls, width, stop, &report).await;
+            let results = calls.iter().zip(&results).map(|(call, result)| {
+                SamplingContent::ToolResult(told(&call.id, result, self.max_result))
+            });
+            let mut results: Vec<_> = results.collect();
+            conversation.extend(said);
+            let mut turn = SamplingMessage::user("");
+            turn.content.clear();
+            turn.content.append(&mut results);
+            conversation.push(turn);
+            if stop.is_stopped() {
+                return Ok(Ended::Stopped);
+            }
+            if let Some(limit) = self.token_budget
+                && usage.total() >= limit
+            {
+                return Ok(Ended::TokenLimit { limit });
+            }
+        }
+        let limit = self.max_rounds;
+        Ok(Ended::RoundLimit { limit })
+    }
+}
+
+/// A turn of the model; none if it said nothing.
+fn message(content: Vec<SamplingContent>) -> Option<SamplingMessage> {
+    let mut content = content.into_iter();
+    let mut message = SamplingMessage::assistant(content.next()?);
+    message.content.extend(content);
+    Some(message)
+}

@@ -1,0 +1,41 @@
+//! The tools of an agent.
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{CallToolResult, JsonObject, ProgressNotificationParams, Tool};
+
+/// Any error of a tool call.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The tools that an agent may call: those of a host, or of anything else.
+pub trait Tools: Send + Sync {
+    /// The tools there are now, by the names under which they are called.
+    fn tools(&self) -> BoxFuture<'_, Vec<Tool>>;
+
+    /// Calls a tool. Whether the call is allowed is decided here.
+    ///
+    /// An error is told to the model as the result of the call.
+    ///
+    /// # Cancel safety
+    /// The future is dropped when the agent is stopped, which must cancel the call.
+    fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<CallToolResult, BoxError>>;
+
+    /// Whether a tool may run while others do. Calls of one answer run at the same time, unless one
+    /// of them may not.
+    fn may_overlap(&self, name: &str) -> bool {
+        let _ = name;
+        true
+    }
+}
+
+/// One call of a tool.
+#[non_exhaustive]
+pub struct ToolCall<'a> {
+    /// The id that the model gave it, which is different for each call of a round.
+    pub id: &'a str,
+    /// The name of the tool.
+    pub name: &'a str,
+    /// The arguments.
+    pub arguments: &'a JsonObject,
+    /// Takes the progress that the server reports.
+    pub progress: &'a (dyn Fn(&ProgressNotificationParams) + Send + Sync),
+}

@@ -1,0 +1,232 @@
+//! Where an API is and how it is spoken to.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+use turnbuckle_transport::http::client::{
+    Address, Agent, AgentSettings, HeaderMap, HeaderName, HeaderValue, HttpError, Reply,
+};
+
+use super::key::ApiKey;
+use super::refusal;
+use crate::error::ModelError;
+use crate::model::Delta;
+
+/// 5 min without a byte: a local model may be loaded from disk before it writes the first word.
+const SILENCE: Duration = Duration::from_mins(5);
+
+/// 2 more attempts, as the makers of the APIs do in their own clients.
+const RETRIES: u32 = 2;
+
+/// 60 s: an API that says to come back later than this is not waited for.
+const MAX_WAIT: Duration = Duration::from_mins(1);
+
+/// 500 ms before the second attempt where the API says nothing, and twice as long before the third.
+const BACK_OFF: Duration = Duration::from_millis(500);
+
+/// How an API is spoken to. The default is right for most.
+#[derive(Clone, Debug)]
+pub struct ApiSettings {
+    agent: AgentSettings,
+    silence: Duration,
+    retries: u32,
+    back_off: Duration,
+}
+
+impl Default for ApiSettings {
+    fn default() -> Self {
+        Self {
+            agent: AgentSettings::new(),
+            silence: SILENCE,
+            retries: RETRIES,
+            back_off: BACK_OFF,
+        }
+    }
+}
+
+impl ApiSettings {
+    /// Waits 5 min for each part of an answer, and asks a busy API twice more.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reaches the API through these proxies and with this trust.
+    pub fn with_agent(mut self, agent: AgentSettings) -> Self {
+        self.agent = agent;
+        self
+    }
+
+    /// Waits so long for each part of an answer.
+    pub fn with_silence(mut self, silence: Duration) -> Self {
+        self.silence = silence;
+        self
+    }
+
+    /// Asks a busy API so many times more.
+    pub fn with_retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Waits so long before the second attempt where the API names no time, and twice as long before
+    /// each further one.
+    pub fn with_back_off(mut self, back_off: Duration) -> Self {
+        self.back_off = back_off;
+        self
+    }
+}
+
+/// How a key is sent.
+#[derive(Clone, Copy)]
+pub(super) enum KeyHeader {
+    /// `Authorization: Bearer`.
+    Bearer,
+    /// A header that holds the key alone.
+    Named(&'static str),
+}
+
+/// One address of an API, with its key.
+pub(super) struct Endpoint {
+    agent: Agent,
+    address: Address,
+    headers: HeaderMap,
+    key: Option<ApiKey>,
+    settings: ApiSettings,
+}
+
+impl Endpoint {
+    pub(super) fn open(
+        base: &str,
+        path: &str,
+        key: Option<(ApiKey, KeyHeader)>,
+        settings: ApiSettings,
+    ) -> Result<Self, ModelError> {
+        let failed = |source: HttpError| ModelError::Http {
+            api: base.to_owned(),
+            source: Box::new(source),
+        };
+        let url = format!("{}/{path}", base.trim_end_matches('/'));
+        let address = Address::parse(&url).map_err(|error| failed(error.into()))?;
+        let mut headers = HeaderMap::new();
+        if let Some((key, header)) = &key {
+            if !address.is_https() && !address.is_loopback() {
+                let api = address.to_string();
+                return Err(ModelError::PlainHttp { api });
+            }
+            let (name, value) = match header {
+                KeyHeader::Bearer => ("authorization", format!("Bearer {}", key.expose())),
+                KeyHeader::Named(name) => (*name, key.expose().to_owned()),
+            };
+            let mut value = HeaderValue::try_from(value).map_err(|_| {
+                failed(HttpError::Header {
+                    name: name.to_owned(),
+                    reason: "its value has characters that a header cannot carry",
+                })
+            })?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        let agent = settings.agent.agent(&address).map_err(failed)?;
+        let key = key.map(|(key, _)| key);
+        Ok(Self {
+            agent,
+            address,
+            headers,
+            key,
+            settings,
+        })
+    }
+
+    pub(super) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+        let (name, value) = (
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// The API for messages: its address without a query.
+    pub(super) fn name(&self) -> String {
+        self.address.to_string()
+    }
+
+    pub(super) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// What the API said, without the key.
+    pub(super) fn masked(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) => key.masked(text),
+            None => text.to_owned(),
+        }
+    }
+
+    pub(super) fn silence(&self) -> Duration {
+        self.settings.silence
+    }
+
+    pub(super) fn failed(&self, source: HttpError) -> ModelError {
+        ModelError::Http {
+            api: self.name(),
+            source: Box::new(source),
+        }
+    }
+
+    /// Sends a request until it is taken: again after a pause where the API is busy.
+    pub(super) async fn send(
+        &self,
+        model: &str,
+        body: &Value,
+        report: &mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> Result<Reply, ModelError> {
+        let body = Bytes::from(body.to_string());
+        let mut attempt = 0;
+        loop {
+            let error = match self.attempt(model, body.clone()).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            let pause = match &error {
+                ModelError::RateLimited { retry_after, .. } => retry_after.unwrap_or(MAX_WAIT),
+                _ => self.settings.back_off.saturating_mul(1 << attempt.min(6)),
+            };
+            if attempt >= self.settings.retries || !error.is_passing() || pause > MAX_WAIT {
+                return Err(error);
+            }
+            attempt += 1;
+            let reason = error.to_string();
+            tracing::info!(%reason, ?pause, "a model API is asked again");
+            report(Delta::Waiting {
+                time: pause,
+                reason: &reason,
+            });
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn attempt(&self, model: &str, body: Bytes) -> Result<Reply, ModelError> {
+        let sent = self.agent.post(&self.address, self.headers.clone(), body);
+        let limit = self.settings.silence;
+        let Ok(reply) = tokio::time::timeout(limit, sent).await else {
+            let api = self.name();
+            return Err(ModelError::Silent { api, limit });
+        };
+        let reply = reply.map_err(|error| self.failed(error))?;
+        if reply.status().is_success() {
+            return Ok(reply);
+        }
+        Err(refusal::read(self, model, reply).await)
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

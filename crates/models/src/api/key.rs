@@ -1,0 +1,51 @@
+//! The key of an API.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// What stands where a key was.
+const MASK: &str = "***";
+
+/// The key of an API: never shown by `Debug`, wiped when it is dropped, and taken out of everything
+/// that the API says.
+///
+/// ```
+/// use turnbuckle_models::ApiKey;
+///
+/// assert_eq!(format!("{:?}", ApiKey::new("sesame")), "ApiKey(***)");
+/// ```
+#[derive(Clone)]
+pub struct ApiKey(Zeroizing<String>);
+
+impl ApiKey {
+    /// A key from a store. White space around it, as at the end of a file, is no part of it.
+    pub fn new(key: impl Into<String>) -> Self {
+        let key = Zeroizing::new(key.into());
+        Self(Zeroizing::new(key.trim().to_owned()))
+    }
+
+    /// The key in an environment variable, if that is set and not empty.
+    pub fn from_environment(variable: &str) -> Option<Self> {
+        let key = std::env::var(variable).ok().map(Self::new)?;
+        (!key.0.is_empty()).then_some(key)
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// A text without the key, or the longer part of it that an API may quote.
+    pub(super) fn masked(&self, text: &str) -> String {
+        if self.0.is_empty() {
+            return text.to_owned();
+        }
+        text.replace(self.0.as_str(), MASK)
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ApiKey({MASK})")
+    }
+}

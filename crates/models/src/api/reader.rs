@@ -1,0 +1,144 @@
+//! Reading an answer as it is written.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use turnbuckle_transport::http::client::Reply;
+
+use super::endpoint::Endpoint;
+use super::refusal;
+use crate::error::ModelError;
+use crate::format::{Answer, Format, ToolList};
+use crate::model::Delta;
+
+/// 4 MiB: an event holds a few words; only a tool call may come in one piece.
+const MAX_EVENT: usize = 4 * 1024 * 1024;
+
+/// 32 MiB of one answer are kept; no model writes that much.
+pub(super) const MAX_ANSWER: usize = 32 * 1024 * 1024;
+
+/// 100 ms for the end of a stream after its last event; a new connection takes about as long.
+const MAX_FAREWELL: Duration = Duration::from_millis(100);
+
+/// What a stream of events says, put together.
+pub(super) trait Assembly {
+    /// Takes an event. True if it was the last.
+    fn take(
+        &mut self,
+        data: &str,
+        report: &mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> Result<bool, Fault>;
+
+    /// The answer, when the stream has ended.
+    fn finish(self) -> Result<Answer, Fault>;
+}
+
+/// Why a stream is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It ended too early, or an event cannot be read.
+    BrokenOff(String),
+    /// The API reported an error in the middle.
+    Reported(String),
+    /// It is longer than [`MAX_ANSWER`].
+    TooLong,
+}
+
+/// Reads a stream of events; or a whole answer, from a server that does not stream.
+pub(super) async fn read(
+    endpoint: &Endpoint,
+    format: Format,
+    reply: Reply,
+    tools: &ToolList,
+    mut assembly: impl Assembly,
+    report: &mut (dyn FnMut(Delta<'_>) + Send),
+) -> Result<Answer, ModelError> {
+    if !reply.is_events() {
+        return whole(endpoint, format, reply, tools, report).await;
+    }
+    let mut events = reply.events(MAX_EVENT);
+    loop {
+        let limit = endpoint.silence();
+        let event = match tokio::time::timeout(limit, events.next()).await {
+            Ok(Ok(Some(event))) => event,
+            Ok(Ok(None)) => break,
+            Ok(Err(source)) => {
+                return Err(ModelError::BrokenOff {
+                    api: endpoint.name(),
+                    reason: "the connection was lost".to_owned(),
+                    source: Some(Box::new(source)),
+                });
+            }
+            Err(_) => {
+                let api = endpoint.name();
+                return Err(ModelError::Silent { api, limit });
+            }
+        };
+        let taken = assembly.take(&event.data, report);
+        if taken.map_err(|fault| faulty(endpoint, fault))? {
+            // A connection can be used again only when its answer was read to the end.
+            let _ = tokio::time::timeout(MAX_FAREWELL, events.next()).await;
+            break;
+        }
+    }
+    assembly.finish().map_err(|fault| faulty(endpoint, fault))
+}
+
+async fn whole(
+    endpoint: &Endpoint,
+    format: Format,
+    reply: Reply,
+    tools: &ToolList,
+    report: &mut (dyn FnMut(Delta<'_>) + Send),
+) -> Result<Answer, ModelError> {
+    let limit = endpoint.silence();
+    let Ok(body) = tokio::time::timeout(limit, reply.bytes(MAX_ANSWER)).await else {
+        let api = endpoint.name();
+        return Err(ModelError::Silent { api, limit });
+    };
+    let body = body.map_err(|error| endpoint.failed(error))?;
+    let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let answer = format.answer(&parsed, tools).map_err(|source| {
+        let api = endpoint.name();
+        ModelError::Answer { api, source }
+    })?;
+    for content in &answer.result.content {
+        if let Some(text) = content.as_text() {
+            report(Delta::Text(text));
+        }
+    }
+    for (index, call) in answer.calls().enumerate() {
+        report(Delta::Call {
+            index,
+            name: &call.name,
+        });
+    }
+    Ok(answer)
+}
+
+/// An error event, if this is one.
+pub(super) fn reported(event: &Value) -> Option<Fault> {
+    event.get("error").filter(|error| !error.is_null())?;
+    let said = refusal::message(event, event.to_string().as_bytes());
+    Some(Fault::Reported(said.unwrap_or_default()))
+}
+
+fn faulty(endpoint: &Endpoint, fault: Fault) -> ModelError {
+    let api = endpoint.name();
+    match fault {
+        Fault::BrokenOff(reason) => ModelError::BrokenOff {
+            api,
+            reason,
+            source: None,
+        },
+        Fault::Reported(message) => ModelError::BrokenOff {
+            api,
+            reason: endpoint.masked(&message),
+            source: None,
+        },
+        Fault::TooLong => ModelError::TooLong {
+            api,
+            limit: MAX_ANSWER,
+        },
+    }
+}

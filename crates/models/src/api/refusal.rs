@@ -1,0 +1,99 @@
+//! Answers with an error status, as errors.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use turnbuckle_transport::http::client::{HeaderMap, Reply, StatusCode};
+
+use super::endpoint::Endpoint;
+use crate::error::ModelError;
+
+/// 64 KiB of an error's body are read; messages are short.
+const MAX_BODY: usize = 64 * 1024;
+
+/// 500 characters of a message are shown.
+const MAX_MESSAGE: usize = 500;
+
+/// The codes of a 429 that does not pass by waiting.
+const SPENT: [&str; 4] = [
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "credit_balance_exhausted",
+    "enforced_spend_limit_reached",
+];
+
+/// Reads what an API says with an error status.
+pub(super) async fn read(endpoint: &Endpoint, model: &str, reply: Reply) -> ModelError {
+    let status = reply.status();
+    let wait = retry_after(reply.headers());
+    let body = reply.bytes(MAX_BODY).await.unwrap_or_default();
+    let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let message = message(&parsed, &body).unwrap_or_else(|| {
+        let reason = status.canonical_reason();
+        reason.unwrap_or("no reason was given").to_owned()
+    });
+    let message = endpoint.masked(&message);
+    let api = endpoint.name();
+    match status {
+        StatusCode::UNAUTHORIZED if !endpoint.has_key() => ModelError::NoKey { api },
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ModelError::Unauthorized {
+            api,
+            status: status.as_u16(),
+            message,
+        },
+        StatusCode::NOT_FOUND => ModelError::UnknownModel {
+            api,
+            model: model.to_owned(),
+            message,
+        },
+        StatusCode::TOO_MANY_REQUESTS => ModelError::RateLimited {
+            api,
+            message,
+            retry_after: wait.filter(|_| !is_spent(&parsed)),
+        },
+        status if status.is_server_error() => ModelError::Unavailable {
+            api,
+            status: status.as_u16(),
+            message,
+        },
+        status => ModelError::Refused {
+            api,
+            status: status.as_u16(),
+            message,
+        },
+    }
+}
+
+/// The message of an error, in the shapes that APIs have for it.
+pub(super) fn message(body: &Value, text: &[u8]) -> Option<String> {
+    let found = body
+        .pointer("/error/message")
+        .or_else(|| body.get("error"))
+        .or_else(|| body.get("message"))
+        .or_else(|| body.get("detail"))
+        .and_then(Value::as_str);
+    let said = found.map_or_else(|| String::from_utf8_lossy(text).into_owned(), str::to_owned);
+    let said = said.trim();
+    let short: String = said.chars().take(MAX_MESSAGE).collect();
+    (!short.is_empty()).then_some(short)
+}
+
+fn is_spent(body: &Value) -> bool {
+    ["/error/code", "/error/type", "/error/details/error_code"]
+        .iter()
+        .filter_map(|pointer| body.pointer(pointer)?.as_str())
+        .any(|code| SPENT.contains(&code))
+}
+
+/// How long to wait, in whole or broken seconds. A date is not read; it counts as a second.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok();
+    let millis = text("retry-after-ms").and_then(|text| text.trim().parse::<u64>().ok());
+    if let Some(millis) = millis {
+        return Some(Duration::from_millis(millis));
+    }
+    let seconds = text("retry-after")?.trim();
+    let read = seconds.parse::<f64>().ok();
+    let read = read.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    Some(read.unwrap_or(Duration::from_secs(1)))
+}

@@ -1,0 +1,156 @@
+//! Why a model gave no answer.
+
+use std::time::Duration;
+
+use turnbuckle_transport::http::client::HttpError;
+
+use crate::format::AnswerError;
+
+/// Why a model gave no answer, or no whole one. No message holds the API key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The API does not know the key, or the key may not use the model (status 401 or 403).
+    #[error("{api} refused the API key (status {status}): {message}")]
+    Unauthorized {
+        /// Where the request went.
+        api: String,
+        /// The HTTP status.
+        status: u16,
+        /// What the API said.
+        message: String,
+    },
+    /// There is no key, and the API wants one.
+    #[error("{api} wants an API key, and there is none")]
+    NoKey {
+        /// Where the request went.
+        api: String,
+    },
+    /// The API does not know the model, or there is no such API at the address (status 404).
+    #[error("{api} does not know model `{model}`: {message}")]
+    UnknownModel {
+        /// Where the request went.
+        api: String,
+        /// The name of the model.
+        model: String,
+        /// What the API said.
+        message: String,
+    },
+    /// Too many requests or tokens, or no credit (status 429).
+    #[error("{api} takes no more requests now: {message}")]
+    RateLimited {
+        /// Where the request went.
+        api: String,
+        /// What the API said.
+        message: String,
+        /// When to come back. Where it is absent, waiting does not help: credit is used up.
+        retry_after: Option<Duration>,
+    },
+    /// The API failed (status 500 and above).
+    #[error("{api} failed with status {status}: {message}")]
+    Unavailable {
+        /// Where the request went.
+        api: String,
+        /// The HTTP status.
+        status: u16,
+        /// What the API said.
+        message: String,
+    },
+    /// The API does not take the request (another status).
+    #[error("{api} refused the request with status {status}: {message}")]
+    Refused {
+        /// Where the request went.
+        api: String,
+        /// The HTTP status.
+        status: u16,
+        /// What the API said.
+        message: String,
+    },
+    /// There was no HTTP answer.
+    #[error("no answer from {api}")]
+    Http {
+        /// Where the request went.
+        api: String,
+        /// What happened.
+        source: Box<HttpError>,
+    },
+    /// The answer broke off in the middle.
+    #[error("the answer of {api} broke off: {reason}")]
+    BrokenOff {
+        /// Where the request went.
+        api: String,
+        /// What is missing, or what the API said.
+        reason: String,
+        /// What happened to the connection, if that is the cause.
+        source: Option<Box<HttpError>>,
+    },
+    /// Nothing came for too long.
+    #[error("{api} sent nothing for {} s", limit.as_secs())]
+    Silent {
+        /// Where the request went.
+        api: String,
+        /// How long was waited.
+        limit: Duration,
+    },
+    /// The answer is longer than a host keeps.
+    #[error("the answer of {api} is longer than {limit} bytes")]
+    TooLong {
+        /// Where the request went.
+        api: String,
+        /// The most bytes.
+        limit: usize,
+    },
+    /// What came is not an answer of this API.
+    #[error("{api} did not answer as its format says")]
+    Answer {
+        /// Where the request went.
+        api: String,
+        /// What is wrong.
+        source: AnswerError,
+    },
+    /// A key would be sent where everybody on the way can read it.
+    #[error("an API key is not sent to {api}, which is neither https nor this machine")]
+    PlainHttp {
+        /// Where the request was to go.
+        api: String,
+    },
+    /// The script has no more turns, or its next turn does not fit.
+    #[error("script {script}: {reason}")]
+    Script {
+        /// The file.
+        script: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl ModelError {
+    /// What the person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Unauthorized { .. } | Self::NoKey { .. } => {
+                "check the key in the environment or the keyring".to_owned()
+            }
+            Self::UnknownModel { .. } => "check the model's name and the API's URL".to_owned(),
+            Self::RateLimited {
+                retry_after: Some(time),
+                ..
+            } => format!("try again in {} s", time.as_secs().max(1)),
+            Self::RateLimited { .. } => "check the credit and the limits of the account".to_owned(),
+            Self::Unavailable { .. } | Self::BrokenOff { .. } => "try again".to_owned(),
+            Self::Http { .. } => "check the API's URL, and that the server runs".to_owned(),
+            Self::PlainHttp { .. } => "use an https URL, or leave out the key".to_owned(),
+            _ => return None,
+        })
+    }
+
+    /// Whether the same request may succeed later.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::RateLimited { retry_after, .. } => retry_after.is_some(),
+            Self::Unavailable { .. } | Self::BrokenOff { .. } | Self::Silent { .. } => true,
+            Self::Http { source, .. } => source.is_unanswered(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Conversations with tools in the formats of model APIs.
+//!
+//! [`Format::tools`] writes a list of tools as an API takes it, [`Format::request`] a whole request,
+//! and [`Format::answer`] reads what came back. None of them does I/O.
+
+mod answer;
+mod anthropic;
+mod content;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+mod tool_list;
+mod write;
+
+pub use answer::{Answer, AnswerError, Usage};
+pub use content::attachment;
+pub use tool_list::{Rewrite, ToolList};
+pub use write::{Format, Written};
+
+pub(crate) use anthropic::stop_reason as anthropic_stop_reason;
+pub(crate) use openai_chat::stop_reason as openai_stop_reason;
+pub(crate) use tool_list::{is_unreadable, unreadable_arguments};

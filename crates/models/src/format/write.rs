@@ -1,0 +1,106 @@
+//! Requests and answers of every format.
+
+use serde_json::Value;
+use turnbuckle_protocol::{CreateMessageRequestParams, Tool};
+
+use super::{Answer, AnswerError, ToolList, anthropic, gemini, openai_chat, openai_responses};
+use crate::schema::{ANTHROPIC, Dialect, GEMINI, OPENAI};
+
+/// The format of a model API.
+///
+/// ```
+/// use turnbuckle_models::format::Format;
+/// use turnbuckle_protocol::Tool;
+///
+/// let tools = Format::OpenAiChat.tools(&[Tool::new("files/read", Default::default())]);
+/// assert_eq!(tools.json()[0]["function"]["name"], "files_read");
+/// assert_eq!(tools.rewrites()[0].what, "told to the model as `files_read`");
+/// assert_eq!(tools.names().hosted("files_read"), "files/read");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// Chat completions of OpenAI, which Ollama, llama.cpp, vLLM and many others speak too.
+    OpenAiChat,
+    /// Responses of OpenAI.
+    OpenAiResponses,
+    /// Messages of Anthropic.
+    Anthropic,
+    /// `generateContent` of Gemini.
+    Gemini,
+}
+
+/// A request, and what of it the API has no words for.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Written {
+    /// The body of the request.
+    pub body: Value,
+    /// What was left out, each as a sentence.
+    pub left_out: Vec<String>,
+}
+
+impl Format {
+    /// Writes a list of tools.
+    pub fn tools(self, tools: &[Tool]) -> ToolList {
+        ToolList::new(self, tools)
+    }
+
+    /// Writes a request for a model, with tools that were written before. The tools in the
+    /// parameters are not read.
+    ///
+    /// The members `model_preferences`, `include_context` and `task` are not for the API.
+    pub fn request(
+        self,
+        model: &str,
+        params: &CreateMessageRequestParams,
+        tools: &ToolList,
+    ) -> Written {
+        match self {
+            Self::OpenAiChat => openai_chat::request(model, params, tools),
+            Self::OpenAiResponses => openai_responses::request(model, params, tools),
+            Self::Anthropic => anthropic::request(model, params, tools),
+            Self::Gemini => gemini::request(params, tools),
+        }
+    }
+
+    /// Reads a whole answer, which was not streamed.
+    ///
+    /// # Errors
+    /// If it has not the shape that the API documents, or the model refused.
+    pub fn answer(self, body: &Value, tools: &ToolList) -> Result<Answer, AnswerError> {
+        match self {
+            Self::OpenAiChat => openai_chat::answer(body, tools),
+            Self::OpenAiResponses => openai_responses::answer(body, tools),
+            Self::Anthropic => anthropic::answer(body, tools),
+            Self::Gemini => gemini::answer(body, tools),
+        }
+    }
+
+    pub(super) fn dialect(self) -> &'static Dialect {
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses => &OPENAI,
+            Self::Anthropic => &ANTHROPIC,
+            Self::Gemini => &GEMINI,
+        }
+    }
+}
+
+/// A member of an answer, which the API's reference promises.
+pub(super) fn member<'v, T>(
+    value: &'v Value,
+    pointer: &str,
+    what: &'static str,
+    read: impl FnOnce(&'v Value) -> Option<T>,
+) -> Result<T, AnswerError> {
+    let found = value.pointer(pointer).and_then(read);
+    found.ok_or_else(|| AnswerError::Shape {
+        what,
+        at: pointer.to_owned(),
+    })
+}
+
+/// A count of tokens; zero if it is not said.
+pub(super) fn count(value: &Value, pointer: &str) -> u64 {
+    value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+}

@@ -1,0 +1,26 @@
+//! Models for hosts of the Model Context Protocol.
+//!
+//! - [`mod@format`]: tool lists, requests and answers in the formats of OpenAI, Anthropic and Gemini.
+//! - [`Model`]: what a model is to a host, with streaming adapters for [`OpenAi`] (and every server
+//!   that speaks its chat completions) and [`Anthropic`], and [`Scripted`] for tests and demos.
+//! - [`ModelList`]: which model is meant by the hints and priorities of a server.
+//! - [`sampling`]: answers to `sampling/createMessage`, within limits and reviewed by a person.
+//! - [`agent`]: a loop that lets a model work with tools.
+
+pub mod agent;
+mod api;
+mod choice;
+mod error;
+pub mod format;
+mod model;
+mod name;
+pub mod sampling;
+mod schema;
+mod scripted;
+
+pub use api::{Anthropic, ApiKey, ApiSettings, OpenAi};
+pub use choice::{ModelList, Ratings};
+pub use error::ModelError;
+pub use model::{Delta, Model};
+pub use name::ToolNames;
+pub use scripted::Scripted;

@@ -1,0 +1,66 @@
+//! What a model is to a host: something that continues a conversation.
+
+use futures_core::future::BoxFuture;
+use std::time::Duration;
+use turnbuckle_protocol::{CreateMessageRequestParams, Tool};
+
+use crate::error::ModelError;
+use crate::format::{Answer, Rewrite};
+
+/// A model that continues conversations.
+///
+/// The conversation, its tools and its limits are those of the protocol's `sampling/createMessage`,
+/// so a server's request can be passed on as it is. Adapters: [`OpenAi`](crate::OpenAi),
+/// [`Anthropic`](crate::Anthropic), and [`Scripted`](crate::Scripted) for tests and demos.
+pub trait Model: Send + Sync {
+    /// The name of the model, by which hints choose it.
+    fn name(&self) -> &str;
+
+    /// Asks for the next turn, and reports its parts as they come.
+    ///
+    /// # Errors
+    /// If there is no answer, or no whole one.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connection to the API, which stops the model.
+    fn answer<'a>(
+        &'a self,
+        params: &'a CreateMessageRequestParams,
+        report: &'a mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>>;
+
+    /// What of these tools the model's API does not take and is written in another way.
+    fn rewrites(&self, tools: &[Tool]) -> Vec<Rewrite> {
+        let _ = tools;
+        Vec::new()
+    }
+}
+
+/// A part of an answer that is still being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delta<'a> {
+    /// More text.
+    Text(&'a str),
+    /// The model begins to write a tool call. Its arguments follow; the whole call is in the answer.
+    Call {
+        /// Which call of this answer.
+        index: usize,
+        /// The host's name of the tool.
+        name: &'a str,
+    },
+    /// More of the arguments of a call, as JSON text that may be cut anywhere.
+    Arguments {
+        /// Which call of this answer.
+        index: usize,
+        /// The text.
+        text: &'a str,
+    },
+    /// The API was busy, and is asked again after a while. Nothing was reported before.
+    Waiting {
+        /// How long.
+        time: Duration,
+        /// What the API said.
+        reason: &'a str,
+    },
+}

@@ -1,0 +1,61 @@
+//! Why a sampling request is refused.
+
+use std::time::Duration;
+
+use crate::error::ModelError;
+
+/// Why a server's sampling request has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SamplingError {
+    /// The person did not let the request go to the model, or the answer to the server.
+    #[error("user rejected sampling request")]
+    Declined,
+    /// The messages break a rule of the protocol.
+    #[error("invalid messages: {reason}")]
+    Invalid {
+        /// Which rule, and where.
+        reason: String,
+    },
+    /// The server asks too often.
+    #[error("more than {limit} sampling requests in a minute; try again in {} s", wait.as_secs() + 1)]
+    TooOften {
+        /// The most requests of one server in a minute.
+        limit: u32,
+        /// How long until the next may come.
+        wait: Duration,
+    },
+    /// The server has used up its tokens.
+    #[error("the budget of {limit} tokens for sampling is used up")]
+    OverBudget {
+        /// The most tokens of one server.
+        limit: u64,
+    },
+    /// The conversation has called tools too often.
+    #[error("more than {limit} rounds of tool calls in one sampling conversation")]
+    TooManyRounds {
+        /// The most rounds.
+        limit: usize,
+    },
+    /// The model gave no answer.
+    #[error("the model gave no answer")]
+    Model(#[from] ModelError),
+}
+
+impl SamplingError {
+    /// The JSON-RPC code that the server is answered with.
+    pub fn code(&self) -> i64 {
+        match self {
+            // sampling: a rejection by the user is -1, and a fault in tool results -32602.
+            Self::Declined => -1,
+            Self::Invalid { .. } => -32602,
+            _ => -32603,
+        }
+    }
+
+    /// What the server is told. The words of a model's API stay with the host: they may name
+    /// accounts.
+    pub fn message(&self) -> String {
+        self.to_string()
+    }
+}

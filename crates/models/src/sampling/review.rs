@@ -1,0 +1,72 @@
+//! The two looks of a person that sampling wants.
+
+use std::future::ready;
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult};
+
+/// A person, or the policy that speaks for one, who sees what a server sends to a model and what
+/// goes back, and may change or decline both.
+pub trait Review: Send + Sync {
+    /// Before the model is asked: the request as it will be sent, perhaps edited. `None` declines.
+    fn request<'a>(
+        &'a self,
+        server: &'a str,
+        model: &'a str,
+        params: CreateMessageRequestParams,
+    ) -> BoxFuture<'a, Option<CreateMessageRequestParams>>;
+
+    /// Before the server is answered: the answer, perhaps edited. `None` declines.
+    fn answer<'a>(
+        &'a self,
+        server: &'a str,
+        answer: CreateMessageResult,
+    ) -> BoxFuture<'a, Option<CreateMessageResult>>;
+}
+
+/// Nobody to ask: everything is declined.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoReview;
+
+impl Review for NoReview {
+    fn request<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a str,
+        _: CreateMessageRequestParams,
+    ) -> BoxFuture<'a, Option<CreateMessageRequestParams>> {
+        Box::pin(ready(None))
+    }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a str,
+        _: CreateMessageResult,
+    ) -> BoxFuture<'a, Option<CreateMessageResult>> {
+        Box::pin(ready(None))
+    }
+}
+
+/// Lets everything pass, for a host that has shown the request to the person before, and shows the
+/// answer afterwards.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReviewedByHost;
+
+impl Review for ReviewedByHost {
+    fn request<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a str,
+        params: CreateMessageRequestParams,
+    ) -> BoxFuture<'a, Option<CreateMessageRequestParams>> {
+        Box::pin(ready(Some(params)))
+    }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a str,
+        answer: CreateMessageResult,
+    ) -> BoxFuture<'a, Option<CreateMessageResult>> {
+        Box::pin(ready(Some(answer)))
+    }
+}

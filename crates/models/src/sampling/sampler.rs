@@ -1,0 +1,102 @@
+//! Answers `sampling/createMessage` with a model.
+
+use std::time::Instant;
+
+use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult, Role, SamplingContent};
+
+use super::account::{Accounts, SamplingLimits};
+use super::balance;
+use super::error::SamplingError;
+use super::review::Review;
+use crate::choice::ModelList;
+use crate::error::ModelError;
+use crate::format::{AnswerError, is_unreadable};
+use crate::model::Delta;
+
+/// Answers the sampling requests of servers with the models of a host.
+///
+/// A request is checked, counted and shown to a person before it goes to the model that its hints
+/// and priorities choose; the answer is shown before it goes to the server. A server that gives
+/// tools calls them itself: the answer says which, and the next request has the results.
+pub struct Sampler {
+    models: ModelList,
+    limits: SamplingLimits,
+    accounts: Accounts,
+}
+
+impl Sampler {
+    /// Answers with these models, within limits that hold for each server by itself.
+    pub fn new(models: ModelList, limits: SamplingLimits) -> Self {
+        Self {
+            models,
+            limits,
+            accounts: Accounts::default(),
+        }
+    }
+
+    /// Answers one request of a server, which is named by the id that the host has for it.
+    ///
+    /// # Errors
+    /// If the person declines, a limit is reached, the messages break a rule of the protocol, or the
+    /// model fails.
+    ///
+    /// # Cancel safety
+    /// Dropping the future stops the model. What it had written is not charged.
+    pub async fn sample(
+        &self,
+        server: &str,
+        params: CreateMessageRequestParams,
+        review: &dyn Review,
+        report: &mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> Result<CreateMessageResult, SamplingError> {
+        self.check(&params)?;
+        let model = self.models.choose(params.model_preferences.as_ref());
+        let mut params = params;
+        params.max_tokens = params.max_tokens.clamp(1, self.limits.max_tokens.max(1));
+        // Nobody is bothered with a request that would be refused.
+        let tokens = params.max_tokens;
+        let reserved = self
+            .accounts
+            .admit(server, &self.limits, tokens, Instant::now())?;
+        let shown = review.request(server, model.name(), params).await;
+        let mut params = shown.ok_or(SamplingError::Declined)?;
+        self.check(&params)?;
+        params.max_tokens = params.max_tokens.clamp(1, tokens);
+        let answer = model.answer(&params, report).await?;
+        reserved.charge(answer.usage.total());
+        if answer.calls().any(is_unreadable) {
+            return Err(unreadable(model.name()).into());
+        }
+        let mut result = answer.result;
+        result.role = Role::Assistant;
+        if result.content.is_empty() {
+            result.content.push(SamplingContent::text(""));
+        }
+        let shown = review.answer(server, result).await;
+        shown.ok_or(SamplingError::Declined)
+    }
+
+    fn check(&self, params: &CreateMessageRequestParams) -> Result<(), SamplingError> {
+        if params.messages.is_empty() {
+            let reason = "there is no message".to_owned();
+            return Err(SamplingError::Invalid { reason });
+        }
+        let rounds = balance::rounds(&params.messages)
+            .map_err(|reason| SamplingError::Invalid { reason })?;
+        let limit = self.limits.max_rounds;
+        if rounds > limit {
+            return Err(SamplingError::TooManyRounds { limit });
+        }
+        Ok(())
+    }
+}
+
+fn unreadable(model: &str) -> ModelError {
+    ModelError::Answer {
+        api: format!("model `{model}`"),
+        source: AnswerError::Shape {
+            what: "JSON object of arguments",
+            at: "/tool call".to_owned(),
+        },
+    }
+}

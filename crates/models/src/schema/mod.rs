@@ -1,0 +1,12 @@
+//! What each API allows of JSON Schema, and the rewriting of schemas that say more.
+
+mod dialect;
+mod merge;
+mod narrow;
+mod openapi;
+mod reference;
+mod undo;
+
+pub(crate) use dialect::{ANTHROPIC, Dialect, GEMINI, OPENAI};
+pub(crate) use narrow::narrow;
+pub(crate) use undo::Undo;

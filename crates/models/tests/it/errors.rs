@@ -1,0 +1,255 @@
+//! What goes wrong at an API, and how it is told.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use turnbuckle_models::{Delta, Model, ModelError};
+
+use crate::shape;
+use crate::stand_in::{Reply, StandIn};
+use crate::streaming::{anthropic, anthropic_stream, openai, openai_stream, params};
+
+/// The outcome of a request, and the pauses that were reported.
+async fn ask(model: &dyn Model) -> (Result<(), ModelError>, Vec<Duration>) {
+    let mut pauses = Vec::new();
+    let mut report = |delta: Delta<'_>| {
+        if let Delta::Waiting { time, .. } = delta {
+            pauses.push(time);
+        }
+    };
+    let outcome = model.answer(&params(), &mut report).await;
+    (outcome.map(|_| ()), pauses)
+}
+
+fn openai_error(message: &str, code: &str) -> Value {
+    json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": code}})
+}
+
+fn anthropic_error(kind: &str, message: &str) -> Value {
+    json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "r"})
+}
+
+#[tokio::test]
+async fn a_refused_key_is_told_without_the_key() {
+    let body = openai_error("Incorrect API key provided: sk-sesame.", "invalid_api_key");
+    let stand_in = StandIn::start(shape::openai_chat, [Reply::json(401, &body)]);
+    let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+    let url = &stand_in.url;
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "{url}/v1/chat/completions refused the API key (status 401): Incorrect API key provided: ***."
+        )
+    );
+    assert_eq!(
+        error.hint().unwrap(),
+        "check the key in the environment or the keyring"
+    );
+    assert!(!format!("{error:?}").contains("sesame"), "{error:?}");
+    // Asking again would not help.
+    assert_eq!(stand_in.requests().len(), 1);
+
+    let body = anthropic_error("authentication_error", "invalid x-api-key");
+    let stand_in = StandIn::start(shape::anthropic, [Reply::json(401, &body)]);
+    let error = ask(&anthropic(&stand_in.url)).await.0.unwrap_err();
+    assert!(
+        matches!(&error, ModelError::Unauthorized { message, .. } if message == "invalid x-api-key")
+    );
+}
+
+#[tokio::test]
+async fn a_busy_api_is_asked_again_when_it_says() {
+    let body = anthropic_error("rate_limit_error", "too many");
+    let busy = Reply::json(429, &body).with_header("retry-after", "0");
+    let good = Reply::events(anthropic_stream());
+    let stand_in = StandIn::start(shape::anthropic, [busy.clone(), good]);
+    let (outcome, pauses) = ask(&anthropic(&stand_in.url)).await;
+    outcome.unwrap();
+    assert_eq!(pauses, [Duration::ZERO]);
+    assert_eq!(stand_in.requests().len(), 2);
+
+    // Three times is enough.
+    let stand_in = StandIn::start(shape::anthropic, [busy.clone(), busy.clone(), busy]);
+    let (outcome, _) = ask(&anthropic(&stand_in.url)).await;
+    let error = outcome.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("takes no more requests now: too many"),
+        "{error}"
+    );
+    assert_eq!(stand_in.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_long_wait_and_used_up_credit_are_told_at_once() {
+    let body = anthropic_error("rate_limit_error", "too many");
+    let later = Reply::json(429, &body).with_header("retry-after", "3600");
+    let stand_in = StandIn::start(shape::anthropic, [later]);
+    let error = ask(&anthropic(&stand_in.url)).await.0.unwrap_err();
+    assert_eq!(error.hint().unwrap(), "try again in 3600 s");
+    assert_eq!(stand_in.requests().len(), 1);
+
+    let body = openai_error("You exceeded your current quota.", "insufficient_quota");
+    let spent = Reply::json(429, &body).with_header("retry-after", "1");
+    let stand_in = StandIn::start(shape::openai_chat, [spent]);
+    let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+    assert_eq!(
+        error.hint().unwrap(),
+        "check the credit and the limits of the account"
+    );
+    assert_eq!(stand_in.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_failing_api_is_asked_three_times() {
+    let failing = |status| {
+        Reply::json(
+            status,
+            &openai_error("The server had an error", "server_error"),
+        )
+    };
+    let replies = [failing(500), failing(503), Reply::events(openai_stream())];
+    let stand_in = StandIn::start(shape::openai_chat, replies);
+    ask(&openai(&stand_in.url)).await.0.unwrap();
+    assert_eq!(stand_in.requests().len(), 3);
+
+    let overloaded = Reply::json(529, &anthropic_error("overloaded_error", "Overloaded"));
+    let stand_in = StandIn::start(shape::anthropic, vec![overloaded; 3]);
+    let error = ask(&anthropic(&stand_in.url)).await.0.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("failed with status 529: Overloaded"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn errors_in_any_shape_are_told() {
+    for (reply, said) in [
+        (
+            Reply::json(404, &json!({"error": "model 'x' not found"})),
+            "does not know model `some-model`: model 'x' not found",
+        ),
+        (
+            Reply::json(400, &openai_error("Invalid schema", "x")),
+            "refused the request with status 400: Invalid schema",
+        ),
+        (
+            Reply::new(400, "text/html", "<h1>Bad</h1>"),
+            "status 400: <h1>Bad</h1>",
+        ),
+        (
+            Reply::new(418, "text/plain", ""),
+            "status 418: I'm a teapot",
+        ),
+        (
+            Reply::json(200, &json!({"hello": 1})),
+            "did not answer as its format says",
+        ),
+        (
+            Reply::new(200, "text/html", "<p>"),
+            "did not answer as its format says",
+        ),
+    ] {
+        let stand_in = StandIn::start(shape::openai_chat, [reply]);
+        let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_no_answer() {
+    let openai_stream = openai_stream();
+    let anthropic_stream = anthropic_stream();
+    // Broken by the network, in the middle of anything.
+    for at in [1, 80, openai_stream.len() / 2] {
+        let reply = Reply::events(&openai_stream.as_bytes()[..at]).broken_off();
+        let stand_in = StandIn::start(shape::openai_chat, [reply]);
+        let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("broke off: the connection was lost"),
+            "{at}: {error}"
+        );
+        assert!(std::error::Error::source(&error).is_some());
+    }
+    // Ended in an orderly way, but too early.
+    let end = openai_stream
+        .find("\"finish_reason\":\"tool_calls\"")
+        .unwrap();
+    let stand_in = StandIn::start(
+        shape::openai_chat,
+        [Reply::events(&openai_stream.as_bytes()[..end])],
+    );
+    let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("the stream ended without a `finish_reason`"),
+        "{error}"
+    );
+    let end = anthropic_stream.find("event: message_stop").unwrap();
+    let stand_in = StandIn::start(
+        shape::anthropic,
+        [Reply::events(&anthropic_stream.as_bytes()[..end])],
+    );
+    let error = ask(&anthropic(&stand_in.url)).await.0.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("the stream ended without `message_stop`"),
+        "{error}"
+    );
+    // Reported by the API in the stream, with the key in it.
+    for (stream, said) in [
+        (
+            format!(
+                "event: error\ndata: {}\n\n",
+                anthropic_error("overloaded_error", "sk-sesame is busy")
+            ),
+            "*** is busy",
+        ),
+        ("data: {nonsense\n\n".to_owned(), "an event is not JSON"),
+        (
+            "data: {\"type\":\"content_block_delta\",\"index\":9,\"delta\":{}}\n\n".to_owned(),
+            "belongs to no content block",
+        ),
+    ] {
+        let stand_in = StandIn::start(shape::anthropic, [Reply::events(stream)]);
+        let error = ask(&anthropic(&stand_in.url)).await.0.unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_at_the_address_is_told() {
+    // Port 9 of this machine: nobody listens.
+    let (outcome, _) = ask(&openai("http://127.0.0.1:9")).await;
+    let error = outcome.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no answer from http://127.0.0.1:9/v1/chat/completions"
+    );
+    assert_eq!(
+        error.hint().unwrap(),
+        "check the API's URL, and that the server runs"
+    );
+}
+
+#[tokio::test]
+async fn silence_is_not_waited_for_without_end() {
+    use turnbuckle_models::{ApiSettings, OpenAi};
+
+    // The connection is taken by the system, and nobody answers.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let settings = ApiSettings::new()
+        .with_silence(Duration::from_millis(10))
+        .with_retries(0);
+    let model = OpenAi::compatible(&url, "m", None, settings).unwrap();
+    let error = ask(&model).await.0.unwrap_err();
+    assert!(matches!(error, ModelError::Silent { .. }), "{error}");
+}
