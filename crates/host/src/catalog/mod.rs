@@ -3,8 +3,6 @@
 mod entry;
 mod merged;
 mod search;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use entry::tokens;
 pub use entry::{CatalogPrompt, CatalogResource, CatalogTemplate, CatalogTool};

@@ -1,8 +1,17 @@
-//! Config files as people have them.
+//! Config files as people have them, and hosts with real servers.
 
+mod asks;
+mod catalog;
+mod consent;
+mod context;
 mod entries;
 mod files;
+mod isolation;
 mod names;
+mod person;
+mod program;
+mod reload;
+mod supervision;
 
 use std::{collections::HashMap, path::Path};
 

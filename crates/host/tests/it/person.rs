@@ -1,0 +1,140 @@
+//! A person for tests, who answers as told and remembers the questions.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use turnbuckle_host::{
+    ConsentAnswer, ConsentQuestion, FormAnswer, Review, UserInterface, Visit, VisitAnswer, Who,
+    protocol::{
+        CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams, ElicitValue,
+    },
+};
+
+type Future<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;
+
+/// What a person was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) who: Who,
+    pub(crate) what: String,
+    pub(crate) question: Option<ConsentQuestion>,
+}
+
+/// A person who answers as told.
+pub(crate) struct Person {
+    pub(crate) consent: Mutex<ConsentAnswer>,
+    pub(crate) form: FormAnswer,
+    pub(crate) prompt: Review<CreateMessageRequestParams>,
+    pub(crate) answer: Review<CreateMessageResult>,
+    asked: Mutex<Vec<Asked>>,
+    open: AtomicUsize,
+    most_open: AtomicUsize,
+}
+
+impl Person {
+    /// A person who consents like this, and fills in `city`.
+    pub(crate) fn who(consent: ConsentAnswer) -> Self {
+        let city = [("city".to_owned(), ElicitValue::from("Vienna"))];
+        Self {
+            consent: Mutex::new(consent),
+            form: FormAnswer::Accept(city.into()),
+            prompt: Review::Decline,
+            answer: Review::Decline,
+            asked: Mutex::new(Vec::new()),
+            open: AtomicUsize::new(0),
+            most_open: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// The kinds and subjects of what was asked.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.what).collect()
+    }
+
+    /// How many questions were open at a time, at most.
+    pub(crate) fn most_open(&self) -> usize {
+        self.most_open.load(Ordering::SeqCst)
+    }
+
+    async fn hear(&self, who: &Who, what: String, question: Option<&ConsentQuestion>) {
+        let open = self.open.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_open.fetch_max(open, Ordering::SeqCst);
+        self.asked.lock().unwrap().push(Asked {
+            who: who.clone(),
+            what,
+            question: question.cloned(),
+        });
+        // Others get the chance to ask meanwhile.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        self.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl UserInterface for Person {
+    fn consent<'a>(
+        &'a self,
+        who: &'a Who,
+        question: &'a ConsentQuestion,
+    ) -> Future<'a, ConsentAnswer> {
+        Box::pin(async move {
+            let what = format!("{} {}", question.kind, question.subject);
+            self.hear(who, what, Some(question)).await;
+            self.consent.lock().unwrap().clone()
+        })
+    }
+
+    fn form<'a>(
+        &'a self,
+        who: &'a Who,
+        form: &'a ElicitRequestFormParams,
+    ) -> Future<'a, FormAnswer> {
+        Box::pin(async move {
+            self.hear(who, format!("form {}", form.message), None).await;
+            self.form.clone()
+        })
+    }
+
+    fn visit<'a>(&'a self, who: &'a Who, visit: Visit<'a>) -> Future<'a, VisitAnswer> {
+        Box::pin(async move {
+            self.hear(who, format!("visit {}", visit.host), None).await;
+            VisitAnswer::Accept
+        })
+    }
+
+    fn review_prompt<'a>(
+        &'a self,
+        who: &'a Who,
+        request: &'a CreateMessageRequestParams,
+    ) -> Future<'a, Review<CreateMessageRequestParams>> {
+        Box::pin(async move {
+            let count = request.messages.len();
+            self.hear(who, format!("prompt of {count}"), None).await;
+            self.prompt.clone()
+        })
+    }
+
+    fn review_answer<'a>(
+        &'a self,
+        who: &'a Who,
+        answer: &'a CreateMessageResult,
+    ) -> Future<'a, Review<CreateMessageResult>> {
+        Box::pin(async move {
+            self.hear(who, format!("answer {}", answer.text()), None)
+                .await;
+            self.answer.clone()
+        })
+    }
+}
+
+/// The person as a host takes it, and to look at afterwards.
+pub(crate) fn shared(person: Person) -> Arc<Person> {
+    Arc::new(person)
+}

@@ -1,0 +1,70 @@
+//! The server of `server.py`, and hosts that run it.
+
+use std::{path::Path, time::Duration};
+
+use turnbuckle_host::{Host, HostBuilder, Pacing, Rules, ServerId, ServerSpec, ServerState};
+
+/// Longer than anything takes on a busy machine. What waits longer waits for nothing.
+pub(crate) const BOUND: Duration = Duration::from_secs(50);
+
+/// Waits for something that must happen.
+pub(crate) async fn within<F: IntoFuture>(what: &str, future: F) -> F::Output {
+    let waited = tokio::time::timeout(BOUND, future.into_future()).await;
+    waited.unwrap_or_else(|_| panic!("{what} did not happen within {BOUND:?}"))
+}
+
+/// The arguments of Python that run the server.
+pub(crate) fn arguments(options: &[&str]) -> Vec<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/server.py");
+    let script = script.to_str().expect("the path is UTF-8").to_owned();
+    // `-S` and `-E` start Python in half the time.
+    let fixed = ["-S", "-E"].map(str::to_owned);
+    let options = options.iter().map(|option| (*option).to_owned());
+    fixed.into_iter().chain([script]).chain(options).collect()
+}
+
+/// The server with these options.
+pub(crate) fn server(options: &[&str]) -> ServerSpec {
+    ServerSpec::command("python3", arguments(options))
+}
+
+/// A host that allows everything, and starts what failed soon again.
+pub(crate) fn trusting() -> HostBuilder {
+    Host::builder("host-tests", "1")
+        .policy(Rules::new().trust("*"))
+        .pacing(quick())
+}
+
+/// Pauses that a test can wait for.
+pub(crate) fn quick() -> Pacing {
+    Pacing {
+        first_pause: Duration::from_millis(10),
+        longest_pause: Duration::from_millis(50),
+        ..Pacing::default()
+    }
+}
+
+/// Waits until a server is in a state.
+pub(crate) async fn until(
+    host: &Host,
+    server: &str,
+    what: &str,
+    mut fits: impl FnMut(&ServerState) -> bool,
+) -> ServerState {
+    let mut states = host.states();
+    let id = ServerId::new(server);
+    within(what, async {
+        loop {
+            let now = host.state(&id).expect("the host has the server");
+            if fits(&now) {
+                return now;
+            }
+            states.next().await;
+        }
+    })
+    .await
+}
+
+pub(crate) async fn until_ready(host: &Host, server: &str) {
+    until(host, server, "the server is ready", ServerState::is_ready).await;
+}

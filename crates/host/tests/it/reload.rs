@@ -1,0 +1,158 @@
+//! Config files that change while the host runs, and what of them is honoured.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+use turnbuckle_host::{FailureKind, Host, HostError, Rules, ServerState};
+
+use crate::program::{arguments, quick, trusting, until_ready, within};
+
+fn entry(folder: &Path, name: &str) -> Value {
+    let pid = folder.join(name);
+    json!({"command": "python3", "args": arguments(&["--pid", pid.to_str().unwrap()])})
+}
+
+fn write(file: &Path, servers: &Value) {
+    fs::write(file, json!({ "mcpServers": servers }).to_string()).unwrap();
+}
+
+fn ids(host: &Host) -> Vec<String> {
+    let servers = host.servers();
+    servers.iter().map(|server| server.id.to_string()).collect()
+}
+
+#[tokio::test]
+async fn servers_that_did_not_change_keep_their_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    let pid = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let one = |name: &str| entry(folder.path(), name);
+    write(
+        &file,
+        &json!({"same": one("same"), "changed": one("changed"), "gone": one("gone")}),
+    );
+    let host = trusting().load(&file).unwrap().open().await;
+    within("start", host.ready()).await;
+    let (same, changed) = (pid("same"), pid("changed"));
+
+    let mut other = one("changed");
+    other["env"] = json!({"COLOUR": "blue"});
+    write(
+        &file,
+        &json!({"new": one("new"), "same": one("same"), "changed": other}),
+    );
+    let reloaded = within("the reading", host.reload()).await.unwrap();
+    let texts = |ids: &[turnbuckle_host::ServerId]| -> Vec<String> {
+        ids.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(texts(&reloaded.added), ["new"]);
+    assert_eq!(texts(&reloaded.removed), ["gone"]);
+    assert_eq!(texts(&reloaded.changed), ["changed"]);
+    assert_eq!(texts(&reloaded.unchanged), ["same"]);
+    within("start", host.ready()).await;
+    assert_eq!(ids(&host), ["new", "same", "changed"]);
+    assert_eq!(pid("same"), same);
+    assert_ne!(pid("changed"), changed);
+    assert!(host.catalog().tool("gone__echo").is_none());
+    assert!(host.catalog().tool("new__echo").is_some());
+
+    // A file that is wrong changes nothing.
+    fs::write(&file, "{").unwrap();
+    assert!(within("the reading", host.reload()).await.is_err());
+    assert_eq!(ids(&host), ["new", "same", "changed"]);
+    let called = within("a call", host.call("same__echo", json!({"text": "x"}))).await;
+    assert_eq!(called.unwrap().text(), "x");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_watched_is_read_when_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    write(&file, &json!({"first": entry(folder.path(), "first")}));
+    let host = trusting().load(&file).unwrap().watch_files().open().await;
+    until_ready(&host, "first").await;
+    let mut catalog = host.catalog();
+    // The look at the file may come before the first stamp is taken, so it is changed until seen.
+    within("the second server", async {
+        let mut number = 0;
+        while catalog.tool("second__echo").is_none() {
+            number += 1;
+            let mut second = entry(folder.path(), "second");
+            second["description"] = json!("x".repeat(number));
+            let first = entry(folder.path(), "first");
+            write(&file, &json!({"first": first, "second": second}));
+            let next = host.catalog_after(&catalog);
+            if let Ok(next) = tokio::time::timeout(std::time::Duration::from_secs(3), next).await {
+                catalog = next;
+            }
+        }
+    })
+    .await;
+    host.close().await;
+}
+
+#[tokio::test]
+async fn every_key_is_honoured_or_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    let mut good = entry(folder.path(), "good");
+    good["disabledTools"] = json!(["d*"]);
+    good["alwaysAllow"] = json!(["echo"]);
+    good["timeout"] = json!(30);
+    good["trust"] = json!(true);
+    let unusable = json!({"command": "x", "env": {"KEY": "${NO_SUCH_VARIABLE_HERE}"}});
+    let off = json!({"command": "x", "disabled": true});
+    write(
+        &file,
+        &json!({"good": good, "unusable": unusable, "off": off}),
+    );
+    let starting = Rules::new().allow(turnbuckle_host::ActionKind::Start, "*", "*");
+    let host = Host::load(&file)
+        .unwrap()
+        .policy(starting.clone())
+        .pacing(quick())
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    let notes: Vec<String> = host.notes().iter().map(ToString::to_string).collect();
+    for words in [
+        "`trust` is not honoured",
+        "approves `echo`",
+        "NO_SUCH_VARIABLE_HERE",
+    ] {
+        assert!(
+            notes.iter().any(|note| note.contains(words)),
+            "{words}: {notes:?}"
+        );
+    }
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert!(host.state("good").unwrap().is_ready());
+    assert!(matches!(host.state("off"), Some(ServerState::Disabled)));
+    let state = host.state("unusable").unwrap();
+    assert_eq!(state.failure().unwrap().kind, FailureKind::Misconfigured);
+    let catalog = host.catalog();
+    assert!(catalog.tool("good__echo").is_some() && catalog.tool("good__die").is_none());
+    // A file is no consent.
+    let called = within("a call", host.call("good__echo", ())).await;
+    assert!(
+        matches!(called, Err(HostError::Denied { .. })),
+        "{called:?}"
+    );
+    host.close().await;
+
+    let host = Host::load(&file)
+        .unwrap()
+        .policy(starting)
+        .trust_approvals_of_files()
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    within("a call", host.call("good__echo", ())).await.unwrap();
+    let called = within("a call", host.call("good__grow", ())).await;
+    assert!(
+        matches!(called, Err(HostError::Denied { .. })),
+        "{called:?}"
+    );
+    host.close().await;
+}

@@ -1,0 +1,186 @@
+"""A server for tests of the host, over stdio, that can be told to misbehave.
+
+    server.py [--record FILE] [--name NAME] [--tools COUNT] [--mode MODE] [--pid FILE]
+
+It speaks 2025-11-25, writes every line that it is sent to FILE, and says on stderr that it is there.
+"""
+
+import argparse
+import json
+import os
+import sys
+import threading
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--record")
+arguments.add_argument("--name", default="test-server")
+arguments.add_argument("--tools", type=int, default=0)
+arguments.add_argument("--mode", default="plain")
+arguments.add_argument("--fail-if-missing")
+arguments.add_argument("--pid", help="a file to write the process id to")
+options = arguments.parse_args()
+
+lock = threading.Lock()
+pending = {}
+next_id = 0
+count = options.tools
+
+
+def send(message):
+    with lock:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def ask(method, params, then=None):
+    """Asks the client; `then` is called with the answer."""
+    global next_id
+    next_id += 1
+    pending[f"ask-{next_id}"] = then
+    send({"id": f"ask-{next_id}", "method": method, "params": params})
+
+
+def text(words, is_error=False):
+    return {"content": [{"type": "text", "text": words}], "isError": is_error}
+
+
+def tool(name, properties=None, **more):
+    return {
+        "name": name,
+        "description": f"The tool {name}.",
+        "inputSchema": {"type": "object", "properties": properties or {}},
+        **more,
+    }
+
+
+def tools():
+    listed = [
+        tool("echo", {"text": {"type": "string"}}, annotations={"readOnlyHint": True}),
+        tool("die"),
+        tool("hang"),
+        tool("fill"),
+        tool("sample", {"context": {"type": "string"}}),
+        tool("grow"),
+        tool("roots"),
+        tool("flood"),
+        tool("touch"),
+    ]
+    return listed + [tool(f"extra_{number}") for number in range(count)]
+
+
+def call(id, name, given):
+    global count
+    if name == "echo":
+        send({"id": id, "result": text(given.get("text", ""))})
+    elif name == "die":
+        print("the last words", file=sys.stderr, flush=True)
+        os._exit(7)
+    elif name == "hang":
+        pass
+    elif name == "fill":
+        schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+        params = {"message": "Where to?", "requestedSchema": schema}
+        ask("elicitation/create", params, lambda answer: send({"id": id, "result": text(json.dumps(answer))}))
+    elif name == "sample":
+        params = {"messages": [{"role": "user", "content": {"type": "text", "text": "secret of the server"}}], "maxTokens": 50}
+        if "context" in given:
+            params["includeContext"] = given["context"]
+        ask("sampling/createMessage", params, lambda answer: send({"id": id, "result": text(json.dumps(answer))}))
+    elif name == "grow":
+        count += 1
+        send({"method": "notifications/tools/list_changed"})
+        send({"id": id, "result": text("grown")})
+    elif name == "roots":
+        ask("roots/list", {}, lambda answer: send({"id": id, "result": text(json.dumps(answer))}))
+    elif name == "flood":
+        for number in range(20_000):
+            send({"method": "notifications/message", "params": {"level": "info", "data": f"line {number}"}})
+        for _ in range(200):
+            send({"method": "notifications/tools/list_changed"})
+        send({"id": id, "result": text("flooded")})
+    elif name == "touch":
+        send({"method": "notifications/resources/updated", "params": {"uri": f"test://{options.name}/notes"}})
+        send({"id": id, "result": text("touched")})
+    else:
+        send({"id": id, "result": text(f"called {name}")})
+
+
+def initialize(id, params):
+    send(
+        {
+            "id": id,
+            "result": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {
+                    "tools": {"listChanged": True},
+                    "prompts": {},
+                    "resources": {"subscribe": True},
+                    "completions": {},
+                    "logging": {},
+                },
+                "serverInfo": {"name": options.name, "version": "1"},
+            },
+        }
+    )
+
+
+def answer(method, id, params):
+    uri = f"test://{options.name}/notes"
+    if method == "initialize":
+        initialize(id, params)
+    elif method == "tools/list":
+        if options.mode == "broken-list":
+            return send({"id": id, "result": {"tools": [tool("good"), {"name": 7}, tool("good")]}})
+        send({"id": id, "result": {"tools": tools()}})
+    elif method == "tools/call":
+        call(id, params["name"], params.get("arguments") or {})
+    elif method == "prompts/list":
+        prompt = {"name": "review", "arguments": [{"name": "language"}]}
+        send({"id": id, "result": {"prompts": [prompt]}})
+    elif method == "prompts/get":
+        content = {"type": "text", "text": "Review " + params.get("arguments", {}).get("language", "it")}
+        send({"id": id, "result": {"messages": [{"role": "user", "content": content}]}})
+    elif method == "completion/complete":
+        send({"id": id, "result": {"completion": {"values": ["rust", "ruby"]}}})
+    elif method == "resources/list":
+        resources = [
+            {"uri": uri, "name": "notes", "size": 400, "annotations": {"priority": 0.9}},
+            {"uri": uri + "-for-people", "name": "poster", "annotations": {"audience": ["user"]}},
+        ]
+        send({"id": id, "result": {"resources": resources}})
+    elif method == "resources/templates/list":
+        template = {"uriTemplate": f"test://{options.name}/page/{{number}}", "name": "page"}
+        send({"id": id, "result": {"resourceTemplates": [template]}})
+    elif method == "resources/read":
+        contents = [{"uri": params["uri"], "text": f"contents of {params['uri']}"}]
+        send({"id": id, "result": {"contents": contents}})
+    elif method in ("ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"):
+        send({"id": id, "result": {}})
+    else:
+        send({"id": id, "error": {"code": -32601, "message": f"no {method}"}})
+
+
+if options.pid:
+    with open(options.pid, "w") as pid:
+        pid.write(str(os.getpid()))
+print("the server is there", file=sys.stderr, flush=True)
+if options.fail_if_missing and not os.path.exists(options.fail_if_missing):
+    print("a file is missing", file=sys.stderr, flush=True)
+    sys.exit(3)
+for line in sys.stdin:
+    if options.record:
+        with open(options.record, "a") as record:
+            record.write(line)
+    if options.mode == "silent":
+        continue
+    message = json.loads(line)
+    if "method" not in message:
+        then = pending.pop(message["id"], None)
+        if then:
+            then(message.get("result", message.get("error")))
+    elif "id" in message:
+        answer(message["method"], message["id"], message.get("params") or {})
+    elif message["method"] == "notifications/initialized" and options.mode == "nosy":
+        # Nobody has called it.
+        ask("elicitation/create", {"message": "Your password?", "requestedSchema": {"type": "object", "properties": {}}})
+        ask("sampling/createMessage", {"messages": [], "maxTokens": 1})

@@ -1,0 +1,294 @@
+//! Servers that die, hang, flood, never start, or are many: none of them touches another.
+
+use std::{path::Path, time::Duration};
+
+use serde_json::json;
+use turnbuckle_host::{
+    FailureKind, Host, HostError, Pacing, ServerSpec, ServerState, Start, StateChange,
+    client::CallError,
+};
+
+use crate::program::{arguments, quick, server, trusting, until, until_ready, within};
+
+#[tokio::test]
+async fn a_server_that_dies_in_a_call_fails_that_call_and_is_started_again() {
+    let host = trusting()
+        .server("mortal", server(&[]))
+        .server("other", server(&[]))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    let mut states = host.states();
+    let error = within("the call", host.call("mortal__die", ())).await;
+    let Err(HostError::Call(CallError::Closed { ending, .. })) = &error else {
+        panic!("{error:?}")
+    };
+    let words = ending.stderr.join("\n");
+    assert!(words.contains("the last words"), "{words}");
+    let output = within(
+        "a call of the other",
+        host.call("other__echo", json!({"text": "hi"})),
+    );
+    assert_eq!(output.await.unwrap().text(), "hi");
+
+    // The state says why, with the last lines that the process printed.
+    let failure = within("the failure", async {
+        loop {
+            if let Some(StateChange::State(id, ServerState::Restarting { failure, .. })) =
+                states.next().await
+            {
+                assert_eq!(id.as_str(), "mortal");
+                return failure;
+            }
+        }
+    });
+    let failure = failure.await;
+    assert_eq!(failure.kind, FailureKind::Ended);
+    assert_eq!(failure.stderr.last().unwrap(), "the last words");
+    until_ready(&host, "mortal").await;
+    let output = within(
+        "a call",
+        host.call("mortal__echo", json!({"text": "again"})),
+    )
+    .await;
+    assert_eq!(output.unwrap().text(), "again");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_ends_with_its_deadline_and_the_server_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("record");
+    let host = trusting()
+        .server("slow", server(&["--record", record.to_str().unwrap()]))
+        .server("other", server(&[]))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    let hung = host
+        .call("slow__hang", ())
+        .deadline(Duration::from_millis(50));
+    let error = within("the deadline", hung).await;
+    assert!(
+        matches!(error, Err(HostError::Call(CallError::Deadline { .. }))),
+        "{error:?}"
+    );
+    // Dropping a call cancels it too.
+    let dropped = tokio::time::timeout(
+        Duration::from_millis(50),
+        IntoFuture::into_future(host.call("slow__hang", ())),
+    );
+    assert!(dropped.await.is_err());
+    for name in ["slow__echo", "other__echo"] {
+        let output = within("a call", host.call(name, json!({"text": "on"}))).await;
+        assert_eq!(output.unwrap().text(), "on");
+    }
+    let heard = std::fs::read_to_string(&record).unwrap();
+    assert_eq!(heard.matches("notifications/cancelled").count(), 2);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_floods_keeps_nobody_else_from_working() {
+    let host = trusting()
+        .server("flood", server(&[]))
+        .server("other", server(&[]))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    let flood = host.clone();
+    let flooding = tokio::spawn(async move { flood.call("flood__flood", ()).await });
+    for _ in 0..20 {
+        let output = within("a call", host.call("other__echo", json!({"text": "x"}))).await;
+        assert_eq!(output.unwrap().text(), "x");
+    }
+    let output = within("the flood", flooding).await.unwrap();
+    assert_eq!(output.unwrap().text(), "flooded");
+    within(
+        "a call after it",
+        host.call("flood__echo", json!({"text": "x"})),
+    )
+    .await
+    .unwrap();
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_fails_by_itself() {
+    let silent = server(&["--mode", "silent"]).start_timeout(Duration::from_millis(300));
+    let host = trusting()
+        .server("silent", silent)
+        .server("other", server(&[]))
+        .open()
+        .await;
+    until_ready(&host, "other").await;
+    let state = until(&host, "silent", "the failure", |state| {
+        state.failure().is_some()
+    })
+    .await;
+    let failure = state.failure().unwrap();
+    assert_eq!(failure.kind, FailureKind::NotStarted);
+    assert!(failure.reason.contains("did not answer"), "{failure}");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_start_rests_after_some_attempts_and_calls_are_told_at_once() {
+    let pacing = Pacing {
+        max_failures: 3,
+        rest: Duration::from_mins(10),
+        ..quick()
+    };
+    let host = trusting()
+        .pacing(pacing)
+        .server("missing", server(&["--fail-if-missing", "/no/such/file"]))
+        .open()
+        .await;
+    let resting = |state: &ServerState| {
+        matches!(
+            state,
+            ServerState::Failed {
+                retry_after: Some(_),
+                ..
+            }
+        )
+    };
+    let state = until(&host, "missing", "the rest", resting).await;
+    let failure = state.failure().unwrap();
+    assert!(
+        failure.stderr.contains(&"a file is missing".to_owned()),
+        "{failure}"
+    );
+    assert!(host.catalog().tools().is_empty());
+    let error = within("the refusal", host.connection("missing")).await;
+    assert!(
+        matches!(&error, Err(HostError::Unavailable { source, .. }) if source.kind == FailureKind::NotStarted),
+        "{error:?}"
+    );
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_exist_is_named() {
+    let spec = ServerSpec::command("no-such-program-at-all", ["x"]);
+    let host = trusting()
+        .server("absent", spec)
+        .server("other", server(&[]))
+        .open()
+        .await;
+    let state = until(&host, "absent", "the failure", |state| {
+        state.failure().is_some()
+    })
+    .await;
+    let reason = &state.failure().unwrap().reason;
+    assert!(reason.contains("no-such-program-at-all"), "{reason}");
+    until_ready(&host, "other").await;
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_server_on_demand_starts_when_it_is_needed() {
+    let host = trusting()
+        .server("lazy", server(&[]).start(Start::OnDemand))
+        .open()
+        .await;
+    within("nothing to wait for", host.ready()).await;
+    assert!(matches!(host.state("lazy"), Some(ServerState::Idle)));
+    assert!(host.catalog().tools().is_empty());
+    within("the start", host.start("lazy")).await.unwrap();
+    assert!(host.catalog().tool("echo").is_some());
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_disabled_server_is_not_started() {
+    let host = trusting()
+        .server("off", server(&[]).disabled())
+        .open()
+        .await;
+    within("nothing to wait for", host.ready()).await;
+    assert!(matches!(host.state("off"), Some(ServerState::Disabled)));
+    let error = within("the refusal", host.connection("off")).await;
+    assert!(matches!(error, Err(HostError::Unavailable { .. })));
+    let error = within("the refusal", host.connection("none")).await;
+    assert!(matches!(error, Err(HostError::NoServer { .. })));
+}
+
+/// Whether a process is there. One that ended and was not reaped yet is not.
+fn is_running(pid: &str) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    !status.contains(") Z ")
+}
+
+async fn until_gone(pid: &str) {
+    within("the end of the process", async {
+        while is_running(pid) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+}
+
+async fn with_pid(folder: &Path) -> (Host, String) {
+    let file = folder.join("pid");
+    let host = trusting()
+        .server("mortal", server(&["--pid", file.to_str().unwrap()]))
+        .open()
+        .await;
+    until_ready(&host, "mortal").await;
+    (host, std::fs::read_to_string(file).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_process_outlives_its_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let (host, pid) = with_pid(folder.path()).await;
+    assert!(is_running(&pid));
+    assert!(within("the removal", host.remove("mortal")).await);
+    assert!(!is_running(&pid), "remove waits for the end");
+    assert!(host.state("mortal").is_none());
+
+    let (host, pid) = with_pid(folder.path()).await;
+    within("the end", host.close()).await;
+    assert!(!is_running(&pid), "close waits for the end");
+
+    let (host, pid) = with_pid(folder.path()).await;
+    drop(host);
+    until_gone(&pid).await;
+}
+
+#[tokio::test]
+async fn fifty_servers_run_at_once() {
+    let mut builder = trusting();
+    for number in 0..50 {
+        let name = format!("s{number}");
+        let spec = ServerSpec::command("python3", arguments(&["--name", &name]));
+        builder = builder.server(name, spec);
+    }
+    let host = builder.open().await;
+    within("the start of all", host.ready()).await;
+    let ready = host.servers();
+    assert!(
+        ready.iter().all(|server| server.state.is_ready()),
+        "{ready:?}"
+    );
+    let calls: Vec<_> = (0..50)
+        .map(|number| {
+            let host = host.clone();
+            tokio::spawn(async move {
+                let text = format!("text {number}");
+                let call = host.call(format!("s{number}__echo"), json!({"text": text}));
+                (text, call.await.unwrap().text())
+            })
+        })
+        .collect();
+    for call in calls {
+        let (text, output) = within("a call", call).await.unwrap();
+        assert_eq!(text, output);
+    }
+    assert_eq!(host.catalog().tools().len(), 50 * 9);
+    within("the end of all", host.close()).await;
+}
