@@ -107,6 +107,11 @@ impl Client {
         self.answered(|answers| answers.on_sample_with_tools(handler))
     }
 
+    /// Says that the model is given context of servers. See [`Answers::adding_context`].
+    pub fn sampling_context(self) -> Self {
+        self.answered(Answers::adding_context)
+    }
+
     /// Lets servers work in these places. See [`Roots`] for changing them later.
     pub fn roots(self, roots: impl Into<Roots>) -> Self {
         self.answered(|answers| answers.roots(roots))

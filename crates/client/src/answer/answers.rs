@@ -202,7 +202,8 @@ impl Answers {
         self.roots.as_ref().map(Roots::changes)
     }
 
-    /// Answers one question.
+    /// Answers one question, which the client has [offered](super::check_offered) to answer. What
+    /// no handler answers is for calls by hand.
     pub(crate) async fn answer(
         &self,
         server: Arc<Peer>,
@@ -222,10 +223,7 @@ impl Answers {
                 self.sample(server, *request).await.map(InputResponse::from)
             }
             InputRequest::ListRoots(_) => {
-                let roots = self
-                    .roots
-                    .as_ref()
-                    .ok_or(unanswered(self.by_hand.roots, "roots/list"))?;
+                let roots = self.roots.as_ref().ok_or(Unanswered::ByHand)?;
                 Ok(ListRootsResult::new(roots.shown()).into())
             }
             _ => Err(Unanswered::NotThisWay("questions of this kind")),
@@ -237,23 +235,15 @@ impl Answers {
         server: Arc<Peer>,
         request: ElicitRequestParams,
     ) -> Result<ElicitResult, Unanswered> {
-        if self.form.is_none() && self.url.is_none() {
-            let is_by_hand = self.by_hand.forms || self.by_hand.urls;
-            return Err(unanswered(is_by_hand, "elicitation/create"));
-        }
-        // elicitation: a mode that was not declared is answered as wrong params.
         match request {
             ElicitRequestParams::Form(form) => {
-                let handler = self.form.as_ref().ok_or(Unanswered::NotThisWay("forms"))?;
+                let handler = self.form.as_ref().ok_or(Unanswered::ByHand)?;
                 let schema = form.requested_schema.clone();
                 let answered = handler(Ask::new(server, form)).await;
                 answered.and_then(|answer| form::check(&schema, answer))
             }
             ElicitRequestParams::Url(url) => {
-                let handler = self
-                    .url
-                    .as_ref()
-                    .ok_or(Unanswered::NotThisWay("visits to URLs"))?;
+                let handler = self.url.as_ref().ok_or(Unanswered::ByHand)?;
                 handler(Ask::new(server, url)).await
             }
             _ => return Err(Unanswered::NotThisWay("questions of this kind")),
@@ -266,10 +256,8 @@ impl Answers {
         server: Arc<Peer>,
         request: CreateMessageRequestParams,
     ) -> Result<CreateMessageResult, Unanswered> {
-        let method = "sampling/createMessage";
-        let missing = unanswered(self.by_hand.sampling, method);
-        let handler = self.sample.as_ref().ok_or(missing)?;
-        // sampling: tools that were not declared MUST be answered with an error.
+        let handler = self.sample.as_ref().ok_or(Unanswered::ByHand)?;
+        // What is offered by hand may be more than the handler takes.
         let has_tools = request.tools.is_some() || request.tool_choice.is_some();
         if has_tools && self.sampling == Sampling::Plain {
             return Err(Unanswered::NotThisWay("tools for the model"));
@@ -281,14 +269,6 @@ impl Answers {
         handler(Ask::new(server, request))
             .await
             .map_err(Unanswered::Refused)
-    }
-}
-
-fn unanswered(is_by_hand: bool, method: &'static str) -> Unanswered {
-    if is_by_hand {
-        Unanswered::ByHand
-    } else {
-        Unanswered::NotOffered(method)
     }
 }
 

@@ -5,6 +5,7 @@ mod answers;
 mod ask;
 mod form;
 mod manual_calls;
+mod offered;
 mod parked;
 mod roots;
 
@@ -13,5 +14,6 @@ pub(crate) use ask::Unanswered;
 pub use ask::{Ask, Refusal};
 pub(crate) use form::check as check_form;
 pub(crate) use manual_calls::{MAX_WAIT, ManualCall, ManualCalls};
+pub(crate) use offered::check as check_offered;
 pub(crate) use parked::ParkedCall;
 pub use roots::Roots;

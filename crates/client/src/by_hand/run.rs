@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
-use turnbuckle_protocol::{InputRequests, InputResponses, Meta, ProgressNotificationParams};
+use turnbuckle_protocol::{
+    InputRequests, InputRequiredResult, InputResponses, Meta, ProgressNotificationParams,
+};
 use turnbuckle_session::requests::Overdue;
 
 use super::{Answerable, Round, pending::PendingCall};
@@ -60,6 +62,15 @@ impl<R: Answerable> Call<'_, R> {
             };
             match asked.input_requests {
                 Some(requests) => {
+                    if let Err(reason) = self.link.check_asks(&requests) {
+                        let asked = InputRequiredResult::new(requests);
+                        return Err(CallError::InputRequired {
+                            server: self.link.server().clone(),
+                            method: self.method.as_ref().into(),
+                            reason,
+                            asked: Box::new(asked),
+                        });
+                    }
                     let mut pending = pending(&self.method, &subject, requests, round + 1);
                     pending.request_state = asked.request_state;
                     return Ok(Round::Asked(pending.into()));

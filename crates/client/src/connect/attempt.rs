@@ -38,7 +38,8 @@ impl Connect {
         }
     }
 
-    /// Calls the server by this name in errors and logs, instead of the one it gives itself.
+    /// Calls the server by this name in errors and logs, and in what handlers are told about it
+    /// ([`Peer::name`](crate::Peer::name)), instead of the one it gives itself.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self

@@ -1,9 +1,12 @@
 //! Answering several questions of a server at once, as a result or a task asks them.
 
-use turnbuckle_protocol::{InputRequests, InputResponses, Lower};
+use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputResponses, Lower};
 
 use super::Link;
-use crate::future::join_all;
+use crate::{
+    answer::{Unanswered, check_offered},
+    future::join_all,
+};
 
 /// How many questions of one server may be open at once. Each may be a dialogue with a person or a
 /// bill from a model; a server that has more open than this has lost count.
@@ -17,9 +20,6 @@ impl Link {
         &self,
         requests: &InputRequests,
     ) -> Result<InputResponses, String> {
-        let Some(server) = self.peer() else {
-            return Err("the server is not known yet".to_owned());
-        };
         // As many as may be open in a session: no form of the question is a way around the bound.
         if requests.len() > MAX_OPEN_ASKS {
             let count = requests.len();
@@ -27,10 +27,9 @@ impl Link {
                 "{count} things are asked at once, and no more than {MAX_OPEN_ASKS} are answered"
             ));
         }
-        let answers = &self.profile().answers;
         let each = requests
             .values()
-            .map(|request| answers.answer(server.clone(), request.clone()));
+            .map(|request| self.answer_ask(request.clone()));
         let answered = join_all(each).await;
         let mut responses = InputResponses::new();
         for (key, answer) in requests.keys().zip(answered) {
@@ -39,5 +38,28 @@ impl Link {
             responses.insert(key.clone(), answer);
         }
         Ok(responses)
+    }
+
+    /// Answers one question with the handlers of the client.
+    pub(crate) async fn answer_ask(
+        &self,
+        request: InputRequest,
+    ) -> Result<InputResponse, Unanswered> {
+        self.check_ask(&request)?;
+        let server = self.ends.peer_or_unknown();
+        self.profile().answers.answer(server, request).await
+    }
+
+    /// Whether this client has offered to answer a question, in the revision that is spoken.
+    pub(crate) fn check_ask(&self, request: &InputRequest) -> Result<(), Unanswered> {
+        check_offered(&self.profile().capabilities(self.revision()), request)
+    }
+
+    /// The same for several; the error says which was not offered.
+    pub(crate) fn check_asks(&self, requests: &InputRequests) -> Result<(), String> {
+        requests.iter().try_for_each(|(key, request)| {
+            self.check_ask(request)
+                .map_err(|unanswered| format!("`{key}`: {unanswered}"))
+        })
     }
 }

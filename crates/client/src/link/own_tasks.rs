@@ -200,8 +200,7 @@ impl TaskTable {
 
     async fn work(self: Arc<Self>, key: TaskKey, asked: InputRequest) {
         let link = &self.link;
-        let server = link.ends.peer_or_unknown();
-        let answered = link.profile().answers.answer(server, asked).await;
+        let answered = link.answer_ask(asked).await;
         let end = match answered {
             Ok(mut answer) => {
                 answer.lower(link.revision());

@@ -12,6 +12,7 @@ use turnbuckle_protocol::{
     ElicitRequestParams, ElicitResult, EmptyResult, ErrorObject, Id, InputRequest, InputResponse,
     Lower, Revision,
     envelope::{IdRef, Members, Request},
+    method::{Direction, available},
     revision::Raise,
 };
 use turnbuckle_session::{InFlight, in_flight::Ticket};
@@ -64,7 +65,13 @@ impl Serving {
         if self.own.serve(request) {
             return;
         }
-        match read(&request.method, &request.params, self.link.revision()) {
+        let revision = self.link.revision();
+        let read = read(&request.method, &request.params, revision).and_then(|asked| {
+            let offered = self.link.check_ask(&asked);
+            offered.map_err(|unanswered| unanswered.to_error())?;
+            Ok(asked)
+        });
+        match read {
             Ok(asked) => {
                 if let Some(peer) = self.link.peer() {
                     peer.visits().expect_asked(&asked);
@@ -119,12 +126,7 @@ async fn answer(link: Arc<Link>, asked: InputRequest, question: OpenQuestion) {
     let is_form = matches!(asked, InputRequest::Elicit(_));
     let answered = match link.manual.ask(&asked) {
         Some(answer) => answer.await.map_err(|_| Unanswered::ByHand),
-        None => {
-            link.profile()
-                .answers
-                .answer(link.ends.peer_or_unknown(), asked)
-                .await
-        }
+        None => link.answer_ask(asked).await,
     };
     let answered = match answered {
         // elicitation: what was neither filled in nor declined was cancelled.
@@ -178,6 +180,10 @@ fn read(
             .map_err(|error| ErrorObject::invalid_params(error.to_string()))
     }
 
+    // lifecycle: both sides MUST respect the version that was negotiated.
+    if !available(method, revision, Direction::ToClient) {
+        return Err(ErrorObject::method_not_found(method));
+    }
     match method {
         "elicitation/create" => parse(params).map(|mut asked: Box<ElicitRequestParams>| {
             asked.raise(revision);

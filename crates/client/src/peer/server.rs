@@ -70,11 +70,18 @@ impl Peer {
         &self.label
     }
 
-    /// The name it gives itself; if it gives none, what it was connected to by.
+    /// What to call it: the name that was given with [`Connect::named`](crate::Connect::named). Without
+    /// one, the name it gives itself, or what it was connected to by.
+    ///
+    /// Show people this name, and give servers names of your own: what a server calls itself it can
+    /// choose freely, also to pass for another.
     pub fn name(&self) -> &str {
-        self.implementation
-            .as_ref()
-            .map_or(&self.label, |server| &server.name)
+        &self.label
+    }
+
+    /// The name it gives itself.
+    pub fn own_name(&self) -> Option<&str> {
+        self.implementation.as_ref().map(|server| &*server.name)
     }
 
     /// The version it gives itself.

@@ -1,6 +1,7 @@
 //! The client against servers that are written down: transcripts over an in-memory connection, and
 //! odd programs as real child processes.
 
+mod agreed;
 mod annotations;
 mod asks_in_results;
 mod asks_in_sessions;

@@ -68,6 +68,15 @@ impl ClientCapabilities {
         self
     }
 
+    /// It can give the model context of this server, or of all of them.
+    pub fn with_sampling_context(mut self) -> Self {
+        self.sampling
+            .get_or_insert_default()
+            .context
+            .get_or_insert_default();
+        self
+    }
+
     /// It can show a person a form.
     pub fn with_form_elicitation(mut self) -> Self {
         self.elicitation

@@ -1,0 +1,174 @@
+//! A client answers only what it has offered, in the revision that was agreed on; and handlers are
+//! told which server asks by the name that it was given here.
+
+use std::{future::IntoFuture, sync::Arc};
+
+use serde_json::{Value, json};
+use turnbuckle_client::{
+    Answers, CallError, Client, Round,
+    protocol::{CreateMessageResult, ElicitResult, IncludeContext, Revision},
+};
+
+use crate::{
+    asks_in_sessions::{form, sample},
+    script::{Server, meet, plain},
+};
+
+fn url() -> Value {
+    json!({"mode": "url", "message": "Pay", "url": "https://example.com/pay", "elicitationId": "1"})
+}
+
+fn with_tools() -> Value {
+    let mut params = sample();
+    params["tools"] = json!([{"name": "dice", "inputSchema": {"type": "object"}}]);
+    params
+}
+
+/// Asks in the way of a session; the code of the client's error, or nothing.
+async fn refused(server: &mut Server, method: &str, params: Value) -> Option<i64> {
+    server
+        .say(json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}))
+        .await;
+    let answer = server.expect(json!({"id": "q"})).await;
+    answer["error"]["code"].as_i64()
+}
+
+// rule: V5
+// rule: E2
+// rule: Q2
+#[tokio::test(start_paused = true)]
+async fn a_call_by_hand_is_asked_only_what_was_offered() {
+    let client = plain().answering(Answers::new().forms_by_hand());
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let session = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        assert_eq!(
+            refused(&mut server, "elicitation/create", url()).await,
+            Some(-32602)
+        );
+        for (method, params) in [
+            ("sampling/createMessage", sample()),
+            ("sampling/createMessage", with_tools()),
+            ("roots/list", json!({})),
+        ] {
+            assert_eq!(
+                refused(&mut server, method, params).await,
+                Some(-32601),
+                "{method}"
+            );
+        }
+        let asked =
+            json!({"jsonrpc": "2.0", "id": "f", "method": "elicitation/create", "params": form()});
+        server.say(asked).await;
+    };
+    let call = connection.by_hand(connection.call("book", ()));
+    let (round, ()) = tokio::join!(call.into_future(), session);
+    let Round::Asked(pending) = round.unwrap() else {
+        panic!("the form is asked")
+    };
+    assert_eq!(pending.asks().len(), 1, "{pending:?}");
+}
+
+// rule: V5
+#[tokio::test(start_paused = true)]
+async fn a_modern_call_by_hand_ends_when_something_else_is_asked_than_was_offered() {
+    let client = plain().answering(Answers::new().forms_by_hand());
+    let (connection, mut server) = meet(&client, Revision::LATEST).await;
+    for asked in [
+        json!({"method": "elicitation/create", "params": url()}),
+        json!({"method": "roots/list"}),
+        json!({"method": "sampling/createMessage", "params": with_tools()}),
+    ] {
+        let answer = async {
+            server.expect(json!({"method": "tools/call"})).await;
+            let result = json!({"resultType": "input_required", "inputRequests": {"x": asked}});
+            server.answer(result).await;
+        };
+        let call = connection.by_hand(connection.call("book", ()));
+        let (round, ()) = tokio::join!(call.into_future(), answer);
+        let Err(CallError::InputRequired { reason, .. }) = round else {
+            panic!("{round:?}")
+        };
+        assert!(reason.contains("does not offer"), "{reason}");
+    }
+}
+
+// rule: V5
+#[tokio::test(start_paused = true)]
+async fn a_request_that_the_revision_does_not_have_is_refused() {
+    let client = crate::asks_in_sessions::answering();
+    for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
+        let (_connection, mut server) = meet(&client, revision).await;
+        assert_eq!(
+            refused(&mut server, "elicitation/create", form()).await,
+            Some(-32601),
+            "{revision}"
+        );
+        assert_eq!(
+            refused(&mut server, "tasks/list", json!({})).await,
+            Some(-32601)
+        );
+    }
+    // Forms came with 2025-06-18, URLs later.
+    let (_connection, mut server) = meet(&client, Revision::V2025_06_18).await;
+    assert_eq!(
+        refused(&mut server, "elicitation/create", form()).await,
+        None
+    );
+    assert_eq!(
+        refused(&mut server, "elicitation/create", url()).await,
+        Some(-32602)
+    );
+}
+
+// rule: Q2
+#[tokio::test(start_paused = true)]
+async fn context_for_the_model_is_declared_and_reaches_the_handler() {
+    let client = plain()
+        .on_sample(|ask| async move {
+            assert_eq!(ask.include_context, Some(IncludeContext::ThisServer));
+            let said = ask.messages[0].content[0].clone();
+            Ok(CreateMessageResult::new("parrot", said))
+        })
+        .sampling_context();
+    let (mut server, end) = Server::new();
+    let opening = server.open_with(Revision::V2025_11_25, json!({}));
+    let (connection, said) = tokio::join!(client.connect(end).into_future(), opening);
+    assert_eq!(said["capabilities"]["sampling"], json!({"context": {}}));
+    let mut params = sample();
+    params["includeContext"] = "thisServer".into();
+    assert_eq!(
+        refused(&mut server, "sampling/createMessage", params).await,
+        None
+    );
+    drop(connection);
+}
+
+// rule: E9
+#[tokio::test(start_paused = true)]
+async fn handlers_are_told_the_name_that_the_host_gave() {
+    let (told, mut names) = tokio::sync::mpsc::unbounded_channel::<String>();
+    let told = Arc::new(told);
+    let logs = told.clone();
+    let client: Client = plain()
+        .on_form(move |form| {
+            told.send(form.server.name().to_owned()).unwrap();
+            assert_eq!(form.server.own_name(), Some("script"));
+            async { Ok(ElicitResult::decline()) }
+        })
+        .on_log(move |server, _| logs.send(server.to_owned()).unwrap());
+    let (mut server, end) = Server::new();
+    let connecting = client.connect(end).named("notes").into_future();
+    let (connection, ()) = tokio::join!(connecting, server.open(Revision::V2025_11_25));
+    assert_eq!(
+        refused(&mut server, "elicitation/create", form()).await,
+        None
+    );
+    let log = json!({"level": "info", "data": "Your Bank"});
+    server
+        .say(json!({"jsonrpc": "2.0", "method": "notifications/message", "params": log}))
+        .await;
+    assert_eq!(names.recv().await.unwrap(), "notes");
+    assert_eq!(names.recv().await.unwrap(), "notes");
+    drop(connection);
+}
