@@ -17,7 +17,7 @@ use crate::{
     cache::Cache,
     connect::{Connect, Target},
     news::News,
-    profile::{OutputCheck, Profile, TaskSupport},
+    profile::{KeepAlive, OutputCheck, Profile, TaskSupport},
     tap::{Passing, Tap},
 };
 
@@ -235,7 +235,21 @@ impl Client {
 
     /// Takes structured content as it comes, also where it breaks the tool's output schema.
     pub fn trust_output(self) -> Self {
-        self.with(|profile| profile.settings.output = OutputCheck::Skip)
+        self.output_check(OutputCheck::Skip)
+    }
+
+    /// Says what becomes of results that break their tool's output schema. Such calls fail unless
+    /// this says otherwise.
+    pub fn output_check(self, check: OutputCheck) -> Self {
+        self.with(|profile| profile.settings.output = check)
+    }
+
+    /// Asks servers for a sign of life now and then. A server that does not answer so many times in
+    /// a row has failed, which is logged: a session at a URL is opened anew and its calls fail,
+    /// [`Connection::is_closed`](crate::Connection::is_closed) is true until the server is back, and
+    /// the connection to a process ends. Off unless it is set.
+    pub fn keep_alive(self, pings: KeepAlive) -> Self {
+        self.with(|profile| profile.settings.keep_alive = Some(pings))
     }
 
     /// Connects to a server: a program, a pair of streams, anything that can be dialled, or, with

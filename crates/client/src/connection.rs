@@ -64,9 +64,12 @@ impl Connection {
         self.opened.stderr.as_ref()
     }
 
-    /// Whether nothing can be asked any more.
+    /// Whether nothing can be asked: the connection has ended, or the server at its URL did not
+    /// answer the last time it was tried. A server that is back makes it false again;
+    /// [`Client::keep_alive`](crate::Client::keep_alive) finds out without a call.
     pub fn is_closed(&self) -> bool {
-        self.link().is_closed()
+        let is_down = self.link().wire.http().is_some_and(|http| http.is_down());
+        self.link().is_closed() || is_down
     }
 
     /// Waits for the connection to end, by whichever side.
@@ -112,6 +115,14 @@ impl Connection {
 
     pub(crate) fn link(&self) -> &Link {
         &self.opened.link
+    }
+
+    /// Asks the server for signs of life, if the client wants them.
+    pub(crate) fn keep_alive(&self) {
+        if let Some(settings) = self.link().profile().settings.keep_alive {
+            let link = self.shared_link();
+            self.run(async move { link.keep_alive(settings).await });
+        }
     }
 
     /// The same for what outlives a borrow.

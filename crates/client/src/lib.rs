@@ -67,6 +67,7 @@ pub use link::Pipe;
 pub use listen::ChangeStream;
 pub use news::{LogStream, Logged, News, NewsStream};
 pub use peer::Peer;
+pub use profile::{KeepAlive, OutputCheck};
 pub use subscription::{Change, Listen, Missed};
 pub use tap::{Direction, Passing};
 pub use task::{TaskStatuses, TaskTicket};

@@ -20,4 +20,8 @@ impl Http {
     pub(crate) fn last_status(&self) -> u16 {
         match *self {}
     }
+
+    pub(crate) fn is_down(&self) -> bool {
+        match *self {}
+    }
 }

@@ -4,8 +4,8 @@ use std::future::IntoFuture;
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{
-    ElicitRequestParams, InputRequest, InputResponse, InputResponses, Lower,
-    ProgressNotificationParams,
+    ElicitAction, ElicitRequestParams, InputRequest, InputRequiredResult, InputResponse,
+    InputResponses, Lower, ProgressNotificationParams,
 };
 
 use super::{Answerable, Pending, Round};
@@ -14,6 +14,7 @@ use crate::{
     call::{Call, ProgressListener},
     connection::Connection,
     error::CallError,
+    task,
 };
 
 /// A call, or the rest of one, whose questions are answered by hand; made when it is awaited.
@@ -56,6 +57,9 @@ impl Connection {
     /// a session it stays open for as long as this connection, for an hour at the most, and every
     /// question goes to the call by hand that was made first, because nothing says whose it is.
     ///
+    /// A server of 2025-11-25 may refuse a call until somebody has visited a URL (-32042). The visits
+    /// come back as questions then. Answer them once they have been made: the call is sent again.
+    ///
     /// What is offered to servers has to be said with [`Answers`](crate::Answers), as in the
     /// example.
     pub fn by_hand<'a, R: Answerable>(&'a self, call: Call<'a, R>) -> ByHand<'a, R> {
@@ -84,11 +88,14 @@ impl Connection {
         }
     }
 
-    /// Gives up a call that was asked something. A call of a session ends; of a modern one nothing is
-    /// left on the wire, and nothing is to be said.
+    /// Gives up a call that was asked something. A call of a session ends, and a task is cancelled; of
+    /// any other modern call nothing is left on the wire, and nothing is to be said.
     pub fn give_up<R>(&self, pending: &Pending<R>) {
         if let Some(ticket) = &pending.call.parked {
             drop(self.link().manual.fetch(ticket));
+        }
+        if let Some(ticket) = &pending.call.task {
+            task::give_up(self, ticket);
         }
     }
 }
@@ -117,7 +124,7 @@ impl<'a, R: Answerable> ByHand<'a, R> {
                 if is_modern {
                     call.run_by_hand(None, None, 0).await
                 } else {
-                    call.run_in_session(connection).await
+                    call.run_in_session(connection, 0).await
                 }
             }
             Start::Resume(pending, answers) => connection.go_on(*pending, answers, progress).await,
@@ -140,6 +147,26 @@ impl Connection {
         }
         let mut call = R::again(self, &pending);
         call.options.progress = progress;
+        if let Some(ticket) = pending.call.task {
+            let rounds = pending.call.rounds;
+            return call.resume_task(self, ticket, answers, rounds).await;
+        }
+        if pending.call.is_visit_first {
+            let made = |key: &String| {
+                let answer = answers.get(key).and_then(InputResponse::as_elicitation);
+                answer.is_some_and(|answer| answer.action == ElicitAction::Accept)
+            };
+            if !pending.call.input_requests.keys().all(made) {
+                let asks = pending.call.input_requests;
+                return Err(CallError::InputRequired {
+                    server: link.server().clone(),
+                    method: pending.call.method.as_str().into(),
+                    reason: "a visit that the server wants first was not made".to_owned(),
+                    asked: Box::new(InputRequiredResult::new(asks)),
+                });
+            }
+            return call.run_in_session(self, pending.call.rounds).await;
+        }
         match &pending.call.parked {
             None if link.revision().is_modern() => {
                 let (state, rounds) = (pending.call.request_state, pending.call.rounds);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{GetPromptResult, InputRequests, InputResponses, ReadResourceResult};
 
-use crate::{call::Call, connection::Connection, tool::ToolOutput};
+use crate::{call::Call, connection::Connection, task::TaskTicket, tool::ToolOutput};
 
 /// What came of a call, or of resuming one.
 #[derive(Debug)]
@@ -58,6 +58,12 @@ pub(super) struct PendingCall {
     /// The ticket of a call of a session that is parked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parked: Option<String>,
+    /// The task that asks, of a call that has become one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) task: Option<TaskTicket>,
+    /// Whether the call was refused until visits have been made (-32042).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_visit_first: bool,
 }
 
 impl<R> From<PendingCall> for Pending<R> {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 use turnbuckle_protocol::{
-    InputRequests, InputRequiredResult, InputResponses, Meta, ProgressNotificationParams,
+    ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult, InputResponses, Meta,
+    ProgressNotificationParams,
 };
 use turnbuckle_session::requests::Overdue;
 
@@ -17,7 +18,7 @@ use crate::{
     error::CallError,
     future::{First, race},
     link::{Link, OnDrop, Outgoing},
-    task,
+    task::{self, Followed, TaskTicket},
 };
 
 /// How many reports of progress wait while nobody looks.
@@ -47,16 +48,15 @@ impl<R: Answerable> Call<'_, R> {
             let raw = self
                 .send(&SubjectParams::new(&subject, &retry, None))
                 .await?;
+            if self.method == "tools/call" {
+                call::learn_promises(self.link, &raw).await;
+            }
             let reader = self.reader(&subject);
             let asked = match (self.read)(&reader, raw)? {
                 Parsed::Done(result) => return Ok(Round::Done(result)),
                 Parsed::Task(begun) => {
-                    let Some(connection) = self.connection else {
-                        return Err(reader.malformed("this cannot become a task"));
-                    };
-                    let tool = subject.text();
-                    let raw = task::wait(connection, tool, &begun, self.options.deadline).await?;
-                    return self.finish(&subject, raw).map(Round::Done);
+                    let ticket = TaskTicket::new(subject.text(), &begun);
+                    return self.run_task(&subject, ticket, round).await;
                 }
                 Parsed::Asked(asked) => asked,
             };
@@ -82,10 +82,54 @@ impl<R: Answerable> Call<'_, R> {
         Err(self.too_many_rounds())
     }
 
+    /// Follows the task that the call has become, until it asks or has ended.
+    async fn run_task(
+        self,
+        subject: &Subject,
+        mut ticket: TaskTicket,
+        rounds: usize,
+    ) -> Result<Round<R>, CallError> {
+        // tasks: nothing but a tool's call can become one.
+        let Some(connection) = self.connection else {
+            return Err(self.reader(subject).malformed("this cannot become a task"));
+        };
+        if rounds >= self.link.profile().settings.max_rounds {
+            task::give_up(connection, &ticket);
+            return Err(self.too_many_rounds());
+        }
+        match task::wait_by_hand(connection, &mut ticket, self.options.deadline).await? {
+            Followed::Done(raw) => {
+                call::learn_promises(self.link, &raw).await;
+                self.finish(subject, raw).map(Round::Done)
+            }
+            Followed::Asked(asks) => {
+                let mut pending = pending(&self.method, subject, asks, rounds + 1);
+                pending.task = Some(ticket);
+                Ok(Round::Asked(pending.into()))
+            }
+        }
+    }
+
+    /// Answers what its task asked, and follows it further.
+    pub(crate) async fn resume_task(
+        mut self,
+        connection: &Connection,
+        mut ticket: TaskTicket,
+        answers: InputResponses,
+        rounds: usize,
+    ) -> Result<Round<R>, CallError> {
+        let subject = self.take_body()?.into_subject();
+        if !answers.is_empty() {
+            task::update(connection, &mut ticket, answers).await?;
+        }
+        self.run_task(&subject, ticket, rounds).await
+    }
+
     /// Sends it in a session, where it goes on while it is answered.
     pub(crate) async fn run_in_session(
         mut self,
         connection: &Connection,
+        rounds: usize,
     ) -> Result<Round<R>, CallError> {
         let subject = self.prepare().await?.into_subject();
         let link = connection.shared_link();
@@ -122,7 +166,7 @@ impl<R: Answerable> Call<'_, R> {
             progress,
             task,
         };
-        self.wait(parked, &subject, 0).await
+        self.wait(parked, &subject, rounds).await
     }
 
     /// Goes on with one that waited.
@@ -143,12 +187,16 @@ impl<R: Answerable> Call<'_, R> {
     ) -> Result<Round<R>, CallError> {
         loop {
             if let Waited::Outcome(outcome) = self.next(&mut parked).await {
-                return self.finish(subject, outcome?).map(Round::Done);
+                let method = self.method.clone();
+                learn(self.link, &method, &outcome).await;
+                return self.finish_or_visit(subject, outcome, rounds);
             }
             let more = race(&mut parked.outcome, tokio::time::sleep(GATHER)).await;
             if let First::Left(outcome) = more {
                 let outcome = outcome.unwrap_or_else(|_| Err(self.link.closed(&self.method)));
-                return self.finish(subject, outcome?).map(Round::Done);
+                let method = self.method.clone();
+                learn(self.link, &method, &outcome).await;
+                return self.finish_or_visit(subject, outcome, rounds);
             }
             let asks = parked.call.asks();
             if asks.is_empty() {
@@ -186,6 +234,44 @@ impl<R: Answerable> Call<'_, R> {
                 }
             }
         }
+    }
+
+    /// The result; or, where the server wants visits to be made first (-32042), those as questions.
+    fn finish_or_visit(
+        &self,
+        subject: &Subject,
+        outcome: Result<Box<RawValue>, CallError>,
+        rounds: usize,
+    ) -> Result<Round<R>, CallError> {
+        let error = match outcome {
+            Ok(raw) => return self.finish(subject, raw).map(Round::Done),
+            Err(error) => error,
+        };
+        let Some(visits) = call::visits_first(&error) else {
+            return Err(error);
+        };
+        if rounds >= self.link.profile().settings.max_rounds {
+            return Err(self.too_many_rounds());
+        }
+        let asks: InputRequests = visits
+            .into_iter()
+            .map(|visit| {
+                let key = visit.elicitation_id.clone().unwrap_or_default();
+                let asked = ElicitRequestParams::Url(visit);
+                (key, InputRequest::Elicit(Box::new(asked)))
+            })
+            .collect();
+        // Whoever cannot make visits is told what the server said.
+        if self.link.check_asks(&asks).is_err() {
+            return Err(error);
+        }
+        if let Some(peer) = self.link.peer() {
+            asks.values()
+                .for_each(|ask| peer.visits().expect_asked(ask));
+        }
+        let mut pending = pending(&self.method, subject, asks, rounds + 1);
+        pending.is_visit_first = true;
+        Ok(Round::Asked(pending.into()))
     }
 
     fn finish(&self, subject: &Subject, raw: Box<RawValue>) -> Result<R, CallError> {
@@ -241,6 +327,13 @@ async fn asked_or_told(
     }
 }
 
+/// Sees to it that the tool's promise is known before its result is read.
+async fn learn(link: &Link, method: &str, outcome: &Result<Box<RawValue>, CallError>) {
+    if let ("tools/call", Ok(raw)) = (method, outcome) {
+        call::learn_promises(link, raw).await;
+    }
+}
+
 fn pending(
     method: &str,
     subject: &Subject,
@@ -256,5 +349,7 @@ fn pending(
         request_state: None,
         rounds,
         parked: None,
+        task: None,
+        is_visit_first: false,
     }
 }

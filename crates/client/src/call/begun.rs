@@ -11,6 +11,7 @@ use turnbuckle_protocol::{
 use super::{
     Call,
     builder::{Body, Check, Subject},
+    list::learn_promises,
 };
 use crate::{connection::Connection, error::CallError, link::Link, task};
 
@@ -30,12 +31,18 @@ impl<'a, R> Call<'a, R> {
             Begun::Done(result) => return Ok(result),
             Begun::Task(tool, begun) => (tool, begun),
         };
-        let reader = self.reader(subject);
         // tasks: nothing but a tool's call can become one.
         let Some(connection) = self.connection else {
-            return Err(reader.malformed("this cannot become a task"));
+            return Err(self.reader(subject).malformed("this cannot become a task"));
         };
-        let raw = task::wait(connection, &tool, &begun, self.options.deadline).await?;
+        let waiting = task::wait(connection, &tool, &begun, self.options.deadline);
+        let raw = match (&self.options.late_progress, &mut self.options.progress) {
+            // tasks: the token of the call is that of its task, until the task has ended.
+            (Some(late), Some(listener)) => late.listen(waiting, listener).await?,
+            _ => waiting.await?,
+        };
+        learn_promises(connection.link(), &raw).await;
+        let reader = self.reader(subject);
         (self.read)(&reader, raw)?.done(&reader)
     }
 

@@ -9,6 +9,7 @@ use super::{
     begun::Begun,
     builder::{Body, Call, Check, Subject},
     input_required::{self, Retry},
+    list::learn_promises,
     visit_first,
 };
 use crate::{
@@ -90,6 +91,7 @@ impl<'a, R> Call<'a, R> {
         mut task: Option<TaskMetadata>,
     ) -> Result<Begun<R>, CallError> {
         let mut retry = Retry::default();
+        self.options.keeps_token = task.is_some();
         for round in 0..self.link.profile().settings.max_rounds {
             let params = SubjectParams::new(subject, &retry, task.as_ref());
             // caching: what came of a retry depends on more than the request.
@@ -97,6 +99,7 @@ impl<'a, R> Call<'a, R> {
                 None => match self.send(&params).await {
                     Err(error) if task.is_none() && self.is_only_a_task(&error) => {
                         task = Some(TaskMetadata::default());
+                        self.options.keeps_token = true;
                         continue;
                     }
                     Err(error)
@@ -108,6 +111,9 @@ impl<'a, R> Call<'a, R> {
                 },
                 Some(lookup) => self.send_or_find(&params, lookup).await?,
             };
+            if self.method == "tools/call" {
+                learn_promises(self.link, &raw).await;
+            }
             let reader = self.reader(subject);
             match (self.read)(&reader, raw)? {
                 Parsed::Done(result) => return Ok(Begun::Done(result)),
@@ -181,6 +187,9 @@ impl<'a, R> Call<'a, R> {
         let request = self
             .link
             .prepare(&outgoing, deadline, OnDrop::Cancel, params)?;
+        if self.options.keeps_token && self.options.progress.is_some() {
+            self.options.late_progress = Some(Box::new(request.late_progress()));
+        }
         let progress = self
             .options
             .progress

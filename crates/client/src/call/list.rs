@@ -13,6 +13,7 @@ use std::{
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     Cursor, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, Prompt, Resource, ResourceTemplate, Tool, error::code,
@@ -22,7 +23,9 @@ use super::{
     Call, Parsed,
     builder::{Body, object},
 };
-use crate::{cache::Freshness, connection::Connection, error::CallError, link::Link};
+use crate::{
+    cache::Freshness, connection::Connection, error::CallError, link::Link, profile::OutputCheck,
+};
 
 /// How many pages of one list are fetched. A server with more, or one that makes up pages without
 /// end, is better asked for what is wanted.
@@ -34,7 +37,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 impl Connection {
     /// Lists the tools.
     ///
-    /// From then on what tools return is checked against what they promise.
+    /// What tools return is checked against what they promise here.
     pub fn tools(&self) -> List<'_, Tool> {
         List::new(self.link())
     }
@@ -280,6 +283,22 @@ pub(super) async fn refetch_tools(link: &Link) -> bool {
     listed.is_ok()
 }
 
+/// Lists the tools for what they promise to return, if a result has something to check and nobody
+/// has listed them since they last changed.
+pub(crate) async fn learn_promises(link: &Link, result: &RawValue) {
+    let is_checked = link.profile().settings.output != OutputCheck::Skip;
+    if link.tools.is_listed() || !is_checked || !result.get().contains("\"structuredContent\"") {
+        return;
+    }
+    // In a box, because it is a call of a call.
+    let listed = Box::pin(List::<Tool>::new(link).into_future()).await;
+    if let Err(error) = listed {
+        let server = &**link.server();
+        tracing::debug!(server, %error, "could not list the tools, whose output is not checked");
+        link.tools.note_listed();
+    }
+}
+
 impl<T: Listed> Pages<'_, T> {
     async fn next(&mut self) -> Fetched<T> {
         let params = match std::mem::replace(&mut self.next, Next::End) {
@@ -309,6 +328,8 @@ impl<T: Listed> Pages<'_, T> {
                 return Err(self.endless("a cursor came twice"));
             }
             self.next = Next::After(cursor);
+        } else if T::as_tools(&mut entries).is_some() {
+            self.link.tools.note_listed();
         }
         Ok(Some(entries))
     }

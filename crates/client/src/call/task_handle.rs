@@ -2,7 +2,7 @@
 
 use turnbuckle_protocol::{InputRequests, InputResponses, Task};
 
-use super::tools_call::read_output;
+use super::{list::learn_promises, tools_call::read_output};
 use crate::{
     connection::Connection,
     error::CallError,
@@ -64,6 +64,7 @@ impl TaskHandle {
     /// Dropping the future leaves the task alone: wait again, or [`cancel`](Self::cancel) it.
     pub async fn result(&mut self) -> Result<ToolOutput, CallError> {
         let raw = task::follow(&self.connection, &mut self.ticket).await?;
+        learn_promises(self.connection.link(), &raw).await;
         read_output(self.connection.link(), &self.ticket.tool, &raw)
     }
 

@@ -15,10 +15,18 @@ use crate::{
 const METHOD: &str = "tools/call";
 
 impl Connection {
-    /// Calls a tool. The arguments are anything that serialises to an object; `()` for none.
+    /// Calls a tool. The arguments are a struct, a map, pairs of names and values, or JSON: anything
+    /// that serialises to an object, or to a list of pairs; `()` for none.
     ///
-    /// A tool that failed is a result too: see [`is_error`](turnbuckle_protocol::CallToolResult::is_error), or
-    /// [`ToolOutput::parse`], which makes it an error.
+    /// A tool that failed is a result too. [`ToolOutput::ok`] and [`ToolOutput::parse`] make it an
+    /// error; [`is_error`](turnbuckle_protocol::CallToolResult::is_error) only tells.
+    ///
+    /// ```no_run
+    /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+    /// let output = server.call("greet", [("name", "Ada")]).await?.ok()?;
+    /// println!("{}", output.text());
+    /// # Ok(()) }
+    /// ```
     pub fn call(&self, tool: impl Into<String>, arguments: impl Serialize) -> Call<'_, ToolOutput> {
         let body = object(METHOD, &arguments)
             .map(|arguments| Body::Subject(Subject::named(tool.into(), arguments)));
@@ -62,8 +70,18 @@ fn read(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<Parsed<ToolOutput>,
         CallToolOutcome::Task(task) => return Ok(Parsed::Task(task)),
         _ => return Err(reader.malformed("its type is not known here")),
     };
-    if reader.link.profile().settings.output == OutputCheck::Known {
-        reader.link.tools.check(reader.subject, &result)?;
+    let check = reader.link.profile().settings.output;
+    let broken = match check {
+        OutputCheck::Skip => None,
+        _ => reader.link.tools.check(reader.subject, &result).err(),
+    };
+    let output = ToolOutput::new(reader.subject, result);
+    match broken {
+        None => Ok(Parsed::Done(output)),
+        Some(mismatch) if check == OutputCheck::Warn => {
+            tracing::warn!(server = &**reader.link.server(), %mismatch);
+            Ok(Parsed::Done(output.with_mismatch(&mismatch)))
+        }
+        Some(mismatch) => Err(mismatch),
     }
-    Ok(Parsed::Done(ToolOutput::new(reader.subject, result)))
 }

@@ -19,21 +19,22 @@ const VISIT_WITHIN: Duration = Duration::from_mins(10);
 /// Has the visits made that a call was answered with. True when all of them are over, and the call
 /// can be made again.
 pub(super) async fn visited(link: &Link, error: &CallError, deadline: Option<Duration>) -> bool {
-    let CallError::Rejected { error, .. } = error else {
+    let Some(visits) = visits_first(error) else {
         return false;
     };
-    let Some(required) = error.url_elicitation_data() else {
-        return false;
-    };
-    let visits = required.elicitations;
-    // elicitation: the error MUST list visits, each with its id.
-    let is_named = |visit: &ElicitRequestUrlParams| visit.elicitation_id.is_some();
-    if visits.is_empty() || visits.len() > MAX_OPEN_ASKS || !visits.iter().all(is_named) {
-        return false;
-    }
     let all = join_all(visits.into_iter().map(|visit| make(link, visit)));
     let made = tokio::time::timeout(deadline.unwrap_or(VISIT_WITHIN), all).await;
     made.is_ok_and(|made| made.into_iter().all(|is_made| is_made))
+}
+
+/// The visits that a call was answered with, if they are as they should be.
+pub(crate) fn visits_first(error: &CallError) -> Option<Vec<ElicitRequestUrlParams>> {
+    let visits = error.rejection()?.url_elicitation_data()?.elicitations;
+    // elicitation: the error MUST list visits, each with its id.
+    let is_named = |visit: &ElicitRequestUrlParams| visit.elicitation_id.is_some();
+    let is_sound =
+        !visits.is_empty() && visits.len() <= MAX_OPEN_ASKS && visits.iter().all(is_named);
+    is_sound.then_some(visits)
 }
 
 /// Asks the person, and waits until the server says that the visit is over.

@@ -266,6 +266,7 @@ impl RunningSearch<'_> {
         }
         let connection = Connection::new(self.opened, peer, verdict);
         connection.ask_for_logs();
+        connection.keep_alive();
         connection
     }
 

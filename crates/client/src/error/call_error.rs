@@ -1,6 +1,6 @@
 //! Why a call has no result.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{ErrorObject, InputRequiredResult, Revision, revision::Raise};
@@ -212,8 +212,9 @@ pub enum CallError {
     },
     /// The server, or something before it, answered with a status of HTTP and no more.
     #[error(
-        "server `{server}` answered `{method}` with HTTP status {status}{}",
-        after_colon(text)
+        "server `{server}` answered `{method}` with HTTP status {status}{}{}",
+        after_colon(text),
+        in_a_while(*retry_after)
     )]
     Status {
         /// The server.
@@ -224,6 +225,8 @@ pub enum CallError {
         status: u16,
         /// What it said with it, shortened.
         text: String,
+        /// How long it asks to be left alone, by its `Retry-After` header.
+        retry_after: Option<Duration>,
     },
     /// The server wants other credentials: authorize, and call again.
     #[error(
@@ -325,6 +328,11 @@ pub(super) fn after_colon(text: &str) -> String {
     } else {
         format!(": {text}")
     }
+}
+
+fn in_a_while(wait: Option<Duration>) -> String {
+    wait.map(|wait| format!("; try again in {} s", wait.as_secs()))
+        .unwrap_or_default()
 }
 
 pub(super) fn in_brackets(text: Option<&str>) -> String {

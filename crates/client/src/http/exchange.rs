@@ -73,7 +73,9 @@ impl Http {
         let headers = self.headers_of(post, session)?;
         let message = post.message.clone();
         self.ends.show(Direction::Out, &message);
-        let reply = match self.agent.post(&self.post_to(), headers, message).await {
+        let posted = self.agent.post(&self.post_to(), headers, message).await;
+        self.note_reach(&posted);
+        let reply = match posted {
             Ok(reply) => reply,
             Err(error) if error.is_unanswered() => {
                 return Err(AttemptError::Unanswered(error.into()));

@@ -1,6 +1,6 @@
 //! Why a POST brought no answer.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use turnbuckle_transport::http::client::{BoxError, HttpError};
 
@@ -8,6 +8,10 @@ use crate::error::CallError;
 
 /// How much of an error page is shown, in characters: a sentence or two.
 const SHOWN_CHARACTERS: usize = 300;
+
+/// The longest that a call waits because a server asks it to: a minute, as long as calls have by
+/// default. One that wants more fails, and its error says how long.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 
 /// Why a POST brought no answer.
 #[derive(Debug)]
@@ -19,7 +23,12 @@ pub(crate) enum Fault {
     /// It may have been received.
     Lost(BoxError),
     /// HTTP said no, without a word of the protocol.
-    Status { status: u16, text: String },
+    Status {
+        status: u16,
+        text: String,
+        /// How long the server asks to be left alone.
+        retry_after: Option<Duration>,
+    },
     /// Credentials are missing, or not enough.
     Unauthorized {
         status: u16,
@@ -53,11 +62,16 @@ impl Fault {
                 method,
                 source,
             },
-            Self::Status { status, text } => CallError::Status {
+            Self::Status {
+                status,
+                text,
+                retry_after,
+            } => CallError::Status {
                 server,
                 method,
                 status,
                 text,
+                retry_after,
             },
             Self::Unauthorized {
                 status,
@@ -83,6 +97,21 @@ impl Fault {
             Self::Malformed(problem) => {
                 CallError::malformed(server, &method, serde::de::Error::custom(problem))
             }
+        }
+    }
+}
+
+impl Fault {
+    /// How long to wait before the same is sent once more, where the server has turned it away
+    /// unread and says when to come back.
+    pub(crate) fn come_back_after(&self) -> Option<Duration> {
+        match self {
+            Self::Status {
+                status: 429 | 503,
+                retry_after,
+                ..
+            } => retry_after.filter(|wait| *wait <= LONGEST_RETRY_AFTER),
+            _ => None,
         }
     }
 }

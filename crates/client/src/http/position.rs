@@ -31,12 +31,15 @@ pub(crate) struct Position {
     last_id: Option<HeaderValue>,
     retry: Option<Duration>,
     failures: u32,
+    /// What the last refusal asked for.
+    least: Duration,
 }
 
 impl Position {
     /// Takes note of an event.
     pub(crate) fn note(&mut self, event: &Event) {
         self.failures = 0;
+        self.least = Duration::ZERO;
         if let Some(id) = &event.id {
             self.last_id = Some(id)
                 .filter(|id| !id.is_empty())
@@ -57,6 +60,11 @@ impl Position {
         if let Some(id) = &self.last_id {
             headers.insert(turnbuckle_protocol::http::header::LAST_EVENT_ID, id.clone());
         }
+    }
+
+    /// Takes note of how long the server asks to be left alone, for the next time.
+    pub(crate) fn wait_at_least(&mut self, wait: Option<Duration>) {
+        self.least = wait.unwrap_or_default().min(LONGEST_RETRY);
     }
 
     /// Takes note of an attempt in vain; `false` if there were too many.
@@ -80,12 +88,13 @@ impl Position {
         } else {
             doubled.min(LONGEST_WAIT).max(least)
         };
+        let wait = wait.max(self.least);
         wait + jitter(wait / 4)
     }
 }
 
 /// Something up to `most`, so that many clients of a server that restarts do not come back at once.
-fn jitter(most: Duration) -> Duration {
+pub(crate) fn jitter(most: Duration) -> Duration {
     let millis = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
     // A hasher is seeded anew each time.
     let random = RandomState::new().hash_one(0_u8);
@@ -130,6 +139,15 @@ mod tests {
         assert!(position.is_known());
         position.note(&event(Some(""), None));
         assert!(!position.is_known());
+    }
+
+    #[test]
+    fn what_a_refusal_asks_for_is_waited() {
+        let mut position = Position::default();
+        position.wait_at_least(Some(Duration::from_secs(90)));
+        assert!(position.wait() >= Duration::from_secs(90));
+        position.note(&event(Some("7"), None));
+        assert!(position.wait() < Duration::from_secs(1));
     }
 
     #[test]

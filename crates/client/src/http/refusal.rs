@@ -1,5 +1,7 @@
 //! An answer with an error status, and what it means.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use turnbuckle_protocol::{
     Id,
@@ -17,6 +19,7 @@ const MAX_ERROR_BYTES: usize = 1024 * 1024;
 pub(crate) struct HttpRefusal {
     status: StatusCode,
     headers: HeaderMap,
+    retry_after: Option<Duration>,
     /// As much of it as could be read.
     pub(crate) body: Bytes,
 }
@@ -24,10 +27,12 @@ pub(crate) struct HttpRefusal {
 impl HttpRefusal {
     pub(crate) async fn read(reply: Reply, limit: usize) -> Self {
         let (status, headers) = (reply.status(), reply.headers().clone());
+        let retry_after = reply.retry_after();
         let body = reply.bytes(limit.min(MAX_ERROR_BYTES)).await;
         Self {
             status,
             headers,
+            retry_after,
             body: body.unwrap_or_default(),
         }
     }
@@ -82,7 +87,12 @@ impl HttpRefusal {
         let text = self.text();
         let status = self.status.as_u16();
         if !self.is_for_want_of_credentials() {
-            return Fault::Status { status, text };
+            let retry_after = self.retry_after;
+            return Fault::Status {
+                status,
+                text,
+                retry_after,
+            };
         }
         let challenge = self.headers.get("www-authenticate");
         let challenge = challenge.and_then(|value| value.to_str().ok());

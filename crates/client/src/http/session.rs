@@ -1,19 +1,27 @@
 //! The session of Streamable HTTP until 2025-11-25.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::sync::watch;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::HeaderValue;
 
-use super::Http;
+use super::{Http, position::jitter};
 
 /// What ends a handshake.
 const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// How long a server may take to accept that.
 const INITIALIZED_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a session has to last to count as one that did not vanish.
+const SETTLED: Duration = Duration::from_secs(30);
+
+/// How long to wait before a session is opened in place of one that vanished: doubled each time in a
+/// row, up to the longest. The first is opened at once, since servers are restarted.
+const FIRST_REOPEN_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_REOPEN_WAIT: Duration = Duration::from_secs(30);
 
 /// A session of a server, or that it has none.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +50,37 @@ pub(crate) struct Sessions {
     /// The session that `initialize` has opened, while the handshake is not over.
     begun: Mutex<Option<Session>>,
     /// Held while a session is opened in place of one that is over.
-    pub(crate) reopening: tokio::sync::Mutex<()>,
+    pub(crate) reopening: tokio::sync::Mutex<Reopenings>,
+}
+
+/// How often sessions were opened in place of others lately. Where they keep vanishing, as behind two
+/// replicas that do not share them, a client must not shake hands without end.
+#[derive(Debug, Default)]
+pub(crate) struct Reopenings {
+    in_a_row: u32,
+    last: Option<Instant>,
+}
+
+impl Reopenings {
+    /// A session is over: how long to wait before another is opened.
+    pub(crate) fn next_wait(&mut self, now: Instant) -> Duration {
+        let lasted = self.last.map(|last| now.saturating_duration_since(last));
+        self.in_a_row = match lasted {
+            Some(lasted) if lasted < SETTLED => self.in_a_row.saturating_add(1),
+            _ => 0,
+        };
+        let Some(doublings) = self.in_a_row.checked_sub(1) else {
+            return Duration::ZERO;
+        };
+        let wait = FIRST_REOPEN_WAIT.saturating_mul(1 << doublings.min(10));
+        let wait = wait.min(LONGEST_REOPEN_WAIT);
+        wait + jitter(wait / 4)
+    }
+
+    /// Another was opened, or could not be.
+    pub(crate) fn note(&mut self, now: Instant) {
+        self.last = Some(now);
+    }
 }
 
 impl Sessions {
@@ -96,5 +134,33 @@ impl Http {
             None => tracing::warn!(server = &**server, "did not take the end of the handshake"),
         }
         self.sessions.current.send_replace(session);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_keep_vanishing_are_opened_more_and_more_slowly() {
+        let start = Instant::now();
+        let mut reopenings = Reopenings::default();
+        assert_eq!(reopenings.next_wait(start), Duration::ZERO);
+        reopenings.note(start);
+        let mut waits = Vec::new();
+        let mut now = start;
+        for _ in 0..12 {
+            let wait = reopenings.next_wait(now);
+            now += wait;
+            reopenings.note(now);
+            waits.push(wait);
+        }
+        assert!(waits[0] >= FIRST_REOPEN_WAIT, "{waits:?}");
+        assert!(waits[1] >= FIRST_REOPEN_WAIT * 2, "{waits:?}");
+        let longest = LONGEST_REOPEN_WAIT + LONGEST_REOPEN_WAIT / 4;
+        assert!(waits.iter().all(|wait| *wait <= longest), "{waits:?}");
+        assert!(waits[11] >= LONGEST_REOPEN_WAIT, "{waits:?}");
+        // One that lasted ends the row.
+        assert_eq!(reopenings.next_wait(now + SETTLED), Duration::ZERO);
     }
 }

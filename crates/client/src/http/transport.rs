@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU16, Ordering},
+    atomic::{AtomicBool, AtomicU16, Ordering},
 };
 
 use bytes::Bytes;
@@ -10,17 +10,21 @@ use tokio::sync::mpsc;
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_transport::{
     Receive,
-    http::client::{Address, Agent, Events, Reply},
+    http::client::{Address, Agent, Events, HttpError, Reply},
 };
 
 use super::{
     Fault,
     extension_names::ExtensionNames,
     head,
+    position::jitter,
     refusal::HttpRefusal,
     session::{Session, Sessions},
 };
 use crate::{ends::Ends, pending::PendingRequests, tap::Direction, tool::ListedTools};
+
+/// How often the same is sent again because the server asks to come back later.
+pub(crate) const MAX_RETRIES: u32 = 3;
 
 /// A connection over HTTP, as its calls and its tasks see it.
 pub(crate) struct Http {
@@ -43,6 +47,8 @@ pub(crate) struct Http {
     /// The status of the last answer to a request. Only the search for a server looks at it, while
     /// nothing else is asked.
     last_status: AtomicU16,
+    /// Whether the server did not answer the last time it was tried.
+    is_down: AtomicBool,
     /// Takes what the server says. It holds the connection, which holds this, until it is closed.
     receiver: Mutex<Option<Box<dyn Receive>>>,
 }
@@ -67,6 +73,7 @@ impl Http {
             leftovers,
             post_to: RwLock::new(None),
             last_status: AtomicU16::new(0),
+            is_down: AtomicBool::new(false),
             receiver: Mutex::new(None),
         }
     }
@@ -121,15 +128,52 @@ impl Http {
             .store(reply.status().as_u16(), Ordering::Relaxed);
     }
 
-    /// Says something that wants no answer, and waits until the server has it.
+    /// Takes note whether there is anybody at the address.
+    pub(crate) fn note_reach(&self, tried: &Result<Reply, HttpError>) {
+        let is_down = match tried {
+            Ok(_) => false,
+            Err(HttpError::Unreachable { .. }) => true,
+            // It was there, and something else went wrong.
+            Err(_) => return,
+        };
+        self.is_down.store(is_down, Ordering::Relaxed);
+    }
+
+    /// Takes note that nobody answers.
+    pub(crate) fn note_down(&self) {
+        self.is_down.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server did not answer the last time it was tried.
+    pub(crate) fn is_down(&self) -> bool {
+        self.is_down.load(Ordering::Relaxed)
+    }
+
+    /// Says something that wants no answer, and waits until the server has it. Where the server asks
+    /// to be left alone for a while, it is said again after that.
     pub(crate) async fn tell(&self, session: &Session, message: Bytes) -> Result<(), Fault> {
-        let headers = head::of_session(&self.ends, session);
-        self.ends.show(Direction::Out, &message);
-        let reply = self.agent.post(&self.post_to(), headers, message).await?;
-        if reply.status().is_success() {
-            return Ok(());
+        let mut retries = 0;
+        loop {
+            let headers = head::of_session(&self.ends, session);
+            self.ends.show(Direction::Out, &message);
+            let posted = self
+                .agent
+                .post(&self.post_to(), headers, message.clone())
+                .await;
+            self.note_reach(&posted);
+            let reply = posted?;
+            if reply.status().is_success() {
+                return Ok(());
+            }
+            let fault = HttpRefusal::read(reply, self.limit).await.into_fault();
+            match fault.come_back_after() {
+                Some(wait) if retries < MAX_RETRIES => {
+                    retries += 1;
+                    tokio::time::sleep(wait + jitter(wait / 4)).await;
+                }
+                _ => return Err(fault),
+            }
         }
-        Err(HttpRefusal::read(reply, self.limit).await.into_fault())
     }
 }
 

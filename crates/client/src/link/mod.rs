@@ -9,6 +9,8 @@ mod common_meta;
 mod driver;
 mod inbound;
 mod initialize;
+mod keep_alive;
+mod late_progress;
 mod lifecycle;
 mod loss;
 mod offered;
@@ -29,6 +31,7 @@ pub(crate) use driver::{Opened, open};
 #[cfg(feature = "http")]
 pub(crate) use inbound::Inbound;
 pub(crate) use initialize::{Initialized, initialize};
+pub(crate) use late_progress::LateProgress;
 pub(crate) use outgoing::{Outgoing, split_meta};
 pub(crate) use parts::Link;
 pub use pipe::Pipe;

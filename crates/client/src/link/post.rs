@@ -8,7 +8,7 @@ use super::{
     request::{OnProgress, OpenRequest, SendState},
 };
 use crate::{
-    http::{Answered, AttemptError, Fault, Http, Post, Session},
+    http::{Answered, AttemptError, Fault, Http, MAX_RETRIES, Post, Reopenings, Session, jitter},
     pending::{RequestOutcome, SlotEvent},
 };
 
@@ -73,13 +73,25 @@ impl Link {
     /// kept just when it was used again.
     async fn exchange(&self, http: &Http, post: &Post<'_>) -> Result<Answered, Fault> {
         let mut is_repeated = false;
+        let mut retries = 0;
         loop {
             let session = http.sessions.current();
             let is_last =
                 |is_repeated: bool| is_repeated || !http.is_repeatable(post.method, &post.message);
             match http.attempt(post, &session).await {
                 Ok(answered) => return Ok(answered),
-                Err(AttemptError::Fault(fault)) => return Err(fault),
+                Err(AttemptError::Fault(fault)) => {
+                    // It was turned away unread, so it has not run, whatever it is.
+                    let Some(wait) = fault.come_back_after().filter(|_| retries < MAX_RETRIES)
+                    else {
+                        return Err(fault);
+                    };
+                    retries += 1;
+                    let server = &**self.server();
+                    tracing::debug!(server, ?wait, "the server asks to come back later");
+                    tokio::time::sleep(wait + jitter(wait / 4)).await;
+                    continue;
+                }
                 Err(AttemptError::Unanswered(source)) if is_last(is_repeated) => {
                     return Err(Fault::Lost(source));
                 }
@@ -106,21 +118,45 @@ impl Link {
     /// # Cancel safety
     /// Dropping the future leaves it to the next one who comes.
     pub(crate) async fn reopen_session(&self, http: &Http, over: &Session) -> Result<(), Fault> {
-        let _turn = http.sessions.reopening.lock().await;
+        let mut turn = http.sessions.reopening.lock().await;
         if http.sessions.current().number != over.number {
             return Ok(());
         }
-        tracing::debug!(
-            server = &**self.server(),
-            "the session is over, opening another"
-        );
+        self.reopen_in_turn(http, &mut turn).await
+    }
+
+    async fn reopen_in_turn(&self, http: &Http, turn: &mut Reopenings) -> Result<(), Fault> {
+        let server = &**self.server();
+        let wait = turn.next_wait(self.pending.now());
+        tracing::debug!(server, ?wait, "the session is over, opening another");
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        turn.note(self.pending.now());
         if let Err(error) = initialize_again(self).await {
             return Err(Fault::SessionExpired(format!(
                 "no other could be opened ({error}); connect anew"
             )));
         }
         http.end_handshake().await;
+        turn.note(self.pending.now());
         self.session_reopened();
         Ok(())
+    }
+
+    /// A session is over although calls of it wait. They wait for nothing: they end at once, with
+    /// this reason, and another session is opened.
+    pub(crate) async fn session_lost(&self, http: &Http, over: &Session, reason: &'static str) {
+        let mut turn = http.sessions.reopening.lock().await;
+        if http.sessions.current().number != over.number {
+            return;
+        }
+        // While the turn is ours, no handshake is among those that wait.
+        self.pending.end_session(reason);
+        if let Err(fault) = self.reopen_in_turn(http, &mut turn).await {
+            let error = fault.into_error(self.server().clone(), "initialize");
+            tracing::warn!(%error, "the session is over, and no other could be opened");
+            self.desired.doubt();
+        }
     }
 }

@@ -204,6 +204,12 @@ impl OpenRequest<'_> {
                 method,
                 &error,
             )),
+            #[cfg(feature = "http")]
+            RequestOutcome::SessionOver(reason) => Err(CallError::SessionExpired {
+                server,
+                method: method.into(),
+                reason: format!("{reason}: call again if it may run twice"),
+            }),
             RequestOutcome::Closed => Err(self.link.closed(method)),
             RequestOutcome::Overdue(overdue) => Err(CallError::Deadline {
                 server,

@@ -8,4 +8,4 @@ mod requests;
 mod slot;
 
 pub(crate) use requests::{PendingRequests, Refused};
-pub(crate) use slot::{RequestOutcome, Slot, SlotEvent, slot};
+pub(crate) use slot::{LateSlot, RequestOutcome, Slot, SlotEvent, slot};

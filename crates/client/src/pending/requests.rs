@@ -12,7 +12,7 @@ use turnbuckle_session::{
 
 use super::{
     clock::Clock,
-    slot::{RequestOutcome, SlotSender},
+    slot::{LateSlot, RequestOutcome, SlotSender},
 };
 #[cfg(feature = "http")]
 use crate::future::First;
@@ -35,6 +35,8 @@ pub(crate) struct PendingRequests {
     sooner: Notify,
     /// Tells others that the clock goes again.
     released: Notify,
+    /// The tokens of calls that may have become tasks.
+    late: Mutex<Vec<(Id, LateSlot)>>,
     /// Told about each answer that fits no request. Only the search for a server listens.
     stray: Notify,
 }
@@ -108,9 +110,31 @@ impl PendingRequests {
         let token = report.progress_token.0.clone();
         match timed.table.progress(&token.as_ref(), report.progress, now) {
             Progressed::News(filler) => filler.progress(report),
-            // progress: reports for what is done, and ones that do not grow, are dropped.
-            Progressed::Stale | Progressed::Unknown => {}
+            Progressed::Unknown => {
+                drop(timed);
+                self.progress_of_task(&token, report);
+            }
+            // progress: reports that do not grow are dropped.
+            Progressed::Stale => {}
         }
+    }
+
+    /// Takes a report on what is done: only a task has any.
+    fn progress_of_task(&self, token: &Id, report: ProgressNotificationParams) {
+        let late = self.late.lock();
+        if let Some((_, slot)) = late.iter().find(|(known, _)| known == token) {
+            slot.push(report);
+        }
+    }
+
+    /// Takes reports for this token also when its request has been answered.
+    pub(crate) fn keep_token(&self, token: Id, slot: LateSlot) {
+        self.late.lock().push((token, slot));
+    }
+
+    /// No reports are wanted for this token any more.
+    pub(crate) fn drop_token(&self, token: &Id) {
+        self.late.lock().retain(|(known, _)| known != token);
     }
 
     /// Stops the clock while the server waits for us.
@@ -159,6 +183,15 @@ impl PendingRequests {
         drop(timed);
         // A filler that is dropped says so to its slot, and wakes a task: not under the lock.
         drop(waiting);
+    }
+
+    /// Ends the wait of all requests, whose session is over.
+    #[cfg(feature = "http")]
+    pub(crate) fn end_session(&self, reason: &'static str) {
+        let waiting: Vec<_> = self.timed.lock().table.drain().collect();
+        for (_, filler) in waiting {
+            filler.fill(RequestOutcome::SessionOver(reason));
+        }
     }
 
     /// Ends the wait of requests whose time is up, for as long as it is polled.

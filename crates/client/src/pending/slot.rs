@@ -29,6 +29,9 @@ pub(crate) enum RequestOutcome {
     Overdue(Overdue),
     /// What came is longer than this many bytes, and was skipped.
     Oversized(usize),
+    /// The session that it belonged to is over, for this reason.
+    #[cfg(feature = "http")]
+    SessionOver(&'static str),
     /// Nothing can come any more.
     Closed,
 }
@@ -58,6 +61,46 @@ struct SlotState {
     #[cfg(feature = "http")]
     is_settled: bool,
     waker: Option<Waker>,
+}
+
+/// Where reports land that come for a request after it was answered. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LateSlot(Arc<Mutex<LateReports>>);
+
+#[derive(Debug, Default)]
+struct LateReports {
+    waiting: VecDeque<ProgressNotificationParams>,
+    last: Option<f64>,
+    waker: Option<Waker>,
+}
+
+impl LateSlot {
+    /// progress: reports that do not grow are dropped.
+    pub(super) fn push(&self, report: ProgressNotificationParams) {
+        let waker = {
+            let mut reports = self.0.lock();
+            if reports.last.is_some_and(|last| report.progress <= last) {
+                return;
+            }
+            reports.last = Some(report.progress);
+            if reports.waiting.len() == MAX_WAITING_PROGRESS {
+                reports.waiting.pop_front();
+            }
+            reports.waiting.push_back(report);
+            reports.waker.take()
+        };
+        wake(waker);
+    }
+
+    /// The next report.
+    pub(crate) fn poll_report(&self, context: &Context<'_>) -> Poll<ProgressNotificationParams> {
+        let mut reports = self.0.lock();
+        if let Some(report) = reports.waiting.pop_front() {
+            return Poll::Ready(report);
+        }
+        reports.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
 }
 
 /// A slot, and what fills it.

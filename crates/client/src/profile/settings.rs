@@ -10,6 +10,8 @@ use turnbuckle_session::{
 };
 use turnbuckle_transport::{DEFAULT_GRACE, Limits};
 
+use super::KeepAlive;
+
 /// How long a connection may stay half open: time for a server to say its last after our last, and
 /// no more, because its process is given a grace of its own after that.
 const LINGER: Duration = Duration::from_secs(1);
@@ -18,12 +20,20 @@ const LINGER: Duration = Duration::from_secs(1);
 /// stays below it; a server that asks in a circle is stopped.
 const MAX_ROUNDS: usize = 32;
 
-/// Whether results are checked against what the tool promised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OutputCheck {
-    /// As soon as the tool's schema is known, because the tools were listed.
-    Known,
-    /// Never.
+/// What becomes of a result that breaks its tool's output schema.
+///
+/// Tools that were never listed are listed when a result with structured content comes, so that
+/// their schemas are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputCheck {
+    /// The call fails with [`CallError::OutputMismatch`](crate::CallError::OutputMismatch).
+    #[default]
+    Refuse,
+    /// The result is given, and [`ToolOutput::output_mismatch`](crate::ToolOutput::output_mismatch)
+    /// says what is wrong with it. It is logged, too.
+    Warn,
+    /// Results are not checked.
     Skip,
 }
 
@@ -44,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) log_level: Option<LoggingLevel>,
     /// Whether servers may answer with tasks, and ask by them.
     pub(crate) tasks: TaskSupport,
+    /// Whether and how servers are asked for signs of life.
+    pub(crate) keep_alive: Option<KeepAlive>,
 }
 
 /// Whether tasks are declared.
@@ -65,10 +77,11 @@ impl Default for Settings {
             handshake_timeout: probe::HANDSHAKE_TIMEOUT,
             grace: DEFAULT_GRACE,
             limits: Limits::default().with_linger(LINGER),
-            output: OutputCheck::Known,
+            output: OutputCheck::Refuse,
             max_rounds: MAX_ROUNDS,
             log_level: None,
             tasks: TaskSupport::Declared,
+            keep_alive: None,
         }
     }
 }

@@ -18,6 +18,21 @@ const MAX_ROUNDS: usize = 100;
 
 const CALL: &str = "tools/call";
 
+/// What came of following a task.
+pub(crate) enum Followed {
+    /// The result, as its call would have returned it.
+    Done(Box<RawValue>),
+    /// Questions that somebody has to answer by hand.
+    Asked(InputRequests),
+}
+
+/// Who answers what a task asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answering {
+    Handlers,
+    ByHand,
+}
+
 /// The result of a task, when it has one: as its call would have returned it.
 ///
 /// # Cancel safety
@@ -26,22 +41,39 @@ pub(crate) async fn follow(
     connection: &Connection,
     ticket: &mut TaskTicket,
 ) -> Result<Box<RawValue>, CallError> {
+    match follow_with(connection, ticket, Answering::Handlers).await? {
+        Followed::Done(result) => Ok(result),
+        Followed::Asked(_) => Err(too_many(connection)),
+    }
+}
+
+async fn follow_with(
+    connection: &Connection,
+    ticket: &mut TaskTicket,
+    answering: Answering,
+) -> Result<Followed, CallError> {
     let mut rounds = 0;
     let is_session = !connection.server().revision().is_modern();
     loop {
         // In a session the server keeps `tasks/result` open until there is one.
         if is_session && let Some(result) = fetch(connection, ticket).await? {
-            return Ok(result);
+            return Ok(Followed::Done(result));
         }
         let look = poll::look_patiently(connection, ticket).await?;
         match look.state {
-            LookState::Done(result) => return Ok(result),
+            LookState::Done(result) => return Ok(Followed::Done(result)),
             LookState::Failed(error) => return Err(rejected(connection, error)),
             LookState::Cancelled => {
                 let message = look.task.status_message;
                 let message = message.unwrap_or_else(|| "the task was cancelled".to_owned());
                 let error = ErrorObject::new(code::INTERNAL_ERROR, message);
                 return Err(rejected(connection, error));
+            }
+            LookState::Asks(mut asked) if answering == Answering::ByHand => {
+                asked.retain(|key, _| !ticket.answered.contains(key));
+                if !asked.is_empty() {
+                    return offered(connection, asked);
+                }
             }
             LookState::Asks(asked) => {
                 if answer(connection, ticket, asked).await? {
@@ -94,6 +126,53 @@ pub(crate) async fn wait(
     followed
 }
 
+/// Follows the task of a call whose questions are answered by hand. A call that is dropped, or not
+/// done in its time, gives its task up.
+pub(crate) async fn wait_by_hand(
+    connection: &Connection,
+    ticket: &mut TaskTicket,
+    deadline: Option<Duration>,
+) -> Result<Followed, CallError> {
+    let mut guard = CancelOnDrop(Some((connection.clone(), ticket.task_id.clone())));
+    let server = connection.link().server();
+    let following = follow_with(connection, ticket, Answering::ByHand);
+    let followed = match deadline {
+        None => following.await,
+        Some(limit) => tokio::time::timeout(limit, following)
+            .await
+            .unwrap_or_else(|_| Err(CallError::overdue(server, CALL, Overdue::Total(limit)))),
+    };
+    if !matches!(
+        followed,
+        Err(CallError::Deadline { .. } | CallError::InputRequired { .. })
+    ) {
+        guard.0 = None;
+    }
+    followed
+}
+
+/// Gives a task up, while the connection goes on.
+pub(crate) fn give_up(connection: &Connection, ticket: &TaskTicket) {
+    drop(CancelOnDrop(Some((
+        connection.clone(),
+        ticket.task_id.clone(),
+    ))));
+}
+
+/// Questions for somebody to answer, if the client has offered to.
+fn offered(connection: &Connection, asked: InputRequests) -> Result<Followed, CallError> {
+    let link = connection.link();
+    match link.check_asks(&asked) {
+        Ok(()) => Ok(Followed::Asked(asked)),
+        Err(reason) => Err(CallError::InputRequired {
+            server: link.server().clone(),
+            method: CALL.into(),
+            reason,
+            asked: Box::new(InputRequiredResult::new(asked)),
+        }),
+    }
+}
+
 /// Cancels a task when it is dropped.
 struct CancelOnDrop(Option<(Connection, String)>);
 
@@ -124,7 +203,7 @@ async fn fetch(
         Ok(result) => Ok(Some(result)),
         // The task is looked at again, which tells a server that is away from one that is gone.
         Err(error @ CallError::Rejected { .. }) => Err(error),
-        Err(error) if error.is_passing() && !connection.is_closed() => Ok(None),
+        Err(error) if error.is_passing() && !connection.link().is_closed() => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -9,7 +9,7 @@ mod poll;
 mod statuses;
 mod ticket;
 
-pub(crate) use follow::{follow, wait};
+pub(crate) use follow::{Followed, follow, give_up, wait, wait_by_hand};
 pub(crate) use poll::{LookState, cancel, look, update};
 pub use statuses::TaskStatuses;
 pub use ticket::TaskTicket;

@@ -107,7 +107,7 @@ pub(super) async fn look_patiently(
     let mut failures = 0;
     loop {
         match look(connection, ticket).await {
-            Err(error) if error.is_passing() && !connection.is_closed() => {
+            Err(error) if error.is_passing() && !connection.link().is_closed() => {
                 failures += 1;
                 if failures == MAX_FAILURES {
                     return Err(error);

@@ -1,7 +1,13 @@
 //! The tools of a server, as far as they were listed: what they promise to return, and what matters
 //! for sending their calls over HTTP.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{CallToolResult, Tool};
@@ -19,6 +25,8 @@ const MAX_TOOLS: usize = 10_000;
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     list: Mutex<ToolList>,
+    /// Whether the whole list was read, or was tried to be.
+    is_listed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -96,8 +104,19 @@ impl ListedTools {
         excluded
     }
 
+    /// Whether the whole list was read since it last changed, or was tried to be.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_listed.load(Ordering::Relaxed)
+    }
+
+    /// Says that the list was read to its end, or that it cannot be.
+    pub(crate) fn note_listed(&self) {
+        self.is_listed.store(true, Ordering::Relaxed);
+    }
+
     /// Forgets everything: the list has changed.
     pub(crate) fn forget(&self) {
+        self.is_listed.store(false, Ordering::Relaxed);
         *self.list.lock() = ToolList::default();
     }
 

@@ -12,6 +12,7 @@ use crate::error::CallError;
 pub struct ToolOutput {
     tool: Box<str>,
     result: CallToolResult,
+    mismatch: Option<Box<str>>,
 }
 
 impl ToolOutput {
@@ -19,6 +20,37 @@ impl ToolOutput {
         Self {
             tool: tool.into(),
             result,
+            mismatch: None,
+        }
+    }
+
+    /// Says how it breaks the tool's output schema.
+    pub(crate) fn with_mismatch(mut self, mismatch: &CallError) -> Self {
+        self.mismatch = Some(mismatch.to_string().into());
+        self
+    }
+
+    /// How it breaks the tool's output schema, where that is a
+    /// [warning](crate::OutputCheck::Warn) and no error.
+    pub fn output_mismatch(&self) -> Option<&str> {
+        self.mismatch.as_deref()
+    }
+
+    /// The same, unless the tool failed.
+    ///
+    /// # Errors
+    /// [`CallError::ToolFailed`] with the text if the tool failed.
+    pub fn ok(self) -> Result<Self, CallError> {
+        if self.result.is_error() {
+            return Err(self.failure());
+        }
+        Ok(self)
+    }
+
+    fn failure(&self) -> CallError {
+        CallError::ToolFailed {
+            tool: self.tool.clone(),
+            text: self.text(),
         }
     }
 
@@ -33,10 +65,7 @@ impl ToolOutput {
     /// what it returned is not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, CallError> {
         if self.result.is_error() {
-            return Err(CallError::ToolFailed {
-                tool: self.tool.clone(),
-                text: self.text(),
-            });
+            return Err(self.failure());
         }
         let parsed = match &self.result.structured_content {
             Some(value) => serde_json::from_str(value.get()),
@@ -48,7 +77,8 @@ impl ToolOutput {
         })
     }
 
-    /// All the text of the content, a line break between two pieces.
+    /// All the text of the content, a line break between two pieces. Of a tool that failed that is
+    /// why it failed: take [`ok`](Self::ok) first.
     pub fn text(&self) -> String {
         let pieces = self.result.content.iter().filter_map(|block| match block {
             ContentBlock::Text(text) => Some(text.text.as_str()),
@@ -115,6 +145,13 @@ mod tests {
             panic!("it failed")
         };
         assert_eq!(text, "no such seat");
+        let failed = output(CallToolResult::error("no such seat"));
+        let error = failed.ok().unwrap_err().to_string();
+        assert_eq!(error, "tool `t` failed: no such seat");
+        assert_eq!(
+            output(CallToolResult::text("12A")).ok().unwrap().text(),
+            "12A"
+        );
     }
 
     #[test]

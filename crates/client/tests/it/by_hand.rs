@@ -340,3 +340,100 @@ async fn what_is_offered_by_hand_is_not_answered_without_one() {
     });
     called.unwrap();
 }
+
+// rule: E8
+#[tokio::test(start_paused = true)]
+async fn visits_that_a_server_wants_first_are_asked_by_hand_and_the_call_is_sent_again() {
+    let client = plain().answering(Answers::new().urls_by_hand());
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let refuse = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        let visit = json!({"mode": "url", "message": "Sign in", "url": "https://a.example/", "elicitationId": "v1"});
+        let data = json!({"elicitations": [visit]});
+        let error = json!({"code": -32042, "message": "sign in first", "data": data});
+        server
+            .say(json!({"jsonrpc": "2.0", "id": "$id", "error": error}))
+            .await;
+    };
+    let call = connection.by_hand(connection.call("files", ()));
+    let (round, ()) = tokio::join!(call.into_future(), refuse);
+    let pending = asked(round);
+    assert!(pending.is_portable());
+    let url = serde_json::to_value(pending.asks()).unwrap()["v1"]["params"]["url"].clone();
+    assert_eq!(url, "https://a.example/");
+    let declined = [("v1".to_owned(), ElicitResult::decline().into())].into();
+    let error = connection
+        .resume(pending.clone(), declined)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, CallError::InputRequired { .. }),
+        "{error:?}"
+    );
+    let made = [("v1".to_owned(), ElicitResult::accept_visit().into())].into();
+    let again = async {
+        server
+            .expect(json!({"method": "tools/call", "params": {"name": "files"}}))
+            .await;
+        server.answer(text("a.txt", Revision::V2025_11_25)).await;
+    };
+    let (round, ()) = tokio::join!(connection.resume(pending, made).into_future(), again);
+    assert_eq!(done(round), "a.txt");
+}
+
+// rule: Z5
+#[tokio::test(start_paused = true)]
+async fn what_a_task_asks_is_answered_by_hand_too() {
+    let (connection, mut server) = meet_with_tasks().await;
+    let task = |status: &str, more: Value| {
+        let mut task = json!({
+            "resultType": "complete", "taskId": "t1", "status": status, "ttlMs": null, "pollIntervalMs": 10,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        });
+        task.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        task
+    };
+    let begin = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        let mut created = task("working", json!({}));
+        created["resultType"] = "task".into();
+        server.answer(created).await;
+        server.expect(json!({"method": "tasks/get"})).await;
+        server
+            .answer(task("input_required", json!({"inputRequests": asks()})))
+            .await;
+    };
+    let call = connection.by_hand(connection.call("book", ()));
+    let (round, ()) = tokio::join!(call.into_future(), begin);
+    let pending = asked(round);
+    assert!(pending.is_portable());
+    let kept: Pending<ToolOutput> =
+        serde_json::from_str(&serde_json::to_string(&pending).unwrap()).unwrap();
+    let go_on = async {
+        let update = server.expect(json!({"method": "tasks/update"})).await;
+        assert_eq!(
+            update["params"]["inputResponses"]["seat"]["action"],
+            "accept"
+        );
+        server.answer(json!({"resultType": "complete"})).await;
+        server.expect(json!({"method": "tasks/get"})).await;
+        let result = json!({"content": [{"type": "text", "text": "12A"}]});
+        server
+            .answer(task("completed", json!({"result": result})))
+            .await;
+    };
+    let (round, ()) = tokio::join!(connection.resume(kept, seat("seat")).into_future(), go_on);
+    assert_eq!(done(round), "12A");
+}
+
+/// A connection to a modern server that makes tasks of calls.
+async fn meet_with_tasks() -> (turnbuckle_client::Connection, Server) {
+    let (mut server, end) = Server::new();
+    let capabilities = json!({"tools": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let client = client();
+    let opening = server.open_with(Revision::LATEST, capabilities);
+    let (connection, _) = tokio::join!(client.connect(end).into_future(), opening);
+    (connection.unwrap(), server)
+}

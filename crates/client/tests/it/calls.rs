@@ -1,5 +1,7 @@
 //! Calls: what goes out, what comes back, and what happens in between.
 
+use std::future::IntoFuture;
+
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle_client::{
@@ -463,4 +465,52 @@ async fn an_application_may_say_what_only_it_knows() {
     let (modern, _server) = meet(&plain(), Revision::LATEST).await;
     let error = modern.notify::<RootsListChanged>(params).await.unwrap_err();
     assert!(matches!(error, CallError::NotOffered { .. }), "{error:?}");
+}
+
+// rule: PC5
+// tasks: the token of a call stays valid until its task has ended.
+#[tokio::test(start_paused = true)]
+async fn progress_of_a_call_that_became_a_task_arrives() {
+    let (mut server, end) = Server::new();
+    let capabilities = json!({"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}});
+    let client = plain();
+    let opening = server.open_with(Revision::V2025_11_25, capabilities);
+    let (connection, _) = tokio::join!(client.connect(end).into_future(), opening);
+    let connection = connection.unwrap();
+    let mut seen = Vec::new();
+    let call = connection
+        .call("build", ())
+        .progress(|report| seen.push(report.progress));
+    let session = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        // The tool runs only as a task.
+        let error = json!({"code": -32601, "message": "only as a task"});
+        server
+            .say(json!({"jsonrpc": "2.0", "id": "$id", "error": error}))
+            .await;
+        let asked = server
+            .expect(json!({"method": "tools/call", "params": {"task": {}}}))
+            .await;
+        let token = asked["params"]["_meta"]["progressToken"].clone();
+        let report = |progress: u32| {
+            let params = json!({"progressToken": token, "progress": progress});
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        };
+        server.say(report(1)).await;
+        let task = json!({
+            "taskId": "t1", "status": "working", "ttl": null, "pollInterval": 10,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        });
+        server.answer(json!({"task": task})).await;
+        server.expect(json!({"method": "tasks/result"})).await;
+        for progress in [2, 3, 3] {
+            server.say(report(progress)).await;
+        }
+        server
+            .answer(json!({"content": [{"type": "text", "text": "built"}]}))
+            .await;
+    };
+    let (output, ()) = tokio::join!(call.into_future(), session);
+    assert_eq!(output.unwrap().text(), "built");
+    assert_eq!(seen, [1.0, 2.0, 3.0]);
 }

@@ -146,7 +146,15 @@ impl Site {
     where
         H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start_at("127.0.0.1:0", handler).await
+    }
+
+    /// The same at this address.
+    pub(crate) async fn start_at<H>(address: &str, handler: H) -> Self
+    where
+        H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,
+    {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let log = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = JoinSet::new();

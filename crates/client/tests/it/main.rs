@@ -36,6 +36,9 @@ mod http_site;
 mod http_statuses;
 #[cfg(feature = "tls")]
 mod http_tls;
+#[cfg(feature = "http")]
+mod http_waiting;
+mod keep_alive;
 mod listening;
 mod lists;
 mod logs;

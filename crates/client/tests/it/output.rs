@@ -1,9 +1,11 @@
 //! Whether what tools return is what they promised.
 
 use serde_json::{Value, json};
-use turnbuckle_client::{CallError, Client, Connection, ToolOutput, protocol::Revision};
+use turnbuckle_client::{
+    CallError, Client, Connection, OutputCheck, ToolOutput, protocol::Revision,
+};
 
-use crate::script::{Server, meet, plain};
+use crate::script::{Server, complete, meet, plain};
 
 async fn list(connection: &Connection, server: &mut Server) {
     let schema = json!({
@@ -96,22 +98,29 @@ async fn a_failure_needs_no_structure_and_a_free_tool_has_no_promise() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_checked_before_the_tools_were_listed_or_after_they_changed() {
+async fn promises_are_learnt_again_when_the_tools_changed_and_never_where_they_cannot_be() {
     let wrong = || returned(&json!({"sum": "three"}));
-    let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
-    call(&connection, &mut server, "add", wrong())
-        .await
-        .unwrap();
-    list(&connection, &mut server).await;
-    call(&connection, &mut server, "add", wrong())
-        .await
-        .unwrap_err();
+    let (connection, mut server) = listed(&plain()).await;
     server
         .say(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
         .await;
-    call(&connection, &mut server, "add", wrong())
-        .await
-        .unwrap();
+    let session = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        server.answer(wrong()).await;
+        server.expect(json!({"method": "tools/list"})).await;
+        let error = json!({"code": -32603, "message": "not now"});
+        server
+            .say(json!({"jsonrpc": "2.0", "id": "$id", "error": error}))
+            .await;
+        // It is not tried again with each call.
+        server.expect(json!({"method": "tools/call"})).await;
+        server.answer(wrong()).await;
+    };
+    let calls = async {
+        connection.call("add", ()).await.unwrap();
+        connection.call("add", ()).await.unwrap();
+    };
+    tokio::join!(calls, session);
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,4 +134,55 @@ async fn a_client_may_trust_its_servers() {
     )
     .await
     .unwrap();
+}
+
+// rule: T4
+#[tokio::test(start_paused = true)]
+async fn tools_that_were_never_listed_are_listed_once_there_is_something_to_check() {
+    for revision in [Revision::V2025_06_18, Revision::LATEST] {
+        let (connection, mut server) = meet(&plain(), revision).await;
+        let session = async {
+            server.expect(json!({"method": "tools/call"})).await;
+            server
+                .answer(complete(returned(&json!({"sum": "three"})), revision))
+                .await;
+            server.expect(json!({"method": "tools/list"})).await;
+            let schema = json!({"type": "object", "properties": {"sum": {"type": "integer"}}});
+            let tool =
+                json!({"name": "add", "inputSchema": {"type": "object"}, "outputSchema": schema});
+            let mut list = complete(json!({"tools": [tool]}), revision);
+            if revision.is_modern() {
+                list["ttlMs"] = 0.into();
+                list["cacheScope"] = "private".into();
+            }
+            server.answer(list).await;
+            // The next call does not list them again.
+            server.expect(json!({"method": "tools/call"})).await;
+            server
+                .answer(complete(returned(&json!({"sum": 3})), revision))
+                .await;
+        };
+        let calls = async {
+            let error = connection.call("add", ()).await.unwrap_err();
+            assert!(
+                matches!(error, CallError::OutputMismatch { .. }),
+                "{error:?}"
+            );
+            connection.call("add", ()).await.unwrap();
+        };
+        tokio::join!(calls, session);
+    }
+}
+
+// rule: T4
+#[tokio::test(start_paused = true)]
+async fn a_broken_promise_may_be_a_warning() {
+    let (connection, mut server) = listed(&plain().output_check(OutputCheck::Warn)).await;
+    let wrong = returned(&json!({"sum": "three"}));
+    let output = call(&connection, &mut server, "add", wrong).await.unwrap();
+    let warning = output.output_mismatch().expect("it is wrong");
+    assert!(warning.contains("`/sum`"), "{warning}");
+    let right = returned(&json!({"sum": 3}));
+    let output = call(&connection, &mut server, "add", right).await.unwrap();
+    assert_eq!(output.output_mismatch(), None);
 }

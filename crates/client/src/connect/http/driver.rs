@@ -10,6 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use tokio::{sync::mpsc, task::JoinSet};
+use turnbuckle_protocol::envelope::{self, Frame, Message};
 use turnbuckle_transport::{
     Outbox,
     http::client::{Address, Agent, Events, Method},
@@ -17,7 +18,7 @@ use turnbuckle_transport::{
 
 use crate::{
     ends::Ends,
-    http::{Http, is_message, of_session},
+    http::{Fault, Http, is_message, of_session},
     link::{Inbound, Link, Opened},
     profile::Profile,
 };
@@ -129,9 +130,15 @@ impl DriverQueues {
 
 async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
     let session = http.sessions.current();
+    let is_answer = is_answer(&message);
     let telling = http.tell(&session, message);
     let problem = match link.pending.within(TELL_TIMEOUT, telling).await {
         Some(Ok(())) => return,
+        // transports: 404 says that the session is over.
+        Some(Err(Fault::Status { status: 404, .. })) if is_answer && session.can_expire() => {
+            let reason = "the server did not take the answer to what it asked";
+            return link.session_lost(&http, &session, reason).await;
+        }
         Some(Err(fault)) => fault
             .into_error(link.server().clone(), "a message")
             .to_string(),
@@ -142,6 +149,14 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
         problem,
         "an answer or a notification was not taken"
     );
+}
+
+/// Whether a message answers something that the server asked.
+fn is_answer(message: &[u8]) -> bool {
+    matches!(
+        envelope::parse(message),
+        Ok(Frame::One(Message::Response(_)))
+    )
 }
 
 /// Reads a stream to its end. There should be nothing on it any more; what there is is taken.

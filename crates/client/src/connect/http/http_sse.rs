@@ -39,6 +39,7 @@ async fn find_endpoint(http: &Http) -> Result<(Address, Events), Fault> {
         return Err(Fault::Status {
             status: reply.status().as_u16(),
             text: "no stream of events".to_owned(),
+            retry_after: None,
         });
     }
     let mut events = reply.events(http.limit);

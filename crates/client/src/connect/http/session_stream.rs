@@ -66,6 +66,7 @@ async fn follow(
         let mut headers = of_session(&link.ends, session);
         position.add_to(&mut headers);
         let reply = http.agent.events(&http.address, headers).await;
+        http.note_reach(&reply);
         drop(opens.take());
         match reply {
             Ok(reply) if reply.status().is_success() && reply.is_events() => {
@@ -90,6 +91,7 @@ async fn follow(
             }
             Ok(reply) if can_come_back(reply.status(), has_gap) => {
                 tracing::debug!(status = %reply.status(), "no stream for now");
+                position.wait_at_least(reply.retry_after());
             }
             Ok(reply) => return leave(link, http, session, reply.status(), has_gap).await,
             Err(error) => tracing::debug!(%error, "no stream for now"),

@@ -13,6 +13,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::authorize::{Arrived, Authorize, Challenge, Decision, Departing};
 use super::connector::{Connector, Proxies};
+use super::moved::Moved;
 use super::{Address, BoxError, HttpError, Reply};
 
 /// 5: a load balancer, a canonical path and a version make three.
@@ -46,6 +47,7 @@ pub struct Agent {
     headers: HeaderMap,
     authorize: Option<Arc<dyn Authorize>>,
     redirects: Redirects,
+    moved: Arc<Moved>,
 }
 
 /// What becomes of redirects.
@@ -81,6 +83,7 @@ impl Agent {
             headers,
             authorize,
             redirects: Redirects::Follow,
+            moved: Arc::default(),
         }
     }
 
@@ -133,8 +136,9 @@ impl Agent {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Reply, HttpError> {
-        let mut at = address.clone();
+        let mut at = self.moved.place_of(address);
         let (mut redirects, mut refusals) = (0, 0);
+        let mut is_for_good = true;
         loop {
             let mut all = self.with_settings(&headers);
             self.authorize(&method, &at, &mut all, &body, refusals)
@@ -153,7 +157,12 @@ impl Agent {
                         return Err(HttpError::RedirectedTooOften { address, limit });
                     }
                     redirects += 1;
+                    // Only this one says that it holds for the requests to come.
+                    is_for_good &= reply.status() == StatusCode::PERMANENT_REDIRECT;
                     at = next(&at, reply.headers())?;
+                    if is_for_good {
+                        self.moved.remember(address, &at);
+                    }
                 }
                 status if status.is_redirection() && status != StatusCode::NOT_MODIFIED => {
                     // Others turn a POST into a GET, or leave it to be guessed.
@@ -166,6 +175,11 @@ impl Agent {
                         return Ok(reply);
                     }
                     refusals += 1;
+                }
+                // What was there has moved on, or is back where it was.
+                StatusCode::NOT_FOUND | StatusCode::GONE if redirects == 0 => {
+                    self.moved.forget(address);
+                    return Ok(reply);
                 }
                 _ => return Ok(reply),
             }

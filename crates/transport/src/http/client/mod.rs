@@ -9,6 +9,7 @@ mod agent;
 mod authorize;
 mod connector;
 mod error;
+mod moved;
 mod reply;
 mod screen;
 mod settings;

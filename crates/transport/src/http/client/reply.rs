@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -36,6 +37,11 @@ impl Reply {
     /// Who answered, after redirects.
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// How long the server asks to be left alone, by its `Retry-After` header.
+    pub fn retry_after(&self) -> Option<Duration> {
+        retry_after(self.headers(), SystemTime::now())
     }
 
     /// Whether its body is a stream of events.
@@ -128,6 +134,16 @@ impl Events {
     }
 }
 
+/// Reads `Retry-After`: seconds, or a date, which counts from `now`.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
 async fn data(body: &mut Incoming, address: &Address) -> Result<Option<Bytes>, HttpError> {
     loop {
         let Some(frame) = body.frame().await else {
@@ -158,5 +174,32 @@ impl fmt::Debug for Events {
         f.debug_struct("Events")
             .field("address", &self.address)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_wait_is_read_as_seconds_or_as_a_date() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let read = |text| {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
+            retry_after(&headers, now)
+        };
+        assert_eq!(read("120"), Some(Duration::from_mins(2)));
+        assert_eq!(read(" 0 "), Some(Duration::ZERO));
+        assert_eq!(
+            read("Sun, 06 Nov 1994 08:50:07 GMT"),
+            Some(Duration::from_secs(30))
+        );
+        // A date that is over means now.
+        assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(read("soon"), None);
+        assert_eq!(read("-1"), None);
     }
 }

@@ -1,0 +1,79 @@
+//! Asking the server for a sign of life now and then.
+
+use super::{Link, OnDrop, Outgoing};
+use crate::{
+    error::{CallError, Ending},
+    profile::{KeepAlive, Pipes},
+};
+
+impl Link {
+    /// Pings the server for as long as the connection is open, if the settings say so.
+    ///
+    /// ping: an implementation SHOULD ping now and then, MAY count a connection as failed when there
+    /// is no answer, and SHOULD log that.
+    pub(crate) async fn keep_alive(&self, settings: KeepAlive) {
+        if !self.wire.is_http() && settings.pipes == Pipes::LeftAlone {
+            return;
+        }
+        let mut failures = 0;
+        loop {
+            tokio::time::sleep(settings.every).await;
+            if self.is_closed() {
+                return;
+            }
+            let Err(error) = self.ping_once(settings).await else {
+                failures = 0;
+                continue;
+            };
+            failures += 1;
+            let server = &**self.server();
+            tracing::warn!(server, failures, %error, "a ping was not answered");
+            if failures >= settings.failures {
+                failures = 0;
+                self.fail_unanswered(settings).await;
+            }
+        }
+    }
+
+    /// Any answer is a sign of life, also a refusal.
+    async fn ping_once(&self, settings: KeepAlive) -> Result<(), CallError> {
+        let method = if self.revision().is_modern() {
+            "server/discover"
+        } else {
+            "ping"
+        };
+        let deadline = self.profile().settings.deadline(Some(settings.timeout));
+        let outgoing = Outgoing::plain(method);
+        let request = self.prepare(&outgoing, deadline, OnDrop::Cancel, &())?;
+        match request.answer(None).await {
+            Ok(_) | Err(CallError::Rejected { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Too many pings had no answer. A session at a URL is opened anew, which does no harm; a
+    /// modern server needs nothing but to be back; a pipe cannot be mended.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(
+            clippy::unused_async,
+            reason = "over HTTP there is something to wait for"
+        )
+    )]
+    async fn fail_unanswered(&self, settings: KeepAlive) {
+        let count = settings.failures;
+        #[cfg(feature = "http")]
+        if let Some(http) = self.wire.http() {
+            http.note_down();
+            let session = http.sessions.current();
+            if session.can_expire() {
+                let reason = "the server did not answer any more, and a new session is opened";
+                self.session_lost(http, &session, reason).await;
+            }
+            return;
+        }
+        let reason = format!("it did not answer {count} pings in a row");
+        self.lose(Ending::failed(reason));
+        self.wire.close();
+    }
+}
