@@ -10,7 +10,7 @@ use serde::Serialize;
 use turnbuckle::{
     Answers, Connection, Round,
     client::{Answerable, Call},
-    protocol::ProgressNotificationParams,
+    protocol::{InputRequests, InputResponses, ProgressNotificationParams},
 };
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
@@ -175,6 +175,7 @@ impl Session {
                 }
                 Round::Asked(pending) => pending,
             };
+            let news = self.connection.news();
             let answering = answerer.answer(&self.name, pending.asks());
             let answers = self.limit.stopped(answering).await;
             let answers = answers.or_else(|unanswered| {
@@ -184,10 +185,30 @@ impl Session {
                 }
                 Err(unanswered.failed)
             })?;
+            if pending.is_visit_first() {
+                let waiting = answerer.visited(pending.asks(), &answers, news);
+                self.limit.stopped(waiting).await?;
+            }
             rounds += 1;
             let again = self.connection.resume(pending, answers);
             round = again.progress(|report| line.show(&report)).await;
         }
+    }
+
+    /// Answers what a task asks. Without an answer the questions are printed, if they are wanted.
+    pub(crate) async fn answer(
+        &self,
+        answerer: &Answerer,
+        asks: &InputRequests,
+        is_json: bool,
+    ) -> Outcome<InputResponses> {
+        let answering = answerer.answer(&self.name, asks);
+        self.limit.stopped(answering).await.or_else(|unanswered| {
+            if is_json {
+                print_json(&unanswered.asked)?;
+            }
+            Err(unanswered.failed)
+        })
     }
 
     /// Prints the newest result of a method exactly as the server wrote it.

@@ -1,8 +1,11 @@
 //! Who answers: the command line first, then the person at the terminal, then nobody.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
+use turnbuckle::client::{News, NewsStream};
 use turnbuckle::protocol::{
-    ElicitRequestParams, InputRequest, InputRequests, InputResponse, InputResponses,
+    ElicitAction, ElicitRequestParams, InputRequest, InputRequests, InputResponse, InputResponses,
     ListRootsResult, Root,
 };
 use turnbuckle_command_line::{
@@ -10,7 +13,7 @@ use turnbuckle_command_line::{
     style::Style,
 };
 
-use super::{form, prepared::Prepared, sample, url};
+use super::{form, line, prepared::Prepared, sample, url};
 
 /// Answers what a server asks in the middle of a call.
 #[derive(Debug)]
@@ -55,6 +58,42 @@ impl Answerer {
             responses.insert(key.clone(), answered);
         }
         Ok(responses)
+    }
+
+    /// Waits until visits that a call needs first have been made: the server may say so, and the
+    /// person at the terminal can.
+    pub(crate) async fn visited(
+        &self,
+        asks: &InputRequests,
+        answers: &InputResponses,
+        mut news: NewsStream,
+    ) -> Outcome {
+        let is_agreed = |key: &&String| {
+            let answer = answers.get(*key).and_then(InputResponse::as_elicitation);
+            answer.is_some_and(|answer| answer.action == ElicitAction::Accept)
+        };
+        let mut open: BTreeSet<&str> = asks.keys().filter(is_agreed).map(|key| &**key).collect();
+        if open.len() < asks.len() {
+            // Somebody said no: nothing is waited for.
+            return Ok(());
+        }
+        let told = async {
+            while !open.is_empty() {
+                match news.next().await {
+                    Some(News::Visited { id }) => drop(open.remove(&*id)),
+                    Some(_) => {}
+                    None => return,
+                }
+            }
+        };
+        if !self.is_attended {
+            // It was agreed to ahead, so whoever did has been there.
+            return Ok(());
+        }
+        tokio::select! {
+            () = told => Ok(()),
+            line = line::read("  Press Enter when you are done there. ") => line.map(drop),
+        }
     }
 
     async fn one(&self, server: &str, key: &str, ask: &InputRequest) -> Outcome<InputResponse> {

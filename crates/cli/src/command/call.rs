@@ -1,11 +1,11 @@
 //! `turnbuckle call`: calls a tool.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, value::RawValue};
 use turnbuckle::{
     ToolOutput,
     client::{Call as Calling, Started},
-    protocol::Tool,
+    protocol::{CallToolResult, Tool},
     schema::{Keyword, Schema, Violation, nearest_name},
 };
 use turnbuckle_command_line::{
@@ -42,8 +42,23 @@ pub(crate) struct Call {
     #[arg(long)]
     task: bool,
 
+    /// What to do with a result that breaks the tool's output schema.
+    #[arg(long, value_enum, value_name = "HOW", default_value = "warn")]
+    output_schema: OutputSchema,
+
     #[command(flatten)]
     request: Request,
+}
+
+/// What becomes of a result that breaks the tool's output schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputSchema {
+    /// It is printed, and the command fails.
+    Error,
+    /// It is printed, with a warning.
+    Warn,
+    /// It is printed.
+    Ignore,
 }
 
 pub(crate) fn run(call: &Call) -> Outcome {
@@ -90,6 +105,24 @@ impl Call {
                 format!("tool `{name}` reported an error"),
             ));
         }
+        self.check_output(tool, result)
+    }
+
+    fn check_output(&self, tool: &Tool, result: &CallToolResult) -> Outcome {
+        let broken = match self.output_schema {
+            OutputSchema::Ignore => None,
+            _ => broken_output(tool, result),
+        };
+        let Some(problem) = broken else {
+            return Ok(());
+        };
+        let name = &tool.name;
+        let said = format!("the result of tool `{name}` breaks its output schema: {problem}");
+        if self.output_schema == OutputSchema::Error {
+            let hint = "`--output-schema warn` takes it all the same";
+            return Err(Failed::new(Code::Protocol, said).hint(hint));
+        }
+        eprintln!("{}", Style::Warn.err(&format!("warning: {said}")));
         Ok(())
     }
 
@@ -201,6 +234,18 @@ fn check(schema: &Value, json: &str) -> Result<(), String> {
         let problems: Vec<_> = violations.iter().map(problem).collect();
         format!("the arguments do not fit: {}", problems.join("; "))
     })
+}
+
+/// How a result breaks the tool's output schema. A schema that cannot be used checks nothing.
+fn broken_output(tool: &Tool, result: &CallToolResult) -> Option<String> {
+    let schema = Schema::compile(tool.output_schema.as_ref()?).ok()?;
+    let Some(content) = &result.structured_content else {
+        return Some("structured content is missing".to_owned());
+    };
+    let value = serde_json::from_str(content.get()).ok()?;
+    let violations = schema.check(&value).err()?;
+    let problems: Vec<_> = violations.iter().map(ToString::to_string).collect();
+    Some(problems.join("; "))
 }
 
 /// What is wrong, in words for whoever typed it.

@@ -2,7 +2,10 @@
 
 use clap::Args;
 use serde_json::{Value, json, value::RawValue};
-use turnbuckle::client::TaskTicket;
+use turnbuckle::{
+    CallError, ToolOutput,
+    client::{TaskHandle, TaskTicket},
+};
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
     style::Style,
@@ -10,6 +13,7 @@ use turnbuckle_command_line::{
 };
 
 use crate::{
+    ask::AskOptions,
     runtime::block_on,
     session::{self, Session},
     show::{self, Table, print, print_json, print_shown},
@@ -33,6 +37,9 @@ pub(crate) struct Tasks {
     media: show::Media,
 
     #[command(flatten)]
+    asks: AskOptions,
+
+    #[command(flatten)]
     server: ServerArguments,
 }
 
@@ -49,7 +56,12 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
         }
     }
     let work = async |session: Session| tasks.on(&session, &rest).await;
-    block_on(session::with(&tasks.server.options, None, &server, work))
+    block_on(session::with(
+        &tasks.server.options,
+        Some(&tasks.asks),
+        &server,
+        work,
+    ))
 }
 
 impl Tasks {
@@ -80,7 +92,7 @@ impl Tasks {
             }
             "cancel" => Ok(task.cancel().await?),
             _ => {
-                let output = task.result().await?;
+                let output = self.result(session, &mut task).await?;
                 if self.json {
                     print_json(&*output)?;
                 } else {
@@ -93,6 +105,21 @@ impl Tasks {
                     ));
                 }
                 Ok(())
+            }
+        }
+    }
+
+    /// Waits for the result, and answers what the task asks.
+    async fn result(&self, session: &Session, task: &mut TaskHandle) -> Outcome<ToolOutput> {
+        let answerer = self.asks.answerer()?;
+        loop {
+            match task.result().await {
+                Err(CallError::InputRequired { asked, .. }) => {
+                    let asks = asked.input_requests.unwrap_or_default();
+                    let answers = session.answer(&answerer, &asks, self.json).await?;
+                    task.answer(answers).await?;
+                }
+                done => return Ok(done?),
             }
         }
     }

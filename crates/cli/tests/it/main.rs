@@ -1,5 +1,6 @@
 //! The demo server as a real process.
 
+mod agreed;
 mod arguments;
 mod at_a_url;
 mod calls;

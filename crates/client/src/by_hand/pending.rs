@@ -137,6 +137,12 @@ impl<R> Pending<R> {
         self.call.parked.is_none()
     }
 
+    /// Whether the call was refused until the visits that are asked for have been made (-32042).
+    /// Then the answers say that they were, and the call is sent again.
+    pub fn is_visit_first(&self) -> bool {
+        self.call.is_visit_first
+    }
+
     /// The answers that something was asked for; mrtr: servers ignore the rest.
     pub(crate) fn only_asked(&self, mut answers: InputResponses) -> InputResponses {
         answers.retain(|key, _| self.call.input_requests.contains_key(key));
