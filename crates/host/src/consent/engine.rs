@@ -144,6 +144,15 @@ impl Consent {
         }
     }
 
+    /// Whether the policy still allows what was allowed before: for what is repeated without a
+    /// person, such as the restart of a server.
+    pub(crate) fn permit_again(&self, party: Party<'_>, action: Action<'_>) -> Result<(), Denied> {
+        match self.decide(party, &action) {
+            Decision::Deny(reason) => Err(self.denied(party, &action, Denied::ByPolicy(reason))),
+            _ => Ok(()),
+        }
+    }
+
     /// Shows a form of a server.
     pub(crate) async fn form(
         &self,
@@ -218,14 +227,17 @@ impl Consent {
         }
     }
 
-    /// What the policy and the grants say.
-    fn verdict(&self, party: Party<'_>, action: &Action<'_>) -> Result<Verdict, Denied> {
-        let request = Request {
+    fn decide(&self, party: Party<'_>, action: &Action<'_>) -> Decision {
+        self.policy.decide(&Request {
             server: &party.origin.id,
             conversation: party.conversation,
             action: *action,
-        };
-        match self.policy.decide(&request) {
+        })
+    }
+
+    /// What the policy and the grants say.
+    fn verdict(&self, party: Party<'_>, action: &Action<'_>) -> Result<Verdict, Denied> {
+        match self.decide(party, action) {
             Decision::Allow => return Ok(Verdict::Allowed),
             Decision::Deny(reason) => return Err(Denied::ByPolicy(reason)),
             Decision::Ask => {}

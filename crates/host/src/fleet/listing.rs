@@ -179,7 +179,7 @@ pub(crate) async fn read<T: Kind>(connection: &Connection) -> Result<List<T>, Ca
 }
 
 /// Adds a page to a list, and says where the next one starts.
-fn take_page<T: Kind>(
+pub(super) fn take_page<T: Kind>(
     list: &mut List<T>,
     names: &mut HashSet<String>,
     raw: &Arc<RawValue>,

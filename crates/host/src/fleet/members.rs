@@ -1,12 +1,12 @@
 //! The servers of a fleet by their ids.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use indexmap::IndexMap;
 use tokio::{sync::Semaphore, task::JoinHandle};
 use turnbuckle_base::lock::RwLock;
 
-use super::{FleetHooks, FleetShared, Pacing, ServerSpec, Upstream, supervise};
+use super::{FleetHooks, FleetShared, Pacing, ServerSpec, Upstream, known, supervise};
 use crate::id::ServerId;
 
 /// How many servers start at a time. Starting is what costs most, and `npx` starts many processes.
@@ -35,12 +35,13 @@ impl Drop for Supervising {
 }
 
 impl Fleet {
-    pub(crate) fn new(hooks: Arc<dyn FleetHooks>, pacing: Pacing) -> Self {
+    pub(crate) fn new(hooks: Arc<dyn FleetHooks>, pacing: Pacing, lists: Option<PathBuf>) -> Self {
         Self {
             shared: Arc::new(FleetShared {
                 hooks,
                 starts: Semaphore::new(MAX_STARTS),
                 pacing,
+                lists,
             }),
             members: RwLock::default(),
         }
@@ -49,6 +50,11 @@ impl Fleet {
     /// Adds a server, in place of one that had the same id, which is stopped.
     pub(crate) fn add(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
         let upstream = Arc::new(Upstream::new(id.clone(), spec));
+        let folder = self.shared.lists.as_ref();
+        let known = folder.and_then(|folder| known::read(&known::path(folder, &upstream.origin)?));
+        if let Some(lists) = known {
+            upstream.set_lists(lists);
+        }
         let task = tokio::spawn(supervise(upstream.clone(), self.shared.clone()));
         let member = Member {
             upstream: upstream.clone(),

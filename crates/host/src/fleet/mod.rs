@@ -5,6 +5,7 @@
 
 mod failure;
 mod filter;
+mod known;
 mod listing;
 mod members;
 mod origin;

@@ -4,6 +4,7 @@
 //! server's process with it.
 
 use std::{
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -14,7 +15,7 @@ use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Lis
 use turnbuckle_protocol::Tool;
 
 use super::{
-    Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream,
+    Failure, FailureKind, Lists, Pacing, Ready, ServerState, Start, Upstream, known,
     listing::{self, Kind, List},
     pace::{Pace, Pause},
 };
@@ -53,6 +54,8 @@ pub(crate) struct FleetShared {
     /// How many servers may be starting at a time.
     pub(crate) starts: Semaphore,
     pub(crate) pacing: Pacing,
+    /// Where the lists of servers are kept from one run to the next.
+    pub(crate) lists: Option<PathBuf>,
 }
 
 /// Keeps a server running until it is stopped.
@@ -255,6 +258,20 @@ impl Supervisor<'_> {
         }
     }
 
+    /// Keeps the lists for the next run. Writing a file takes no time that anybody waits for.
+    fn keep_lists(&self) {
+        let folder = self.shared.lists.as_ref();
+        let path = folder.and_then(|folder| known::path(folder, &self.upstream.origin));
+        let Some(path) = path else { return };
+        let lists = self.upstream.lists();
+        let id = self.upstream.id().clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = known::write(&path, &lists) {
+                tracing::warn!(server = %id, %error, "cannot keep the lists of a server");
+            }
+        });
+    }
+
     async fn read_lists(&self, connection: &Connection) {
         self.upstream.listed.send_modify(|count| *count += 1);
         let before = self.upstream.lists();
@@ -263,6 +280,7 @@ impl Supervisor<'_> {
         self.upstream.set_lists(lists);
         if !is_same {
             self.shared.hooks.lists_changed(self.upstream);
+            self.keep_lists();
         }
         self.upstream.listed.send_modify(|count| *count += 1);
     }

@@ -54,6 +54,8 @@ pub(crate) struct Upstream {
     live: RwLock<Option<Connection>>,
     lists: RwLock<Lists>,
     is_wanted: AtomicBool,
+    /// Whether it was allowed to start before: what is allowed once covers restarts.
+    is_start_allowed: AtomicBool,
     pub(super) wanted: Notify,
     pub(super) stopping: watch::Sender<bool>,
     pub(super) nudged: Notify,
@@ -83,6 +85,7 @@ impl Upstream {
             live: RwLock::new(None),
             lists: RwLock::new(Lists::default()),
             is_wanted: AtomicBool::new(spec.is_enabled && spec.start == Start::AtOnce),
+            is_start_allowed: AtomicBool::new(false),
             wanted: Notify::new(),
             stopping: watch::Sender::new(false),
             nudged: Notify::new(),
@@ -138,6 +141,14 @@ impl Upstream {
 
     pub(super) fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_start_allowed(&self) -> bool {
+        self.is_start_allowed.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn allow_start(&self) {
+        self.is_start_allowed.store(true, Ordering::Release);
     }
 
     /// Asks the supervisor to end the server and itself.

@@ -14,7 +14,7 @@ use turnbuckle_protocol::{Implementation, LoggingMessageNotificationParams, Root
 use super::{
     Host,
     plan::{self, Approvals, Plan},
-    shared::{LogListener, Shared, WireListener},
+    shared::{Hooks, LogListener, Shared, WireListener},
 };
 #[cfg(feature = "http")]
 use crate::fleet::ReachHook;
@@ -22,7 +22,7 @@ use crate::{
     config::{ConfigError, Environment, Variables},
     consent::{Audit, Consent, GrantFileError, Grants, Policy, Rules, UserInterface},
     context::Contexts,
-    fleet::{MAX_WAITING_STATES, Pacing, ServerSpec},
+    fleet::{Fleet, MAX_WAITING_STATES, Pacing, ServerSpec},
     id::ServerId,
     sampling::SamplingModel,
 };
@@ -65,6 +65,7 @@ pub struct HostBuilder {
     on_log: Option<LogListener>,
     on_wire: Option<WireListener>,
     watch: Watch,
+    lists: Option<PathBuf>,
     #[cfg(feature = "http")]
     reach: Option<ReachHook>,
 }
@@ -94,6 +95,7 @@ impl HostBuilder {
             on_log: None,
             on_wire: None,
             watch: Watch::Off,
+            lists: None,
             #[cfg(feature = "http")]
             reach: None,
         }
@@ -137,6 +139,14 @@ impl HostBuilder {
     /// file leaves the servers as they are, and is logged.
     pub fn watch_files(mut self) -> Self {
         self.watch = Watch::On;
+        self
+    }
+
+    /// Keeps the lists of servers in this folder from one run to the next. With them a server that is
+    /// started on demand is in the catalog before it runs, and is started by the first call of one
+    /// of its tools.
+    pub fn keep_lists(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.lists = Some(folder.into());
         self
     }
 
@@ -252,6 +262,10 @@ impl HostBuilder {
             // Each file was read a moment ago; one that is gone since then adds no servers.
             Err(error) => (plan.own.iter().cloned().collect(), vec![plan::note(&error)]),
         };
-        Host::run(shared, plan, servers, notes, self.pacing, self.watch)
+        let fleet = Fleet::new(Arc::new(Hooks(shared.clone())), self.pacing, self.lists);
+        for (id, spec) in servers {
+            fleet.add(id, spec);
+        }
+        Host::run(shared, fleet, plan, notes, self.watch)
     }
 }

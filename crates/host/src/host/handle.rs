@@ -6,22 +6,20 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use indexmap::IndexMap;
 use tokio::task::AbortHandle;
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_client::Connection;
 use turnbuckle_protocol::{Implementation, Root};
 
 use super::{
-    ConfigNote, Conversation, HostBuilder, builder::Watch, plan::Plan, shared::Hooks,
-    shared::Shared, watch,
+    ConfigNote, Conversation, HostBuilder, builder::Watch, plan::Plan, shared::Shared, watch,
 };
 use crate::{
     catalog::{Catalog, Part, merge},
     config::ConfigError,
     consent::{Action, ActionKind, Denied, Grant, GrantFileError, Request},
     error::HostError,
-    fleet::{Fleet, Lists, Pacing, ServerSpec, ServerState, StateStream, Upstream},
+    fleet::{Fleet, Lists, ServerSpec, ServerState, StateStream, Upstream},
     id::ServerId,
     names::Prefix,
     roots,
@@ -76,16 +74,11 @@ impl Host {
 
     pub(super) fn run(
         shared: Arc<Shared>,
+        fleet: Fleet,
         plan: Plan,
-        servers: IndexMap<ServerId, ServerSpec>,
         notes: Vec<ConfigNote>,
-        pacing: Pacing,
         watched: Watch,
     ) -> Self {
-        let fleet = Fleet::new(Arc::new(Hooks(shared.clone())), pacing);
-        for (id, spec) in servers {
-            fleet.add(id, spec);
-        }
         let inner = Arc::new(Inner {
             shared,
             fleet,

@@ -59,10 +59,20 @@ impl Shared {
             conversation: None,
         };
         let mut denials = Vec::new();
+        let known = server.allowed_roots();
         for root in wanted {
-            match self.consent.permit(party, Action::ShareRoot { root }).await {
-                Ok(_) => server.allow_root(root.clone()),
-                Err(denied) => denials.push(denied),
+            let action = Action::ShareRoot { root };
+            let permitted = if known.contains(root) {
+                self.consent.permit_again(party, action)
+            } else {
+                self.consent.permit(party, action).await.map(drop)
+            };
+            match permitted {
+                Ok(()) => server.allow_root(root.clone()),
+                Err(denied) => {
+                    server.disallow_root(&root.uri);
+                    denials.push(denied);
+                }
             }
         }
         let allowed = server.allowed_roots();
@@ -85,8 +95,13 @@ impl Hooks {
         // What cannot be used at all is not worth a question.
         let target = server.spec.target(&self.customise(server))?;
         let start = Action::Start { launch: &launch };
-        let permitted = shared.consent.permit(party, start).await;
+        let permitted = if server.is_start_allowed() {
+            shared.consent.permit_again(party, start)
+        } else {
+            shared.consent.permit(party, start).await.map(drop)
+        };
         permitted.map_err(|denied| Failure::new(FailureKind::NotAllowed, denied.to_string()))?;
+        server.allow_start();
         let roots: Vec<Root> = shared
             .roots
             .iter()

@@ -17,6 +17,7 @@ fn said_yes() -> Person {
     Person::who(ConsentAnswer::Allow(Scope::Once))
 }
 
+// rule: E9
 #[tokio::test]
 async fn a_question_carries_the_id_of_the_host_and_not_the_name_of_the_server() {
     let person = shared(said_yes());
@@ -159,6 +160,7 @@ async fn model(request: SamplingRequest) -> Result<CreateMessageResult, Sampling
     Ok(CreateMessageResult::new("test-model", said))
 }
 
+// rule: V3, Q1
 #[tokio::test]
 async fn a_person_sees_and_edits_what_goes_to_the_model_and_what_goes_to_the_server() {
     let asking = || {

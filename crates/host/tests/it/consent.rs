@@ -56,6 +56,7 @@ async fn echo(host: &Host) -> Outcome {
     outcome(called.map(|output| output.text()))
 }
 
+// rule: V1
 #[tokio::test]
 async fn each_decision_has_its_outcome() {
     use ConsentAnswer::{Allow, Deny};

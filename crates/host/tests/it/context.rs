@@ -11,6 +11,7 @@ use crate::{
     program::{server, trusting, within},
 };
 
+// rule: O1
 #[tokio::test]
 async fn a_root_is_seen_while_it_is_allowed_and_there() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,6 +59,7 @@ async fn a_root_is_seen_while_it_is_allowed_and_there() {
     host.close().await;
 }
 
+// rule: V2
 #[tokio::test]
 async fn a_root_needs_consent() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,9 @@
 
 use std::{path::Path, time::Duration};
 
-use turnbuckle_host::{Host, HostBuilder, Pacing, Rules, ServerId, ServerSpec, ServerState};
+use turnbuckle_host::{
+    Host, HostBuilder, Pacing, Rules, ServerId, ServerSpec, ServerState, StateChange,
+};
 
 /// Longer than anything takes on a busy machine. What waits longer waits for nothing.
 pub(crate) const BOUND: Duration = Duration::from_secs(50);
@@ -59,7 +61,13 @@ pub(crate) async fn until(
             if fits(&now) {
                 return now;
             }
-            states.next().await;
+            // A state may be over before this task runs again.
+            if let Some(StateChange::State(other, state)) = states.next().await
+                && other == id
+                && fits(&state)
+            {
+                return state;
+            }
         }
     })
     .await

@@ -4,11 +4,14 @@ use std::{path::Path, time::Duration};
 
 use serde_json::json;
 use turnbuckle_host::{
-    FailureKind, Host, HostError, Pacing, ServerSpec, ServerState, Start, StateChange,
-    client::CallError,
+    ActionKind, ConsentAnswer, FailureKind, Host, HostError, Pacing, Rules, Scope, ServerSpec,
+    ServerState, Start, StateChange, client::CallError, protocol::Root,
 };
 
-use crate::program::{arguments, quick, server, trusting, until, until_ready, within};
+use crate::{
+    person::{Person, shared},
+    program::{arguments, quick, server, trusting, until, until_ready, within},
+};
 
 #[tokio::test]
 async fn a_server_that_dies_in_a_call_fails_that_call_and_is_started_again() {
@@ -52,6 +55,28 @@ async fn a_server_that_dies_in_a_call_fails_that_call_and_is_started_again() {
     )
     .await;
     assert_eq!(output.unwrap().text(), "again");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn what_was_allowed_once_is_not_asked_again_for_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::new(format!("file://{}", folder.path().display()));
+    let person = shared(Person::who(ConsentAnswer::Allow(Scope::Once)));
+    let host = trusting()
+        .policy(Rules::new().allow(ActionKind::Call, "*", "*"))
+        .user(person.clone())
+        .server("mortal", server(&[]).root(root.clone()))
+        .open()
+        .await;
+    until_ready(&host, "mortal").await;
+    let asked = person.heard();
+    assert_eq!(asked, ["start ".to_owned(), format!("root {}", root.uri)]);
+    assert!(within("the call", host.call("die", ())).await.is_err());
+    until(&host, "mortal", "the failure", |state| !state.is_ready()).await;
+    until_ready(&host, "mortal").await;
+    assert_eq!(person.heard(), asked);
+    assert_eq!(host.roots_of("mortal"), [root]);
     host.close().await;
 }
 
@@ -197,6 +222,34 @@ async fn a_server_on_demand_starts_when_it_is_needed() {
     assert!(host.catalog().tools().is_empty());
     within("the start", host.start("lazy")).await.unwrap();
     assert!(host.catalog().tool("echo").is_some());
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_server_on_demand_is_in_the_catalog_from_the_last_run_and_started_by_a_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let spec = server(&["--tools", "2"]).start(Start::OnDemand);
+        trusting().keep_lists(folder.path()).server("lazy", spec)
+    };
+    let host = open().open().await;
+    within("the start", host.start("lazy")).await.unwrap();
+    within("the file", async {
+        while std::fs::read_dir(folder.path()).unwrap().count() == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    host.close().await;
+    let host = open().open().await;
+    assert!(matches!(host.state("lazy"), Some(ServerState::Idle)));
+    assert!(host.catalog().tool("extra_1").is_some());
+    let output = within("a call", host.call("extra_1", ())).await.unwrap();
+    assert_eq!(output.text(), "called extra_1");
+    assert!(matches!(
+        host.state("lazy"),
+        Some(ServerState::Ready(_) | ServerState::Starting)
+    ));
     host.close().await;
 }
 

@@ -1,0 +1,147 @@
+//! The lists of a server as they were when they were last read, kept in a folder.
+//!
+//! With them a server that is started on demand is in the catalog before it runs, and one that
+//! starts slowly is there at once.
+
+use std::{
+    collections::HashSet,
+    fmt::Write as _,
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::{
+    Lists, Origin,
+    listing::{Kind, List, take_page},
+};
+
+/// Larger than the lists of any server, in bytes.
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// The lists in a file, each as a page.
+#[derive(Deserialize)]
+struct Document {
+    tools: Box<RawValue>,
+    prompts: Box<RawValue>,
+    resources: Box<RawValue>,
+    templates: Box<RawValue>,
+}
+
+/// The file of a server; `None` for one that cannot be told from another under the same name.
+pub(crate) fn path(folder: &Path, origin: &Origin) -> Option<PathBuf> {
+    let fingerprint = origin.fingerprint.as_ref()?;
+    let mut digest = Sha256::new();
+    digest.update(fingerprint);
+    digest.update(origin.id.as_str());
+    let mut name = String::new();
+    for byte in &digest.finalize()[..16] {
+        let _ = write!(name, "{byte:02x}");
+    }
+    Some(folder.join(format!("{name}.json")))
+}
+
+/// Reads the lists of a server. Without a file, or with one that is not what it should be, nothing is
+/// known.
+pub(crate) fn read(path: &Path) -> Option<Lists> {
+    if fs::metadata(path).ok()?.len() > MAX_BYTES {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok()?;
+    let document: Document = serde_json::from_str(&text).ok()?;
+    Some(Lists {
+        tools: list(document.tools)?,
+        prompts: list(document.prompts)?,
+        resources: list(document.resources)?,
+        templates: list(document.templates)?,
+        ..Lists::default()
+    })
+}
+
+fn list<T: Kind>(page: Box<RawValue>) -> Option<Arc<List<T>>> {
+    let mut list = List::default();
+    take_page(&mut list, &mut HashSet::new(), &page.into()).ok()?;
+    // How long it was fresh then says nothing now.
+    list.ttl = None;
+    Some(Arc::new(list))
+}
+
+/// Writes the lists of a server.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(crate) fn write(path: &Path, lists: &Lists) -> io::Result<()> {
+    let mut text = String::from("{");
+    page(&mut text, "tools", "tools", &lists.tools);
+    page(&mut text, "prompts", "prompts", &lists.prompts);
+    page(&mut text, "resources", "resources", &lists.resources);
+    page(
+        &mut text,
+        "templates",
+        "resourceTemplates",
+        &lists.templates,
+    );
+    text.pop();
+    text.push('}');
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // Two programs may write at the same time, each a file of its own.
+    let new = path.with_extension(format!("{}.new", std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&new)?.write_all(text.as_bytes())?;
+    fs::rename(&new, path)
+}
+
+fn page<T>(text: &mut String, key: &str, member: &str, list: &List<T>) {
+    let _ = write!(text, r#""{key}":{{"{member}":["#);
+    for (index, entry) in list.entries.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(entry.text());
+    }
+    text.push_str("]},");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_come_back_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let origin = Origin::new("a".into(), Some("digest".to_owned()), Vec::new());
+        let file = path(&folder.path().join("lists"), &origin).unwrap();
+        assert!(read(&file).is_none());
+        let entry = r#"{"name":"t", "inputSchema":{"type":"object"}, "own":1}"#;
+        let tools = RawValue::from_string(format!(r#"{{"tools":[{entry}],"ttlMs":5}}"#)).unwrap();
+        let lists = Lists {
+            tools: list(tools).unwrap(),
+            ..Lists::default()
+        };
+        write(&file, &lists).unwrap();
+        let again = read(&file).unwrap();
+        assert!(again.is_same(&lists));
+        assert_eq!(again.tools.entries[0].text(), entry);
+        fs::write(&file, "{").unwrap();
+        assert!(read(&file).is_none());
+    }
+
+    #[test]
+    fn a_server_under_the_same_name_has_a_file_of_its_own() {
+        let folder = Path::new("lists");
+        let origin = |launch: &str| Origin::new("a".into(), Some(launch.to_owned()), Vec::new());
+        assert_ne!(path(folder, &origin("x")), path(folder, &origin("y")));
+        let custom = Origin::new("a".into(), None, Vec::new());
+        assert_eq!(path(folder, &custom), None);
+    }
+}
