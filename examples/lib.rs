@@ -5,7 +5,7 @@
 //! | the smallest server | `hello` |
 //! | arguments of every kind, and enums | `arguments` |
 //! | structured output | `structured` |
-//! | the three ways to fail | `errors` |
+//! | the ways to fail, and what the model reads of each | `errors` |
 //! | state that handlers share | `state` |
 //! | methods of one type as handlers | `methods` |
 //! | an extractor of your own | `extractor` |
@@ -16,9 +16,11 @@
 //! | sending people to a page | `payment` |
 //! | borrowing the client's model | `summariser` |
 //! | resources and URI templates | `resources` |
+//! | resources from a database: listed by a callback, with changes | `notes` |
 //! | prompts and completion | `prompts` |
 //! | code around calls | `layers` |
 //! | a catalog that changes | `dynamic_tools` |
+//! | a server that starts empty and gets its tools later | `plugins` |
 //! | tools that only some callers see | `visibility` |
 //! | no attributes at all | `by_hand` |
 //! | a client: list and call | `list_and_call` |

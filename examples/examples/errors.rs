@@ -1,9 +1,10 @@
-//! Three ways to fail: for the model to read, for the peer to handle, and for the log alone.
+//! Ways to fail: for the model to read, for the peer to handle, for the log alone, and unexpectedly.
 //!
 //! ```text
 //! cargo run -p examples --example errors
 //! ```
 
+use anyhow::Context as _;
 use turnbuckle::{Fault, Reject, prelude::*};
 
 /// Divides. A model that divides by zero reads why it cannot.
@@ -14,10 +15,28 @@ async fn divide(dividend: i64, divisor: i64) -> Result<i64, ToolError> {
         .ok_or_else(|| ToolError::new("the divisor must not be zero"))
 }
 
-/// Reads a number. With `?` any error becomes what the model reads.
+/// Reads a number. The model may read what is wrong with it.
 #[tool(read_only)]
 async fn parse(text: String) -> Result<i64, ToolError> {
-    Ok(text.trim().parse()?)
+    text.trim().parse().map_err(ToolError::shown)
+}
+
+/// Says how many seats are left. A text is for the model, too.
+#[tool(read_only)]
+async fn seats(row: u32) -> Result<u32, String> {
+    if row > 40 {
+        return Err(format!("there is no row {row}: rows go up to 40"));
+    }
+    Ok(6)
+}
+
+/// Saves a note. What goes wrong with `?` was not expected: the model reads a number, and the log
+/// has the error under it. `Server::show_errors` would show it.
+#[tool]
+async fn save(title: String) -> anyhow::Result<String> {
+    let path = std::path::Path::new("/no/such/folder").join(&title);
+    std::fs::write(&path, "").with_context(|| format!("{title} cannot be saved"))?;
+    Ok("saved".into())
 }
 
 /// Refuses the request itself: a JSON-RPC error, with data for programs.
@@ -37,6 +56,8 @@ async fn main() -> Result<(), turnbuckle::ServeError> {
     turnbuckle::server!()
         .tool(divide)
         .tool(parse)
+        .tool(seats)
+        .tool(save)
         .tool(secret)
         .tool(load)
         .serve(Stdio)

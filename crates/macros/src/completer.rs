@@ -1,8 +1,8 @@
-//! What `#[complete(…)]` names: a function, a list, or a method of the state.
+//! What `#[complete(…)]` and `list = …` name: a function, a list, or a method of the state.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Expr, FnArg, ImplItem, ImplItemFn, Type, parse_quote};
+use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, Type, parse_quote};
 
 use crate::{handler::local, mistakes::Mistakes};
 
@@ -18,20 +18,21 @@ pub(crate) fn of_method(completer: &Expr, items: &[ImplItem]) -> TokenStream {
     let Some(method) = named(completer, items) else {
         return as_written(completer);
     };
-    let Some(ty) = typed(method) else {
-        return as_written(completer);
-    };
     let ident = &method.sig.ident;
-    let (this, completing) = (local("this"), local("completing"));
+    let this = local("this");
+    let (names, types): (Vec<Ident>, Vec<&Type>) = types(method)
+        .enumerate()
+        .map(|(number, ty)| (local(&format!("parameter{number}")), ty))
+        .unzip();
     let wait = method.sig.asyncness.map(|_| quote!(.await));
     if method.sig.receiver().is_none() {
-        return quote!(move |#completing: #ty| async move { Self::#ident(#completing) #wait });
+        return quote!(move |#(#names: #types),*| async move { Self::#ident(#(#names),*) #wait });
     }
     quote!({
         let #this = ::std::sync::Arc::clone(&self);
-        move |#completing: #ty| {
+        move |#(#names: #types),*| {
             let #this = ::std::sync::Arc::clone(&#this);
-            async move { Self::#ident(&*#this, #completing) #wait }
+            async move { Self::#ident(&*#this #(, #names)*) #wait }
         }
     })
 }
@@ -44,14 +45,11 @@ pub(crate) fn check(completer: &Expr, items: &[ImplItem], mistakes: &mut Mistake
     let is_shared = method.sig.receiver().is_none_or(|receiver| {
         matches!(&*receiver.ty, Type::Reference(reference) if reference.mutability.is_none())
     });
-    if typed(method).is_none() || !is_shared {
+    if !is_shared {
         let ident = &method.sig.ident;
         mistakes.at(
             completer,
-            format!(
-                "a completer takes `&self` and what was typed so far: \
-                 `fn {ident}(&self, partial: String) -> Vec<String>`"
-            ),
+            format!("`{ident}` runs beside the handlers: take `&self`, then what it needs"),
         );
     }
 }
@@ -88,14 +86,12 @@ fn named<'a>(completer: &Expr, items: &'a [ImplItem]) -> Option<&'a ImplItemFn> 
     })
 }
 
-/// The type of the one parameter.
-fn typed(method: &ImplItemFn) -> Option<&Type> {
-    let mut parameters = method.sig.inputs.iter().filter_map(|input| match input {
+/// The types of the parameters behind the receiver.
+fn types(method: &ImplItemFn) -> impl Iterator<Item = &Type> {
+    method.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(&*parameter.ty),
         FnArg::Receiver(_) => None,
-    });
-    let only = parameters.next();
-    only.filter(|_| parameters.next().is_none())
+    })
 }
 
 #[cfg(test)]
@@ -109,7 +105,10 @@ mod tests {
             impl App {
                 async fn cities(&self, partial: String) -> Vec<String> { Vec::new() }
                 fn countries(completing: Completing) -> Vec<String> { Vec::new() }
-                fn nothing(&self) -> Vec<String> { Vec::new() }
+                async fn towns(&self, typed: String, State(db): State<Db>) -> Vec<String> {
+                    Vec::new()
+                }
+                fn exclusive(&mut self, typed: String) -> Vec<String> { Vec::new() }
             }
         }
     }
@@ -118,11 +117,15 @@ mod tests {
     fn a_method_becomes_a_closure_over_the_state() {
         let items = block().items;
         let cities = of_method(&parse_quote!(Self::cities), &items).to_string();
-        let call = quote!(async move { Self::cities(&*this, completing).await }).to_string();
+        let call = quote!(async move { Self::cities(&*this, parameter0).await }).to_string();
         assert!(cities.contains(&call), "{cities}");
+        let towns = of_method(&parse_quote!(Self::towns), &items).to_string();
+        let head = quote!(move |parameter0: String, parameter1: State<Db>|).to_string();
+        let call = quote!(Self::towns(&*this, parameter0, parameter1).await).to_string();
+        assert!(towns.contains(&head) && towns.contains(&call), "{towns}");
         let countries = of_method(&parse_quote!(Self::countries), &items).to_string();
         let expected =
-            quote!(move |completing: Completing| async move { Self::countries(completing) });
+            quote!(move |parameter0: Completing| async move { Self::countries(parameter0) });
         assert_eq!(countries, expected.to_string());
     }
 
@@ -140,14 +143,18 @@ mod tests {
     }
 
     #[test]
-    fn a_method_without_a_parameter_is_refused() {
+    fn a_method_that_takes_its_state_for_itself_is_refused() {
         let mut mistakes = Mistakes::default();
-        check(&parse_quote!(Self::nothing), &block().items, &mut mistakes);
+        check(
+            &parse_quote!(Self::exclusive),
+            &block().items,
+            &mut mistakes,
+        );
         let errors = mistakes
             .into_compile_errors()
             .expect("one mistake")
             .to_string();
-        assert!(errors.contains("what was typed so far"), "{errors}");
+        assert!(errors.contains("take `&self`"), "{errors}");
         let mut none = Mistakes::default();
         check(&parse_quote!(Self::cities), &block().items, &mut none);
         assert!(none.into_compile_errors().is_none());

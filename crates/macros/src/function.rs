@@ -61,13 +61,14 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: &TokenStream) -> To
 
 fn not_a_function(kind: Kind, item: &TokenStream) -> TokenStream {
     let message = format!(
-        "#[{kind}] goes on an `async fn`, or on a method inside an impl block with #[handlers]"
+        "#[{kind}] goes on a function, or on a method inside an impl block with #[handlers]"
     );
     let error = syn::Error::new(Span::call_site(), message).into_compile_error();
     quote!(#error #item)
 }
 
-/// The function as callers see it: same name, same parameters, same output when awaited.
+/// The function as callers see it: same name, same parameters, same output when awaited. One that
+/// is not async is awaited, too: its type is how the server finds the description.
 fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
     let marker = marker(handler.kind(), &function.sig.ident);
     let ItemFn {
@@ -86,6 +87,10 @@ fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
         .map(|(number, parameter)| shown(number, parameter, ident))
         .collect();
     let types = handler.parameters().iter().map(Parameter::ty);
+    let running = match sig.asyncness {
+        Some(_) => quote!(#ident(#(#names),*)),
+        None => quote!(async move { #ident(#(#names),*) }),
+    };
     quote! {
         #(#outer)*
         #vis fn #ident(#(#names: #types),*) -> #root::__private::Described<
@@ -96,7 +101,7 @@ fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
             #[allow(clippy::unused_async, clippy::needless_pass_by_value)]
             #(#inner)*
             #sig #block
-            #root::__private::Described::new(#ident(#(#names),*))
+            #root::__private::Described::new(#running)
         }
     }
 }
@@ -121,6 +126,7 @@ fn shown(number: usize, parameter: &Parameter, function: &Ident) -> Ident {
 fn description(root: &Path, function: &ItemFn, handler: &Handler) -> TokenStream {
     let ident = &function.sig.ident;
     let items = handler.arguments_items(root, Clone::clone);
+    let check = handler.output_check(root);
     let expression = handler.expression(
         root,
         |values| quote!(#ident(#(#values),*)),
@@ -131,7 +137,7 @@ fn description(root: &Path, function: &ItemFn, handler: &Handler) -> TokenStream
         function,
         handler.kind(),
         &handler.bounds(root),
-        &quote!(#items #expression),
+        &quote!(#items #check #expression),
     )
 }
 
@@ -332,9 +338,22 @@ mod tests {
     }
 
     #[test]
+    fn a_function_that_is_not_async_is_called_when_it_is_awaited() {
+        let item = quote!(
+            fn add(left: u8, right: u8) -> u8 {
+                left + right
+            }
+        );
+        let text = Expansion::of_function(Kind::Tool, quote!(), &item);
+        text.has(&quote!(::turnbuckle::__private::Described::new(
+            async move { add(left, right) }
+        )));
+    }
+
+    #[test]
     fn a_mistake_in_the_signature_leaves_the_function_as_it_was() {
         let item = quote!(
-            fn add(
+            async fn add<T>(
                 /** left */
                 a: u8,
                 #[arg(default)] b: u8,
@@ -343,9 +362,9 @@ mod tests {
             }
         );
         let text = Expansion::of_function(Kind::Tool, quote!(), &item);
-        text.says("make it `async fn`");
+        text.says("without generic parameters");
         text.has(&quote!(
-            fn add(a: u8, b: u8) -> u8 {
+            async fn add<T>(a: u8, b: u8) -> u8 {
                 a + b
             }
         ));
@@ -361,7 +380,7 @@ mod tests {
                 struct Book;
             ),
         );
-        text.says("goes on an `async fn`");
+        text.says("goes on a function");
         text.has(&quote!(
             struct Book;
         ));

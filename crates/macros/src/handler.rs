@@ -100,20 +100,30 @@ impl Handler {
         &self.output
     }
 
-    /// What the server asks of the types, as bounds that stand where the types were written.
+    /// What the server asks of the extractors, as bounds that stand where the types were written.
     /// Without them the compiler would only say that some closure is not a handler.
     pub(crate) fn bounds(&self, root: &Path) -> Vec<TokenStream> {
-        let outcome = format_ident!("{}", self.kind.outcome());
-        let bound = |ty: &Type, bound: TokenStream| {
-            let bound = located(bound, ty.span());
-            quote!(#ty: #bound)
-        };
         let extractors = self.extractors().map(|extractor| &extractor.ty);
-        let output = Some(&self.output).filter(|output| opaque_in(output).is_none());
         extractors
-            .map(|ty| bound(ty, quote!(#root::Extract)))
-            .chain(output.map(|ty| bound(ty, quote!(#root::IntoOutcome<#root::#outcome>))))
+            .map(|ty| {
+                let bound = located(quote!(#root::Extract), ty.span());
+                quote!(#ty: #bound)
+            })
             .collect()
+    }
+
+    /// What the server asks of the output, as a statement that is reported where the type was
+    /// written. It cannot be a bound: which kind of `Result` the type is, the compiler finds out.
+    pub(crate) fn output_check(&self, root: &Path) -> TokenStream {
+        let ty = &self.output;
+        if opaque_in(ty).is_some() {
+            return TokenStream::new();
+        }
+        let outcome = format_ident!("{}", self.kind.outcome());
+        located(
+            quote!(#root::__private::is_outcome::<#ty, #root::#outcome, _>();),
+            ty.span(),
+        )
     }
 
     /// The struct that the arguments are read into, with the functions that give defaults; empty
@@ -166,7 +176,7 @@ impl Handler {
     }
 
     /// The builder expression. `call` makes the handler closure's body from the values of the
-    /// parameters, `completer` what completes an argument from what was written.
+    /// parameters, `completer` what completes an argument, or lists, from what was written.
     pub(crate) fn expression(
         &self,
         root: &Path,
@@ -186,6 +196,7 @@ impl Handler {
         let calls = self.settings.calls();
         let output = self.settings.output.iter();
         let icon = self.icon_call(root);
+        let list = self.settings.list.iter().map(&completer);
         let completions =
             self.arguments()
                 .filter_map(Argument::completer)
@@ -197,6 +208,7 @@ impl Handler {
             #root::#builder::new(#subject, move |#(#parameters),*| #body)
                 #name #(#about)* #(#calls)* #icon
                 #(.output_schema(#root::schema::output_schema::<#output>()))*
+                #(.list(#list))*
                 #(#completions)*
         }
     }
@@ -206,6 +218,13 @@ impl Handler {
         let icon = self.settings.icon.as_ref()?;
         let address = settings::text(icon).map(|address| quote!(.icon(#root::Icon::new(#address))));
         Some(address.unwrap_or_else(|| quote!(.icon(#icon))))
+    }
+
+    /// The functions beside the handler: those that complete its arguments, and the one that lists.
+    pub(crate) fn companions(&self) -> impl Iterator<Item = &Expr> {
+        let completers = self.arguments().filter_map(Argument::completer);
+        let completers = completers.map(|(_, completer)| completer);
+        completers.chain(self.settings.list.as_ref())
     }
 
     /// The plain parameters.

@@ -5,7 +5,6 @@ use quote::quote;
 use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, parse_quote};
 
 use crate::{
-    argument::Argument,
     attributes::{conditions, kind_of},
     completer,
     handler::{Handler, local},
@@ -35,8 +34,8 @@ pub(crate) fn expand(options: TokenStream, item: &TokenStream) -> TokenStream {
         .collect();
     check_methods(&methods, &block, &mut mistakes);
     for method in &methods {
-        for (_, completer) in method.handler.arguments().filter_map(Argument::completer) {
-            completer::quiet(completer, &mut block.items);
+        for companion in method.handler.companions() {
+            completer::quiet(companion, &mut block.items);
         }
     }
     match mistakes.into_compile_errors() {
@@ -108,6 +107,7 @@ impl Method {
         let items = self
             .handler
             .arguments_items(&root, |ty| self_type::spelt_out(ty, state));
+        let check = self.handler.output_check(&root);
         let expression = self.handler.expression(
             &root,
             |values| self.call(values),
@@ -121,6 +121,7 @@ impl Method {
             #(#conditions)*
             {
                 #items
+                #check
                 #shared
                 #set.#kind(#expression);
             }
@@ -180,8 +181,8 @@ fn check_methods(methods: &[Method], block: &ItemImpl, mistakes: &mut Mistakes) 
     let mut seen: Vec<(Kind, String)> = Vec::new();
     for method in methods {
         let handler = &method.handler;
-        for (_, completer) in handler.arguments().filter_map(Argument::completer) {
-            completer::check(completer, &block.items, mistakes);
+        for companion in handler.companions() {
+            completer::check(companion, &block.items, mistakes);
         }
         let key = (handler.kind(), handler.identity());
         // Of two methods under opposite conditions only one exists.

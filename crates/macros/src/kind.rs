@@ -25,6 +25,8 @@ pub(crate) enum Form {
     Type,
     /// `name = "…"`: a literal, since it is checked here
     Name,
+    /// `list = function`
+    Function,
     /// `crate = path`
     Crate,
 }
@@ -64,6 +66,7 @@ const RESOURCE: &[(&str, Form)] = &[
     ("mime_type", Form::Text),
     ("size", Form::Number),
     ("allow_any_path", Form::Flag),
+    ("list", Form::Function),
     ("crate", Form::Crate),
 ];
 

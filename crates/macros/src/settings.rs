@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) icon: Option<Expr>,
     pub(crate) root: Option<Path>,
     pub(crate) output: Option<Type>,
+    /// What lists the resources of a template.
+    pub(crate) list: Option<Expr>,
     /// Options that are methods of the builder, named alike.
     calls: Vec<TokenStream>,
     seen: Vec<Ident>,
@@ -121,6 +123,7 @@ impl Settings {
             Form::Name => self.name = Some(name(input)?),
             Form::Crate => self.root = Some(crate_path(input)?),
             Form::Type => self.output = Some(input.parse()?),
+            Form::Function => self.list = Some(input.parse()?),
             Form::Flag | Form::Text | Form::Number | Form::List => {
                 let value: Expr = input.parse()?;
                 check_literal(&value, form, mistakes);
@@ -235,6 +238,7 @@ fn needs_value(option: &Ident, form: Form) -> String {
         Form::Number => "4096",
         Form::List => "[\"…\"]",
         Form::Type => "Type",
+        Form::Function => "function",
         Form::Crate => "path",
         Form::Flag | Form::Text | Form::Name => "\"…\"",
     };

@@ -25,15 +25,6 @@ pub(crate) fn check_function(kind: Kind, signature: &Signature, mistakes: &mut M
             receiver,
             format!("`{name}` is a method: put #[handlers] on the impl block, and #[{kind}] works inside it"),
         );
-    } else if signature.asyncness.is_none() {
-        is_sound = false;
-        mistakes.at(
-            signature.fn_token,
-            format!(
-                "`{name}` is not async: make it `async fn`; for blocking work call \
-                 `tokio::task::spawn_blocking` inside"
-            ),
-        );
     }
     is_sound
 }
@@ -100,14 +91,8 @@ mod tests {
     use crate::expansion::Expansion;
 
     #[test]
-    fn a_function_must_be_plain_and_async() {
-        let table: [(TokenStream, &str); 6] = [
-            (
-                quote!(
-                    fn seat() {}
-                ),
-                "make it `async fn`",
-            ),
+    fn a_function_must_be_plain() {
+        let table: [(TokenStream, &str); 5] = [
             (
                 quote!(
                     async fn seat<T>(row: T) {}

@@ -5,20 +5,27 @@
 //! sees that number and nothing else.
 
 mod ask_failed;
+mod error_texts;
 mod fault;
 mod misfit;
 mod reject;
+mod returned;
 mod tool_error;
 
 pub use ask_failed::AskFailed;
+pub(crate) use error_texts::ErrorTexts;
 pub use fault::Fault;
 pub use misfit::Misfit;
 pub use reject::Reject;
+pub(crate) use returned::BoxError;
+use returned::Returned;
 pub use tool_error::ToolError;
 
 /// Why a handler or an extractor gave no result.
 ///
-/// Any error converts into it with `?`: a [`Reject`] stays one, everything else is a [`Fault`].
+/// Any error converts into it with `?`, and so do `String`, `&'static str`,
+/// `Box<dyn Error + Send + Sync>` and the errors of `anyhow` and `eyre`: a [`Reject`] stays one,
+/// texts are for the reader, everything else is [`Unexpected`](Self::Unexpected).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Failure {
@@ -30,23 +37,34 @@ pub enum Failure {
     /// The client cannot be asked what the handler needs to know. A modern client is told which
     /// capability is missing; the model behind an older one reads why the tool gave up.
     Unaskable(Reject),
-    /// We are at fault.
+    /// We are at fault. The peer sees a number, whatever the server shows of other errors.
     Fault(Fault),
+    /// An error that nobody expected. It is logged, and the peer sees what
+    /// [`Server::show_errors`](crate::Server::show_errors) allows: a number unless that is set. Of a
+    /// tool it is a result with `isError`, for the model to read.
+    Unexpected(Fault),
 }
 
-impl<E: std::error::Error + Send + Sync + 'static> From<E> for Failure {
+impl<E: Into<BoxError> + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        let error: Box<dyn std::error::Error + Send + Sync> = Box::new(error);
-        match error.downcast::<Reject>() {
-            Ok(reject) => Self::Reject(*reject),
-            Err(error) => match error.downcast::<Fault>() {
-                Ok(fault) => Self::Fault(*fault),
-                Err(error) => match error.downcast::<AskFailed>() {
-                    Ok(failed) => failed.into_failure(),
-                    Err(error) => Self::Fault(Fault::from_box(error)),
-                },
-            },
+        Self::of(Returned::of(error))
+    }
+}
+
+impl Failure {
+    fn of(returned: Returned) -> Self {
+        match returned {
+            Returned::Words(words) => Self::Reject(Reject::internal(words)),
+            Returned::Reject(reject) => Self::Reject(reject),
+            Returned::Fault(fault) => Self::Fault(fault),
+            Returned::AskFailed(failed) => failed.into_failure(),
+            Returned::Unexpected(fault) => Self::Unexpected(fault),
         }
+    }
+
+    /// The failure of a handler whose error cannot be sent to another thread.
+    pub(crate) fn of_unsendable(error: Box<dyn std::error::Error>) -> Self {
+        Self::of(Returned::of_unsendable(error))
     }
 }
 

@@ -16,9 +16,10 @@ mod server;
 mod subscription;
 
 pub use catalog::{
-    Cached, Candidates, Catalog, Completer, Completing, DescribePrompt, DescribeResource,
-    DescribeTool, Described, Extension, ExtensionMethod, HandlerSet, Handlers, IntoPrompt,
-    IntoResource, IntoTool, Prompt, Resource, SetupError, Tool,
+    Cached, Candidates, Catalog, CatalogEdit, Completed, Completer, Completing, DescribePrompt,
+    DescribeResource, DescribeTool, Described, Extension, ExtensionMethod, HandlerSet, Handlers,
+    IntoPrompt, IntoResource, IntoTool, Paging, Prompt, Resource, ResourcePage, SetupError, Tool,
+    suggest,
 };
 pub use client::{Caller, Introduction, RootsChanged, RootsError};
 #[cfg(feature = "http")]
@@ -31,15 +32,17 @@ pub use futures_core::future::BoxFuture;
 #[cfg(feature = "tracing-layer")]
 pub use handler::ClientLog;
 pub use handler::{
-    Answer, Answered, Args, Ask, Asker, Audio, Background, BadPass, Call, Cancelled, Choice,
-    ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach, ExtensionReply,
+    Answer, Answered, Args, Ask, Asker, Audio, Background, BadPass, Call, CancelHandle, Cancelled,
+    Choice, ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach, ExtensionReply,
     Extract, Filled, Form, FormField, FormSchema, Handler, Image, IntoOutcome, Json, Layer,
-    Leniency, Log, MetaOf, Next, Notify, NumberField, Params, Passes, Progress, Question, RawArgs,
-    Reply, State, Step, TextField, Uri, Visit, YesNoField,
+    Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Passes, Progress,
+    ProgressRecord, Question, RawArgs, Reply, Reported, ScriptedAnswers, State, Step, TextField,
+    Uri, Visit, YesNoField,
 };
 #[doc(hidden)]
 pub use handler::{
-    AnyPatterns, Named, NamedArgs, Patterns, Plain, PlainPatterns, TypeOf, form_limit,
+    AnyPatterns, Named, NamedArgs, Patterns, Plain, PlainPatterns, TypeOf, Unsendable, form_limit,
+    is_outcome,
 };
 #[cfg(feature = "http")]
 pub use server::Http;

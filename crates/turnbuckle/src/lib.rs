@@ -31,13 +31,15 @@ pub use turnbuckle_server::{
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
     Answer, Args, Ask, AskFailed, Asker, Audio, Background, Call, Caller, Cancelled, Catalog,
-    Completer, Completing, Detach, Extract, Failure, Fault, Handler, Image, IntoOutcome,
-    Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt, RawArgs,
-    Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams, TaskSettings,
-    Tool, ToolError, Transport, Uri, WeakSecret,
+    CatalogEdit, Completer, Completing, Detach, Extract, Failure, Fault, Handler, Image,
+    IntoOutcome, Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt,
+    RawArgs, Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams,
+    TaskSettings, Tool, ToolError, Transport, Uri, WeakSecret, suggest,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{BadPass, Cached, Changes, Log, Passes, RootsChanged, RootsError};
+#[cfg(feature = "server")]
+pub use turnbuckle_server::{CancelHandle, LogRecord, ProgressRecord, Reported, ScriptedAnswers};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
     Choice, Filled, Form, FormField, FormSchema, Impossible, Misfit, Question, Visit,
@@ -97,13 +99,33 @@ pub mod __private {
         Handlers, Named, NamedArgs, Patterns, PlainPatterns, TypeOf,
     };
     #[cfg(feature = "server")]
-    pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit};
+    pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit, is_outcome};
 }
 
 /// The code in the page on extensions compiles.
 #[cfg(all(doctest, feature = "server", feature = "client"))]
 #[doc = include_str!("../../../docs/extensions.md")]
 struct Extensions;
+
+/// The code in the page on catalogs that change compiles.
+#[cfg(all(doctest, feature = "server"))]
+#[doc = include_str!("../../../docs/catalog.md")]
+struct CatalogPage;
+
+/// The code in the page on testing compiles and runs.
+#[cfg(all(doctest, feature = "server"))]
+#[doc = include_str!("../../../docs/testing.md")]
+struct TestingPage;
+
+/// The code in the page on resources compiles.
+#[cfg(all(doctest, feature = "server"))]
+#[doc = include_str!("../../../docs/resources.md")]
+struct ResourcesPage;
+
+/// The code in the page on errors compiles.
+#[cfg(all(doctest, feature = "server"))]
+#[doc = include_str!("../../../docs/errors.md")]
+struct ErrorsPage;
 
 /// The examples of the attributes compile.
 #[cfg(all(doctest, feature = "server"))]

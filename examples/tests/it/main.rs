@@ -13,7 +13,7 @@ mod signing_in;
 use std::collections::BTreeSet;
 
 /// The examples that are servers on stdio.
-const SERVERS: [&str; 18] = [
+const SERVERS: [&str; 19] = [
     "app",
     "arguments",
     "booking",
@@ -25,6 +25,7 @@ const SERVERS: [&str; 18] = [
     "layers",
     "long_build",
     "methods",
+    "notes",
     "payment",
     "progress",
     "prompts",
@@ -38,11 +39,12 @@ const SERVERS: [&str; 18] = [
 const CLIENTS: [&str; 4] = ["answering", "call_options", "list_and_call", "sign_in"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 10] = [
     "answer_later",
     "authorization_server",
     "in_process",
     "live_resource",
+    "plugins",
     "protected",
     "skills",
     "socket",

@@ -9,7 +9,7 @@ use turnbuckle::{
 };
 
 /// How long a program may run: far more than any of them needs.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The path of an example, which Cargo builds before the tests.
 pub(crate) fn example(name: &str) -> PathBuf {

@@ -3,13 +3,13 @@
 use std::process::Stdio;
 
 use tokio::{
-    io::{AsyncBufReadExt as _, BufReader},
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
     process::Command,
 };
 use turnbuckle::client::Client;
 
-use crate::program::{example, printed};
+use crate::program::{PATIENCE, example, printed};
 
 #[tokio::test]
 async fn in_process_serves_itself() {
@@ -50,6 +50,63 @@ async fn a_live_resource_is_heard_of() {
     assert!(lines[1].contains("\"1\""), "{text}");
     assert!(lines[2].contains("times"), "{text}");
     assert_eq!(lines[3], "true");
+}
+
+/// The program sets no `tracing` subscriber, so stderr is the log.
+#[tokio::test]
+async fn a_fault_is_on_stderr_under_the_number_that_the_model_reads() {
+    let mut program = Command::new(example("errors"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the example starts");
+    let mut stdin = program.stdin.take().expect("a pipe");
+    let call = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {
+            "name": "save", "arguments": { "title": "milk" },
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {}
+            }
+        }
+    });
+    stdin
+        .write_all(format!("{call}\n").as_bytes())
+        .await
+        .expect("it reads");
+    drop(stdin);
+    let output = tokio::time::timeout(PATIENCE, program.wait_with_output())
+        .await
+        .expect("it ends with its input")
+        .expect("it can be waited for");
+    let answer: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("one answer in JSON");
+    let text = answer["result"]["content"][0]["text"]
+        .as_str()
+        .expect("the model reads a text");
+    let (_, number) = text.rsplit_once(' ').expect("the number is last");
+    assert!(!text.contains("milk") && !text.contains("folder"), "{text}");
+    let log = String::from_utf8_lossy(&output.stderr);
+    let line = format!("fault {number}: milk cannot be saved: ");
+    assert!(log.contains(&line), "{log}");
+}
+
+#[tokio::test]
+async fn plugins_are_heard_of_by_a_client_of_an_empty_server() {
+    let text = printed("plugins", &[]).await;
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "0 tools at the start",
+            "ToolsChanged",
+            "2 tools after the plugin",
+            "format ran"
+        ]
+    );
 }
 
 #[tokio::test]

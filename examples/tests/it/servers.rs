@@ -117,7 +117,7 @@ async fn structured_output_has_a_schema() {
 }
 
 #[tokio::test]
-async fn errors_are_of_three_kinds() {
+async fn errors_are_of_several_kinds() {
     let server = connect("errors").await;
     let divide = json!({ "dividend": 1, "divisor": 0 });
     assert_eq!(
@@ -133,6 +133,8 @@ async fn errors_are_of_three_kinds() {
         "{}",
         parsed.text()
     );
+    let seats = text(&server, "seats", json!({ "row": 41 })).await;
+    assert_eq!(seats, "there is no row 41: rows go up to 40");
     let secret = server.call("secret", ()).await.expect_err("it is refused");
     assert_eq!(secret.rejection().map(|error| error.code), Some(-31_403));
     let load = server.call("load", ()).await.expect_err("it breaks");
@@ -141,6 +143,39 @@ async fn errors_are_of_three_kinds() {
         message.contains("fault") && !message.contains("file"),
         "{message}"
     );
+}
+
+#[tokio::test]
+async fn notes_are_listed_completed_and_told_of() {
+    use turnbuckle::client::{Change, Listen};
+
+    let server = connect("notes").await;
+    assert!(server.resources().await.expect("a list").is_empty());
+    let mut changes = server
+        .listen(Listen::new().resources().resource("note://milk"))
+        .await
+        .expect("it can be listened to");
+    let updated = Change::ResourceUpdated {
+        uri: "note://milk".into(),
+    };
+    for (title, note, change) in [
+        ("milk", "two litres", Change::ResourcesChanged),
+        ("bread", "one loaf", Change::ResourcesChanged),
+        ("milk", "three litres", updated),
+    ] {
+        let write = json!({ "title": title, "text": note });
+        assert_eq!(text(&server, "write", write).await, "written");
+        let told = changes.next().await.expect("the stream is open");
+        assert_eq!(told.expect("it is understood"), change);
+    }
+    let listed = server.resources().await.expect("a list");
+    let uris: Vec<_> = listed.iter().map(|resource| &*resource.uri).collect();
+    assert_eq!(uris, ["note://bread", "note://milk"]);
+    assert_eq!(read(&server, "note://milk").await, "three litres");
+    let template = Reference::resource("note://{title}");
+    let title = CompleteRequestParams::new(template, "title", "mlik");
+    let completed = server.complete_with(title).await.expect("it completes");
+    assert_eq!(completed.values, ["milk"]);
 }
 
 #[tokio::test]

@@ -2,47 +2,82 @@
 
 use std::sync::Arc;
 
-use turnbuckle_base::lock::RwLock;
-use turnbuckle_store::Change;
+use turnbuckle_store::LocalFanout;
 
-use super::{SetupError, Shelved, Snapshot, setup};
+use super::{CatalogEdit, Offer, SetupError, Snapshot, live_catalog::LiveCatalog};
 use crate::{
     Call, Changes, Extract, Failure, Fault, IntoPrompt, IntoResource, IntoTool, Leniency,
-    handler::{LogOffer, StateTypes},
+    handler::{Description, StateMap},
 };
 
-/// The catalog of a running server: add and remove tools, prompts and resources.
+/// The catalog of a running server: add, replace and remove tools, prompts and resources.
 ///
 /// Clients are told with a list-changed notification. A handler gets it as an extractor; the rest
-/// of the program from [`LiveServer::catalog`](crate::LiveServer::catalog).
+/// of the program from [`LiveServer::catalog`](crate::LiveServer::catalog). A server whose catalog
+/// is handed out in one of these ways declares all three lists, empty or not, so that clients hear
+/// when they fill; [`Server::dynamic_tools`](crate::Server::dynamic_tools) and its siblings declare
+/// only some.
 #[derive(Clone)]
 pub struct Catalog(Arc<LiveCatalog>);
 
-/// The catalog of a running server, and what it takes to change it.
-struct LiveCatalog {
-    snapshot: RwLock<Arc<Snapshot>>,
-    leniency: Leniency,
-    states: StateTypes,
-    logging: Arc<LogOffer>,
-    changes: Changes,
-}
-
 impl Catalog {
-    pub(crate) fn new(
-        snapshot: Snapshot,
-        leniency: Leniency,
-        states: StateTypes,
-        logging: Arc<LogOffer>,
-        changes: Changes,
-    ) -> Self {
-        offer_logs(&snapshot, &logging);
-        Self(Arc::new(LiveCatalog {
-            snapshot: RwLock::new(Arc::new(snapshot)),
-            leniency,
-            states,
-            logging,
-            changes,
-        }))
+    pub(crate) fn new(live: LiveCatalog) -> Self {
+        Self(Arc::new(live))
+    }
+
+    /// An empty catalog that no server serves: for tests that call a handler as a function.
+    ///
+    /// Handlers that are added to it can take no [`State`](crate::State); the catalog of a server
+    /// that was [built](crate::Server::build) with states needs no connection either.
+    ///
+    /// ```
+    /// use turnbuckle_server::{Catalog, Tool};
+    ///
+    /// let catalog = Catalog::detached();
+    /// catalog.add_tool(Tool::new("lint", async || "no warnings"))?;
+    /// assert_eq!(catalog.tools(), ["lint"]);
+    /// # Ok::<(), turnbuckle_server::SetupError>(())
+    /// ```
+    pub fn detached() -> Self {
+        Self::new(LiveCatalog::new(
+            Snapshot::new(Offer::FILLABLE),
+            Leniency::Lenient,
+            StateMap::default().types(),
+            Arc::default(),
+            Changes::new(Arc::new(LocalFanout::default())),
+        ))
+    }
+
+    /// The names of all tools that are on, in the order of the list.
+    pub fn tools(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        snapshot
+            .tools
+            .iter()
+            .map(|tool| tool.wire.name.clone())
+            .collect()
+    }
+
+    /// The names of all prompts, in the order of the list.
+    pub fn prompts(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        let names = snapshot
+            .prompts
+            .iter()
+            .map(|prompt| prompt.wire.name.clone());
+        names.collect()
+    }
+
+    /// The URIs of all resources and then of all templates, in the order of their lists.
+    pub fn resources(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        let uris = snapshot
+            .resources
+            .iter()
+            .map(|entry| entry.wire.uri.clone());
+        let templates = snapshot.templates.iter();
+        uris.chain(templates.map(|entry| entry.wire.uri_template.clone()))
+            .collect()
     }
 
     /// The catalog as it is now.
@@ -50,18 +85,49 @@ impl Catalog {
         Arc::clone(&self.0.snapshot.read())
     }
 
+    /// The same catalog, for somebody outside of the server.
+    pub(crate) fn handed_out(&self) -> Self {
+        self.0.hand_out();
+        self.clone()
+    }
+
+    /// Several changes as one: nobody sees some of them without the others, and clients are told
+    /// once.
+    pub fn edit(&self) -> CatalogEdit {
+        CatalogEdit::new(Arc::clone(&self.0))
+    }
+
     /// Adds a tool.
     ///
     /// # Errors
     /// If the name is taken or the tool cannot be served; the catalog is unchanged then.
     pub fn add_tool<X>(&self, tool: impl IntoTool<X>) -> Result<(), SetupError> {
-        let entry = setup::tool(tool.into_tool(), self.0.leniency, &self.0.states)?;
-        self.insert(entry, Change::Tools)
+        self.edit().add_tool(tool).apply()
+    }
+
+    /// Adds a tool, in the place of the one with its name if there is one. There is no moment
+    /// without the tool; calls under way go on with the old one.
+    ///
+    /// # Errors
+    /// If the tool cannot be served; the catalog is unchanged then.
+    pub fn replace_tool<X>(&self, tool: impl IntoTool<X>) -> Result<(), SetupError> {
+        self.edit().replace_tool(tool).apply()
     }
 
     /// Removes a tool; false if there is none of this name. Calls under way go on.
     pub fn remove_tool(&self, name: &str) -> bool {
-        self.remove(Change::Tools, |catalog| catalog.tools.remove(name))
+        is_changed(self.edit().remove_tool(name))
+    }
+
+    /// Switches a tool on again; false if no tool of this name was switched off.
+    pub fn enable_tool(&self, name: &str) -> bool {
+        is_changed(self.edit().enable_tool(name))
+    }
+
+    /// Switches a tool off: it is not listed and cannot be called, and its name stays taken. False
+    /// if no tool of this name is on. Calls under way go on.
+    pub fn disable_tool(&self, name: &str) -> bool {
+        is_changed(self.edit().disable_tool(name))
     }
 
     /// Adds a prompt.
@@ -69,13 +135,20 @@ impl Catalog {
     /// # Errors
     /// If the name is taken or the prompt cannot be served; the catalog is unchanged then.
     pub fn add_prompt<X>(&self, prompt: impl IntoPrompt<X>) -> Result<(), SetupError> {
-        let entry = setup::prompt(prompt.into_prompt(), &self.0.states)?;
-        self.insert(entry, Change::Prompts)
+        self.edit().add_prompt(prompt).apply()
+    }
+
+    /// Adds a prompt, in the place of the one with its name if there is one.
+    ///
+    /// # Errors
+    /// If the prompt cannot be served; the catalog is unchanged then.
+    pub fn replace_prompt<X>(&self, prompt: impl IntoPrompt<X>) -> Result<(), SetupError> {
+        self.edit().replace_prompt(prompt).apply()
     }
 
     /// Removes a prompt; false if there is none of this name.
     pub fn remove_prompt(&self, name: &str) -> bool {
-        self.remove(Change::Prompts, |catalog| catalog.prompts.remove(name))
+        is_changed(self.edit().remove_prompt(name))
     }
 
     /// Adds a resource or a template.
@@ -83,58 +156,35 @@ impl Catalog {
     /// # Errors
     /// If the URI is taken or the resource cannot be served; the catalog is unchanged then.
     pub fn add_resource<X>(&self, resource: impl IntoResource<X>) -> Result<(), SetupError> {
-        let entry = setup::resource(resource.into_resource(), &self.0.states)?;
-        self.insert(entry, Change::Resources)
+        self.edit().add_resource(resource).apply()
+    }
+
+    /// Adds a resource or a template, in the place of the one with its URI if there is one.
+    ///
+    /// # Errors
+    /// If the resource cannot be served; the catalog is unchanged then.
+    pub fn replace_resource<X>(&self, resource: impl IntoResource<X>) -> Result<(), SetupError> {
+        self.edit().replace_resource(resource).apply()
     }
 
     /// Removes the resource at this URI or the template; false if there is none.
     pub fn remove_resource(&self, uri: &str) -> bool {
-        self.remove(Change::Resources, |catalog| {
-            catalog.resources.remove(uri) || catalog.templates.remove(uri)
-        })
-    }
-
-    fn insert(&self, entry: Shelved, list: Change) -> Result<(), SetupError> {
-        self.change(|catalog| catalog.insert(entry))?;
-        self.0.changes.publish(list);
-        Ok(())
-    }
-
-    fn remove(&self, list: Change, remove: impl FnOnce(&mut Snapshot) -> bool) -> bool {
-        let mut removed = false;
-        let changed = self.change(|catalog| {
-            removed = remove(catalog);
-            if removed { Ok(()) } else { Err(()) }
-        });
-        if changed.is_ok() {
-            self.0.changes.publish(list);
-        }
-        removed
-    }
-
-    /// Changes the catalog, or leaves it as it was.
-    fn change<E>(&self, change: impl FnOnce(&mut Snapshot) -> Result<(), E>) -> Result<(), E> {
-        let mut snapshot = self.0.snapshot.write();
-        let mut next = Snapshot::clone(&snapshot);
-        change(&mut next)?;
-        offer_logs(&next, &self.0.logging);
-        *snapshot = Arc::new(next);
-        Ok(())
+        is_changed(self.edit().remove_resource(uri))
     }
 }
 
-fn offer_logs(snapshot: &Snapshot, logging: &LogOffer) {
-    if snapshot.open_offer().logs {
-        logging.make();
-    }
-    if snapshot.hides_logs() {
-        logging.make_for_some();
-    }
+/// Whether an edit that cannot fail changed something.
+fn is_changed(edit: CatalogEdit) -> bool {
+    edit.commit().is_ok_and(|changed| changed.is_any())
 }
 
 impl Extract for Catalog {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         let catalog = call.context.states.get::<Self>().cloned();
         catalog.ok_or_else(|| Fault::new("the server has no catalog").into())
+    }
+
+    fn describe(description: &mut Description) {
+        description.changes_catalog = true;
     }
 }

@@ -1,19 +1,21 @@
 //! Completion: what an argument could be, while the user types it.
 
-use std::{collections::HashMap, future::Future, sync::Arc};
+use std::{collections::HashMap, future::Future};
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::Completion;
 
-use crate::{Caller, Failure};
+use super::suggest::suggest;
+use crate::{Call, Caller, Extract, Failure, Fault, handler::Description};
 
 /// The most values that one answer may hold.
 ///
 /// completion: at most 100 values in a response.
 pub(crate) const MAX_VALUES: usize = 100;
 
-/// What is known while an argument is completed.
-#[derive(Clone, Debug)]
+/// What is known while an argument is completed. Completers take it as a parameter.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Completing {
     /// What the user has typed so far.
     pub partial: String,
@@ -23,52 +25,134 @@ pub struct Completing {
     pub caller: Caller,
 }
 
-/// Something that completes an argument: an async function of [`Completing`] (or of the text typed
-/// so far) that gives strings, or a fixed list.
+impl Completing {
+    /// The local user has typed this, and nothing else is known: for tests of completers.
+    pub fn new(partial: impl Into<String>) -> Self {
+        Self {
+            partial: partial.into(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Extract for Completing {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let completing = call.get::<Self>().cloned();
+        completing.ok_or_else(|| Fault::new("`Completing` is for completers").into())
+    }
+
+    fn describe(description: &mut Description) {
+        description.completes = true;
+    }
+}
+
+/// The candidates of a completer that runs.
+pub type Completed = BoxFuture<'static, Result<Vec<String>, Failure>>;
+
+/// Something that completes an argument: an async function of extractors that gives strings, best
+/// first, or a fixed list.
+///
+/// [`Completing`] is an extractor, and so is everything that handlers take, such as
+/// [`State`](crate::State). Where the first parameter is a `String`, it is the text typed so far. Of
+/// a fixed list the values that fit are [suggested](crate::suggest).
+///
+/// ```
+/// use turnbuckle_server::{Prompt, State, suggest};
+///
+/// #[derive(Clone)]
+/// struct Towns(Vec<String>);
+///
+/// async fn towns(typed: String, State(towns): State<Towns>) -> Vec<String> {
+///     suggest(towns.0, &typed)
+/// }
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)] struct Trip { town: String }
+/// # async fn plan(turnbuckle_server::Args(trip): turnbuckle_server::Args<Trip>) -> String { trip.town }
+///
+/// let prompt = Prompt::new("plan", plan).complete("town", towns);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a completer",
+    label = "neither an async function of extractors that gives texts, nor a list of texts",
+    note = "write `async fn f(typed: String) -> Vec<String>`, with extractors such as `State<S>` \
+            after the text"
+)]
 pub trait Completer<X>: Send + Sync + 'static {
-    /// The candidates, best first. More than a hundred are cut off, and the client is told.
-    fn complete(
-        &self,
-        completing: Completing,
-    ) -> impl Future<Output = Result<Vec<String>, Failure>> + Send;
+    /// Collects what the extractors say of themselves.
+    fn describe(_description: &mut Description) {}
+
+    /// Extracts, and gives the candidates to come. More than a hundred are cut off, and the client
+    /// is told.
+    ///
+    /// # Errors
+    /// Those of the extractors.
+    fn start(&self, call: &Call<'_>) -> Result<Completed, Failure>;
 }
 
-impl<F, Fut, R> Completer<(Completing, R)> for F
-where
-    F: Fn(Completing) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = R> + Send + 'static,
-    R: Candidates,
-{
-    async fn complete(&self, completing: Completing) -> Result<Vec<String>, Failure> {
-        self(completing).await.into_candidates()
-    }
+macro_rules! functions {
+    ($($extractor:ident)*) => {
+        impl<F, Fut, R, $($extractor,)*> Completer<fn($($extractor,)*) -> R> for F
+        where
+            F: Fn($($extractor,)*) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output = R> + Send + 'static,
+            R: Candidates,
+            $($extractor: Extract,)*
+        {
+            fn describe(_description: &mut Description) {
+                $($extractor::describe(_description);)*
+            }
+
+            fn start(&self, _call: &Call<'_>) -> Result<Completed, Failure> {
+                let running = self($($extractor::extract(_call)?,)*);
+                Ok(Box::pin(async move { running.await.into_candidates() }))
+            }
+        }
+
+        impl<F, Fut, R, $($extractor,)*> Completer<(String, fn($($extractor,)*) -> R)> for F
+        where
+            F: Fn(String, $($extractor,)*) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output = R> + Send + 'static,
+            R: Candidates,
+            $($extractor: Extract,)*
+        {
+            fn describe(_description: &mut Description) {
+                $($extractor::describe(_description);)*
+            }
+
+            fn start(&self, call: &Call<'_>) -> Result<Completed, Failure> {
+                let typed = Completing::extract(call)?.partial;
+                let running = self(typed, $($extractor::extract(call)?,)*);
+                Ok(Box::pin(async move { running.await.into_candidates() }))
+            }
+        }
+    };
 }
 
-impl<F, Fut, R> Completer<(String, R)> for F
-where
-    F: Fn(String) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = R> + Send + 'static,
-    R: Candidates,
-{
-    async fn complete(&self, completing: Completing) -> Result<Vec<String>, Failure> {
-        self(completing.partial).await.into_candidates()
-    }
+functions!();
+functions!(E1);
+functions!(E1 E2);
+functions!(E1 E2 E3);
+functions!(E1 E2 E3 E4);
+functions!(E1 E2 E3 E4 E5);
+functions!(E1 E2 E3 E4 E5 E6);
+
+macro_rules! lists {
+    ($([$($generic:tt)*] $list:ty),*) => {
+        $(impl<$($generic)*> Completer<$list> for $list {
+            fn start(&self, call: &Call<'_>) -> Result<Completed, Failure> {
+                let typed = Completing::extract(call)?.partial;
+                let suggested = suggest(self.iter(), &typed);
+                Ok(Box::pin(std::future::ready(Ok(suggested))))
+            }
+        })*
+    };
 }
 
-impl<const N: usize> Completer<[&'static str; N]> for [&'static str; N] {
-    async fn complete(&self, completing: Completing) -> Result<Vec<String>, Failure> {
-        Ok(starting_with(self.iter().copied(), &completing.partial))
-    }
-}
-
-impl Completer<Vec<String>> for Vec<String> {
-    async fn complete(&self, completing: Completing) -> Result<Vec<String>, Failure> {
-        Ok(starting_with(
-            self.iter().map(String::as_str),
-            &completing.partial,
-        ))
-    }
-}
+lists!(
+    [const N: usize] [&'static str; N],
+    [] &'static [&'static str],
+    [] Vec<&'static str>,
+    [] Vec<String>
+);
 
 /// What a completing function may return.
 pub trait Candidates {
@@ -88,44 +172,39 @@ impl<C: Candidates, E: Into<Failure>> Candidates for Result<C, E> {
     }
 }
 
-fn starting_with<'a>(all: impl Iterator<Item = &'a str>, partial: &str) -> Vec<String> {
-    let partial = partial.to_lowercase();
-    all.filter(|value| value.to_lowercase().starts_with(&partial))
-        .map(ToOwned::to_owned)
-        .collect()
-}
-
-type ErasedCompleter =
-    Arc<dyn Fn(Completing) -> BoxFuture<'static, Result<Vec<String>, Failure>> + Send + Sync>;
+type ErasedCompleter = Box<dyn Fn(&Call<'_>) -> Result<Completed, Failure> + Send + Sync>;
 
 /// The completers of a prompt's arguments or a template's variables.
 #[derive(Default)]
-pub(crate) struct Completers(HashMap<String, ErasedCompleter>);
+pub(crate) struct Completers {
+    by_argument: HashMap<String, ErasedCompleter>,
+    /// What all of them need of the server.
+    pub(crate) description: Description,
+}
 
 impl Completers {
-    pub(crate) fn insert<X>(&mut self, argument: &str, completer: impl Completer<X>) {
-        let completer = Arc::new(completer);
-        let erased: ErasedCompleter = Arc::new(move |completing| {
-            let completer = Arc::clone(&completer);
-            Box::pin(async move { completer.complete(completing).await })
-        });
-        self.0.insert(argument.to_owned(), erased);
+    pub(crate) fn insert<X, C: Completer<X>>(&mut self, argument: &str, completer: C) {
+        C::describe(&mut self.description);
+        let erased: ErasedCompleter = Box::new(move |call| completer.start(call));
+        self.by_argument.insert(argument.to_owned(), erased);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_argument.is_empty()
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.by_argument.keys().map(String::as_str)
     }
 
-    pub(crate) fn get(
+    /// The candidates to come of an argument that is completed.
+    pub(crate) fn start(
         &self,
         argument: &str,
-        completing: Completing,
-    ) -> Option<BoxFuture<'static, Result<Vec<String>, Failure>>> {
-        self.0.get(argument).map(|completer| completer(completing))
+        call: &Call<'_>,
+    ) -> Option<Result<Completed, Failure>> {
+        let completer = self.by_argument.get(argument)?;
+        Some(completer(call))
     }
 }
 

@@ -43,7 +43,7 @@ impl Cursor {
 
 /// FNV-1a of a key. It must be the same in every process, and need not withstand anybody: keys are
 /// the author's.
-pub(super) fn fingerprint(key: &str) -> u64 {
+pub(crate) fn fingerprint(key: &str) -> u64 {
     key.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_uri_template::Template;
 
-use super::{completion::Completers, offer::Offer, tool::Visible};
+use super::{completion::Completers, listing::Lister, offer::Offer, tool::Visible};
 use crate::{
     Caller, Layer, Reply,
     handler::{Arguments, Erased, OutputCheck},
@@ -28,6 +28,9 @@ pub(crate) trait Entry: Send + Sync {
 
     /// What a server with this entry offers.
     fn offer(&self) -> Offer;
+
+    /// Whether its handler is given the catalog, so that lists may fill.
+    fn changes_catalog(&self) -> bool;
 
     /// The extension that a client must declare to be shown it.
     fn listed_with(&self) -> Option<&'static str> {
@@ -62,6 +65,8 @@ pub(crate) struct ToolEntry {
     pub(crate) wire: protocol::Tool,
     pub(crate) handler: Erased<CallToolResult>,
     pub(crate) logs: bool,
+    /// Whether the handler is given the catalog.
+    pub(crate) changes_catalog: bool,
     pub(crate) arguments: Arc<Arguments>,
     pub(crate) output: Option<OutputCheck>,
     /// Arguments that HTTP repeats in headers, if there are any.
@@ -85,6 +90,8 @@ pub(crate) struct PromptEntry {
     pub(crate) wire: protocol::Prompt,
     pub(crate) handler: Erased<GetPromptResult>,
     pub(crate) logs: bool,
+    /// Whether the handler is given the catalog.
+    pub(crate) changes_catalog: bool,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) completers: Completers,
     pub(crate) visible: Option<Visible>,
@@ -100,6 +107,8 @@ pub(crate) struct TemplateEntry {
     pub(crate) wire: protocol::ResourceTemplate,
     pub(crate) template: Template,
     pub(crate) completers: Completers,
+    /// Lists the resources of the template, if the author gave a callback.
+    pub(crate) lister: Option<Lister>,
     pub(crate) read: Reading,
 }
 
@@ -107,6 +116,8 @@ pub(crate) struct TemplateEntry {
 pub(crate) struct Reading {
     pub(crate) handler: Erased<ReadResourceResult>,
     pub(crate) logs: bool,
+    /// Whether the handler is given the catalog.
+    pub(crate) changes_catalog: bool,
     pub(crate) arguments: Option<Arc<Arguments>>,
     pub(crate) mime_type: Option<String>,
     pub(crate) visible: Option<Visible>,
@@ -124,6 +135,10 @@ impl Entry for ToolEntry {
 
     fn wire(&self) -> &protocol::Tool {
         &self.wire
+    }
+
+    fn changes_catalog(&self) -> bool {
+        self.changes_catalog
     }
 
     fn visible(&self) -> Option<&Visible> {
@@ -156,6 +171,10 @@ impl Entry for PromptEntry {
         &self.wire
     }
 
+    fn changes_catalog(&self) -> bool {
+        self.changes_catalog
+    }
+
     fn visible(&self) -> Option<&Visible> {
         self.visible.as_ref()
     }
@@ -182,6 +201,10 @@ impl Entry for ResourceEntry {
         &self.wire
     }
 
+    fn changes_catalog(&self) -> bool {
+        self.read.changes_catalog
+    }
+
     fn visible(&self) -> Option<&Visible> {
         self.read.visible.as_ref()
     }
@@ -205,6 +228,10 @@ impl Entry for TemplateEntry {
 
     fn wire(&self) -> &protocol::ResourceTemplate {
         &self.wire
+    }
+
+    fn changes_catalog(&self) -> bool {
+        self.read.changes_catalog
     }
 
     fn visible(&self) -> Option<&Visible> {

@@ -9,8 +9,11 @@ mod change;
 pub(crate) mod completion;
 mod cursor;
 pub(crate) mod describe;
+mod edit;
 mod entry;
 pub(crate) mod extension;
+mod listing;
+pub(crate) mod live_catalog;
 mod lookup;
 mod offer;
 mod prompt;
@@ -19,19 +22,23 @@ pub(crate) mod setup;
 mod setup_error;
 mod shelf;
 mod snapshot;
+mod suggest;
 pub(crate) mod tool;
 
 pub use caching::Cached;
 pub use change::Catalog;
-pub use completion::{Candidates, Completer, Completing};
+pub use completion::{Candidates, Completed, Completer, Completing};
+pub(crate) use cursor::fingerprint;
 pub use describe::{
     DescribePrompt, DescribeResource, DescribeTool, Described, HandlerSet, Handlers, IntoPrompt,
     IntoResource, IntoTool,
 };
+pub use edit::CatalogEdit;
 pub(crate) use entry::{
     Callable, Entry, PromptEntry, Reading, ResourceEntry, TemplateEntry, ToolEntry,
 };
 pub use extension::{Extension, ExtensionMethod};
+pub use listing::{Paging, ResourcePage};
 pub(crate) use lookup::Found;
 pub(crate) use offer::Offer;
 pub use prompt::Prompt;
@@ -39,4 +46,5 @@ pub use resource::Resource;
 pub use setup_error::SetupError;
 pub(crate) use shelf::{Page, Shelf};
 pub(crate) use snapshot::{Shelved, Snapshot};
+pub use suggest::suggest;
 pub use tool::Tool;

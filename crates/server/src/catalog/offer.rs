@@ -38,6 +38,22 @@ impl BitOrAssign for Offer {
 }
 
 impl Offer {
+    /// The lists that a catalog can fill while the server runs. Completion is no list: a client is
+    /// not told when it begins, so only an author who says so declares it early.
+    pub(crate) const FILLABLE: Self = Self {
+        tools: true,
+        prompts: true,
+        resources: true,
+        completions: false,
+        tasks: false,
+        logs: false,
+    };
+
+    /// Whether there are lists among the parts.
+    pub(crate) fn has_lists(self) -> bool {
+        self.tools || self.prompts || self.resources
+    }
+
     /// The capabilities that stand for it, without logging and tasks, which are declared otherwise.
     pub(crate) fn capabilities(self) -> ServerCapabilities {
         let mut capabilities = ServerCapabilities::default();

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::Value;
 use turnbuckle_protocol::{Annotations, CacheHint, CacheScope, Icon, Meta, ReadResourceResult};
 
-use super::{caching, completion::Completers, tool::Visible};
+use super::{ResourcePage, caching, completion::Completers, listing::Lister, tool::Visible};
 use crate::{
     Caller, Completer, Handler, Layer,
     handler::{Description, Erased, function},
@@ -31,6 +31,7 @@ pub struct Resource {
     pub(crate) visible: Option<Visible>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) any_path: bool,
+    pub(crate) lister: Option<Lister>,
     pub(crate) cache: Option<CacheHint>,
 }
 
@@ -54,6 +55,7 @@ impl Resource {
             visible: None,
             layers: Vec::new(),
             any_path: false,
+            lister: None,
             cache: None,
         }
     }
@@ -112,6 +114,42 @@ impl Resource {
     /// Completes a variable of the template while the user types it.
     pub fn complete<X>(mut self, variable: &str, completer: impl Completer<X>) -> Self {
         self.completers.insert(variable, completer);
+        self
+    }
+
+    /// Lists the resources of the template, for example from a database: an async function of
+    /// extractors that gives a [`ResourcePage`](crate::ResourcePage) or a `Vec` of resources, for
+    /// [one page](crate::Paging) and for whoever asks. They follow the resources that were added one by
+    /// one. Say with [`Changes`](crate::Changes) when the list or a resource in it changes.
+    ///
+    /// ```
+    /// use turnbuckle_protocol as protocol;
+    /// use turnbuckle_server::{Paging, Resource, ResourcePage, State};
+    /// # #[derive(Clone)] struct Notes;
+    /// # impl Notes {
+    /// #     async fn after(&self, id: u64, limit: usize) -> Vec<u64> { vec![1] }
+    /// # }
+    /// # async fn read() -> &'static str { "" }
+    ///
+    /// async fn list(State(notes): State<Notes>, page: Paging) -> ResourcePage {
+    ///     let after = page.cursor.and_then(|id| id.parse().ok()).unwrap_or(0);
+    ///     let ids = notes.after(after, page.limit).await;
+    ///     let next = (ids.len() == page.limit).then(|| ids.last().map(u64::to_string)).flatten();
+    ///     let resources: Vec<_> = ids
+    ///         .iter()
+    ///         .map(|id| protocol::Resource::new(format!("note://{id}"), format!("Note {id}")))
+    ///         .collect();
+    ///     ResourcePage::new(resources).with_next(next)
+    /// }
+    ///
+    /// let notes = Resource::new("note://{id}", read).list(list);
+    /// ```
+    pub fn list<X, H: Handler<X, ResourcePage>>(mut self, callback: H) -> Self {
+        let (handler, description) = function::erase(callback);
+        self.lister = Some(Lister {
+            handler,
+            description,
+        });
         self
     }
 

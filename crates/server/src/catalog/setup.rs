@@ -53,6 +53,25 @@ impl About<'_> {
         if description.takes_params {
             return Err(self.invalid("`Params` is for methods of extensions: take `Args`"));
         }
+        if description.completes {
+            return Err(self.invalid("`Completing` is for completers: take `Args`"));
+        }
+        if description.lists {
+            return Err(self.invalid("`Paging` is for callbacks that list: take `Args`"));
+        }
+        self.check_needs(description, states)
+    }
+
+    /// Checks a function beside the handler.
+    fn check_beside(
+        &self,
+        what: &str,
+        description: &Description,
+        states: &StateTypes,
+    ) -> Result<(), SetupError> {
+        if description.arguments.is_some() || description.takes_params {
+            return Err(self.invalid(format!("{what} takes no `Args`")));
+        }
         self.check_needs(description, states)
     }
 
@@ -140,6 +159,7 @@ pub(crate) fn tool(
         wire,
         handler,
         logs: description.logs,
+        changes_catalog: description.changes_catalog,
         arguments,
         output,
         headers,
@@ -184,7 +204,7 @@ pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<Shelved, Set
     let arguments = description.arguments.map(Arc::new);
     let schema = arguments.as_ref().map(|arguments| arguments.schema());
     let listed = schema.map(prompt_arguments).unwrap_or_default();
-    check_completers(&about, &completers, |name| {
+    check_completers(&about, &completers, states, |name| {
         listed.iter().any(|listed| listed.name == name)
     })?;
     complete_enums(schema, &mut completers);
@@ -194,7 +214,8 @@ pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<Shelved, Set
     Ok(Shelved::Prompt(Arc::new(PromptEntry {
         wire,
         handler,
-        logs: description.logs,
+        logs: description.logs || completers.description.logs,
+        changes_catalog: description.changes_catalog || completers.description.changes_catalog,
         arguments,
         completers,
         visible,
@@ -228,8 +249,10 @@ fn prompt_arguments(schema: &Map<String, Value>) -> Vec<PromptArgument> {
 fn check_completers(
     about: &About<'_>,
     completers: &Completers,
+    states: &StateTypes,
     is_known: impl Fn(&str) -> bool,
 ) -> Result<(), SetupError> {
+    about.check_beside("a completer", &completers.description, states)?;
     match completers.names().find(|name| !is_known(name)) {
         Some(name) => Err(about.invalid(format!("completes `{name}`, which it does not take"))),
         None => Ok(()),
@@ -284,7 +307,15 @@ pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelve
         .map(|arguments| arguments.schema().clone());
     check_variables(&about, &template, schema.as_ref())?;
     let is_variable = |name: &str| template.variables().any(|variable| variable == name);
-    check_completers(&about, &resource.completers, is_variable)?;
+    check_completers(&about, &resource.completers, states, is_variable)?;
+    if let Some(lister) = &resource.lister {
+        if template.is_literal() {
+            return Err(about.invalid(
+                "only a template has resources to list, such as `note://{id}`: add this one alone",
+            ));
+        }
+        about.check_beside("a callback that lists", &lister.description, states)?;
+    }
     Ok(shelve(resource, template, schema.as_ref()))
 }
 
@@ -313,9 +344,16 @@ fn check_variables(
 fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Value>>) -> Shelved {
     let mut completers = resource.completers;
     complete_enums(schema, &mut completers);
+    let beside = [
+        Some(&resource.description),
+        Some(&completers.description),
+        resource.lister.as_ref().map(|lister| &lister.description),
+    ];
+    let any = |says: fn(&Description) -> bool| beside.iter().flatten().any(|said| says(said));
     let read = Reading {
+        logs: any(|description| description.logs),
+        changes_catalog: any(|description| description.changes_catalog),
         handler: resource.handler,
-        logs: resource.description.logs,
         arguments: resource.description.arguments.map(Arc::new),
         mime_type: resource.mime_type.clone(),
         visible: resource.visible,
@@ -345,6 +383,7 @@ fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Va
         wire,
         template,
         completers,
+        lister: resource.lister,
         read,
     }))
 }

@@ -24,6 +24,9 @@ pub(crate) struct Shelf<E> {
     /// The number that was given last.
     last: u64,
     is_restricted: bool,
+    /// Entries that are switched off: as good as absent, but their keys are taken and their places
+    /// are kept.
+    disabled: HashMap<Box<str>, (u64, Arc<E>)>,
     /// The first page as the whole result, by revision. Written for the first client that asks.
     pub(crate) written: [OnceLock<Bytes>; Revision::ALL.len()],
 }
@@ -43,6 +46,7 @@ impl<E> Default for Shelf<E> {
             by_key: HashMap::new(),
             last: 0,
             is_restricted: false,
+            disabled: HashMap::new(),
             written: Default::default(),
         }
     }
@@ -56,6 +60,7 @@ impl<E> Clone for Shelf<E> {
             by_key: self.by_key.clone(),
             last: self.last,
             is_restricted: self.is_restricted,
+            disabled: self.disabled.clone(),
             written: Default::default(),
         }
     }
@@ -64,7 +69,7 @@ impl<E> Clone for Shelf<E> {
 impl<E: Entry> Shelf<E> {
     /// False if the key is taken.
     pub(crate) fn insert(&mut self, entry: Arc<E>) -> bool {
-        if self.by_key.contains_key(entry.key()) {
+        if self.by_key.contains_key(entry.key()) || self.disabled.contains_key(entry.key()) {
             return false;
         }
         self.by_key.insert(entry.key().into(), self.entries.len());
@@ -77,17 +82,67 @@ impl<E: Entry> Shelf<E> {
         true
     }
 
+    /// Puts an entry in the place of the one with its key, or at the end if there is none. One that
+    /// is switched off stays so.
+    pub(crate) fn replace(&mut self, entry: Arc<E>) {
+        if let Some((_, disabled)) = self.disabled.get_mut(entry.key()) {
+            *disabled = entry;
+            return;
+        }
+        if let Some(index) = self.by_key.get(entry.key()) {
+            let (_, old) = &mut self.entries[*index];
+            // Whether an entry has a number of its own depends on who sees it.
+            if old.is_restricted() == entry.is_restricted() {
+                *old = entry;
+                return;
+            }
+            self.take(entry.key());
+        }
+        self.insert(entry);
+    }
+
     /// False if there is no such key.
     pub(crate) fn remove(&mut self, key: &str) -> bool {
-        let Some(index) = self.by_key.remove(key) else {
+        self.disabled.remove(key).is_some() || self.take(key).is_some()
+    }
+
+    /// Switches an entry off; false if no entry with this key is on.
+    pub(crate) fn disable(&mut self, key: &str) -> bool {
+        let taken = self.take(key);
+        let is_there = taken.is_some();
+        if let Some(numbered) = taken {
+            self.disabled.insert(key.into(), numbered);
+        }
+        is_there
+    }
+
+    /// Switches an entry on again, at its old place; false if no entry with this key is off.
+    pub(crate) fn enable(&mut self, key: &str) -> bool {
+        let Some((number, entry)) = self.disabled.remove(key) else {
             return false;
         };
-        self.entries.remove(index);
+        let is_restricted = entry.is_restricted();
+        // An entry without a number of its own is behind the one whose number it has.
+        let index = self
+            .entries
+            .partition_point(|(other, _)| *other < number || *other == number && is_restricted);
+        for place in self.by_key.values_mut().filter(|place| **place >= index) {
+            *place += 1;
+        }
+        self.by_key.insert(key.into(), index);
+        self.is_restricted |= is_restricted;
+        self.entries.insert(index, (number, entry));
+        true
+    }
+
+    fn take(&mut self, key: &str) -> Option<(u64, Arc<E>)> {
+        let index = self.by_key.remove(key)?;
+        let taken = self.entries.remove(index);
         for place in self.by_key.values_mut().filter(|place| **place > index) {
             *place -= 1;
         }
         self.is_restricted = self.entries.iter().any(|(_, entry)| entry.is_restricted());
-        true
+        Some(taken)
     }
 
     /// The entry with this key, if this caller may see it.
@@ -100,19 +155,24 @@ impl<E: Entry> Shelf<E> {
         self.entries.iter().map(|(_, entry)| entry)
     }
 
-    /// What this caller is offered with entries that others may not see.
-    pub(crate) fn offer_of_hidden(&self, caller: &Caller) -> Offer {
+    /// What this caller is offered with entries that others may not see; `fillable` with those
+    /// whose handlers are given the catalog.
+    pub(crate) fn offer_of_hidden(&self, caller: &Caller, fillable: Offer) -> Offer {
         let seen = self.iter().filter(|entry| entry.visible().is_some());
         let mut offer = Offer::default();
         for entry in seen {
+            let mut own = entry.offer();
+            if entry.changes_catalog() {
+                own |= fillable;
+            }
             // A rule that panics could not tell. The request that uses the entry fails by it then,
             // and a handshake that only asks what there is does not.
             match Fault::caught(|| entry.is_visible(caller)) {
-                Ok(true) => offer |= entry.offer(),
+                Ok(true) => offer |= own,
                 Ok(false) => {}
                 Err(fault) => {
                     fault.into_reject(); // Logs it.
-                    offer |= entry.offer();
+                    offer |= own;
                 }
             }
         }
@@ -134,6 +194,50 @@ impl<E: Entry> Shelf<E> {
         cursor: Option<&str>,
         size: usize,
     ) -> Result<Page, Reject> {
+        let mut items = vec![b'['];
+        let next = self.each_of_page(caller, declares, cursor, size, |entry| {
+            if items.len() > 1 {
+                items.push(b',');
+            }
+            let mut wire = entry.wire().clone();
+            wire.lower(revision);
+            serde_json::to_writer(&mut items, &wire)
+                .map_err(|error| Fault::new(error).into_reject())
+        })?;
+        items.push(b']');
+        Ok(Page { items, next })
+    }
+
+    /// One page for this caller as values, and the cursor of the next page.
+    pub(crate) fn wires(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+        size: usize,
+    ) -> Result<(Vec<E::Wire>, Option<String>), Reject> {
+        let mut wires = Vec::new();
+        let next = self.each_of_page(
+            caller,
+            |_| true,
+            cursor,
+            size,
+            |entry| {
+                wires.push(entry.wire().clone());
+                Ok(())
+            },
+        )?;
+        Ok((wires, next))
+    }
+
+    /// Visits each entry of a page, and gives the cursor of the next page.
+    fn each_of_page(
+        &self,
+        caller: &Caller,
+        declares: impl Fn(&str) -> bool,
+        cursor: Option<&str>,
+        size: usize,
+        mut visit: impl FnMut(&E) -> Result<(), Reject>,
+    ) -> Result<Option<String>, Reject> {
         let is_seen = |(_, entry): &&(u64, Arc<E>)| {
             entry.is_visible(caller) && entry.listed_with().is_none_or(&declares)
         };
@@ -142,24 +246,15 @@ impl<E: Entry> Shelf<E> {
             None => 0,
         };
         let mut seen = self.entries[start..].iter().filter(is_seen).peekable();
-        let mut items = vec![b'['];
         let mut last = None;
         for (number, entry) in seen.by_ref().take(size) {
-            if items.len() > 1 {
-                items.push(b',');
-            }
-            let mut wire = entry.wire().clone();
-            wire.lower(revision);
-            serde_json::to_writer(&mut items, &wire)
-                .map_err(|error| Fault::new(error).into_reject())?;
+            visit(entry)?;
             last = Some((*number, entry));
         }
-        items.push(b']');
-        let next = seen.peek().and(last).map(|(number, entry)| {
+        Ok(seen.peek().and(last).map(|(number, entry)| {
             let restricted = entry.is_restricted().then(|| fingerprint(entry.key()));
             Cursor { number, restricted }.write(E::CURSOR)
-        });
-        Ok(Page { items, next })
+        }))
     }
 
     /// The index of the first entry behind a cursor.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use turnbuckle_store::Change;
+
 use super::{
     Entry, Offer, PromptEntry, ResourceEntry, SetupError, Shelf, TemplateEntry, ToolEntry,
 };
@@ -21,6 +23,10 @@ pub(crate) struct Snapshot {
     has_hidden: bool,
     /// Whether some callers are or were offered log messages that others are not.
     hides_logs: bool,
+    /// What is offered to whoever sees a handler that is given the catalog.
+    fillable: Offer,
+    /// Whether there is or was a template whose resources a callback lists.
+    lists_by_callback: bool,
 }
 
 /// Something ready to be put on its shelf.
@@ -31,27 +37,58 @@ pub(crate) enum Shelved {
     Template(Arc<TemplateEntry>),
 }
 
+impl Shelved {
+    /// The list that it belongs to.
+    pub(crate) fn list(&self) -> Change {
+        match self {
+            Self::Tool(_) => Change::Tools,
+            Self::Prompt(_) => Change::Prompts,
+            Self::Resource(_) | Self::Template(_) => Change::Resources,
+        }
+    }
+}
+
 impl Snapshot {
+    /// An empty catalog. `lists` are those that the author declares although nothing may be in them
+    /// yet; if there are none, those that a handler can fill are.
+    pub(crate) fn new(lists: Offer) -> Self {
+        let fillable = if lists.has_lists() {
+            Offer::default()
+        } else {
+            Offer::FILLABLE
+        };
+        Self {
+            open: lists,
+            fillable,
+            ..Self::default()
+        }
+    }
+
+    /// Somebody outside of the server can fill the lists from now on. False if they were declared
+    /// before, or the author chose which are.
+    pub(crate) fn hand_out(&mut self) -> bool {
+        let before = self.open;
+        self.open |= self.fillable;
+        self.open != before
+    }
+
     pub(crate) fn insert(&mut self, entry: Shelved) -> Result<(), SetupError> {
+        self.note(&entry);
         let (is_new, kind, key) = match entry {
             Shelved::Tool(entry) => {
                 let key = entry.wire.name.clone();
-                self.note(&*entry);
                 (self.tools.insert(entry), "tool", key)
             }
             Shelved::Prompt(entry) => {
                 let key = entry.wire.name.clone();
-                self.note(&*entry);
                 (self.prompts.insert(entry), "prompt", key)
             }
             Shelved::Resource(entry) => {
                 let key = entry.wire.uri.clone();
-                self.note(&*entry);
                 (self.resources.insert(entry), "resource", key)
             }
             Shelved::Template(entry) => {
                 let key = entry.wire.uri_template.clone();
-                self.note(&*entry);
                 (self.templates.insert(entry), "resource template", key)
             }
         };
@@ -62,13 +99,45 @@ impl Snapshot {
         }
     }
 
-    fn note<E: Entry>(&mut self, entry: &E) {
+    /// Adds an entry, in the place of the one with its name or URI if there is one.
+    pub(crate) fn replace(&mut self, entry: Shelved) {
+        self.note(&entry);
+        match entry {
+            Shelved::Tool(entry) => self.tools.replace(entry),
+            Shelved::Prompt(entry) => self.prompts.replace(entry),
+            Shelved::Resource(entry) => self.resources.replace(entry),
+            Shelved::Template(entry) => self.templates.replace(entry),
+        }
+    }
+
+    /// Keeps what an entry says of the server as a whole.
+    fn note(&mut self, entry: &Shelved) {
+        match entry {
+            Shelved::Tool(entry) => self.note_offer(&**entry),
+            Shelved::Prompt(entry) => self.note_offer(&**entry),
+            Shelved::Resource(entry) => self.note_offer(&**entry),
+            Shelved::Template(entry) => {
+                self.lists_by_callback |= entry.lister.is_some();
+                self.note_offer(&**entry);
+            }
+        }
+    }
+
+    fn note_offer<E: Entry>(&mut self, entry: &E) {
         if entry.visible().is_some() {
             self.has_hidden = true;
             self.hides_logs |= entry.offer().logs;
-        } else {
-            self.open |= entry.offer();
+            return;
         }
+        self.open |= entry.offer();
+        if entry.changes_catalog() {
+            self.open |= self.fillable;
+        }
+    }
+
+    /// Whether there is or was a template whose resources a callback lists.
+    pub(crate) fn lists_by_callback(&self) -> bool {
+        self.lists_by_callback
     }
 
     /// What everybody is offered.
@@ -80,10 +149,10 @@ impl Snapshot {
     pub(crate) fn offer(&self, caller: &Caller) -> Offer {
         let mut offer = self.open;
         if self.has_hidden {
-            offer |= self.tools.offer_of_hidden(caller);
-            offer |= self.prompts.offer_of_hidden(caller);
-            offer |= self.resources.offer_of_hidden(caller);
-            offer |= self.templates.offer_of_hidden(caller);
+            offer |= self.tools.offer_of_hidden(caller, self.fillable);
+            offer |= self.prompts.offer_of_hidden(caller, self.fillable);
+            offer |= self.resources.offer_of_hidden(caller, self.fillable);
+            offer |= self.templates.offer_of_hidden(caller, self.fillable);
         }
         offer
     }

@@ -2,13 +2,16 @@
 
 use serde::Serialize;
 use turnbuckle_protocol::{
-    CallToolResult, CompleteResult, ErrorObject, GetPromptResult, IdRef, Implementation, Lower,
-    Meta, ReadResourceResult, Revision, envelope, revision::ArgumentErrors,
+    CallToolResult, CompleteResult, ErrorObject, GetPromptResult, IdRef, Implementation,
+    ListResourcesResult, Lower, Meta, ReadResourceResult, Revision, envelope,
+    revision::ArgumentErrors,
 };
 use turnbuckle_session::round::Paused;
 
 use super::sink::Wrote;
-use crate::{Cached, ExtensionReply, Failure, Fault, Reject, catalog::caching::Caching};
+use crate::{
+    Cached, ExtensionReply, Failure, Fault, Reject, catalog::caching::Caching, failure::ErrorTexts,
+};
 
 /// A result that a client gets.
 pub(crate) trait WireResult: Serialize + Lower + Sized {
@@ -25,6 +28,11 @@ pub(crate) trait WireResult: Serialize + Lower + Sized {
     /// A client that cannot be asked what is needed.
     fn unaskable(reject: Reject, _revision: Revision) -> Result<Self, Reject> {
         Err(reject)
+    }
+
+    /// An error that nobody expected, as far as it may be seen.
+    fn unexpected(text: String) -> Result<Self, Reject> {
+        Err(Reject::internal(text))
     }
 
     /// Arguments that do not fit.
@@ -50,6 +58,11 @@ impl WireResult for CallToolResult {
         Ok(Self::error(reject.as_error().message.as_str()))
     }
 
+    // tools: errors of the tool itself are results, so that the model sees that it failed.
+    fn unexpected(text: String) -> Result<Self, Reject> {
+        Ok(Self::error(text))
+    }
+
     // tools: from 2025-11-25 on a model reads what was wrong with its arguments; before, they were
     // a protocol error.
     fn misfit(text: String, revision: Revision) -> Result<Self, Reject> {
@@ -67,6 +80,12 @@ impl WireResult for GetPromptResult {
 }
 
 impl WireResult for CompleteResult {
+    fn meta_mut(&mut self) -> &mut Option<Meta> {
+        &mut self.meta
+    }
+}
+
+impl WireResult for ListResourcesResult {
     fn meta_mut(&mut self) -> &mut Option<Meta> {
         &mut self.meta
     }
@@ -95,24 +114,12 @@ impl WireResult for ExtensionReply {
     }
 }
 
-/// What a client gets of an outcome: an answer, or an error of the protocol.
-pub(crate) fn settle<T: WireResult>(
-    outcome: Result<T, Failure>,
-    revision: Revision,
-) -> Result<T, Reject> {
-    match outcome {
-        Ok(result) => Ok(result),
-        Err(Failure::Arguments(text)) => T::misfit(text, revision),
-        Err(Failure::Reject(reject)) => Err(reject),
-        Err(Failure::Unaskable(reject)) => T::unaskable(reject, revision),
-        Err(Failure::Fault(fault)) => Err(fault.into_reject()),
-    }
-}
-
 /// What every answer of a server says of itself: who gave it, and how long it may be kept.
 pub(crate) struct Responder {
     pub(crate) info: Implementation,
     pub(crate) cache: Caching,
+    /// What clients read of errors that nobody expected.
+    errors: ErrorTexts,
     /// Ends a modern result: its type and who answered.
     pub(crate) complete_tail: Vec<u8>,
     /// Ends a modern result that says what is missing.
@@ -120,12 +127,29 @@ pub(crate) struct Responder {
 }
 
 impl Responder {
-    pub(crate) fn new(info: Implementation, cache: Caching) -> Self {
+    pub(crate) fn new(info: Implementation, cache: Caching, errors: ErrorTexts) -> Self {
         Self {
             complete_tail: tail("complete", &info),
             paused_tail: tail("input_required", &info),
             info,
             cache,
+            errors,
+        }
+    }
+
+    /// What a client gets of an outcome: an answer, or an error of the protocol.
+    pub(crate) fn settle<T: WireResult>(
+        &self,
+        outcome: Result<T, Failure>,
+        revision: Revision,
+    ) -> Result<T, Reject> {
+        match outcome {
+            Ok(result) => Ok(result),
+            Err(Failure::Arguments(text)) => T::misfit(text, revision),
+            Err(Failure::Reject(reject)) => Err(reject),
+            Err(Failure::Unaskable(reject)) => T::unaskable(reject, revision),
+            Err(Failure::Fault(fault)) => Err(fault.into_reject()),
+            Err(Failure::Unexpected(fault)) => T::unexpected(fault.into_text(&self.errors)),
         }
     }
 
@@ -137,7 +161,7 @@ impl Responder {
         outcome: Result<T, Failure>,
         out: &mut Vec<u8>,
     ) -> Wrote {
-        let written = settle(outcome, revision).and_then(|result| {
+        let written = self.settle(outcome, revision).and_then(|result| {
             envelope::write_result(out, id, |out| self.write_body(revision, result, out))
                 .map_err(|error| Fault::new(error).into_reject())
         });

@@ -71,7 +71,9 @@ async fn observed<C: Callable>(
         Err(Failure::Reject(reject) | Failure::Unaskable(reject)) => {
             record_error(&span, reject.code(), &reject.as_error().message);
         }
-        Err(Failure::Fault(_)) => record_error(&span, code::INTERNAL_ERROR, "internal error"),
+        Err(Failure::Fault(_) | Failure::Unexpected(_)) => {
+            record_error(&span, code::INTERNAL_ERROR, "internal error")
+        }
     }
     outcome
 }

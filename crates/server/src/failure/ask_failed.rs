@@ -74,10 +74,7 @@ impl AskFailed {
             Self::Refused { .. }
             | Self::Misfit { .. }
             | Self::Unreadable { .. }
-            | Self::Gone { .. } => Failure::Reject(Reject::new(
-                turnbuckle_protocol::error::code::INTERNAL_ERROR,
-                self.to_string(),
-            )),
+            | Self::Gone { .. } => Failure::Reject(Reject::internal(self.to_string())),
         }
     }
 }

@@ -3,21 +3,29 @@
 use std::{
     error::Error,
     fmt,
+    io::Write as _,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
+use tracing::{dispatcher, subscriber::NoSubscriber};
 use turnbuckle_base::error_chain::in_one_line;
 
-use super::Reject;
+use super::{Reject, error_texts::ErrorTexts};
 
 /// Something broke on our side.
 ///
 /// It is logged once, with all its sources, under a number; the peer sees only the number, so that
-/// nothing internal leaks and the two can still be brought together.
+/// nothing internal leaks and the two can still be brought together. Numbers begin with some digits
+/// that differ from one process to the next, so that those of replicas can be told apart.
+///
+/// The log is that of `tracing`; in a program that has set no subscriber it is stderr.
 #[derive(Debug)]
 pub struct Fault {
-    number: u64,
+    number: FaultNumber,
     source: Box<dyn Error + Send + Sync>,
 }
 
@@ -28,11 +36,15 @@ impl Fault {
     }
 
     pub(crate) fn from_box(source: Box<dyn Error + Send + Sync>) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            number: FaultNumber::next(),
             source,
         }
+    }
+
+    /// Its number, as the peer and the log have it.
+    pub fn number(&self) -> String {
+        self.number.to_string()
     }
 
     /// What a panic carried, as a fault.
@@ -52,16 +64,66 @@ impl Fault {
 
     /// Logs the fault and gives what the peer may see of it.
     pub(crate) fn into_reject(self) -> Reject {
-        let story = in_one_line(&*self.source);
-        tracing::error!(fault = self.number, "{story}");
+        self.log();
         Reject::new(
             turnbuckle_protocol::error::code::INTERNAL_ERROR,
-            format!(
-                "internal error; the server's log has it as fault {}",
-                self.number
-            ),
+            self.masked(),
         )
     }
+
+    /// Logs the fault, and gives the text that clients and models may read.
+    pub(crate) fn into_text(self, texts: &ErrorTexts) -> String {
+        self.log();
+        texts.of(&*self.source).unwrap_or_else(|| self.masked())
+    }
+
+    fn masked(&self) -> String {
+        format!(
+            "internal error; the server's log has it as fault {}",
+            self.number
+        )
+    }
+
+    fn log(&self) {
+        let story = in_one_line(&*self.source);
+        // A number that leads nowhere helps nobody: without a subscriber, stderr is the log.
+        if dispatcher::get_default(|dispatch| dispatch.is::<NoSubscriber>()) {
+            // Where stderr is closed there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "fault {}: {story}", self.number);
+        } else {
+            tracing::error!(fault = %self.number, "{story}");
+        }
+    }
+}
+
+/// The number of a fault: some digits of this process, and a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FaultNumber(u64);
+
+impl FaultNumber {
+    fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl fmt::Display for FaultNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:06x}-{}", process_digits(), self.0)
+    }
+}
+
+/// What tells this process from its replicas. Made when the first fault happens.
+fn process_digits() -> u32 {
+    static DIGITS: OnceLock<u32> = OnceLock::new();
+    *DIGITS.get_or_init(|| {
+        let mut bytes = [0; 3];
+        // Without random bytes the process id is better than nothing.
+        match getrandom::fill(&mut bytes) {
+            Ok(()) => u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]),
+            Err(_) => std::process::id() & 0xff_ffff,
+        }
+    })
 }
 
 impl fmt::Display for Fault {

@@ -46,6 +46,12 @@ impl Reject {
         )
     }
 
+    /// −32603: the request was right and cannot be served. The client reads the message; errors
+    /// whose text must not leave the process are a [`Fault`](crate::Fault).
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(code::INTERNAL_ERROR, message)
+    }
+
     /// There is no such resource. Each revision has its own code for this; the right one is sent.
     pub fn resource_not_found(uri: &str) -> Self {
         Self::new(

@@ -1,14 +1,21 @@
 //! Tool failures that the model should read.
 
+use turnbuckle_base::error_chain::in_one_line;
 use turnbuckle_protocol::{CallToolResult, ContentBlock};
 
-use super::{Failure, Fault, Reject};
-use crate::AskFailed;
+use super::{BoxError, Failure, Fault, Reject, Returned};
 
 /// A tool that did not do what it was asked: a result with `isError`, for the model to read.
 ///
-/// Any error converts into it with `?`, and the model reads that error's message. Wrap an error in
-/// [`Fault`] where its message must not leave the process; a [`Reject`] stays a JSON-RPC error.
+/// Any error converts into it with `?`; so do `String`, `&'static str`,
+/// `Box<dyn Error + Send + Sync>`, and the errors of `anyhow` and `eyre`.
+///
+/// - The model reads texts: [`ToolError::new`], `String` and `&'static str`. [`ToolError::shown`]
+///   makes the text of an error one.
+/// - Other errors were not expected. They are logged, and the model reads a number, because their
+///   texts tell of tables, files and hosts. [`Server::show_errors`](crate::Server::show_errors)
+///   shows them.
+/// - A [`Fault`] is never shown, and a [`Reject`] stays a JSON-RPC error.
 ///
 /// ```
 /// use turnbuckle_server::ToolError;
@@ -17,7 +24,8 @@ use crate::AskFailed;
 ///     if row.is_empty() {
 ///         return Err(ToolError::new("say which row"));
 ///     }
-///     Ok(row.parse()?)
+///     let row: u32 = row.parse().map_err(ToolError::shown)?;
+///     row.checked_sub(1).ok_or_else(|| "rows begin with 1".into())
 /// }
 /// assert!(seat("x").is_err());
 /// ```
@@ -28,7 +36,6 @@ pub struct ToolError(Kind);
 enum Kind {
     Shown(Vec<ContentBlock>),
     Reject(Reject),
-    Fault(Fault),
     Failed(Failure),
 }
 
@@ -43,9 +50,30 @@ impl ToolError {
         Self(Kind::Shown(content))
     }
 
+    /// An error whose text the model may read, with its causes: one that says what to do
+    /// differently, such as a number that cannot be read.
+    pub fn shown(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(in_one_line(&*error.into()))
+    }
+
     /// Our own fault: logged, and hidden from the peer.
     pub fn fault(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self(Kind::Fault(Fault::new(error)))
+        Self::failed(Failure::Fault(Fault::new(error)))
+    }
+
+    /// The failure of a handler whose error cannot be sent to another thread.
+    pub(crate) fn of_unsendable(error: Box<dyn std::error::Error>) -> Self {
+        Self::of(Returned::of_unsendable(error))
+    }
+
+    fn of(returned: Returned) -> Self {
+        match returned {
+            Returned::Words(words) => Self::new(words),
+            Returned::Reject(reject) => Self(Kind::Reject(reject)),
+            Returned::Fault(fault) => Self::failed(Failure::Fault(fault)),
+            Returned::AskFailed(failed) => failed.into_tool_error(),
+            Returned::Unexpected(fault) => Self::failed(Failure::Unexpected(fault)),
+        }
     }
 
     pub(crate) fn failed(failure: Failure) -> Self {
@@ -56,7 +84,6 @@ impl ToolError {
         match self.0 {
             Kind::Shown(content) => Ok(CallToolResult::new(content).with_is_error(true)),
             Kind::Reject(reject) => Err(Failure::Reject(reject)),
-            Kind::Fault(fault) => Err(Failure::Fault(fault)),
             Kind::Failed(failure) => Err(failure),
         }
     }
@@ -69,30 +96,16 @@ impl ToolError {
                     .iter()
                     .filter_map(ContentBlock::as_text)
                     .collect::<Vec<_>>();
-                Failure::Reject(Reject::new(
-                    turnbuckle_protocol::error::code::INTERNAL_ERROR,
-                    text.join("\n"),
-                ))
+                Failure::Reject(Reject::internal(text.join("\n")))
             }
             Kind::Reject(reject) => Failure::Reject(reject),
-            Kind::Fault(fault) => Failure::Fault(fault),
             Kind::Failed(failure) => failure,
         }
     }
 }
 
-impl<E: std::error::Error + Send + Sync + 'static> From<E> for ToolError {
+impl<E: Into<BoxError> + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
-        let error: Box<dyn std::error::Error + Send + Sync> = Box::new(error);
-        match error.downcast::<Reject>() {
-            Ok(reject) => Self(Kind::Reject(*reject)),
-            Err(error) => match error.downcast::<Fault>() {
-                Ok(fault) => Self(Kind::Fault(*fault)),
-                Err(error) => match error.downcast::<AskFailed>() {
-                    Ok(failed) => failed.into_tool_error(),
-                    Err(error) => Self::new(error.to_string()),
-                },
-            },
-        }
+        Self::of(Returned::of(error))
     }
 }

@@ -17,12 +17,18 @@ pub struct Description {
     pub(crate) is_output_declared: bool,
     /// Whether the handler takes the params of an extension's method.
     pub(crate) takes_params: bool,
+    /// Whether the function completes an argument.
+    pub(crate) completes: bool,
+    /// Whether the function lists resources.
+    pub(crate) lists: bool,
     /// Whether the handler says itself when it becomes a task.
     pub(crate) begins_task: bool,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) problems: Vec<String>,
     /// Whether the handler sends log messages.
     pub(crate) logs: bool,
+    /// Whether the handler is given the catalog, so that lists may fill while the server runs.
+    pub(crate) changes_catalog: bool,
 }
 
 impl Description {

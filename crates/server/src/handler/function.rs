@@ -42,11 +42,11 @@ pub(crate) fn erase<X, T: 'static, H: Handler<X, T>>(handler: H) -> (Erased<T>, 
 
 macro_rules! functions {
     ($($extractor:ident)*) => {
-        impl<F, Fut, R, T, $($extractor,)*> Handler<(fn($($extractor,)*) -> R,), T> for F
+        impl<F, Fut, R, T, M, $($extractor,)*> Handler<(fn($($extractor,)*) -> R, M), T> for F
         where
             F: Fn($($extractor,)*) -> Fut + Send + Sync + 'static,
             Fut: Future<Output = R> + Send + 'static,
-            R: IntoOutcome<T>,
+            R: IntoOutcome<T, M>,
             T: 'static,
             $($extractor: Extract,)*
         {

@@ -19,24 +19,27 @@ pub(crate) use arguments::Arguments;
 pub use arguments::{Leniency, Patterns};
 pub use ask::{
     Answer, Asker, Choice, ChoiceField, ChoiceOption, ChoicesField, Filled, Form, FormField,
-    FormSchema, NumberField, Question, TextField, Visit, YesNoField, form_limit,
+    FormSchema, NumberField, Question, ScriptedAnswers, TextField, Visit, YesNoField, form_limit,
     pass::{BadPass, Passes},
 };
 pub use call::Call;
 pub(crate) use context::CallContext;
 pub use description::Description;
 pub use extract::{
-    AnyPatterns, Args, Ask, Background, Cancelled, Declared, Detach, Extract, MetaOf, Named,
-    NamedArgs, Notify, Params, Plain, PlainPatterns, Progress, RawArgs, State, Step, TypeOf, Uri,
+    AnyPatterns, Args, Ask, Background, CancelHandle, Cancelled, Declared, Detach, Extract, MetaOf,
+    Named, NamedArgs, Notify, Params, Plain, PlainPatterns, Progress, ProgressRecord, RawArgs,
+    Reported, State, Step, TypeOf, Uri,
 };
 pub(crate) use function::Erased;
 pub use function::Handler;
 pub use layer::{Layer, Next, Reply};
 #[cfg(feature = "tracing-layer")]
 pub use log::ClientLog;
-pub use log::Log;
+pub use log::{Log, LogRecord};
 pub(crate) use log_offer::{LogOffer, is_forwarding};
-pub use outcome::{Answered, Audio, ExtensionReply, Image, IntoOutcome, Json};
+pub use outcome::{
+    Answered, Audio, ExtensionReply, Image, IntoOutcome, Json, Unsendable, is_outcome,
+};
 pub(crate) use output_check::OutputCheck;
 pub(crate) use states::{StateMap, StateTypes};
 pub(crate) use task_channel::TaskChannel;

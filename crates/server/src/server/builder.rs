@@ -14,13 +14,15 @@ use crate::{
     Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
     Layer, Leniency, LiveServer, RootsChanged, ServeError, SetupError, TaskSettings, Transport,
     catalog::{
-        Snapshot,
+        Offer, Snapshot,
         caching::{self, Caching},
         extension::Registry,
+        live_catalog::LiveCatalog,
         setup,
     },
     client::roots::OnRootsChanged,
     engine::{Responder, Settings, Shared, task::TaskHost},
+    failure::ErrorTexts,
     handler::{
         CallContext, LogOffer, StateMap, StateTypes,
         ask::{AskContext, AskSettings},
@@ -46,7 +48,9 @@ pub struct Server {
     cache: Caching,
     leniency: Leniency,
     asks: AskSettings,
-    logging: LogOffer,
+    pub(super) logging: LogOffer,
+    pub(super) lists: Offer,
+    pub(super) errors: ErrorTexts,
     layers: Vec<Arc<dyn Layer>>,
     states: StateMap,
     handlers: HandlerSet,
@@ -69,6 +73,8 @@ impl Server {
             leniency: Leniency::Lenient,
             asks: AskSettings::default(),
             logging: LogOffer::default(),
+            lists: Offer::default(),
+            errors: ErrorTexts::default(),
             layers: Vec::new(),
             states: StateMap::default(),
             handlers: HandlerSet::default(),
@@ -293,13 +299,6 @@ impl Server {
         self
     }
 
-    /// Declares that layers send log messages, with [`Log::of`](crate::Log::of). Of handlers that
-    /// take a [`Log`](crate::Log) the server knows by itself.
-    pub fn logging(self) -> Self {
-        self.logging.make();
-        self
-    }
-
     /// How much a connection may hold, and how long it waits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
@@ -319,16 +318,16 @@ impl Server {
         let types = states.types();
         let mut handlers = self.handlers;
         let extensions = Registry::of(self.extensions, &mut handlers, &types)?;
-        let snapshot = snapshot(handlers, self.leniency, &types)?;
+        let snapshot = snapshot(self.lists, handlers, self.leniency, &types)?;
         let changes = Changes::new(self.fanout);
         let logging = Arc::new(self.logging);
-        let catalog = Catalog::new(
+        let catalog = Catalog::new(LiveCatalog::new(
             snapshot,
             self.leniency,
             types,
             Arc::clone(&logging),
             changes.clone(),
-        );
+        ));
         // Handlers find it where they find the states.
         states.insert(catalog.clone());
         let asks = AskSettings {
@@ -336,7 +335,7 @@ impl Server {
             ..self.asks
         };
         Ok(LiveServer::new(Shared {
-            responder: Arc::new(Responder::new(self.info, self.cache)),
+            responder: Arc::new(Responder::new(self.info, self.cache, self.errors)),
             instructions: self.instructions,
             settings: self.settings,
             layers: self.layers,
@@ -367,6 +366,7 @@ impl Server {
 
 /// The catalog at the start.
 fn snapshot(
+    lists: Offer,
     handlers: HandlerSet,
     leniency: Leniency,
     states: &StateTypes,
@@ -376,7 +376,7 @@ fn snapshot(
         prompts,
         resources,
     } = handlers;
-    let mut catalog = Snapshot::default();
+    let mut catalog = Snapshot::new(lists);
     for tool in tools {
         catalog.insert(setup::tool(tool, leniency, states)?)?;
     }

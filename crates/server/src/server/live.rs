@@ -104,8 +104,12 @@ impl LiveServer {
     }
 
     /// The catalog, to add and remove while the server runs.
+    ///
+    /// From now on the server declares tools, prompts and resources to clients that connect, so that
+    /// they hear of what is added, unless [`Server::dynamic_tools`](crate::Server::dynamic_tools) or
+    /// one of its siblings chose what to declare. Call it before the server is served.
     pub fn catalog(&self) -> Catalog {
-        self.0.catalog.clone()
+        self.0.catalog.handed_out()
     }
 
     /// Tells all listeners that something changed.

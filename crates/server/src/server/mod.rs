@@ -1,6 +1,8 @@
 //! The server as it is written, as it runs, and where it is served.
 
 mod builder;
+mod declare;
+mod errors;
 #[cfg(feature = "http")]
 mod http;
 mod live;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
-    Args, Caller, Completing, LiveServer, Prompt, Reject, Resource, Server, SetupError, Tool,
+    Args, Caller, Completing, LiveServer, Prompt, Reject, Resource, Server, SetupError, State, Tool,
 };
 
 use crate::wire::Wire;
@@ -244,4 +244,68 @@ fn a_completer_of_nothing_is_found_when_the_server_is_set_up() {
         "{error}"
     );
     assert!(error.to_string().contains("`town`"), "{error}");
+}
+
+#[derive(Clone)]
+struct Towns(Vec<&'static str>);
+
+#[tokio::test]
+async fn completers_take_extractors_as_handlers_do() {
+    async fn after_the_text(typed: String, State(towns): State<Towns>) -> Vec<String> {
+        turnbuckle_server::suggest(towns.0, &typed)
+    }
+    async fn before_it(
+        caller: Caller,
+        State(towns): State<Towns>,
+        completing: Completing,
+    ) -> Result<Vec<String>, Reject> {
+        let caller = caller.id().unwrap_or("local").to_owned();
+        Ok(vec![caller, completing.partial, towns.0.len().to_string()])
+    }
+    async fn only_state(State(towns): State<Towns>) -> Vec<&'static str> {
+        towns.0
+    }
+    let captured = Towns(vec!["Captured"]);
+    let live = Server::new("s", "1")
+        .state(Towns(vec!["Bern", "Berlin", "Paris"]))
+        .prompt(
+            Prompt::new("wish", wish)
+                .complete("city", after_the_text)
+                .complete("street", before_it)
+                .complete("plain", only_state)
+                .complete("many", move |_: String| {
+                    let towns = captured.clone();
+                    async move { towns.0 }
+                }),
+        )
+        .build()
+        .expect("a server");
+    for &revision in Revision::ALL {
+        let mut wire = Wire::at_as(&live, revision, Caller::new("ada")).await;
+        for (params, expected) in [
+            (of_prompt("city", "ber"), json!(["Bern", "Berlin"])),
+            (of_prompt("city", "prais"), json!(["Paris"])),
+            (of_prompt("street", "x"), json!(["ada", "x", "3"])),
+            (of_prompt("plain", ""), json!(["Bern", "Berlin", "Paris"])),
+            (of_prompt("many", ""), json!(["Captured"])),
+        ] {
+            assert_eq!(values(&mut wire, params).await, expected);
+        }
+    }
+}
+
+#[test]
+fn a_completer_whose_state_is_missing_is_found_at_the_start() {
+    async fn towns(State(towns): State<Towns>) -> Vec<&'static str> {
+        towns.0
+    }
+    let server = Server::new("s", "1").prompt(Prompt::new("wish", wish).complete("city", towns));
+    let error = server.build().err().expect("the state is missing");
+    assert!(matches!(error, SetupError::MissingState { .. }), "{error}");
+    async fn completing(_: Completing) -> &'static str {
+        ""
+    }
+    let server = Server::new("s", "1").tool(Tool::new("misplaced", completing));
+    let error = server.build().err().expect("it is no completer");
+    assert!(error.to_string().contains("completers"), "{error}");
 }

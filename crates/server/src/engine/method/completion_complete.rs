@@ -1,15 +1,18 @@
 //! `completion/complete`: what an argument could be.
 
+use std::borrow::Cow;
+
 use turnbuckle_protocol::{CompleteRequestParams, CompleteResult};
 
 use crate::{
-    Completing, Failure, Reject,
+    Completing, Failure, Fault, Reject,
     catalog::completion,
-    engine::{Completable, Incoming, StartedCall},
+    engine::{Completable, Incoming, Shared, StartedCall},
     handler::ask::AskSlot,
 };
 
 pub(super) fn start(
+    shared: &Shared,
     incoming: &Incoming<'_>,
     params: &CompleteRequestParams,
     completable: &Completable,
@@ -33,7 +36,13 @@ pub(super) fn start(
         settled: settled.unwrap_or_default().into_iter().collect(),
         caller: incoming.caller().clone(),
     };
-    let candidates = completers.get(name, completing);
+    let argument = Cow::Borrowed(name.as_str());
+    let mut call = incoming.call(&shared.context, "completion/complete", argument, None, None);
+    call.insert(completing);
+    // Extractors and the heads of functions are the author's, and may panic.
+    let candidates = Fault::caught(|| completers.start(name, &call))
+        .map_err(Failure::Fault)?
+        .transpose()?;
     let future = Box::pin(async move {
         // An argument that nobody completes has no candidates; that is no mistake of the client.
         let values = match candidates {

@@ -6,6 +6,7 @@ mod initialize;
 mod list;
 mod logging_set_level;
 mod prompts_get;
+mod resources_list;
 mod resources_read;
 mod resources_subscribe;
 mod route;

@@ -6,7 +6,8 @@ use turnbuckle_protocol::envelope::Request;
 
 use super::{
     completion_complete, extension, initialize, list, logging_set_level, prompts_get,
-    resources_read, resources_subscribe, server_discover, subscriptions_listen, tools_call,
+    resources_list, resources_read, resources_subscribe, server_discover, subscriptions_listen,
+    tools_call,
 };
 use crate::{
     Cached, Failure, Fault, Reject,
@@ -60,7 +61,7 @@ fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> 
             run(shared, incoming, started, out)
         }
         Ok(Target::Completion(params, completable)) => {
-            let started = completion_complete::start(incoming, params, completable);
+            let started = completion_complete::start(shared, incoming, params, completable);
             run(shared, incoming, started, out)
         }
         Ok(Target::Extension(method)) => run(
@@ -100,13 +101,7 @@ fn by_name(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -
     match incoming.method {
         "tools/list" => list::serve(shared, incoming, Cached::Tools, |all| &all.tools, out),
         "prompts/list" => list::serve(shared, incoming, Cached::Prompts, |all| &all.prompts, out),
-        "resources/list" => list::serve(
-            shared,
-            incoming,
-            Cached::Resources,
-            |all| &all.resources,
-            out,
-        ),
+        "resources/list" => return resources_list::serve(shared, incoming, out),
         "resources/templates/list" => list::serve(
             shared,
             incoming,

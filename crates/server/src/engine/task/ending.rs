@@ -4,15 +4,19 @@ use serde_json::value::RawValue;
 use turnbuckle_protocol::{CallToolResult, ErrorObject, Revision};
 use turnbuckle_store::task::TaskEnd;
 
-use crate::{Failure, Fault, engine::answer};
+use crate::{Failure, Fault, engine::answer::Responder};
 
 /// Characters of a tool's error that are shown beside the status of its task. The whole of it is
 /// in the result.
 const MAX_MESSAGE_CHARS: usize = 500;
 
 /// The end of a task whose call gave this.
-pub(super) fn of(outcome: Result<CallToolResult, Failure>, revision: Revision) -> TaskEnd {
-    match answer::settle(outcome, revision) {
+pub(super) fn of(
+    responder: &Responder,
+    outcome: Result<CallToolResult, Failure>,
+    revision: Revision,
+) -> TaskEnd {
+    match responder.settle(outcome, revision) {
         Ok(result) => completed(&result)
             .unwrap_or_else(|error| TaskEnd::Failed(Fault::new(error).into_reject().into_error())),
         Err(reject) => TaskEnd::Failed(reject.into_error()),

@@ -167,6 +167,7 @@ pub(super) fn launch(
             run,
             guard,
             revision: incoming.revision,
+            responder: Arc::clone(responder),
             standing: incoming.peer.standing(),
         },
     };

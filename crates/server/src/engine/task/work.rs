@@ -20,7 +20,10 @@ use super::{RunningTasks, deliver::RefusedAnswer, ending, running_tasks::TaskSlo
 use crate::{
     Failure,
     client::CancelOnDrop,
-    engine::exchange::{CallRun, Ending},
+    engine::{
+        answer::Responder,
+        exchange::{CallRun, Ending},
+    },
     handler::TaskChannel,
 };
 
@@ -37,6 +40,7 @@ pub(super) struct Work {
     pub(super) run: CallRun<CallToolResult>,
     pub(super) guard: CancelOnDrop,
     pub(super) revision: Revision,
+    pub(super) responder: Arc<Responder>,
     /// Where a session is told of changes that it did not ask for.
     pub(super) standing: Option<Outbox>,
 }
@@ -80,7 +84,7 @@ impl Work {
             let change = match self.next(&known).await {
                 TaskEvent::Done(outcome) => {
                     self.guard.disarm();
-                    let end = ending::of(outcome, self.revision);
+                    let end = ending::of(&self.responder, outcome, self.revision);
                     // What the call held is let go of before anybody hears that it is over.
                     drop(self.run);
                     return finish(&self.tasks, &known, end, self.standing.as_ref()).await;

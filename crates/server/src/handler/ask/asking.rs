@@ -10,7 +10,7 @@ use std::{
 use futures_core::future::BoxFuture;
 use serde_json::value::RawValue;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_protocol::{InputResponse, Revision};
+use turnbuckle_protocol::{InputResponse, Revision, error::code};
 use turnbuckle_session::round::{
     AskError, Asked, Declared, Fingerprint, Impossible, Paused, Posed, Round,
 };
@@ -25,12 +25,12 @@ use crate::{
 
 /// The asks of one call.
 pub(crate) struct Asking {
-    state: Mutex<AskState>,
+    pub(super) state: Mutex<AskState>,
     pub(super) way: Way,
     /// Where questions are written down once the call is a task.
     pub(super) task: OnceLock<Arc<TaskChannel>>,
     /// Whether a session is asked by tasks of its own, where it has them.
-    asks_by_tasks: bool,
+    pub(super) asks_by_tasks: bool,
 }
 
 /// What is known of the asks of one call.
@@ -51,7 +51,7 @@ pub(super) struct AskState {
 }
 
 impl AskState {
-    fn new(
+    pub(super) fn new(
         round: Round,
         admission: Option<BoxFuture<'static, Result<(), Failure>>>,
     ) -> Mutex<Self> {
@@ -95,6 +95,8 @@ pub(super) enum Way {
     Rounds(Return),
     /// By requests in the session.
     Requests(Arc<Peer>),
+    /// Not at all: a test wrote all answers down beforehand.
+    Scripted,
 }
 
 impl Asking {
@@ -191,6 +193,11 @@ impl Asking {
                         state.wake_driver();
                         QuestionStatus::Open
                     }
+                    (Way::Scripted, None) => QuestionStatus::Wrong(AskFailed::Refused {
+                        key: key.to_owned(),
+                        code: code::INTERNAL_ERROR,
+                        message: "no scripted answer has this key".to_owned(),
+                    }),
                     (Way::Requests(peer), None) => QuestionStatus::Send(Box::pin(
                         asking.send(Arc::clone(peer), key.to_owned()),
                     )),
@@ -204,13 +211,15 @@ impl Asking {
     /// wrong with an answer, where the client brought it with the request.
     fn wrong(&self, state: &mut AskState, error: AskError) -> QuestionStatus {
         state.ended = Some(match (error, &self.way) {
-            (AskError::BadAnswer(bad), Way::Requests(_)) => {
+            (AskError::BadAnswer(bad), Way::Requests(_) | Way::Scripted) => {
                 return QuestionStatus::Wrong(AskFailed::Wrong(bad.into()));
             }
             // mrtr: servers answer a malformed response with a JSON-RPC error.
             (AskError::BadAnswer(bad), Way::Rounds(_)) => {
                 Failure::Reject(Reject::of(bad.to_error()))
             }
+            // Nobody drives a handler that a test calls as a function: it hears at once.
+            (error, Way::Scripted) => return QuestionStatus::Wrong(AskFailed::Wrong(error)),
             (error, _) => Failure::Fault(Fault::new(error)),
         });
         state.wake_driver();

@@ -30,6 +30,7 @@ pub(crate) mod pass;
 mod question;
 mod request_state;
 mod rounds;
+mod scripted;
 mod settings;
 mod visit;
 
@@ -41,6 +42,7 @@ pub use form::{Filled, Form};
 pub use form_field::{FormField, NumberField, TextField, YesNoField};
 pub use question::Question;
 pub(crate) use rounds::{AskSlot, CallAsks};
+pub use scripted::ScriptedAnswers;
 pub(crate) use settings::{AskContext, AskSettings};
 pub use turnbuckle_session::round::FormSchema;
 pub use visit::Visit;

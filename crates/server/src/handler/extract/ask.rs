@@ -6,11 +6,18 @@ use turnbuckle_protocol::ClientCapabilities;
 use turnbuckle_session::round::Declared;
 
 use super::Extract;
-use crate::{Asker, Call, Failure, handler::ask::Asking};
+use crate::{Asker, Call, Failure, ScriptedAnswers, handler::ask::Asking};
 
 /// The extractor: `Ask(ask): Ask`.
 #[derive(Clone)]
 pub struct Ask(pub Asker);
+
+impl Ask {
+    /// Answers from a script, without a client: for tests that call a handler as a function.
+    pub fn scripted(answers: ScriptedAnswers) -> Self {
+        Self(answers.into_asker())
+    }
+}
 
 /// The asks of a call, begun by the extractor that needs them first.
 fn asks_of(call: &Call<'_>) -> Result<Arc<Asking>, Failure> {

@@ -11,6 +11,22 @@ use crate::{Call, Failure, client::CancelFlag};
 pub struct Cancelled(CancelFlag);
 
 impl Cancelled {
+    /// One that is cancelled by hand, without a connection: for tests that call a handler as a
+    /// function.
+    ///
+    /// ```
+    /// use turnbuckle_server::Cancelled;
+    ///
+    /// let (cancelled, cancel) = Cancelled::by_hand();
+    /// assert!(!cancelled.is_cancelled());
+    /// cancel.now();
+    /// assert!(cancelled.is_cancelled());
+    /// ```
+    pub fn by_hand() -> (Self, CancelHandle) {
+        let flag = CancelFlag::default();
+        (Self(flag.clone()), CancelHandle(flag))
+    }
+
     /// Whether the call was cancelled or its connection ended.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_set()
@@ -22,6 +38,17 @@ impl Cancelled {
     /// Dropping the future loses nothing.
     pub async fn wait(&self) {
         self.0.wait().await;
+    }
+}
+
+/// Cancels what [`Cancelled::by_hand`] made. Dropping it cancels nothing.
+#[derive(Clone, Debug)]
+pub struct CancelHandle(CancelFlag);
+
+impl CancelHandle {
+    /// Cancels.
+    pub fn now(&self) {
+        self.0.set();
     }
 }
 

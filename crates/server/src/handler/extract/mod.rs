@@ -35,14 +35,14 @@ mod trace;
 pub use args::{Args, RawArgs};
 pub use ask::Ask;
 pub use background::Background;
-pub use cancelled::Cancelled;
+pub use cancelled::{CancelHandle, Cancelled};
 pub use declared::Declared;
 pub use detach::Detach;
 pub use identity::Uri;
 pub use named::{AnyPatterns, Named, NamedArgs, Plain, PlainPatterns, TypeOf};
 pub use notify::Notify;
 pub use params::Params;
-pub use progress::{Progress, Step};
+pub use progress::{Progress, ProgressRecord, Reported, Step};
 pub use request_meta::MetaOf;
 pub use state::State;
 

@@ -28,7 +28,9 @@ use crate::{
 pub struct Progress(Option<Arc<Recipient>>);
 
 struct Recipient {
-    peer: Arc<Peer>,
+    peer: Option<Arc<Peer>>,
+    /// Where reports go in a test without a connection.
+    record: Option<ProgressRecord>,
     token: Option<Id>,
     /// Of a call that is or may become a task.
     channel: Option<Arc<TaskChannel>>,
@@ -37,7 +39,59 @@ struct Recipient {
     last: Mutex<Monotonic>,
 }
 
+/// The reports that a [recorded](Progress::recorded) progress was given.
+#[derive(Clone, Debug, Default)]
+pub struct ProgressRecord(Arc<Mutex<Vec<Reported>>>);
+
+impl ProgressRecord {
+    /// All reports so far that a client would have been sent.
+    pub fn reports(&self) -> Vec<Reported> {
+        self.0.lock().clone()
+    }
+}
+
+/// One report of progress.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Reported {
+    /// How far the work is.
+    pub progress: f64,
+    /// Of how much in all.
+    pub total: Option<f64>,
+    /// What the user is told.
+    pub message: Option<String>,
+}
+
 impl Progress {
+    /// One that nobody listens to: for code that wants a progress and tests that do not.
+    pub fn unheard() -> Self {
+        Self(None)
+    }
+
+    /// One that keeps what it is given, without a connection: for tests that call a handler as a
+    /// function.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let (progress, record) = turnbuckle_server::Progress::recorded();
+    /// progress.of(1, 3).say("compiling").await;
+    /// assert_eq!(record.reports()[0].message.as_deref(), Some("compiling"));
+    /// # });
+    /// ```
+    pub fn recorded() -> (Self, ProgressRecord) {
+        let record = ProgressRecord::default();
+        let recipient = Recipient {
+            peer: None,
+            record: Some(record.clone()),
+            token: None,
+            channel: None,
+            call: CancelFlag::default(),
+            revision: Revision::LATEST,
+            last: Mutex::default(),
+        };
+        (Self(Some(Arc::new(recipient))), record)
+    }
+
     /// Whether somebody wants to hear of progress: a caller that asked for it, or a client that looks at
     /// the task that the call is.
     pub fn is_wanted(&self) -> bool {
@@ -74,6 +128,14 @@ impl Progress {
         if !grows {
             return;
         }
+        if let Some(record) = &recipient.record {
+            record.0.lock().push(Reported {
+                progress,
+                total,
+                message,
+            });
+            return;
+        }
         let channel = recipient
             .channel
             .as_ref()
@@ -81,12 +143,10 @@ impl Progress {
         if let Some(channel) = channel {
             return recipient.on_task(channel, progress, total, message);
         }
-        if let Some(mut params) = recipient.params(progress, total, message) {
+        let params = recipient.params(progress, total, message);
+        if let (Some(mut params), Some(peer)) = (params, &recipient.peer) {
             params.lower(recipient.revision);
-            recipient
-                .peer
-                .notify("notifications/progress", &params)
-                .await;
+            peer.notify("notifications/progress", &params).await;
         }
     }
 }
@@ -127,7 +187,8 @@ impl Recipient {
             return;
         }
         let params = self.params(progress, total, message);
-        if let (Some(mut params), Some(outbox)) = (params, self.peer.standing()) {
+        let standing = self.peer.as_ref().and_then(|peer| peer.standing());
+        if let (Some(mut params), Some(outbox)) = (params, standing) {
             // tasks: all notifications of a task MUST name it.
             params.meta = channel
                 .task()
@@ -180,7 +241,8 @@ impl Extract for Progress {
         let is_wanted = token.is_some() || call.task.is_some();
         Ok(Self(is_wanted.then(|| {
             Arc::new(Recipient {
-                peer: Arc::clone(&call.origin.peer),
+                peer: Some(Arc::clone(&call.origin.peer)),
+                record: None,
                 token,
                 channel: call.task.clone(),
                 call: call.cancel_flag(),

@@ -15,4 +15,4 @@ mod sender;
 #[cfg(feature = "tracing-layer")]
 pub use layer::ClientLog;
 pub(crate) use scope::scoped;
-pub use sender::Log;
+pub use sender::{Log, LogRecord};

@@ -7,7 +7,8 @@ use std::sync::{
 
 use serde::Serialize;
 use serde_json::json;
-use turnbuckle_protocol::{LoggingLevel, Meta, envelope};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{LoggingLevel, LoggingMessageNotificationParams, Meta, envelope};
 use turnbuckle_transport::NotNow;
 
 use crate::{
@@ -45,7 +46,20 @@ const OWN_LOGGER: &str = "turnbuckle";
 #[derive(Clone)]
 pub struct Log {
     sender: Option<Arc<Sender>>,
+    /// Where messages go in a test without a connection.
+    record: Option<LogRecord>,
     logger: Option<Arc<str>>,
+}
+
+/// The messages that a [recorded](Log::recorded) log was given.
+#[derive(Clone, Debug, Default)]
+pub struct LogRecord(Arc<Mutex<Vec<LoggingMessageNotificationParams>>>);
+
+impl LogRecord {
+    /// All messages so far, of every severity.
+    pub fn messages(&self) -> Vec<LoggingMessageNotificationParams> {
+        self.0.lock().clone()
+    }
 }
 
 struct Sender {
@@ -86,23 +100,50 @@ impl Log {
         let sender = is_offered.then(|| Sender::of(call)).flatten();
         Self {
             sender: sender.map(Arc::new),
+            record: None,
             logger: None,
         }
+    }
+
+    /// One that nobody reads: for code that wants a log and tests that do not.
+    pub fn unheard() -> Self {
+        Self {
+            sender: None,
+            record: None,
+            logger: None,
+        }
+    }
+
+    /// One that keeps what is said, without a connection: for tests that call a handler as a
+    /// function.
+    ///
+    /// ```
+    /// let (log, record) = turnbuckle_server::Log::recorded();
+    /// log.info("reading the file");
+    /// assert_eq!(record.messages()[0].data, "reading the file");
+    /// ```
+    pub fn recorded() -> (Self, LogRecord) {
+        let record = LogRecord::default();
+        let log = Self {
+            record: Some(record.clone()),
+            ..Self::unheard()
+        };
+        (log, record)
     }
 
     /// The same log under the name of a part of the server.
     pub fn named(&self, logger: impl Into<Arc<str>>) -> Self {
         Self {
             sender: self.sender.clone(),
+            record: self.record.clone(),
             logger: Some(logger.into()),
         }
     }
 
     /// Whether a message of this severity would be sent. Ask before you compute something for it.
     pub fn is_wanted(&self, level: LoggingLevel) -> bool {
-        self.sender
-            .as_ref()
-            .is_some_and(|sender| sender.wants(level))
+        let sender = self.sender.as_ref();
+        self.record.is_some() || sender.is_some_and(|sender| sender.wants(level))
     }
 
     /// Says something of any severity.
@@ -111,6 +152,12 @@ impl Log {
     }
 
     pub(super) fn say_as(&self, logger: Option<&str>, level: LoggingLevel, data: impl Serialize) {
+        if let Some(record) = &self.record {
+            let data = serde_json::to_value(&data).unwrap_or_default();
+            let mut message = LoggingMessageNotificationParams::new(level, data);
+            message.logger = logger.map(str::to_owned);
+            record.0.lock().push(message);
+        }
         let wanted = self.sender.as_ref().filter(|sender| sender.wants(level));
         if let Some(sender) = wanted {
             sender.send(&Message {

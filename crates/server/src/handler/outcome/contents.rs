@@ -2,12 +2,14 @@
 //!
 //! Contents without a URI get the one that was read, and without a media type the resource's.
 
+use std::error::Error;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use turnbuckle_protocol::{
     BlobResourceContents, ReadResourceResult, ResourceContents, TextResourceContents,
 };
 
-use super::IntoOutcome;
+use super::{IntoOutcome, Unsendable};
 use crate::Failure;
 
 impl IntoOutcome<ReadResourceResult> for ReadResourceResult {
@@ -47,10 +49,21 @@ impl IntoOutcome<ReadResourceResult> for Vec<u8> {
     }
 }
 
-impl<T: IntoOutcome<ReadResourceResult>, E: Into<Failure>> IntoOutcome<ReadResourceResult>
-    for Result<T, E>
+impl<T, E> IntoOutcome<ReadResourceResult> for Result<T, E>
+where
+    T: IntoOutcome<ReadResourceResult>,
+    E: Into<Failure>,
 {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
         self.map_err(Into::into)?.into_outcome()
+    }
+}
+
+impl<T> IntoOutcome<ReadResourceResult, Unsendable> for Result<T, Box<dyn Error>>
+where
+    T: IntoOutcome<ReadResourceResult>,
+{
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        self.map_err(Failure::of_unsendable)?.into_outcome()
     }
 }

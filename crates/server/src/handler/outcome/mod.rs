@@ -15,6 +15,15 @@ pub use media::{Audio, Image};
 use super::description::Description;
 use crate::Failure;
 
+/// Marks a `Result` whose error is a `Box<dyn Error>` that cannot be sent to another thread.
+#[doc(hidden)]
+pub enum Unsendable {}
+
+/// Whether a type can be returned. Written by the attributes, so that the compiler says so where
+/// the type stands.
+#[doc(hidden)]
+pub fn is_outcome<R: IntoOutcome<T, M>, T, M>() {}
+
 /// Something that a handler may return: it becomes a `T`, the result of a tool, a prompt or
 /// a resource.
 ///
@@ -28,12 +37,17 @@ use crate::Failure;
 /// | [`Json<T>`] | structured content with its schema, and the same as text | | JSON text |
 /// | `Vec` of blocks, messages, contents | all of them | all of them | all of them |
 /// | `Result<T, E>` | `E` becomes a [`ToolError`](crate::ToolError) | `E` becomes a [`Failure`] | the same |
+///
+/// `E` is any error type, `String`, `&'static str`, `Box<dyn Error>` with or without
+/// `Send + Sync`, or the error of `anyhow` or `eyre`.
+///
+/// `M` lets the compiler tell kinds of `Result` apart. Leave it out where you implement the trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from a handler that gives a `{T}`",
     label = "does not implement `IntoOutcome<{T}>`",
     note = "return text, content, `Json<T>` with `T: Serialize + JsonSchema`, or a `Result` of these"
 )]
-pub trait IntoOutcome<T> {
+pub trait IntoOutcome<T, M = ()> {
     /// Makes the result.
     fn into_outcome(self) -> Result<T, Failure>;
 

@@ -1,8 +1,10 @@
 //! What becomes a prompt.
 
+use std::error::Error;
+
 use turnbuckle_protocol::{ContentBlock, GetPromptResult, PromptMessage};
 
-use super::{Audio, Image, IntoOutcome};
+use super::{Audio, Image, IntoOutcome, Unsendable};
 use crate::Failure;
 
 fn from_user(content: ContentBlock) -> GetPromptResult {
@@ -63,10 +65,21 @@ impl IntoOutcome<GetPromptResult> for Audio {
     }
 }
 
-impl<T: IntoOutcome<GetPromptResult>, E: Into<Failure>> IntoOutcome<GetPromptResult>
-    for Result<T, E>
+impl<T, E> IntoOutcome<GetPromptResult> for Result<T, E>
+where
+    T: IntoOutcome<GetPromptResult>,
+    E: Into<Failure>,
 {
     fn into_outcome(self) -> Result<GetPromptResult, Failure> {
         self.map_err(Into::into)?.into_outcome()
+    }
+}
+
+impl<T> IntoOutcome<GetPromptResult, Unsendable> for Result<T, Box<dyn Error>>
+where
+    T: IntoOutcome<GetPromptResult>,
+{
+    fn into_outcome(self) -> Result<GetPromptResult, Failure> {
+        self.map_err(Failure::of_unsendable)?.into_outcome()
     }
 }

@@ -1,8 +1,10 @@
 //! What becomes the result of a tool.
 
+use std::error::Error;
+
 use turnbuckle_protocol::{CallToolResult, ContentBlock, EmbeddedResource, ResourceLink};
 
-use super::{Audio, Image, IntoOutcome};
+use super::{Audio, Image, IntoOutcome, Unsendable};
 use crate::{Failure, ToolError, handler::Description};
 
 impl IntoOutcome<CallToolResult> for CallToolResult {
@@ -73,6 +75,22 @@ where
         match self {
             Ok(value) => value.into_outcome(),
             Err(error) => error.into().into_result(),
+        }
+    }
+
+    fn describe(description: &mut Description) {
+        T::describe(description);
+    }
+}
+
+impl<T> IntoOutcome<CallToolResult, Unsendable> for Result<T, Box<dyn Error>>
+where
+    T: IntoOutcome<CallToolResult>,
+{
+    fn into_outcome(self) -> Result<CallToolResult, Failure> {
+        match self {
+            Ok(value) => value.into_outcome(),
+            Err(error) => ToolError::of_unsendable(error).into_result(),
         }
     }
 

@@ -35,7 +35,7 @@ impl App {
         city
     }
 
-    fn cities(&self) -> Vec<String> {
+    fn cities(&mut self, typed: String) -> Vec<String> {
         Vec::new()
     }
 

@@ -66,6 +66,28 @@ pub async fn opaque(row: u32) -> impl turnbuckle::IntoOutcome<turnbuckle::CallTo
     row.to_string()
 }
 
+/// Waits for nothing.
+#[turnbuckle::tool]
+pub fn add(left: u32, right: u32) -> Result<u32, String> {
+    left.checked_add(right).ok_or_else(|| "too much".to_owned())
+}
+
+/// Fails as many programs do.
+#[turnbuckle::tool]
+pub async fn boxed(row: String) -> Result<u32, Box<dyn std::error::Error>> {
+    Ok(row.parse::<u32>()?)
+}
+
+async fn rows() -> Vec<turnbuckle::protocol::Resource> {
+    Vec::new()
+}
+
+/// One of several that are listed.
+#[turnbuckle::resource("row://{row}", list = rows)]
+pub async fn row(row: String) -> String {
+    row
+}
+
 /// Any variable.
 #[turnbuckle::resource("file:///{+path}{?page}", allow_any_path)]
 pub async fn file(path: String, page: Option<u32>) -> Result<String, turnbuckle::Failure> {
@@ -81,6 +103,25 @@ impl App {
     #[tool(idempotent)]
     pub async fn one(&self, /** A row. */ row: u32) -> String {
         row.to_string()
+    }
+
+    /// Listed by a method.
+    #[resource("seat://{row}", list = Self::seats)]
+    pub async fn seat(&self, #[complete(Self::rows)] row: String) -> String {
+        row
+    }
+
+    async fn seats(
+        &self,
+        turnbuckle::State(_row): turnbuckle::State<u32>,
+        page: turnbuckle::Paging,
+    ) -> Result<turnbuckle::ResourcePage, Box<dyn std::error::Error>> {
+        let _: u32 = page.cursor.unwrap_or_default().parse()?;
+        Ok(turnbuckle::ResourcePage::default())
+    }
+
+    fn rows(&self, typed: String, turnbuckle::State(row): turnbuckle::State<u32>) -> Vec<String> {
+        vec![typed, row.to_string()]
     }
 }
 
@@ -100,6 +141,9 @@ fn main() {
         .tool(own)
         .tool(opaque)
         .tool(local)
+        .tool(add)
+        .tool(boxed)
+        .resource(row)
         .resource(file)
         .handlers(App);
     server.build().unwrap();

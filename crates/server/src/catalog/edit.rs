@@ -1,0 +1,215 @@
+//! Several changes of the catalog as one.
+
+use std::sync::Arc;
+
+use turnbuckle_store::Change;
+
+use super::{SetupError, Shelved, Snapshot, live_catalog::LiveCatalog, setup};
+use crate::{IntoPrompt, IntoResource, IntoTool};
+
+/// Several changes of a [catalog](crate::Catalog) that take effect together.
+///
+/// Nobody sees some of them without the others, and clients are told once of each list that
+/// changed. Changes are made in the order in which they were added; nothing happens before
+/// [`apply`](Self::apply).
+///
+/// ```
+/// use turnbuckle_server::{Server, Tool};
+///
+/// let server = Server::new("plugins", "1.0.0").build()?;
+/// server
+///     .catalog()
+///     .edit()
+///     .add_tool(Tool::new("lint", async || "no warnings"))
+///     .add_tool(Tool::new("format", async || "formatted"))
+///     .remove_tool("check")
+///     .apply()?;
+/// # Ok::<(), turnbuckle_server::SetupError>(())
+/// ```
+#[must_use = "an edit does nothing until it is applied"]
+pub struct CatalogEdit {
+    catalog: Arc<LiveCatalog>,
+    steps: Vec<Step>,
+    problem: Option<SetupError>,
+}
+
+enum Step {
+    Add(Shelved),
+    Replace(Shelved),
+    Remove(Change, String),
+    Enable(Change, String),
+    Disable(Change, String),
+}
+
+/// The lists that an edit changed.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ChangedLists {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+}
+
+impl ChangedLists {
+    pub(super) fn is_any(self) -> bool {
+        self.tools || self.prompts || self.resources
+    }
+
+    fn mark(&mut self, list: &Change) {
+        match list {
+            Change::Tools => self.tools = true,
+            Change::Prompts => self.prompts = true,
+            _ => self.resources = true,
+        }
+    }
+}
+
+impl CatalogEdit {
+    pub(super) fn new(catalog: Arc<LiveCatalog>) -> Self {
+        Self {
+            catalog,
+            steps: Vec::new(),
+            problem: None,
+        }
+    }
+
+    /// Adds a tool.
+    pub fn add_tool<X>(self, tool: impl IntoTool<X>) -> Self {
+        let tool = setup::tool(
+            tool.into_tool(),
+            self.catalog.leniency,
+            &self.catalog.states,
+        );
+        self.step(tool.map(Step::Add))
+    }
+
+    /// Adds a tool, in the place of the one with its name if there is one.
+    pub fn replace_tool<X>(self, tool: impl IntoTool<X>) -> Self {
+        let tool = setup::tool(
+            tool.into_tool(),
+            self.catalog.leniency,
+            &self.catalog.states,
+        );
+        self.step(tool.map(Step::Replace))
+    }
+
+    /// Removes a tool, if there is one of this name.
+    pub fn remove_tool(self, name: &str) -> Self {
+        self.step(Ok(Step::Remove(Change::Tools, name.to_owned())))
+    }
+
+    /// Switches a tool on again.
+    pub fn enable_tool(self, name: &str) -> Self {
+        self.step(Ok(Step::Enable(Change::Tools, name.to_owned())))
+    }
+
+    /// Switches a tool off: it is not listed and cannot be called, and its name stays taken.
+    pub fn disable_tool(self, name: &str) -> Self {
+        self.step(Ok(Step::Disable(Change::Tools, name.to_owned())))
+    }
+
+    /// Adds a prompt.
+    pub fn add_prompt<X>(self, prompt: impl IntoPrompt<X>) -> Self {
+        let prompt = setup::prompt(prompt.into_prompt(), &self.catalog.states);
+        self.step(prompt.map(Step::Add))
+    }
+
+    /// Adds a prompt, in the place of the one with its name if there is one.
+    pub fn replace_prompt<X>(self, prompt: impl IntoPrompt<X>) -> Self {
+        let prompt = setup::prompt(prompt.into_prompt(), &self.catalog.states);
+        self.step(prompt.map(Step::Replace))
+    }
+
+    /// Removes a prompt, if there is one of this name.
+    pub fn remove_prompt(self, name: &str) -> Self {
+        self.step(Ok(Step::Remove(Change::Prompts, name.to_owned())))
+    }
+
+    /// Adds a resource or a template.
+    pub fn add_resource<X>(self, resource: impl IntoResource<X>) -> Self {
+        let resource = setup::resource(resource.into_resource(), &self.catalog.states);
+        self.step(resource.map(Step::Add))
+    }
+
+    /// Adds a resource or a template, in the place of the one with its URI if there is one.
+    pub fn replace_resource<X>(self, resource: impl IntoResource<X>) -> Self {
+        let resource = setup::resource(resource.into_resource(), &self.catalog.states);
+        self.step(resource.map(Step::Replace))
+    }
+
+    /// Removes the resource at this URI or the template, if there is one.
+    pub fn remove_resource(self, uri: &str) -> Self {
+        self.step(Ok(Step::Remove(Change::Resources, uri.to_owned())))
+    }
+
+    /// Makes all the changes at once.
+    ///
+    /// # Errors
+    /// If a name or URI that is added is taken, or something cannot be served as it was written.
+    /// The catalog is unchanged then.
+    pub fn apply(self) -> Result<(), SetupError> {
+        self.commit().map(drop)
+    }
+
+    pub(super) fn commit(self) -> Result<ChangedLists, SetupError> {
+        if let Some(problem) = self.problem {
+            return Err(problem);
+        }
+        let steps = self.steps;
+        let changed = self.catalog.change(|snapshot| make(snapshot, steps))?;
+        for (is_changed, list) in [
+            (changed.tools, Change::Tools),
+            (changed.prompts, Change::Prompts),
+            (changed.resources, Change::Resources),
+        ] {
+            if is_changed {
+                self.catalog.changes.publish(list);
+            }
+        }
+        Ok(changed)
+    }
+
+    fn step(mut self, step: Result<Step, SetupError>) -> Self {
+        match step {
+            Ok(step) => self.steps.push(step),
+            // The first mistake is the one that is reported.
+            Err(problem) => self.problem = self.problem.or(Some(problem)),
+        }
+        self
+    }
+}
+
+fn make(snapshot: &mut Snapshot, steps: Vec<Step>) -> Result<ChangedLists, SetupError> {
+    let mut changed = ChangedLists::default();
+    for step in steps {
+        let (list, is_made) = match step {
+            Step::Add(entry) => {
+                let list = entry.list();
+                snapshot.insert(entry)?;
+                (list, true)
+            }
+            Step::Replace(entry) => {
+                let list = entry.list();
+                snapshot.replace(entry);
+                (list, true)
+            }
+            Step::Remove(list, key) => {
+                let is_made = remove(snapshot, &list, &key);
+                (list, is_made)
+            }
+            Step::Enable(list, key) => (list, snapshot.tools.enable(&key)),
+            Step::Disable(list, key) => (list, snapshot.tools.disable(&key)),
+        };
+        if is_made {
+            changed.mark(&list);
+        }
+    }
+    Ok(changed)
+}
+
+fn remove(snapshot: &mut Snapshot, list: &Change, key: &str) -> bool {
+    match list {
+        Change::Tools => snapshot.tools.remove(key),
+        Change::Prompts => snapshot.prompts.remove(key),
+        _ => snapshot.resources.remove(key) || snapshot.templates.remove(key),
+    }
+}

@@ -1,0 +1,112 @@
+//! Resources that a callback lists: from a database, page by page, for one caller.
+
+use std::error::Error;
+
+use turnbuckle_protocol as protocol;
+
+use crate::{
+    Call, Extract, Failure, Fault, IntoOutcome,
+    handler::{Description, Erased, Unsendable},
+};
+
+/// Where a callback that [lists](crate::Resource::list) goes on, and how much is wanted. It takes
+/// this as a parameter.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Paging {
+    /// What the callback gave as the start of the next page; `None` for the first. It comes from the
+    /// client, which may have changed it.
+    pub cursor: Option<String>,
+    /// How many entries are wanted. Fewer are fine, and so are a few more.
+    pub limit: usize,
+}
+
+impl Paging {
+    /// A page of so many entries, for tests of callbacks.
+    pub fn new(cursor: Option<String>, limit: usize) -> Self {
+        Self { cursor, limit }
+    }
+}
+
+impl Extract for Paging {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let paging = call.get::<Self>().cloned();
+        paging.ok_or_else(|| Fault::new("`Paging` is for callbacks that list").into())
+    }
+
+    fn describe(description: &mut Description) {
+        description.lists = true;
+    }
+}
+
+/// One page of resources, as a callback that [lists](crate::Resource::list) gives it.
+///
+/// A `Vec` of resources is a page after which there is no other.
+#[derive(Clone, Debug, Default)]
+pub struct ResourcePage {
+    pub(crate) resources: Vec<protocol::Resource>,
+    pub(crate) next: Option<String>,
+}
+
+impl ResourcePage {
+    /// A page with these resources, after which there is no other.
+    pub fn new(resources: impl Into<Vec<protocol::Resource>>) -> Self {
+        Self {
+            resources: resources.into(),
+            next: None,
+        }
+    }
+
+    /// Says where the next page starts: the callback gets this as [`Paging::cursor`].
+    pub fn with_next(mut self, cursor: impl Into<Option<String>>) -> Self {
+        self.next = cursor.into();
+        self
+    }
+
+    /// The resources.
+    pub fn resources(&self) -> &[protocol::Resource] {
+        &self.resources
+    }
+
+    /// Where the next page starts.
+    pub fn next(&self) -> Option<&str> {
+        self.next.as_deref()
+    }
+}
+
+impl IntoOutcome<ResourcePage> for ResourcePage {
+    fn into_outcome(self) -> Result<ResourcePage, Failure> {
+        Ok(self)
+    }
+}
+
+impl IntoOutcome<ResourcePage> for Vec<protocol::Resource> {
+    fn into_outcome(self) -> Result<ResourcePage, Failure> {
+        Ok(ResourcePage::new(self))
+    }
+}
+
+impl<T, E> IntoOutcome<ResourcePage> for Result<T, E>
+where
+    T: IntoOutcome<ResourcePage>,
+    E: Into<Failure>,
+{
+    fn into_outcome(self) -> Result<ResourcePage, Failure> {
+        self.map_err(Into::into)?.into_outcome()
+    }
+}
+
+impl<T> IntoOutcome<ResourcePage, Unsendable> for Result<T, Box<dyn Error>>
+where
+    T: IntoOutcome<ResourcePage>,
+{
+    fn into_outcome(self) -> Result<ResourcePage, Failure> {
+        self.map_err(Failure::of_unsendable)?.into_outcome()
+    }
+}
+
+/// A callback that lists the resources of a template.
+pub(crate) struct Lister {
+    pub(crate) handler: Erased<ResourcePage>,
+    pub(crate) description: Description,
+}

@@ -1,0 +1,151 @@
+//! Suggestions from a list, best first: what the user probably means by what they have typed.
+
+/// Characters of a candidate or of what was typed that are compared letter by letter. Longer texts
+/// are found by what they contain.
+const MAX_COMPARED_CHARS: usize = 64;
+
+/// The candidates that fit what was typed, best first.
+///
+/// What is equal comes first, then what starts with it, then what has a word that starts with it,
+/// what contains it, what has its letters in this order, and what differs by a typing mistake.
+/// Case does not matter, and candidates that fit equally well stay in their order.
+///
+/// Fixed lists are completed this way; use it where a list comes from elsewhere.
+///
+/// ```
+/// use turnbuckle_server::suggest;
+///
+/// let cities = ["Berlin", "New Bern", "Bern", "Paris"];
+/// assert_eq!(suggest(cities, "ber"), ["Berlin", "Bern", "New Bern"]);
+/// assert_eq!(suggest(cities, "Prais"), ["Paris"]);
+/// ```
+pub fn suggest<S: AsRef<str>>(candidates: impl IntoIterator<Item = S>, typed: &str) -> Vec<String> {
+    let typed = typed.trim().to_lowercase();
+    let mut ranked: Vec<(u32, String)> = candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let candidate = candidate.as_ref();
+            rank(&candidate.to_lowercase(), &typed).map(|rank| (rank, candidate.to_owned()))
+        })
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// How well a candidate fits, 0 being best; `None` if it does not.
+fn rank(candidate: &str, typed: &str) -> Option<u32> {
+    if candidate == typed {
+        return Some(0);
+    }
+    if candidate.starts_with(typed) {
+        return Some(1);
+    }
+    let mut words = candidate.split(|character: char| !character.is_alphanumeric());
+    if words.any(|word| word.starts_with(typed)) {
+        return Some(2);
+    }
+    // One letter is in nearly everything.
+    if typed.chars().nth(1).is_none() {
+        return None;
+    }
+    if candidate.contains(typed) {
+        return Some(3);
+    }
+    let candidate: Vec<char> = candidate.chars().take(MAX_COMPARED_CHARS).collect();
+    let typed: Vec<char> = typed.chars().take(MAX_COMPARED_CHARS + 1).collect();
+    if typed.len() > MAX_COMPARED_CHARS {
+        return None;
+    }
+    if let Some(gaps) = gaps(&candidate, &typed) {
+        return Some(4 + gaps);
+    }
+    let mistakes = mistakes(&candidate, &typed)?;
+    // After every subsequence, which has fewer gaps than a candidate has letters.
+    Some(4 + u32::try_from(MAX_COMPARED_CHARS).unwrap_or(u32::MAX) + mistakes)
+}
+
+/// How many letters are skipped between the typed ones, if all of those are there in order and the
+/// first of them begins a word.
+fn gaps(candidate: &[char], typed: &[char]) -> Option<u32> {
+    let first = *typed.first()?;
+    let begins_word = |index: usize| index == 0 || !candidate[index - 1].is_alphanumeric();
+    let start =
+        (0..candidate.len()).find(|index| candidate[*index] == first && begins_word(*index))?;
+    let mut rest = typed[1..].iter();
+    let mut wanted = rest.next();
+    let mut skipped = 0;
+    for character in &candidate[start + 1..] {
+        match wanted {
+            None => break,
+            Some(next) if next == character => wanted = rest.next(),
+            Some(_) => skipped += 1,
+        }
+    }
+    wanted.is_none().then_some(skipped)
+}
+
+/// How many typing mistakes there are in what was typed so far, if few enough for its length.
+fn mistakes(candidate: &[char], typed: &[char]) -> Option<u32> {
+    let allowed = match typed.len() {
+        0..=2 => return None,
+        3..=5 => 1,
+        _ => 2,
+    };
+    // The user may not have typed all of it, and may have left out or doubled a letter.
+    let shortest = typed.len().saturating_sub(allowed);
+    let longest = (typed.len() + allowed).min(candidate.len());
+    let typed: String = typed.iter().collect();
+    (shortest..=longest)
+        .map(|length| {
+            let head: String = candidate[..length].iter().collect();
+            strsim::osa_distance(&head, &typed)
+        })
+        .min()
+        .filter(|distance| *distance <= allowed)
+        .and_then(|distance| u32::try_from(distance).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CITIES: [&str; 7] = [
+        "Amsterdam",
+        "New York",
+        "London",
+        "Londonderry",
+        "York",
+        "San Francisco",
+        "Zürich",
+    ];
+
+    #[test]
+    fn what_fits_best_comes_first() {
+        for (typed, expected) in [
+            ("london", &["London", "Londonderry"][..]),
+            ("york", &["York", "New York"]),
+            ("lon", &["London", "Londonderry"]),
+            ("dam", &["Amsterdam"]),
+            ("nyrk", &["New York"]),
+            ("sf", &["San Francisco"]),
+            ("lodnon", &["London", "Londonderry"]),
+            ("zurich", &["Zürich"]),
+            ("x", &[]),
+            ("quito", &[]),
+        ] {
+            assert_eq!(suggest(CITIES, typed), expected, "{typed}");
+        }
+    }
+
+    #[test]
+    fn nothing_typed_fits_everything_in_its_order() {
+        assert_eq!(suggest(CITIES, ""), CITIES);
+    }
+
+    #[test]
+    fn long_texts_are_found_by_what_they_contain() {
+        let long = format!("{}needle", "x".repeat(10_000));
+        assert_eq!(suggest([&long], "needle"), [long.clone()]);
+        assert!(suggest([&long], &"y".repeat(10_000)).is_empty());
+    }
+}

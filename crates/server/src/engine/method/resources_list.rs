@@ -1,0 +1,184 @@
+//! `resources/list`: the resources of the catalog, and after them those that callbacks list.
+//!
+//! A server without such callbacks answers from the catalog alone, as all other lists do.
+
+use std::{borrow::Cow, sync::Arc};
+
+use turnbuckle_protocol::{CacheScope, Cacheable as _, Cursor, ListResourcesResult};
+
+use super::{list, route};
+use crate::{
+    Cached, Call, Failure, Fault, Paging, Reject,
+    catalog::{Entry as _, Snapshot, TemplateEntry, fingerprint},
+    engine::{Incoming, Served, Shared, Sink, StartedCall, target::offered},
+    handler::ask::AskSlot,
+};
+
+/// What the cursor of a callback's page starts with.
+const CURSOR: &str = "l";
+
+pub(super) fn serve(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
+    let catalog = shared.catalog();
+    if !catalog.lists_by_callback() {
+        list::serve(
+            shared,
+            incoming,
+            Cached::Resources,
+            |all| &all.resources,
+            out,
+        );
+        return Served::Done;
+    }
+    let started = start(shared, incoming, catalog);
+    route::run(shared, incoming, started, out)
+}
+
+fn start(
+    shared: &Arc<Shared>,
+    incoming: &Incoming<'_>,
+    catalog: Arc<Snapshot>,
+) -> Result<StartedCall<ListResourcesResult>, Failure> {
+    let is_offered = catalog.offers(incoming.caller(), |offer| offer.resources);
+    offered(is_offered, incoming.method)?;
+    let cursor = incoming.cursor()?;
+    let place = Place::read(cursor.as_deref())?;
+    let size = shared.settings.page_size;
+    let mut hint = shared.responder.cache.of(Cached::Resources);
+    // caching: what a callback lists may differ by caller.
+    hint.scope = CacheScope::Private;
+    let name = Cow::Borrowed(incoming.method);
+    let call = incoming.call(&shared.context, "resources/list", name, None, None);
+    let paged = Paged {
+        call: call.into_owned(),
+        catalog,
+        size,
+        result: ListResourcesResult::default(),
+    };
+    let future = Box::pin(async move {
+        let mut result = paged.fill(place).await?;
+        result.set_cache(hint);
+        Ok(result)
+    });
+    Ok(StartedCall {
+        future,
+        cancel: None,
+        asking: AskSlot::Now(None),
+    })
+}
+
+/// Where a page starts.
+enum Place {
+    /// Among the resources of the catalog, behind the one that this cursor names.
+    Catalog(Option<String>),
+    /// At the callback of the template with this fingerprint, with the callback's own cursor.
+    Callback(u64, Option<String>),
+}
+
+impl Place {
+    fn read(cursor: Option<&str>) -> Result<Self, Reject> {
+        let Some(cursor) = cursor else {
+            return Ok(Self::Catalog(None));
+        };
+        let Some(rest) = cursor.strip_prefix(CURSOR) else {
+            return Ok(Self::Catalog(Some(cursor.to_owned())));
+        };
+        let (template, own) = match rest.split_once(':') {
+            Some((template, own)) => (template, Some(own.to_owned())),
+            None => (rest, None),
+        };
+        let template = u64::from_str_radix(template, 16).map_err(|_| unknown_cursor())?;
+        Ok(Self::Callback(template, own))
+    }
+
+    fn cursor(template: u64, own: Option<&str>) -> Cursor {
+        Cursor(match own {
+            Some(own) => format!("{CURSOR}{template:016x}:{own}"),
+            None => format!("{CURSOR}{template:016x}"),
+        })
+    }
+}
+
+fn unknown_cursor() -> Reject {
+    Reject::invalid_params("the cursor is not one that this list gave out")
+}
+
+/// A page that is being filled.
+struct Paged {
+    call: Call<'static>,
+    catalog: Arc<Snapshot>,
+    size: usize,
+    result: ListResourcesResult,
+}
+
+impl Paged {
+    async fn fill(mut self, place: Place) -> Result<ListResourcesResult, Failure> {
+        let callbacks = self.callbacks();
+        let mut start = 0;
+        let mut own = None;
+        match place {
+            Place::Catalog(cursor) => {
+                self.take_from_catalog(cursor.as_deref())?;
+                if self.result.next_cursor.is_some() {
+                    return Ok(self.result);
+                }
+            }
+            Place::Callback(template, cursor) => {
+                // A template that has gone, or that the caller may no longer see, has no pages.
+                start = callbacks
+                    .iter()
+                    .position(|entry| fingerprint(entry.key()) == template)
+                    .ok_or_else(unknown_cursor)?;
+                own = cursor;
+            }
+        }
+        for entry in &callbacks[start..] {
+            // The cursor belongs to the callback that gave it; the next one starts at its start.
+            let own = own.take();
+            let template = fingerprint(entry.key());
+            let room = self.size.saturating_sub(self.result.resources.len());
+            if room == 0 {
+                self.result.next_cursor = Some(Place::cursor(template, own.as_deref()));
+                break;
+            }
+            if let Some(next) = self.take_from_callback(entry, own, room).await? {
+                self.result.next_cursor = Some(Place::cursor(template, Some(&next)));
+                break;
+            }
+        }
+        Ok(self.result)
+    }
+
+    /// The templates that this caller sees and whose resources a callback lists.
+    fn callbacks(&self) -> Vec<Arc<TemplateEntry>> {
+        let templates = self.catalog.templates.iter();
+        templates
+            .filter(|entry| entry.lister.is_some() && entry.is_visible(self.call.caller()))
+            .cloned()
+            .collect()
+    }
+
+    fn take_from_catalog(&mut self, cursor: Option<&str>) -> Result<(), Failure> {
+        let caller = self.call.caller();
+        let (resources, next) = self.catalog.resources.wires(caller, cursor, self.size)?;
+        self.result.resources = resources;
+        self.result.next_cursor = next.map(Cursor);
+        Ok(())
+    }
+
+    async fn take_from_callback(
+        &mut self,
+        entry: &TemplateEntry,
+        cursor: Option<String>,
+        limit: usize,
+    ) -> Result<Option<String>, Failure> {
+        let lister = entry.lister.as_ref().ok_or_else(|| {
+            Failure::Fault(Fault::new(
+                "a template without a callback was asked to list",
+            ))
+        })?;
+        self.call.insert(Paging::new(cursor, limit));
+        let page = (lister.handler)(&self.call)?.await?;
+        self.result.resources.extend(page.resources);
+        Ok(page.next)
+    }
+}

@@ -1,0 +1,41 @@
+//! What clients and models read of errors that nobody expected.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use turnbuckle_base::error_chain::in_one_line;
+
+/// Chooses the text of an unexpected error, or hides it.
+pub(crate) type Choose = dyn Fn(&(dyn Error + 'static)) -> Option<String> + Send + Sync;
+
+/// What clients and models read of unexpected errors.
+#[derive(Clone, Default)]
+pub(crate) enum ErrorTexts {
+    /// A number, which leads to the log.
+    #[default]
+    Masked,
+    /// The error and its causes.
+    Shown,
+    /// What the author's function says; a number where it says nothing.
+    Chosen(Arc<Choose>),
+}
+
+impl ErrorTexts {
+    /// The text of an error, if it may be seen.
+    pub(crate) fn of(&self, error: &(dyn Error + 'static)) -> Option<String> {
+        match self {
+            Self::Masked => None,
+            Self::Shown => Some(in_one_line(error)),
+            Self::Chosen(choose) => choose(error),
+        }
+    }
+}
+
+impl fmt::Debug for ErrorTexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Masked => "Masked",
+            Self::Shown => "Shown",
+            Self::Chosen(_) => "Chosen",
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! Answers that are written down beforehand, for tests of handlers that ask.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use turnbuckle_protocol::{ClientCapabilities, CreateMessageResult, Revision, Root};
+use turnbuckle_session::round::Round;
+
+use super::{
+    Asker, Asking,
+    asking::{AskState, Way},
+};
+
+/// Answers to what a handler asks, by key: for tests that call a handler as a function.
+///
+/// [`Ask::scripted`](crate::Ask::scripted) makes the parameter of it. Answers are checked against
+/// their questions as those of a client are. A question without an answer fails with an error that
+/// names its key.
+///
+/// ```
+/// use serde_json::json;
+/// use turnbuckle_server::{Answer, Ask, ScriptedAnswers, ToolError};
+///
+/// async fn delete(Ask(ask): Ask) -> Result<&'static str, ToolError> {
+///     match ask.form::<()>("sure", "Delete everything?").await? {
+///         Answer::Accepted(()) => Ok("deleted"),
+///         _ => Ok("kept"),
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let yes = ScriptedAnswers::new().accept("sure", json!({}));
+/// assert_eq!(delete(Ask::scripted(yes)).await.unwrap(), "deleted");
+/// let no = ScriptedAnswers::new().decline("sure");
+/// assert_eq!(delete(Ask::scripted(no)).await.unwrap(), "kept");
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScriptedAnswers {
+    answers: Vec<(String, Value)>,
+    capabilities: ClientCapabilities,
+}
+
+impl Default for ScriptedAnswers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScriptedAnswers {
+    /// A client that can be asked everything, and has no answers yet.
+    pub fn new() -> Self {
+        let everything = json!({
+            "elicitation": { "form": {}, "url": {} },
+            "sampling": { "context": {}, "tools": {} },
+            "roots": {}
+        });
+        Self {
+            answers: Vec::new(),
+            capabilities: serde_json::from_value(everything).unwrap_or_default(),
+        }
+    }
+
+    /// A client that can be asked nothing: for what a handler does then.
+    pub fn cannot_be_asked() -> Self {
+        Self::of(ClientCapabilities::new())
+    }
+
+    /// A client that can be asked what it declares.
+    pub fn of(capabilities: ClientCapabilities) -> Self {
+        Self {
+            answers: Vec::new(),
+            capabilities,
+        }
+    }
+
+    /// The user fills in the form with these values, or agrees to visit the URL: then `json!({})`.
+    pub fn accept(self, key: &str, content: impl Into<Value>) -> Self {
+        self.answer(
+            key,
+            &json!({ "action": "accept", "content": content.into() }),
+        )
+    }
+
+    /// The user declines.
+    pub fn decline(self, key: &str) -> Self {
+        self.answer(key, &json!({ "action": "decline" }))
+    }
+
+    /// The user closes the question without an answer.
+    pub fn cancel(self, key: &str) -> Self {
+        self.answer(key, &json!({ "action": "cancel" }))
+    }
+
+    /// The client's model gives this.
+    pub fn sample(self, key: &str, result: &CreateMessageResult) -> Self {
+        self.answer(key, result)
+    }
+
+    /// The client has these roots.
+    pub fn roots(self, key: &str, roots: impl IntoIterator<Item = Root>) -> Self {
+        let roots: Vec<Root> = roots.into_iter().collect();
+        self.answer(key, &json!({ "roots": roots }))
+    }
+
+    fn answer(mut self, key: &str, answer: &impl Serialize) -> Self {
+        // What cannot be written is no answer: the question fails, and names its key.
+        if let Ok(answer) = serde_json::to_value(answer) {
+            self.answers.push((key.to_owned(), answer));
+        }
+        self
+    }
+
+    pub(crate) fn into_asker(self) -> Asker {
+        let mut round = Round::new(Revision::LATEST, self.capabilities);
+        // No question is known yet, so that an answer which does not fit is found when it is asked.
+        let merged = round.merge(self.answers);
+        debug_assert!(merged.is_ok(), "answers are held until they are asked for");
+        Asker(Arc::new(Asking {
+            state: AskState::new(round, None),
+            way: Way::Scripted,
+            task: OnceLock::new(),
+            asks_by_tasks: false,
+        }))
+    }
+}

@@ -1,0 +1,39 @@
+//! What clients see of errors that nobody expected.
+
+use std::{error::Error, sync::Arc};
+
+use super::Server;
+use crate::failure::ErrorTexts;
+
+impl Server {
+    /// Shows the text of unexpected errors, with their causes, to clients and models: for servers
+    /// whose errors hold no secrets, and while you develop.
+    ///
+    /// Unless set, a model reads that the tool failed and a number, under which the log has the
+    /// error. Texts that handlers return on purpose, such as
+    /// [`ToolError::new`](crate::ToolError::new) and `String`, are always shown; a
+    /// [`Fault`](crate::Fault) and a panic never are.
+    pub fn show_errors(mut self) -> Self {
+        self.errors = ErrorTexts::Shown;
+        self
+    }
+
+    /// Chooses by error what clients and models read of it: some text, or `None` for a number.
+    ///
+    /// ```
+    /// use std::{error::Error, num::ParseIntError};
+    /// use turnbuckle_server::Server;
+    ///
+    /// let server = Server::new("shop", "1.0.0").show_errors_with(|error| {
+    ///     let unreadable = error.downcast_ref::<ParseIntError>()?;
+    ///     Some(format!("not a number: {unreadable}"))
+    /// });
+    /// ```
+    pub fn show_errors_with(
+        mut self,
+        choose: impl Fn(&(dyn Error + 'static)) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.errors = ErrorTexts::Chosen(Arc::new(choose));
+        self
+    }
+}
