@@ -261,8 +261,17 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    /// A link to a resource.
-    pub fn new(resource: Resource) -> Self {
+    /// A link to the resource at this URI, under this name. What else is said of it is set on
+    /// `resource`, or made with [`Resource`] and converted.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            resource: Resource::new(uri, name),
+        }
+    }
+}
+
+impl From<Resource> for ResourceLink {
+    fn from(resource: Resource) -> Self {
         Self { resource }
     }
 }

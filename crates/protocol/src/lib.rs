@@ -19,6 +19,7 @@ pub mod extension;
 pub mod http;
 pub mod icon;
 pub mod implementation;
+pub mod importance;
 pub mod initialize;
 pub mod input;
 mod json;
@@ -66,6 +67,7 @@ pub use error::{
 pub use extension::{BadExtensionId, ExtensionSpec};
 pub use icon::{Icon, IconTheme};
 pub use implementation::Implementation;
+pub use importance::{Annotated, Named};
 pub use initialize::{InitializeRequestParams, InitializeResult};
 pub use input::{InputRequest, InputRequests, InputRequiredResult, InputResponse, InputResponses};
 pub use json::JsonObject;

@@ -24,7 +24,8 @@ pub use catalog::{
 pub use client::{Caller, Introduction, RootsChanged, RootsError};
 #[cfg(feature = "http")]
 pub use edge::http::{
-    Admission, Admitted, Allowed, Cors, HttpBody, HttpService, HttpSettings, Protect, Refusal,
+    Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, HttpBody, HttpRefusal,
+    HttpService, HttpSettings, Protect,
 };
 pub use engine::TaskSettings;
 pub use failure::{AskFailed, Failure, Fault, Misfit, Reject, ToolError};
@@ -45,7 +46,11 @@ pub use handler::{
     is_outcome,
 };
 #[cfg(feature = "http")]
+pub use handler::{Headers, HttpExtension, PeerAddress};
+#[cfg(feature = "http")]
 pub use server::Http;
-pub use server::{LiveServer, ServeError, Server, Stdio, Streams, Transport};
+pub use server::{
+    LiveServer, MessageInlet, MessageOutlet, ServeError, Server, Stdio, Streams, Transport,
+};
 pub use subscription::Changes;
 pub use turnbuckle_session::round::{Impossible, seal::WeakSecret};

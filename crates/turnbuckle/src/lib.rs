@@ -26,7 +26,8 @@ pub use turnbuckle_schema as schema;
 pub use turnbuckle_server::ClientLog;
 #[cfg(all(feature = "server", feature = "http"))]
 pub use turnbuckle_server::{
-    Admission, Admitted, Allowed, Cors, Http, HttpBody, HttpService, HttpSettings, Protect, Refusal,
+    Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, Headers, Http, HttpBody,
+    HttpExtension, HttpRefusal, HttpService, HttpSettings, PeerAddress, Protect,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
@@ -46,6 +47,8 @@ pub use turnbuckle_server::{
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
+#[cfg(feature = "server")]
+pub use turnbuckle_server::{MessageInlet, MessageOutlet, Paging, ResourcePage};
 #[cfg(feature = "skills")]
 pub use turnbuckle_skills as skills;
 #[cfg(feature = "server")]

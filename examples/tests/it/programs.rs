@@ -17,6 +17,11 @@ async fn in_process_serves_itself() {
 }
 
 #[tokio::test]
+async fn channels_carry_messages() {
+    assert_eq!(printed("channel", &[]).await, "\"elkcubnrut\"\n");
+}
+
+#[tokio::test]
 async fn skills_are_found_loaded_and_verified() {
     let text = printed("skills", &[]).await;
     let lines: Vec<_> = text.lines().collect();

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use bytes::Bytes;
 use http::{HeaderValue, request::Parts};
 use serde_json::Value;
-use turnbuckle_server::{Admission, Admitted, Caller, Protect, Refusal};
+use turnbuckle_server::{Admission, Admitted, Caller, HttpRefusal, Protect};
 
 use super::{
     claims::Verified,
@@ -96,7 +96,7 @@ impl Protect for LiveGuard {
         vec![self.0.resource.host().to_owned()]
     }
 
-    fn lacking(&self, wanted: &[String]) -> Refusal {
+    fn lacking(&self, wanted: &[String]) -> HttpRefusal {
         // authorization: all scopes of the operation in one challenge.
         let all = scopes::union(&self.0.terms.scopes, wanted);
         self.0.deny(&Denied::Scopes(all))
@@ -104,13 +104,18 @@ impl Protect for LiveGuard {
 }
 
 impl Inner {
-    fn deny(&self, denied: &Denied) -> Refusal {
+    fn deny(&self, denied: &Denied) -> HttpRefusal {
         tracing::debug!(?denied, "a request is not let in");
         self.terms.refuse(denied)
     }
 
     /// Verifies a token that was not seen of late.
-    async fn meet(&self, token: &str, digest: [u8; 32], now: u64) -> Result<Arc<Known>, Refusal> {
+    async fn meet(
+        &self,
+        token: &str,
+        digest: [u8; 32],
+        now: u64,
+    ) -> Result<Arc<Known>, HttpRefusal> {
         match self.verify(token, now).await {
             Ok((verified, believed_for)) => {
                 let until = now.saturating_add(believed_for);
@@ -178,7 +183,7 @@ impl Inner {
         credentials: &Credentials,
         known: &Known,
         now: u64,
-    ) -> Result<Admitted, Refusal> {
+    ) -> Result<Admitted, HttpRefusal> {
         let proved = self
             .proofs
             .check(credentials, known.key.as_deref(), &self.resource, now)

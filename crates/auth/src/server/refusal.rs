@@ -1,7 +1,7 @@
 //! Why a request is not let in, and what its client is told.
 
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use turnbuckle_server::Refusal;
+use turnbuckle_server::HttpRefusal;
 
 use super::{
     challenge::{Challenge, Scheme},
@@ -56,7 +56,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// The answer to a request that is not let in.
-    pub(super) fn refuse(&self, denied: &Denied) -> Refusal {
+    pub(super) fn refuse(&self, denied: &Denied) -> HttpRefusal {
         match denied {
             Denied::NoToken => self.challenge(
                 StatusCode::UNAUTHORIZED,
@@ -97,7 +97,7 @@ impl Terms {
             Denied::Unavailable(reason) => {
                 tracing::warn!(reason, "tokens cannot be verified");
                 let message = "tokens cannot be verified at the moment: try again";
-                Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
                     .with_header(header::RETRY_AFTER, RETRY_AFTER)
             }
         }
@@ -109,8 +109,8 @@ impl Terms {
         error: Option<&str>,
         reason: &str,
         scopes: &[String],
-    ) -> Refusal {
-        let refusal = Refusal::new(status, reason);
+    ) -> HttpRefusal {
+        let refusal = HttpRefusal::new(status, reason);
         self.schemes.iter().fold(refusal, |refusal, scheme| {
             let challenge = self.write(*scheme, error, reason, scopes);
             refusal.with_header(header::WWW_AUTHENTICATE, challenge.to_header())
@@ -118,9 +118,9 @@ impl Terms {
     }
 
     /// RFC 9449, 7.1: what is wrong with a proof is told by the scheme that has proofs.
-    fn challenge_proof(&self, error: &str, reason: &str) -> Refusal {
+    fn challenge_proof(&self, error: &str, reason: &str) -> HttpRefusal {
         let challenge = self.write(Scheme::Dpop, Some(error), reason, &self.scopes);
-        Refusal::new(StatusCode::UNAUTHORIZED, reason)
+        HttpRefusal::new(StatusCode::UNAUTHORIZED, reason)
             .with_header(header::WWW_AUTHENTICATE, challenge.to_header())
     }
 

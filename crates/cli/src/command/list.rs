@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::Value;
 use turnbuckle::{
     Connection,
-    protocol::{Prompt, Tool},
+    protocol::{Named as _, Prompt, Tool},
     schema::nearest_name,
 };
 use turnbuckle_command_line::{
@@ -88,7 +88,7 @@ fn title(target: &Server, connection: &Connection) -> String {
     let server = connection.server();
     let mut title = target.name.clone();
     if let Some(info) = server.implementation() {
-        let called = info.title.as_deref().unwrap_or(&info.name);
+        let called = info.display_name();
         title = format!("{title}  {called} {}", info.version);
     }
     let title = format!("{title} · {}", server.revision());

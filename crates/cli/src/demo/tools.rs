@@ -108,7 +108,7 @@ pub(super) async fn link() -> ResourceLink {
     let resource = Resource::new("demo://readme", "readme")
         .with_mime_type("text/markdown")
         .with_description("What this server is.");
-    ResourceLink::new(resource)
+    ResourceLink::from(resource)
 }
 
 /// Sends a resource along with the result.

@@ -4,7 +4,7 @@ import { View, button, h, plural } from "./element.js";
 import { failure } from "./failure.js";
 import { brief } from "./prose.js";
 import { go, onPlace, place, set } from "./router.js";
-import { marksOf } from "./subject.js";
+import { displayName, marksOf } from "./subject.js";
 import { loadOffer, state } from "./store.js";
 import "./virtual-list.js";
 
@@ -13,14 +13,14 @@ const ROW = 38;
 /** @typedef {{ name: string, marks: Mark[], about: string, low: string, all: string }} Entry */
 /** @type {Record<string, (offer: Offer) => Entry[]>} */
 const LISTS = {
-  tools: (offer) => offer.tools.map((tool) => entry(tool.name, tool.title, tool.description, marksOf(tool))),
-  prompts: (offer) => offer.prompts.map((prompt) => entry(prompt.name, prompt.title, prompt.description, [])),
+  tools: (offer) => offer.tools.map((tool) => entry(tool.name, displayName(tool), tool.description, marksOf(tool))),
+  prompts: (offer) => offer.prompts.map((prompt) => entry(prompt.name, displayName(prompt), prompt.description, [])),
   resources: (offer) => [
     ...offer.resources.map((one) =>
-      entry(one.uri, one.title ?? one.name, one.description, one.mimeType ? [["type", one.mimeType]] : []),
+      entry(one.uri, displayName(one), one.description, one.mimeType ? [["type", one.mimeType]] : []),
     ),
     ...offer.resourceTemplates.map((one) =>
-      entry(one.uriTemplate, one.title ?? one.name, one.description, [["task", "template"]]),
+      entry(one.uriTemplate, displayName(one), one.description, [["task", "template"]]),
     ),
   ],
 };

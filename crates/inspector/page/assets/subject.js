@@ -44,6 +44,15 @@ export const isDestructive = (/** @type {Tool} */ tool) =>
   tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true;
 
 /**
+ * The name for people: the title, the title among the annotations of a tool, or the name. The same rule as
+ * `display_name` in the crate `turnbuckle-protocol`.
+ *
+ * @param {{ name: string, title?: string, annotations?: any }} entry
+ * @returns {string}
+ */
+export const displayName = (entry) => entry.title?.trim() || entry.annotations?.title?.trim() || entry.name;
+
+/**
  * @param {Tool} tool
  * @returns {Subject}
  */
@@ -51,7 +60,7 @@ function ofTool(tool) {
   return {
     item: tool,
     name: tool.name,
-    title: tool.title ?? tool.annotations?.title,
+    title: displayName(tool),
     description: tool.description,
     method: "tools/call",
     verb: "call",
@@ -90,7 +99,7 @@ function ofPrompt(prompt, server) {
   return {
     item: prompt,
     name: prompt.name,
-    title: prompt.title,
+    title: displayName(prompt),
     description: prompt.description,
     method: "prompts/get",
     verb: "get",
@@ -112,7 +121,7 @@ function ofResource(resource) {
   return {
     item: resource,
     name: resource.uri,
-    title: resource.title ?? resource.name,
+    title: displayName(resource),
     description: resource.description,
     method: "resources/read",
     verb: "read",
@@ -144,7 +153,7 @@ function ofTemplate(template, server) {
   return {
     item: template,
     name: template.uriTemplate,
-    title: template.title ?? template.name,
+    title: displayName(template),
     description: template.description,
     method: "resources/read",
     verb: "read",

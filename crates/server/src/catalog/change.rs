@@ -7,7 +7,7 @@ use turnbuckle_store::LocalFanout;
 use super::{CatalogEdit, Offer, SetupError, Snapshot, live_catalog::LiveCatalog};
 use crate::{
     Call, Changes, Extract, Failure, Fault, IntoPrompt, IntoResource, IntoTool, Leniency,
-    handler::{Description, StateMap},
+    handler::{Description, ReadsHttp, StateMap},
 };
 
 /// The catalog of a running server: add, replace and remove tools, prompts and resources.
@@ -42,7 +42,7 @@ impl Catalog {
         Self::new(LiveCatalog::new(
             Snapshot::new(Offer::FILLABLE),
             Leniency::Lenient,
-            StateMap::default().types(),
+            StateMap::default().types(&ReadsHttp::default()),
             Arc::default(),
             Changes::new(Arc::new(LocalFanout::default())),
         ))

@@ -63,6 +63,8 @@ pub(crate) trait Callable: Send + Sync + 'static {
 
 pub(crate) struct ToolEntry {
     pub(crate) wire: protocol::Tool,
+    /// Whether it is switched off when it is added.
+    pub(crate) is_disabled: bool,
     pub(crate) handler: Erased<CallToolResult>,
     pub(crate) logs: bool,
     /// Whether the handler is given the catalog.

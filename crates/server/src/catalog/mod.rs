@@ -12,6 +12,7 @@ pub(crate) mod describe;
 mod edit;
 mod entry;
 pub(crate) mod extension;
+mod limits;
 mod listing;
 pub(crate) mod live_catalog;
 mod lookup;

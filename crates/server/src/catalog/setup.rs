@@ -83,6 +83,9 @@ impl About<'_> {
         if let Some(problem) = description.problems.first() {
             return Err(self.invalid(problem));
         }
+        if description.reads_http {
+            states.keep_http_requests();
+        }
         let missing = |(id, _): &&(TypeId, &'static str)| !states.has(*id);
         match description.states.iter().find(missing) {
             Some((_, state)) => Err(SetupError::MissingState {
@@ -109,6 +112,8 @@ pub(crate) fn tool(
         listed_with,
         scopes,
         layers,
+        limits,
+        is_disabled,
     } = tool;
     let name = wire.name.clone();
     let about = About {
@@ -157,7 +162,8 @@ pub(crate) fn tool(
     let arguments = Arc::new(arguments);
     let entry = ToolEntry {
         wire,
-        handler,
+        handler: limits.around(handler),
+        is_disabled,
         logs: description.logs,
         changes_catalog: description.changes_catalog,
         arguments,

@@ -28,6 +28,14 @@ pub enum SetupError {
     /// The system gives no randomness to make keys of.
     #[error("there is no randomness to make keys of: {0}")]
     NoRandomness(String),
+    /// Two states of one type were given.
+    #[error(
+        "two states of type `{state}` were given: handlers could not tell them apart; wrap one in a type of its own"
+    )]
+    DuplicateState {
+        /// The type.
+        state: &'static str,
+    },
     /// A handler wants a state that nobody gave.
     #[error("{kind} `{key}` wants `State<{state}>`: give it with `.state(…)`")]
     MissingState {

@@ -77,7 +77,12 @@ impl Snapshot {
         let (is_new, kind, key) = match entry {
             Shelved::Tool(entry) => {
                 let key = entry.wire.name.clone();
-                (self.tools.insert(entry), "tool", key)
+                let is_disabled = entry.is_disabled;
+                let is_new = self.tools.insert(entry);
+                if is_new && is_disabled {
+                    self.tools.disable(&key);
+                }
+                (is_new, "tool", key)
             }
             Shelved::Prompt(entry) => {
                 let key = entry.wire.name.clone();

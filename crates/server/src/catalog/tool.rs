@@ -1,10 +1,11 @@
 //! Tools: what a model can call.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Map, Value, json};
 use turnbuckle_protocol::{self as protocol, CallToolResult, Icon, ToolAnnotations};
 
+use super::limits::ToolLimits;
 use crate::{
     Caller, Handler, Layer, Leniency,
     handler::{Arguments, Description, Erased, OutputCheck, function},
@@ -41,6 +42,8 @@ pub struct Tool {
     pub(crate) listed_with: Option<&'static str>,
     pub(crate) scopes: Vec<String>,
     pub(crate) layers: Vec<Arc<dyn Layer>>,
+    pub(crate) limits: ToolLimits,
+    pub(crate) is_disabled: bool,
 }
 
 /// Who may see and use something.
@@ -59,6 +62,8 @@ impl Tool {
             listed_with: None,
             scopes: Vec::new(),
             layers: Vec::new(),
+            limits: ToolLimits::default(),
+            is_disabled: false,
         }
     }
 
@@ -175,6 +180,35 @@ impl Tool {
     /// [`Caller::local`] has every scope.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// Stops a call that takes longer than this: its future is dropped, and the model reads that the
+    /// tool took too long. The time that a user takes to answer a question counts; the time that a
+    /// call waits for its [turn](Self::concurrency) and the layers do not.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use turnbuckle_server::Tool;
+    ///
+    /// let tool = Tool::new("search", async || "found").timeout(Duration::from_secs(30)).concurrency(4);
+    /// ```
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.limits.timeout = Some(limit);
+        self
+    }
+
+    /// Lets at most so many calls of this tool run at once, on this process and for all callers
+    /// together; at least one. Others wait for their turn, first come, first served.
+    pub fn concurrency(mut self, calls: usize) -> Self {
+        self.limits.concurrency = Some(calls);
+        self
+    }
+
+    /// Adds the tool switched off: it is not listed and cannot be called before
+    /// [`Catalog::enable_tool`](crate::Catalog::enable_tool).
+    pub fn disabled(mut self) -> Self {
+        self.is_disabled = true;
         self
     }
 

@@ -7,6 +7,9 @@ use std::{
     sync::Arc,
 };
 
+#[cfg(feature = "http")]
+use super::HttpRequest;
+
 /// The identity behind a request.
 ///
 /// On stdio and in memory it is [`Caller::local`]: the user who started the process. What is visible or
@@ -16,6 +19,9 @@ pub struct Caller {
     id: Option<Arc<str>>,
     scopes: Arc<[String]>,
     attributes: Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
+    /// What came with the request over HTTP, where a handler wants to see it.
+    #[cfg(feature = "http")]
+    request: Option<Arc<HttpRequest>>,
 }
 
 impl Caller {
@@ -28,8 +34,7 @@ impl Caller {
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self {
             id: Some(id.into()),
-            scopes: Arc::default(),
-            attributes: Arc::default(),
+            ..Self::default()
         }
     }
 
@@ -66,6 +71,19 @@ impl Caller {
     /// Whether the caller has all of these.
     pub(crate) fn has_scopes(&self, scopes: &[String]) -> bool {
         scopes.iter().all(|scope| self.has_scope(scope))
+    }
+
+    /// The same caller, with what came with its request over HTTP.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_http_request(mut self, request: HttpRequest) -> Self {
+        self.request = Some(Arc::new(request));
+        self
+    }
+
+    /// What came with the request over HTTP, where it was kept.
+    #[cfg(feature = "http")]
+    pub(crate) fn http_request(&self) -> Option<&HttpRequest> {
+        self.request.as_deref()
     }
 
     /// A typed attribute.

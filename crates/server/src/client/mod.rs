@@ -3,6 +3,8 @@
 pub(crate) mod ask_by_task;
 pub(crate) mod caller;
 pub(crate) mod cancel;
+#[cfg(feature = "http")]
+mod http_request;
 mod introduction;
 pub(crate) mod log_level;
 pub(crate) mod peer;
@@ -14,6 +16,8 @@ pub(crate) mod trace;
 
 pub use caller::Caller;
 pub(crate) use cancel::{CancelFlag, CancelOnDrop};
+#[cfg(feature = "http")]
+pub(crate) use http_request::HttpRequest;
 pub use introduction::Introduction;
 #[cfg(feature = "http")]
 pub(crate) use peer::DETACH;

@@ -96,6 +96,26 @@ impl WireResult for ReadResourceResult {
         &mut self.meta
     }
 
+    // What a client sent was a URI: it has variables and no arguments, and an example in JSON would
+    // not help.
+    fn misfit(text: String, _revision: Revision) -> Result<Self, Reject> {
+        let problems: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("- "))
+            .map(|line| match line.strip_prefix("`/") {
+                Some(named) => format!("variable `{named}"),
+                None => line.to_owned(),
+            })
+            .collect();
+        let problems = match problems.as_slice() {
+            [] => text,
+            _ => problems.join("; "),
+        };
+        Err(Reject::invalid_params(format!(
+            "the URI does not fit its template: {problems}"
+        )))
+    }
+
     // caching: complete results of resources/read carry a hint.
     fn modernise(&mut self, cache: &Caching) {
         let hint = cache.of(Cached::Reads);

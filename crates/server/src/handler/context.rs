@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{ask::AskContext, log_offer::LogOffer, states::StateMap};
+use turnbuckle_protocol::LoggingLevel;
+
+use super::{
+    ask::AskContext,
+    log_offer::LogOffer,
+    states::{ReadsHttp, StateMap},
+};
 use crate::Changes;
 
 /// What handlers of a server find, whatever is called.
@@ -11,4 +17,16 @@ pub(crate) struct CallContext {
     pub(crate) changes: Changes,
     pub(crate) asks: Arc<AskContext>,
     pub(crate) logging: Arc<LogOffer>,
+    /// The mildest log messages for sessions that never set a level; none if `None`.
+    pub(crate) default_log_level: Option<LoggingLevel>,
+    /// Whether some handler or layer wants to see HTTP requests.
+    pub(crate) reads_http: ReadsHttp,
+}
+
+impl CallContext {
+    /// Whether HTTP requests are kept for handlers.
+    #[cfg(feature = "http")]
+    pub(crate) fn reads_http(&self) -> bool {
+        self.reads_http.is_set()
+    }
 }

@@ -17,6 +17,8 @@ pub struct Description {
     pub(crate) is_output_declared: bool,
     /// Whether the handler takes the params of an extension's method.
     pub(crate) takes_params: bool,
+    /// Whether the function wants to see the HTTP request.
+    pub(crate) reads_http: bool,
     /// Whether the function completes an argument.
     pub(crate) completes: bool,
     /// Whether the function lists resources.

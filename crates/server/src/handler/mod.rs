@@ -30,6 +30,8 @@ pub use extract::{
     Named, NamedArgs, Notify, Params, Plain, PlainPatterns, Progress, ProgressRecord, RawArgs,
     Reported, State, Step, TypeOf, Uri,
 };
+#[cfg(feature = "http")]
+pub use extract::{Headers, HttpExtension, PeerAddress};
 pub(crate) use function::Erased;
 pub use function::Handler;
 pub use layer::{Layer, Next, Reply};
@@ -41,5 +43,5 @@ pub use outcome::{
     Answered, Audio, ExtensionReply, Image, IntoOutcome, Json, Unsendable, is_outcome,
 };
 pub(crate) use output_check::OutputCheck;
-pub(crate) use states::{StateMap, StateTypes};
+pub(crate) use states::{ReadsHttp, StateMap, StateTypes};
 pub(crate) use task_channel::TaskChannel;

@@ -1,18 +1,45 @@
 //! What the server was given with `.state(…)`.
 
-use std::any::{Any, TypeId};
+use std::{
+    any::{Any, TypeId},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 /// Values by their types.
 #[derive(Default)]
 pub(crate) struct StateMap(Vec<(TypeId, Box<dyn Any + Send + Sync>)>);
 
-/// The types of the states that were given.
-pub(crate) struct StateTypes(Box<[TypeId]>);
+/// The types of the states that were given, and whether somebody wants to see HTTP requests.
+pub(crate) struct StateTypes {
+    types: Box<[TypeId]>,
+    reads_http: ReadsHttp,
+}
+
+/// Whether some handler or layer wants to see HTTP requests. Once wanted they stay so.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadsHttp(Arc<AtomicBool>);
+
+impl ReadsHttp {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 impl StateMap {
-    pub(crate) fn insert<S: Any + Send + Sync>(&mut self, state: S) {
-        self.0.retain(|(id, _)| *id != TypeId::of::<S>());
-        self.0.push((TypeId::of::<S>(), Box::new(state)));
+    /// False if there is a state of this type already; it stays then.
+    pub(crate) fn insert<S: Any + Send + Sync>(&mut self, state: S) -> bool {
+        let is_new = self.get::<S>().is_none();
+        if is_new {
+            self.0.push((TypeId::of::<S>(), Box::new(state)));
+        }
+        is_new
     }
 
     pub(crate) fn get<S: Any>(&self) -> Option<&S> {
@@ -20,13 +47,21 @@ impl StateMap {
         state.downcast_ref()
     }
 
-    pub(crate) fn types(&self) -> StateTypes {
-        StateTypes(self.0.iter().map(|(id, _)| *id).collect())
+    pub(crate) fn types(&self, reads_http: &ReadsHttp) -> StateTypes {
+        StateTypes {
+            types: self.0.iter().map(|(id, _)| *id).collect(),
+            reads_http: reads_http.clone(),
+        }
     }
 }
 
 impl StateTypes {
     pub(crate) fn has(&self, id: TypeId) -> bool {
-        self.0.contains(&id)
+        self.types.contains(&id)
+    }
+
+    /// A handler wants to see HTTP requests.
+    pub(crate) fn keep_http_requests(&self) {
+        self.reads_http.set();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use turnbuckle_protocol::{CacheScope, Icon, Implementation};
+use turnbuckle_protocol::{CacheScope, Icon, Implementation, LoggingLevel};
 use turnbuckle_session::round::{
     Key, KeyRing,
     seal::{MAX_KEYS, MAX_STATE_BYTES, WeakSecret},
@@ -24,7 +24,7 @@ use crate::{
     engine::{Responder, Settings, Shared, task::TaskHost},
     failure::ErrorTexts,
     handler::{
-        CallContext, LogOffer, StateMap, StateTypes,
+        CallContext, LogOffer, ReadsHttp, StateMap, StateTypes,
         ask::{AskContext, AskSettings},
     },
 };
@@ -51,8 +51,12 @@ pub struct Server {
     pub(super) logging: LogOffer,
     pub(super) lists: Offer,
     pub(super) errors: ErrorTexts,
+    pub(super) reads_http: ReadsHttp,
+    pub(super) default_log_level: Option<LoggingLevel>,
     layers: Vec<Arc<dyn Layer>>,
     states: StateMap,
+    /// The first type that was given as a state twice.
+    repeated_state: Option<&'static str>,
     handlers: HandlerSet,
     extensions: Vec<Extension>,
     keys: Option<Result<KeyRing, WeakSecret>>,
@@ -75,8 +79,11 @@ impl Server {
             logging: LogOffer::default(),
             lists: Offer::default(),
             errors: ErrorTexts::default(),
+            reads_http: ReadsHttp::default(),
+            default_log_level: Some(LoggingLevel::Info),
             layers: Vec::new(),
             states: StateMap::default(),
+            repeated_state: None,
             handlers: HandlerSet::default(),
             extensions: Vec::new(),
             keys: None,
@@ -117,9 +124,13 @@ impl Server {
         self
     }
 
-    /// Gives handlers a state: they take it with `State<S>`. One of each type.
+    /// Gives handlers a state: they take it with `State<S>`. One of each type: two of one type are
+    /// an error when the server is built.
     pub fn state<S: Clone + Send + Sync + 'static>(mut self, state: S) -> Self {
-        self.states.insert(state);
+        if !self.states.insert(state) {
+            let state = std::any::type_name::<S>();
+            self.repeated_state = self.repeated_state.or(Some(state));
+        }
         self
     }
 
@@ -314,8 +325,11 @@ impl Server {
             Some(keys) => keys?,
             None => random_keys()?,
         };
+        if let Some(state) = self.repeated_state {
+            return Err(SetupError::DuplicateState { state });
+        }
         let mut states = self.states;
-        let types = states.types();
+        let types = states.types(&self.reads_http);
         let mut handlers = self.handlers;
         let extensions = Registry::of(self.extensions, &mut handlers, &types)?;
         let snapshot = snapshot(self.lists, handlers, self.leniency, &types)?;
@@ -344,6 +358,8 @@ impl Server {
                 changes,
                 asks: Arc::new(AskContext::new(asks, keys)),
                 logging,
+                default_log_level: self.default_log_level,
+                reads_http: self.reads_http,
             }),
             catalog,
             extensions,

@@ -1,5 +1,7 @@
 //! What a server declares before it has it.
 
+use turnbuckle_protocol::LoggingLevel;
+
 use super::Server;
 
 impl Server {
@@ -42,6 +44,31 @@ impl Server {
     /// not declared without this.
     pub fn dynamic_completions(mut self) -> Self {
         self.lists.completions = true;
+        self
+    }
+
+    /// Sends sessions that never set a level log messages of this severity and above; `info` unless
+    /// set. Many clients of the revisions until 2025-11-25 show log messages and never call
+    /// `logging/setLevel`; the specification leaves to the server what they get.
+    ///
+    /// A request of 2026-07-28 says for itself what it wants, and gets nothing unless it does.
+    pub fn default_log_level(mut self, level: LoggingLevel) -> Self {
+        self.default_log_level = Some(level);
+        self
+    }
+
+    /// Sends sessions no log messages before they set a level.
+    pub fn no_default_log_level(mut self) -> Self {
+        self.default_log_level = None;
+        self
+    }
+
+    /// Keeps the head of every HTTP request, for layers that look at
+    /// [`Headers`](crate::Headers) and its siblings with [`Extract::extract`](crate::Extract::extract).
+    /// Of handlers that take them the server knows by itself.
+    #[cfg(feature = "http")]
+    pub fn keep_http_requests(self) -> Self {
+        self.reads_http.set();
         self
     }
 

@@ -6,10 +6,12 @@ mod errors;
 #[cfg(feature = "http")]
 mod http;
 mod live;
+mod messages;
 mod transport;
 
 pub use builder::Server;
 #[cfg(feature = "http")]
 pub use http::Http;
 pub use live::LiveServer;
+pub use messages::{MessageInlet, MessageOutlet};
 pub use transport::{ServeError, Stdio, Streams, Transport};

@@ -30,7 +30,6 @@ fn problem(server: Server) -> SetupError {
 #[tokio::test]
 async fn a_state_is_there_for_tools_prompts_and_resources() {
     let server = Server::new("s", "1")
-        .state(Shelf("first".into()))
         .state(7_u32)
         .state(Shelf("second".into()))
         .tool(Tool::new("shelf", shelf))
@@ -39,11 +38,7 @@ async fn a_state_is_there_for_tools_prompts_and_resources() {
         .build()
         .expect("a server");
     let mut wire = Wire::open(&server);
-    assert_eq!(
-        wire.text("shelf", json!({})).await,
-        "second",
-        "one of each type, the last"
-    );
+    assert_eq!(wire.text("shelf", json!({})).await, "second");
     let prompt = wire.result("prompts/get", json!({ "name": "shelf" })).await;
     assert_eq!(prompt["messages"][0]["content"]["text"], "second");
     let read = wire

@@ -41,6 +41,7 @@ mod spec;
 mod subscriptions;
 mod tasks;
 mod templates;
+mod tool_limits;
 mod transcript;
 mod transports;
 mod unexpected_errors;

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use turnbuckle_protocol::{
     BlobResourceContents, CallToolResult, ContentBlock, EmbeddedResource, GetPromptResult, Meta,
-    PromptMessage, ReadResourceResult, Resource as WireResource, ResourceContents, ResourceLink,
-    Revision, TextResourceContents,
+    PromptMessage, ReadResourceResult, ResourceContents, ResourceLink, Revision,
+    TextResourceContents,
 };
 use turnbuckle_server::{
     Audio, Failure, Image, Json, Prompt, Reject, Resource, Server, Tool, ToolError,
@@ -25,7 +25,7 @@ fn text(text: &str) -> Value {
 
 /// Every kind of thing that a tool may return, with its content.
 fn tools() -> Vec<(Tool, Value)> {
-    let link = || ResourceLink::new(WireResource::new("a://b", "b"));
+    let link = || ResourceLink::new("a://b", "b");
     let embedded = || EmbeddedResource::new(TextResourceContents::new("a://b", "hi"));
     let picture = json!({ "type": "image", "data": "AQI=", "mimeType": "image/png" });
     let sound = json!({ "type": "audio", "data": "AQI=", "mimeType": "audio/wav" });

@@ -53,6 +53,7 @@ async fn book(Ask(ask): Ask) -> Result<String, ToolError> {
 
 fn server() -> Server {
     Server::new("library", "1.0.0")
+        .no_default_log_level()
         .tool(touch)
         .tool(shuffle)
         .tool(grumble)

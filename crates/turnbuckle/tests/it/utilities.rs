@@ -24,7 +24,10 @@ async fn announce(#[extract] changes: Changes, #[extract] log: Log, topic: Strin
 }
 
 fn press() -> Server {
-    turnbuckle::server!().resource(news).tool(announce)
+    turnbuckle::server!()
+        .no_default_log_level()
+        .resource(news)
+        .tool(announce)
 }
 
 every_revision! {

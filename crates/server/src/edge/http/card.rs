@@ -60,6 +60,10 @@ pub(super) fn document(parts: &Parts, document: &[u8]) -> Response<HttpBody> {
 
 /// The path of the endpoint as the asker sees it: beside the card.
 fn endpoint_of(site: &Site, parts: &Parts) -> String {
+    if let Some(mount) = &site.mount {
+        let url = mount.url.as_str();
+        return if url.is_empty() { "/" } else { url }.to_owned();
+    }
     let path = parts.uri.path().trim_end_matches('/');
     let own = path
         .strip_suffix("/server-card")

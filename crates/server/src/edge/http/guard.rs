@@ -5,7 +5,7 @@ use turnbuckle_protocol::{ErrorObject, IdRef, error::code};
 
 use super::{
     body::HttpBody,
-    protect::{Admission, Admitted, Protect, Refusal},
+    protect::{Admission, Admitted, HttpRefusal, Protect},
     reply,
     site::Site,
 };
@@ -47,7 +47,7 @@ pub(super) fn add(response: &mut Response<HttpBody>, headers: Vec<(HeaderName, H
     }
 }
 
-fn answer(refusal: Refusal, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
+fn answer(refusal: HttpRefusal, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
     let error = ErrorObject::new(code::INVALID_REQUEST, refusal.message);
     let mut response = reply::error(refusal.status, id, &error);
     add(&mut response, refusal.headers);

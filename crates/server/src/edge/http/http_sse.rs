@@ -100,8 +100,9 @@ where
         return reply::refuse(StatusCode::GONE, "the stream has ended");
     }
     let mut connection = session.connection();
-    if site.guard.is_some() {
-        // What a caller may do can change from one token to the next.
+    if site.guard.is_some() || site.shared.context.reads_http() {
+        // What a caller may do can change from one token to the next, and so does what comes with
+        // its requests.
         connection.called_by(caller);
     }
     connection.receive(&body);

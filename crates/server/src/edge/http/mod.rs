@@ -13,9 +13,11 @@
 //! | `GET <endpoint>/server-card`, `GET /healthz` | who we are, and that we are there |
 
 mod batch;
+mod bearer;
 mod body;
 mod card;
 mod cors;
+mod cors_rules;
 mod door;
 mod event_stream;
 mod exchange_body;
@@ -45,7 +47,9 @@ mod site;
 mod sse_session;
 mod turn;
 
+pub use bearer::{Bearer, Checked};
 pub use body::HttpBody;
-pub use protect::{Admission, Admitted, Protect, Refusal};
+pub use cors_rules::CorsRules;
+pub use protect::{Admission, Admitted, HttpRefusal, Protect};
 pub use service::HttpService;
 pub use settings::{Allowed, Cors, HttpSettings};

@@ -11,9 +11,28 @@ use crate::Caller;
 /// It is asked about every request to the endpoint, whatever session the request names: a session
 /// id opens nothing by itself. `turnbuckle_auth::server::Guard` is one that understands OAuth.
 ///
+/// An async function from the head of a request to its caller is one, too; it must have a deadline of
+/// its own. [`Bearer`](crate::Bearer) checks tokens.
+///
 /// ```
 /// use http::{StatusCode, request::Parts};
-/// use turnbuckle_server::{Admission, Admitted, Caller, Protect, Refusal};
+/// use turnbuckle_server::{Caller, Http, HttpRefusal};
+///
+/// async fn known(request: Parts) -> Result<Caller, HttpRefusal> {
+///     match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+///         Some(user) => Ok(Caller::new(user)),
+///         None => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "say who you are in `X-User`")),
+///     }
+/// }
+///
+/// let http = Http::bind("127.0.0.1:8080").protect(known);
+/// ```
+///
+/// What is known without waiting, and what adds headers to answers, implements the trait:
+///
+/// ```
+/// use http::{StatusCode, request::Parts};
+/// use turnbuckle_server::{Admission, Admitted, Caller, Protect, HttpRefusal};
 ///
 /// struct Key(&'static str);
 ///
@@ -22,7 +41,7 @@ use crate::Caller;
 ///         let given = request.headers.get("x-api-key");
 ///         Admission::Now(match given {
 ///             Some(given) if given == self.0 => Ok(Admitted::new(Caller::new("the-one"))),
-///             _ => Err(Refusal::new(StatusCode::UNAUTHORIZED, "send your key in `X-Api-Key`")),
+///             _ => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "send your key in `X-Api-Key`")),
 ///         })
 ///     }
 /// }
@@ -43,9 +62,21 @@ pub trait Protect: Send + Sync + 'static {
     }
 
     /// The refusal of a call that needs these scopes, of which the caller lacks some.
-    fn lacking(&self, scopes: &[String]) -> Refusal {
+    fn lacking(&self, scopes: &[String]) -> HttpRefusal {
         let message = format!("this call needs the scopes `{}`", scopes.join(" "));
-        Refusal::new(StatusCode::FORBIDDEN, message)
+        HttpRefusal::new(StatusCode::FORBIDDEN, message)
+    }
+}
+
+/// An async function of the request's head that says who calls.
+impl<F, Fut> Protect for F
+where
+    F: Fn(Parts) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Caller, HttpRefusal>> + Send + 'static,
+{
+    fn admit(&self, request: &Parts) -> Admission {
+        let checking = self(request.clone());
+        Admission::Later(Box::pin(async move { checking.await.map(Admitted::new) }))
     }
 }
 
@@ -62,7 +93,7 @@ impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
         (**self).hosts()
     }
 
-    fn lacking(&self, scopes: &[String]) -> Refusal {
+    fn lacking(&self, scopes: &[String]) -> HttpRefusal {
         (**self).lacking(scopes)
     }
 }
@@ -70,9 +101,9 @@ impl<P: Protect + ?Sized> Protect for std::sync::Arc<P> {
 /// Whether a request is let in: known at once, or after somebody was asked.
 pub enum Admission {
     /// Known.
-    Now(Result<Admitted, Refusal>),
+    Now(Result<Admitted, HttpRefusal>),
     /// Somebody has to be asked. The future must have a deadline of its own.
-    Later(BoxFuture<'static, Result<Admitted, Refusal>>),
+    Later(BoxFuture<'static, Result<Admitted, HttpRefusal>>),
 }
 
 /// A request that is let in.
@@ -98,13 +129,13 @@ impl Admitted {
 
 /// A request that is refused.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct HttpRefusal {
     pub(super) status: StatusCode,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) message: String,
 }
 
-impl Refusal {
+impl HttpRefusal {
     /// A refusal with this status. The client reads the message.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {

@@ -18,7 +18,8 @@ pub(super) enum Route {
 }
 
 /// Finds the place. `endpoint` is the path of the endpoint; a service that is nested under some
-/// router has none, and takes every path that is not one of the others. It has no slash at its end.
+/// router and was not told where has none, and takes every path that is not one of the others. It has
+/// no slash at its end.
 pub(super) fn of(path: &str, endpoint: Option<&str>) -> Route {
     let path = path.trim_end_matches('/');
     let inside = match endpoint {
@@ -34,6 +35,17 @@ pub(super) fn of(path: &str, endpoint: Option<&str>) -> Route {
         _ if endpoint.is_none() => Route::Endpoint,
         _ => Route::Nowhere,
     }
+}
+
+/// Finds the place for a service that was told where it is mounted. Routers either strip that path
+/// or leave it, so both are known; below it there are our own places and nothing else.
+pub(super) fn of_mounted(path: &str, mount: &str) -> Route {
+    let path = path.trim_end_matches('/');
+    let inside = match path.strip_prefix(mount) {
+        Some(inside) if inside.is_empty() || inside.starts_with('/') => inside,
+        _ => path,
+    };
+    of(inside, Some(""))
 }
 
 #[cfg(test)]
@@ -70,6 +82,24 @@ mod tests {
             ("/x", Route::Endpoint),
         ] {
             assert_eq!(of(path, None), route, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_mounted_service_has_nothing_below_its_own_places() {
+        for (path, route) in [
+            ("/", Route::Endpoint),
+            ("/api/mcp", Route::Endpoint),
+            ("/api/mcp/", Route::Endpoint),
+            ("/sse", Route::Sse),
+            ("/api/mcp/sse", Route::Sse),
+            ("/server-card", Route::Card),
+            ("/api/mcp/server-card", Route::Card),
+            ("/api/mcp/x", Route::Nowhere),
+            ("/api/mcpx", Route::Nowhere),
+            ("/x", Route::Nowhere),
+        ] {
+            assert_eq!(of_mounted(path, "/api/mcp"), route, "{path}");
         }
     }
 }

@@ -20,7 +20,7 @@ use super::{
     route::{self, Route},
     session_get,
     settings::HttpSettings,
-    site::Site,
+    site::{Mount, Site},
 };
 use crate::engine::Shared;
 
@@ -37,7 +37,32 @@ impl HttpService {
         settings: HttpSettings,
         endpoint: Option<String>,
     ) -> Self {
-        Self(Arc::new(Site::new(shared, settings, endpoint, None)))
+        Self(Arc::new(Site::new(shared, settings, endpoint, None, None)))
+    }
+
+    /// Says where a router serves this: a path such as `/api/mcp`, or the whole URL that clients
+    /// use. The server card names it, and every other path below it is 404. Without this the service
+    /// cannot know, and takes every path for its endpoint.
+    ///
+    /// It does not matter whether the router strips the path, as `nest_service` of axum does, or
+    /// leaves it, as `route_service` does. Sessions that were opened before are not part of what this
+    /// returns.
+    ///
+    /// ```
+    /// # fn run(server: turnbuckle_server::LiveServer) {
+    /// let service = server.http().mounted_at("/api/mcp");
+    /// let app: axum::Router = axum::Router::new().nest_service("/api/mcp", service);
+    /// # }
+    /// ```
+    pub fn mounted_at(self, place: &str) -> Self {
+        let site = &self.0;
+        Self(Arc::new(Site::new(
+            Arc::clone(&site.shared),
+            site.settings.clone(),
+            site.endpoint.clone(),
+            Some(Mount::at(place)),
+            site.guard.clone(),
+        )))
     }
 
     /// Lets in only whom the guard knows. Sessions that were opened before are not part of what
@@ -53,6 +78,7 @@ impl HttpService {
             shared,
             settings,
             endpoint,
+            self.0.mount.clone(),
             Some(Arc::new(guard)),
         )))
     }
@@ -93,7 +119,10 @@ impl Site {
         B: Body<Data = Bytes> + Send + 'static,
     {
         let (parts, body) = request.into_parts();
-        let route = route::of(parts.uri.path(), self.endpoint.as_deref());
+        let route = match &self.mount {
+            Some(mount) => route::of_mounted(parts.uri.path(), &mount.path),
+            None => route::of(parts.uri.path(), self.endpoint.as_deref()),
+        };
         if route == Route::Health {
             return card::health();
         }
@@ -103,12 +132,13 @@ impl Site {
         let Some(origin) = cors::origin(&self.settings, &parts.headers) else {
             return self.guarded(route, parts, body).await;
         };
+        let site = Arc::clone(&self);
         let mut response = if parts.method == Method::OPTIONS {
-            cors::preflight(&parts.headers)
+            cors::preflight(&site.settings, &parts.headers)
         } else {
             self.guarded(route, parts, body).await
         };
-        cors::allow_reading(response.headers_mut(), origin);
+        cors::allow_reading(&site.settings, response.headers_mut(), origin);
         response
     }
 
@@ -160,7 +190,8 @@ impl Site {
     }
 
     fn nowhere(&self) -> Response<HttpBody> {
-        let endpoint = match self.endpoint.as_deref() {
+        let mount = self.mount.as_ref().map(|mount| mount.url.as_str());
+        let endpoint = match mount.or(self.endpoint.as_deref()) {
             None | Some("") => "/",
             Some(endpoint) => endpoint,
         };

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::cors_rules::CorsRules;
+
 /// Sessions that may be open at once. Each costs a few kilobytes, so this many cost some tens of
 /// megabytes; more than one process can usefully serve, and a bound on what a flood can take.
 const MAX_SESSIONS: usize = 10_000;
@@ -52,6 +54,8 @@ pub struct HttpSettings {
     pub origins: Allowed,
     /// Whether browsers are told that the allowed origins may read answers.
     pub cors: Cors,
+    /// What browsers are told beside that, where they are told at all.
+    pub cors_rules: CorsRules,
     /// Sessions that may be open at once.
     pub max_sessions: usize,
     /// Streams that one session may have open at once.
@@ -100,6 +104,7 @@ impl Default for HttpSettings {
             hosts: Allowed::These(Vec::new()),
             origins: Allowed::These(Vec::new()),
             cors: Cors::Silent,
+            cors_rules: CorsRules::default(),
             max_sessions: MAX_SESSIONS,
             max_streams: MAX_STREAMS,
             session_idle: SESSION_IDLE,
@@ -144,6 +149,12 @@ impl HttpSettings {
     pub fn cors(mut self) -> Self {
         self.cors = Cors::Allowed;
         self
+    }
+
+    /// The same, with rules of your own: credentials, and more methods and headers.
+    pub fn cors_with(mut self, rules: CorsRules) -> Self {
+        self.cors_rules = rules;
+        self.cors()
     }
 }
 

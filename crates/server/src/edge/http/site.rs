@@ -7,9 +7,35 @@ use http::request::Parts;
 use super::{protect::Protect, sessions::Sessions, settings::HttpSettings};
 use crate::{
     Caller,
-    client::CancelFlag,
+    client::{CancelFlag, HttpRequest},
     engine::{Shared, task::Anybody},
 };
+
+/// Where a service is mounted in a router.
+#[derive(Clone, Debug)]
+pub(super) struct Mount {
+    /// What clients are told: a path, or a whole URL.
+    pub(super) url: String,
+    /// The path, without a slash at its end.
+    pub(super) path: String,
+}
+
+impl Mount {
+    pub(super) fn at(place: &str) -> Self {
+        let url = place.trim_end_matches('/').to_owned();
+        let path = match url.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("", |slash| &rest[slash..]).to_owned(),
+            None => format!("/{}", url.trim_start_matches('/')),
+        };
+        let path = path.trim_end_matches('/').to_owned();
+        let url = if url.contains("://") {
+            url
+        } else {
+            path.clone()
+        };
+        Self { url, path }
+    }
+}
 
 /// What all requests share.
 pub(super) struct Site {
@@ -17,6 +43,8 @@ pub(super) struct Site {
     pub(super) settings: HttpSettings,
     pub(super) sessions: Sessions,
     pub(super) endpoint: Option<String>,
+    /// Where the service is mounted, if it was told.
+    pub(super) mount: Option<Mount>,
     /// Set when the service winds up.
     pub(super) closing: CancelFlag,
     /// Who says who calls, if not a layer in front.
@@ -29,6 +57,7 @@ impl Site {
         shared: Arc<Shared>,
         settings: HttpSettings,
         endpoint: Option<String>,
+        mount: Option<Mount>,
         guard: Option<Arc<dyn Protect>>,
     ) -> Self {
         Self {
@@ -36,6 +65,7 @@ impl Site {
             sessions: Sessions::new(&settings),
             settings,
             endpoint,
+            mount,
             closing: CancelFlag::default(),
             guard,
             local: Caller::local().with(Anybody),
@@ -45,6 +75,10 @@ impl Site {
     /// The caller that a layer in front found, or the local one.
     pub(super) fn caller(&self, parts: &Parts) -> Caller {
         let found = parts.extensions.get::<Caller>();
-        found.unwrap_or(&self.local).clone()
+        let caller = found.unwrap_or(&self.local).clone();
+        if self.shared.context.reads_http() {
+            return caller.with_http_request(HttpRequest::of(parts));
+        }
+        caller
     }
 }

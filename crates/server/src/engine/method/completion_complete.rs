@@ -21,11 +21,13 @@ pub(super) fn start(
     let completers = match completable {
         Completable::Prompt(entry) => {
             let arguments = entry.wire.arguments.iter().flatten();
-            check_argument(&entry.wire.name, name, arguments.map(|known| &*known.name))?;
+            let known = arguments.map(|known| &*known.name);
+            check_argument("prompt", "argument", &entry.wire.name, name, known)?;
             &entry.completers
         }
         Completable::Template(entry) => {
-            check_argument(&entry.wire.uri_template, name, entry.template.variables())?;
+            let (owner, known) = (&entry.wire.uri_template, entry.template.variables());
+            check_argument("template", "variable", owner, name, known)?;
             &entry.completers
         }
     };
@@ -60,6 +62,8 @@ pub(super) fn start(
 
 /// completion: a reference or an argument that is not there is -32602.
 fn check_argument<'a>(
+    kind: &str,
+    what: &str,
     owner: &str,
     name: &str,
     known: impl Iterator<Item = &'a str>,
@@ -69,10 +73,10 @@ fn check_argument<'a>(
         return Ok(());
     }
     let known = match known.as_slice() {
-        [] => "it takes none".to_owned(),
-        known => format!("it takes `{}`", known.join("`, `")),
+        [] => "it has none".to_owned(),
+        known => format!("it has `{}`", known.join("`, `")),
     };
     Err(Reject::invalid_params(format!(
-        "`{owner}` has no argument `{name}`: {known}"
+        "{kind} `{owner}` has no {what} `{name}`: {known}"
     )))
 }

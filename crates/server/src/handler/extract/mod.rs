@@ -23,6 +23,8 @@ mod cancelled;
 mod changes;
 mod declared;
 mod detach;
+#[cfg(feature = "http")]
+mod http_request;
 mod identity;
 mod named;
 mod notify;
@@ -38,6 +40,8 @@ pub use background::Background;
 pub use cancelled::{CancelHandle, Cancelled};
 pub use declared::Declared;
 pub use detach::Detach;
+#[cfg(feature = "http")]
+pub use http_request::{Headers, HttpExtension, PeerAddress};
 pub use identity::Uri;
 pub use named::{AnyPatterns, Named, NamedArgs, Plain, PlainPatterns, TypeOf};
 pub use notify::Notify;

@@ -1,8 +1,8 @@
 //! Log messages for clients that asked for them.
 //!
-//! A session asks with `logging/setLevel`; since 2026-07-28 each request asks for itself, in its
-//! `_meta`. Nobody is sent a message that was not asked for, so before a session has set a level
-//! it gets none.
+//! A session asks with `logging/setLevel`; before it does, it gets what the server's setting says,
+//! `info` and above. Since 2026-07-28 each request asks for itself, in its `_meta`, and gets nothing
+//! otherwise.
 //!
 //! A handler says things with [`Log`]. With the feature `tracing-layer`, `ClientLog` sends what
 //! handlers say with `tracing`.

@@ -75,8 +75,8 @@ struct Sender {
 enum WantedLevel {
     /// The request did, for itself.
     From(LoggingLevel),
-    /// The session may at any time.
-    BySession,
+    /// The session may at any time; before it does, this is sent, if anything.
+    BySession(Option<LoggingLevel>),
 }
 
 #[derive(Serialize)]
@@ -222,7 +222,7 @@ impl Sender {
             let level = call.request_meta().log_level?;
             WantedLevel::From(serde_json::from_str(level.get()).ok()?)
         } else {
-            WantedLevel::BySession
+            WantedLevel::BySession(call.context.default_log_level)
         };
         Some(Self {
             peer: Arc::clone(&call.origin.peer),
@@ -236,7 +236,7 @@ impl Sender {
     fn wants(&self, level: LoggingLevel) -> bool {
         let mildest = match self.wanted {
             WantedLevel::From(mildest) => Some(mildest),
-            WantedLevel::BySession => self.peer.log_level(),
+            WantedLevel::BySession(default) => self.peer.log_level().or(default),
         };
         // logging: messages of a request come before its response.
         mildest.is_some_and(|mildest| level >= mildest) && self.call.is_open() && !self.is_mute()

@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
     BlobResourceContents, ReadResourceResult, ResourceContents, TextResourceContents,
 };
 
-use super::{IntoOutcome, Unsendable};
+use super::{IntoOutcome, Json, Unsendable};
 use crate::Failure;
 
 impl IntoOutcome<ReadResourceResult> for ReadResourceResult {
@@ -39,6 +39,13 @@ impl IntoOutcome<ReadResourceResult> for String {
 impl IntoOutcome<ReadResourceResult> for &'static str {
     fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
         self.to_owned().into_outcome()
+    }
+}
+
+/// JSON text.
+impl IntoOutcome<ReadResourceResult> for serde_json::Value {
+    fn into_outcome(self) -> Result<ReadResourceResult, Failure> {
+        Json(self).into_outcome()
     }
 }
 

@@ -33,6 +33,7 @@ pub fn is_outcome<R: IntoOutcome<T, M>, T, M>() {}
 /// | numbers, `bool` | text | | |
 /// | `()` | no content | | |
 /// | [`Image`], [`Audio`], `ContentBlock`, `ResourceLink`, `EmbeddedResource` | that content | one user message | |
+/// | `serde_json::Value` | structured content and the same as text, if it is an object; text otherwise | | JSON text |
 /// | `Vec<u8>` | | | a blob |
 /// | [`Json<T>`] | structured content with its schema, and the same as text | | JSON text |
 /// | `Vec` of blocks, messages, contents | all of them | all of them | all of them |

@@ -3,7 +3,7 @@
 use http::{StatusCode, request::Parts};
 use serde_json::json;
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Admission, Admitted, Caller, Protect, Refusal};
+use turnbuckle_server::{Admission, Admitted, Caller, HttpRefusal, Protect};
 
 use super::{
     ask::{Ask, request},
@@ -22,8 +22,8 @@ impl Protect for LetsEverybodyIn {
         Admission::Now(Ok(Admitted::new(Caller::new("ada"))))
     }
 
-    fn lacking(&self, scopes: &[String]) -> Refusal {
-        Refusal::new(StatusCode::FORBIDDEN, scopes.join(" "))
+    fn lacking(&self, scopes: &[String]) -> HttpRefusal {
+        HttpRefusal::new(StatusCode::FORBIDDEN, scopes.join(" "))
     }
 }
 

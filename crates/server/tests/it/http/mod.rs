@@ -23,6 +23,7 @@ mod modern_stream;
 mod places;
 mod protect;
 mod raw;
+mod requests;
 mod resume;
 mod session;
 mod shutdown;

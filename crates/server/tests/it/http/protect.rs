@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, StatusCode, request::Parts};
 use serde_json::json;
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Admission, Admitted, Caller, Protect, Refusal, Server, Tool};
+use turnbuckle_server::{Admission, Admitted, Caller, HttpRefusal, Protect, Server, Tool};
 
 use super::{
     ask::{Ask, call, notice, request},
@@ -40,7 +40,7 @@ impl Protect for Believing {
                 ),
             ),
             None => Err(
-                Refusal::new(StatusCode::UNAUTHORIZED, "who are you?").with_header(
+                HttpRefusal::new(StatusCode::UNAUTHORIZED, "who are you?").with_header(
                     http::header::WWW_AUTHENTICATE,
                     HeaderValue::from_static("Bearer resource_metadata=\"there\""),
                 ),

@@ -1,0 +1,192 @@
+//! Names for people, and entries in the order of how much they matter.
+
+use std::cmp::Ordering;
+
+use crate::{Annotations, Implementation, Prompt, Resource, ResourceTemplate, Role, Tool};
+
+/// How much something matters that does not say so: the middle of the scale.
+const UNSAID_PRIORITY: f64 = 0.5;
+
+/// Something that people are shown by a name.
+pub trait Named {
+    /// The name for people: the title if there is one, the title among the annotations of a tool,
+    /// and the name otherwise. Titles that are blank are passed over.
+    fn display_name(&self) -> &str;
+}
+
+fn chosen<'a>(titles: [Option<&'a String>; 2], name: &'a str) -> &'a str {
+    let titles = titles.into_iter().flatten();
+    let mut titles = titles
+        .map(|title| title.trim())
+        .filter(|title| !title.is_empty());
+    titles.next().unwrap_or(name)
+}
+
+impl Named for Tool {
+    fn display_name(&self) -> &str {
+        let annotated = self.annotations.as_ref();
+        let annotated = annotated.and_then(|annotations| annotations.title.as_ref());
+        chosen([self.title.as_ref(), annotated], &self.name)
+    }
+}
+
+macro_rules! titled {
+    ($($kind:ty),*) => {
+        $(impl Named for $kind {
+            fn display_name(&self) -> &str {
+                chosen([self.title.as_ref(), None], &self.name)
+            }
+        })*
+    };
+}
+
+titled!(Prompt, Resource, ResourceTemplate, Implementation);
+
+/// Something with hints about who it is for and how much it matters.
+pub trait Annotated {
+    /// The hints, if there are any.
+    fn annotations(&self) -> Option<&Annotations>;
+}
+
+impl Annotated for Resource {
+    fn annotations(&self) -> Option<&Annotations> {
+        self.annotations.as_ref()
+    }
+}
+
+impl Annotated for ResourceTemplate {
+    fn annotations(&self) -> Option<&Annotations> {
+        self.annotations.as_ref()
+    }
+}
+
+/// Sorts by how much entries matter, the most important first; among equals those that changed last
+/// come first, and the rest stay in their order. What does not say how much it matters is in the
+/// middle.
+///
+/// ```
+/// use turnbuckle_protocol::{Annotations, Resource, importance};
+///
+/// let minor = Resource::new("a://minor", "minor")
+///     .with_annotations(Annotations::new().with_priority(0.1));
+/// let major = Resource::new("a://major", "major")
+///     .with_annotations(Annotations::new().with_priority(1.0));
+/// let mut resources = vec![minor, Resource::new("a://plain", "plain"), major];
+/// importance::sort(&mut resources);
+/// let names: Vec<_> = resources.iter().map(|resource| &*resource.name).collect();
+/// assert_eq!(names, ["major", "plain", "minor"]);
+/// ```
+pub fn sort<T: Annotated>(entries: &mut [T]) {
+    entries.sort_by(|one, other| {
+        let by_priority = priority(other).total_cmp(&priority(one));
+        by_priority.then_with(|| match (modified(one), modified(other)) {
+            // Times of ISO 8601 in one zone and form sort as text.
+            (Some(one), Some(other)) => other.cmp(one),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        })
+    });
+}
+
+/// The entries that are for this side: those that name it among their audience, and those that name
+/// nobody.
+pub fn for_audience<T: Annotated>(entries: &[T], side: Role) -> impl Iterator<Item = &T> {
+    entries.iter().filter(move |entry| {
+        let audience = entry
+            .annotations()
+            .and_then(|hints| hints.audience.as_ref());
+        audience.is_none_or(|audience| audience.is_empty() || audience.contains(&side))
+    })
+}
+
+/// The entries that matter at least so much, from 0 to 1. What does not say is 0.5.
+pub fn at_least<T: Annotated>(entries: &[T], least: f64) -> impl Iterator<Item = &T> {
+    entries
+        .iter()
+        .filter(move |entry| priority(*entry) >= least)
+}
+
+fn priority(entry: &impl Annotated) -> f64 {
+    let said = entry.annotations().and_then(|hints| hints.priority);
+    said.filter(|priority| priority.is_finite())
+        .unwrap_or(UNSAID_PRIORITY)
+}
+
+fn modified(entry: &impl Annotated) -> Option<&str> {
+    entry.annotations()?.last_modified.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ToolAnnotations;
+
+    #[test]
+    fn a_tool_is_shown_by_its_title_then_the_one_among_its_annotations_then_its_name() {
+        let mut tool = Tool::new("get_weather", serde_json::Map::new());
+        assert_eq!(tool.display_name(), "get_weather");
+        let mut annotations = ToolAnnotations::default();
+        annotations.title = Some("Weather of old".into());
+        tool.annotations = Some(annotations);
+        assert_eq!(tool.display_name(), "Weather of old");
+        tool.title = Some("Weather".into());
+        assert_eq!(tool.display_name(), "Weather");
+        tool.title = Some("  ".into());
+        assert_eq!(tool.display_name(), "Weather of old");
+        assert_eq!(Prompt::new("greet").display_name(), "greet");
+    }
+
+    fn resource(name: &str, hints: Annotations) -> Resource {
+        Resource::new(format!("a://{name}"), name).with_annotations(hints)
+    }
+
+    fn names<'a>(resources: impl IntoIterator<Item = &'a Resource>) -> Vec<&'a str> {
+        resources
+            .into_iter()
+            .map(|resource| &*resource.name)
+            .collect()
+    }
+
+    #[test]
+    fn what_matters_comes_first_and_then_what_is_new() {
+        let mut all = vec![
+            resource(
+                "old",
+                Annotations::new().with_last_modified("2024-01-01T00:00:00Z"),
+            ),
+            resource("minor", Annotations::new().with_priority(0.0)),
+            resource("plain", Annotations::new()),
+            resource("odd", Annotations::new().with_priority(f64::NAN)),
+            resource(
+                "new",
+                Annotations::new().with_last_modified("2025-01-01T00:00:00Z"),
+            ),
+            resource("major", Annotations::new().with_priority(1.0)),
+        ];
+        sort(&mut all);
+        assert_eq!(
+            names(&all),
+            ["major", "new", "old", "plain", "odd", "minor"]
+        );
+        assert_eq!(names(at_least(&all, 0.6)), ["major"]);
+        assert_eq!(at_least(&all, 0.5).count(), 5);
+    }
+
+    #[test]
+    fn what_names_nobody_is_for_everybody() {
+        let all = [
+            resource("both", Annotations::new()),
+            resource(
+                "model",
+                Annotations::new().with_audience(vec![Role::Assistant]),
+            ),
+            resource("person", Annotations::new().with_audience(vec![Role::User])),
+        ];
+        assert_eq!(names(for_audience(&all, Role::User)), ["both", "person"]);
+        assert_eq!(
+            names(for_audience(&all, Role::Assistant)),
+            ["both", "model"]
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! A simple check of bearer tokens: one async function from a token to a caller.
+
+use std::{future::Future, time::Duration};
+
+use futures_core::future::BoxFuture;
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+
+use super::protect::{Admission, Admitted, HttpRefusal, Protect};
+use crate::Caller;
+
+/// How long a check may take. A database or an authorization server that is slower is down.
+const CHECK_WITHIN: Duration = Duration::from_secs(10);
+
+/// Characters of a token. Signed tokens with many claims have some thousands; nothing longer is
+/// worth a look.
+const MAX_TOKEN_BYTES: usize = 16 * 1024;
+
+/// Lets in who sends a bearer token that a function of yours knows.
+///
+/// The function gets the token and gives the caller: `Some` or `None`, or a `Result` with
+/// a [refusal](HttpRefusal) of its own. Requests without a token, and with one that is not known, get
+/// 401 and a challenge. Compare secrets in constant time, or look them up by their hash.
+///
+/// For tokens of an authorization server, with its metadata and scopes, use the guard of
+/// `turnbuckle::auth`.
+///
+/// ```
+/// use turnbuckle_server::{Bearer, Caller, Http, Server};
+///
+/// async fn who(token: String) -> Option<Caller> {
+///     // Ask your database here.
+///     (token == "let-me-in").then(|| Caller::new("ada").with_scopes(["notes"]))
+/// }
+///
+/// let http = Http::bind("127.0.0.1:8080").protect(Bearer::new(who));
+/// ```
+pub struct Bearer(
+    Box<dyn Fn(String) -> BoxFuture<'static, Result<Option<Caller>, HttpRefusal>> + Send + Sync>,
+);
+
+impl Bearer {
+    /// A check by this function.
+    pub fn new<F, Fut, R>(check: F) -> Self
+    where
+        F: Fn(String) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: Checked,
+    {
+        Self(Box::new(move |token| {
+            let checking = check(token);
+            Box::pin(async move { checking.await.into_checked() })
+        }))
+    }
+}
+
+/// What a check of a token may give.
+pub trait Checked {
+    /// The caller, nobody, or a refusal.
+    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal>;
+}
+
+impl Checked for Option<Caller> {
+    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal> {
+        Ok(self)
+    }
+}
+
+impl Checked for Result<Caller, HttpRefusal> {
+    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal> {
+        self.map(Some)
+    }
+}
+
+impl Checked for Result<Option<Caller>, HttpRefusal> {
+    fn into_checked(self) -> Result<Option<Caller>, HttpRefusal> {
+        self
+    }
+}
+
+impl Protect for Bearer {
+    fn admit(&self, request: &Parts) -> Admission {
+        let Some(token) = token(&request.headers) else {
+            let refusal = unauthorized("send a token: `Authorization: Bearer …`", "Bearer");
+            return Admission::Now(Err(refusal));
+        };
+        let checking = (self.0)(token.to_owned());
+        Admission::Later(Box::pin(async move {
+            match tokio::time::timeout(CHECK_WITHIN, checking).await {
+                Ok(Ok(Some(caller))) => Ok(Admitted::new(caller)),
+                Ok(Ok(None)) => Err(unauthorized(
+                    "the token is not known",
+                    r#"Bearer error="invalid_token""#,
+                )),
+                Ok(Err(refusal)) => Err(refusal),
+                Err(_) => Err(HttpRefusal::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "the token could not be checked in time: try again",
+                )),
+            }
+        }))
+    }
+}
+
+fn unauthorized(message: &str, challenge: &'static str) -> HttpRefusal {
+    let challenge = HeaderValue::from_static(challenge);
+    HttpRefusal::new(StatusCode::UNAUTHORIZED, message)
+        .with_header(header::WWW_AUTHENTICATE, challenge)
+}
+
+/// The token of the one `Authorization` header, if it is a bearer's.
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let mut all = headers.get_all(header::AUTHORIZATION).iter();
+    let only = all.next().filter(|_| all.next().is_none())?;
+    let (scheme, token) = only.to_str().ok()?.split_once(' ')?;
+    let token = token.trim();
+    let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+    (is_bearer && !token.is_empty() && token.len() <= MAX_TOKEN_BYTES).then_some(token)
+}

@@ -1,0 +1,104 @@
+//! What browsers are told about pages of other origins, as the author sets it.
+
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue, Method};
+
+/// Methods of the endpoint.
+const METHODS: &str = "POST, GET, DELETE, OPTIONS";
+
+/// Headers that a page may send.
+const REQUEST_HEADERS: &str = "authorization, content-type, accept, dpop, last-event-id, mcp-method, \
+     mcp-name, mcp-protocol-version, mcp-session-id, traceparent, tracestate, baggage";
+
+/// Headers that a page may read.
+const RESPONSE_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce";
+
+/// How long a browser may remember a permission. Browsers cap it at some hours; ten minutes spare
+/// nearly every question and let a change of settings through soon.
+const MAX_AGE: Duration = Duration::from_mins(10);
+
+/// What browsers are told about pages of the allowed origins.
+///
+/// The methods and headers of the protocol are always allowed; these rules add to them. What is
+/// allowed is written once, here, and not for each request.
+///
+/// ```
+/// use http::HeaderName;
+/// use turnbuckle_server::{CorsRules, HttpSettings};
+///
+/// let rules = CorsRules::new()
+///     .allow_credentials()
+///     .allow_header(HeaderName::from_static("x-tenant"))
+///     .expose_header(HeaderName::from_static("x-request-id"));
+/// let settings = HttpSettings::default()
+///     .allow_origin("https://app.example.com")
+///     .cors_with(rules);
+/// ```
+#[derive(Clone, Debug)]
+pub struct CorsRules {
+    pub(super) credentials: bool,
+    pub(super) methods: String,
+    pub(super) headers: String,
+    pub(super) exposed: HeaderValue,
+    pub(super) max_age: HeaderValue,
+}
+
+impl Default for CorsRules {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CorsRules {
+    /// What the protocol needs, without credentials.
+    pub fn new() -> Self {
+        Self {
+            credentials: false,
+            methods: METHODS.to_owned(),
+            headers: REQUEST_HEADERS.to_owned(),
+            exposed: HeaderValue::from_static(RESPONSE_HEADERS),
+            max_age: HeaderValue::from(MAX_AGE.as_secs()),
+        }
+    }
+
+    /// Lets pages send cookies and other credentials that the browser keeps. Name the origins with
+    /// [`allow_origin`](crate::HttpSettings::allow_origin): where any origin is allowed, this is
+    /// not told, since every page that the user opens could act for the user.
+    pub fn allow_credentials(mut self) -> Self {
+        self.credentials = true;
+        self
+    }
+
+    /// Lets pages use another method, for what a layer of yours answers.
+    pub fn allow_method(mut self, method: &Method) -> Self {
+        self.methods.push_str(", ");
+        self.methods.push_str(method.as_str());
+        self
+    }
+
+    /// Lets pages send another header.
+    #[expect(clippy::needless_pass_by_value, reason = "names are written in place")]
+    pub fn allow_header(mut self, name: HeaderName) -> Self {
+        self.headers.push_str(", ");
+        self.headers.push_str(name.as_str());
+        self
+    }
+
+    /// Lets pages read another header of answers.
+    #[expect(clippy::needless_pass_by_value, reason = "names are written in place")]
+    pub fn expose_header(mut self, name: HeaderName) -> Self {
+        let exposed = self.exposed.to_str().unwrap_or(RESPONSE_HEADERS);
+        let exposed = format!("{exposed}, {name}");
+        if let Ok(exposed) = HeaderValue::from_str(&exposed) {
+            self.exposed = exposed;
+        }
+        self
+    }
+
+    /// How long a browser may remember what it was told; ten minutes unless set.
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age = HeaderValue::from(age.as_secs());
+        self
+    }
+}

@@ -1,0 +1,99 @@
+//! What came with a request over HTTP: its headers, what layers put into it, and the peer's address.
+//!
+//! Requests are kept for handlers only where one of them asks for it, which is known when it is
+//! registered; all other servers pay nothing.
+
+use std::net::SocketAddr;
+
+use http::HeaderMap;
+use turnbuckle_transport::http::Peer;
+
+use super::Extract;
+use crate::{Call, Failure, Fault, Reject, client::HttpRequest, handler::Description};
+
+/// The headers of the HTTP request.
+///
+/// Take `Option<Headers>` in a handler that is served over other transports, too. In a session of
+/// 2024-11-05 they are those of the message's own POST.
+///
+/// An extractor of yours that calls this one calls [`Headers::describe`](Extract::describe), too, so
+/// that the server keeps the headers.
+///
+/// ```
+/// use turnbuckle_server::{Headers, Tool};
+///
+/// async fn language(Headers(headers): Headers) -> String {
+///     let language = headers.get("accept-language").and_then(|value| value.to_str().ok());
+///     language.unwrap_or("unknown").to_owned()
+/// }
+///
+/// let tool = Tool::new("language", language);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Headers(pub HeaderMap);
+
+/// A value that a tower layer, or the framework around the server, put into the extensions of the
+/// HTTP request. It is cloned.
+///
+/// With axum, `HttpExtension<ConnectInfo<SocketAddr>>` is the peer's address.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpExtension<T>(pub T);
+
+/// The address that the request came from; behind a proxy it is the proxy's.
+///
+/// [`Http`](crate::Http) knows it. Inside another server, take what that puts into the request as an
+/// [`HttpExtension`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerAddress(pub SocketAddr);
+
+impl Extract for Headers {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        request(call).map(|request| Self(request.headers.clone()))
+    }
+
+    fn describe(description: &mut Description) {
+        description.reads_http = true;
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Extract for HttpExtension<T> {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let value = request(call)?.extensions.get::<T>().cloned();
+        value.map(Self).ok_or_else(|| {
+            let name = std::any::type_name::<T>();
+            Fault::new(format!("no layer put a `{name}` into the HTTP request")).into()
+        })
+    }
+
+    fn describe(description: &mut Description) {
+        description.reads_http = true;
+    }
+}
+
+impl Extract for PeerAddress {
+    fn extract(call: &Call<'_>) -> Result<Self, Failure> {
+        let peer = request(call)?.extensions.get::<Peer>();
+        let address = peer.and_then(Peer::address);
+        address.map(Self).ok_or_else(|| {
+            Reject::invalid_request("the address that the request came from is not known").into()
+        })
+    }
+
+    fn describe(description: &mut Description) {
+        description.reads_http = true;
+    }
+}
+
+fn request<'a>(call: &'a Call<'_>) -> Result<&'a HttpRequest, Failure> {
+    call.caller().http_request().ok_or_else(|| {
+        if call.context.reads_http() {
+            Reject::invalid_request("this is served over HTTP only").into()
+        } else {
+            Fault::new(
+                "the HTTP request was not kept: `describe` of the extractor must call that of \
+                 `Headers`, or `Server::keep_http_requests` must be set",
+            )
+            .into()
+        }
+    })
+}

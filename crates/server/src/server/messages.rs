@@ -1,0 +1,138 @@
+//! A connection of whole messages, for transports that are no byte streams: WebSocket frames, a
+//! message queue, channels of another runtime.
+
+use std::{collections::VecDeque, future::poll_fn, task::Poll};
+
+use turnbuckle_transport::{LineFault, Outbox, Receive as _};
+
+use crate::{
+    Caller, LiveServer,
+    edge::{connection::Connection, running::Owner},
+};
+
+/// What a transport of yours gives the messages of a client to.
+///
+/// Made by [`LiveServer::messages`]. Messages are served in the order in which they come; handlers
+/// run side by side.
+pub struct MessageInlet {
+    connection: Connection,
+    outbox: Outbox,
+    max_bytes: usize,
+}
+
+/// Where a transport of yours gets the messages for a client from.
+///
+/// Made by [`LiveServer::messages`]. Dropping it ends every call that runs on the connection.
+pub struct MessageOutlet {
+    outbox: Outbox,
+    lines: Vec<u8>,
+    ready: VecDeque<String>,
+    _owner: Owner,
+}
+
+impl LiveServer {
+    /// A connection of whole messages for this caller: JSON texts go in, JSON texts come out. With
+    /// it a [`Transport`](crate::Transport) of your own needs no byte stream. Must be called inside
+    /// a runtime.
+    ///
+    /// ```
+    /// use tokio::sync::mpsc;
+    /// use turnbuckle_server::{Caller, LiveServer, ServeError, Transport};
+    ///
+    /// /// Messages over channels.
+    /// struct Channels {
+    ///     from_client: mpsc::Receiver<String>,
+    ///     to_client: mpsc::Sender<String>,
+    /// }
+    ///
+    /// impl Transport for Channels {
+    ///     async fn serve(mut self, server: LiveServer) -> Result<(), ServeError> {
+    ///         let (mut inlet, mut outlet) = server.messages(Caller::local());
+    ///         let receiving = async move {
+    ///             while let Some(message) = self.from_client.recv().await {
+    ///                 inlet.receive(message).await;
+    ///             }
+    ///             inlet.close();
+    ///         };
+    ///         let sending = async move {
+    ///             while let Some(message) = outlet.next().await {
+    ///                 if self.to_client.send(message).await.is_err() {
+    ///                     break;
+    ///                 }
+    ///             }
+    ///         };
+    ///         tokio::join!(receiving, sending);
+    ///         Ok(())
+    ///     }
+    /// }
+    /// ```
+    pub fn messages(&self, caller: Caller) -> (MessageInlet, MessageOutlet) {
+        let (connection, outbox) = self.accept(caller);
+        let outlet = MessageOutlet {
+            outbox: outbox.clone(),
+            lines: Vec::new(),
+            ready: VecDeque::new(),
+            _owner: connection.owner(),
+        };
+        let inlet = MessageInlet {
+            connection,
+            outbox,
+            max_bytes: self.limits().max_message_bytes,
+        };
+        (inlet, outlet)
+    }
+}
+
+impl MessageInlet {
+    /// Takes one message of the client: a JSON text, or what the client sent in its place, which is
+    /// answered with an error. Waits while the client does not read its answers.
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready leaves the message out.
+    pub async fn receive(&mut self, message: impl AsRef<[u8]>) {
+        // A client that is gone gets no answers; what it asks is served all the same, and ends with
+        // the outlet.
+        let _ = self.outbox.ready().await;
+        let message = message.as_ref().trim_ascii();
+        if message.is_empty() {
+            return;
+        }
+        if message.len() > self.max_bytes {
+            let fault = LineFault::TooLong {
+                head: &message[..self.max_bytes],
+                limit: self.max_bytes,
+            };
+            return self.connection.receive_fault(fault);
+        }
+        self.connection.receive(message);
+    }
+
+    /// The client will send nothing more. The outlet ends when all answers have been taken.
+    pub fn close(mut self) {
+        self.connection.closed();
+    }
+}
+
+impl MessageOutlet {
+    /// The next message for the client, a JSON text in one line; `None` when there will be no more.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
+            }
+            let (outbox, lines) = (&self.outbox, &mut self.lines);
+            poll_fn(|context| match outbox.poll_lines(context, lines) {
+                Poll::Ready(more) => Poll::Ready(more),
+                Poll::Pending => Poll::Pending,
+            })
+            .await?;
+            let text = String::from_utf8_lossy(lines);
+            let messages = text.lines().filter(|line| !line.is_empty());
+            self.ready.extend(messages.map(str::to_owned));
+            lines.clear();
+        }
+    }
+}
