@@ -166,7 +166,8 @@ async fn notes_are_listed_completed_and_told_of() {
         let write = json!({ "title": title, "text": note });
         assert_eq!(text(&server, "write", write).await, "written");
         let told = changes.next().await.expect("the stream is open");
-        assert_eq!(told.expect("it is understood"), change);
+        let told = told.expect("it is understood");
+        assert_eq!(format!("{told:?}"), format!("{change:?}"));
     }
     let listed = server.resources().await.expect("a list");
     let uris: Vec<_> = listed.iter().map(|resource| &*resource.uri).collect();

@@ -79,7 +79,7 @@ async fn messages_as_severe_as_asked_for_come_before_the_response() {
 async fn who_did_not_ask_gets_none() {
     // logging: a request without a level MUST NOT be sent any.
     for &revision in Revision::ALL {
-        let live = server().build().expect("a server");
+        let live = server().no_default_log_level().build().expect("a server");
         let mut asked = Wire::at(&live, revision).await;
         let params = asking(&mut asked, revision, "debug", "chatter").await;
         asked.ask("tools/call", params).await;
@@ -324,6 +324,7 @@ mod events {
         let _guard = tracing::subscriber::set_default(subscriber);
         let server = || {
             Server::new("s", "1")
+                .no_default_log_level()
                 .tool(Tool::new("busy", busy))
                 .tool(Tool::new("spawning", spawning))
         };

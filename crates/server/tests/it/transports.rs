@@ -62,3 +62,38 @@ async fn a_server_with_a_mistake_is_not_served() {
     };
     assert_eq!(key, "who");
 }
+
+#[tokio::test]
+async fn whole_messages_need_no_byte_stream() {
+    let live: LiveServer = server().build().expect("a server");
+    let (mut inlet, mut outlet) = live.messages(Caller::new("ada"));
+    let params = json!({ "name": "who", "_meta": modern_meta() });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    // A frame may hold line ends; a text that is no message is answered.
+    let frame = serde_json::to_string_pretty(&request).expect("JSON");
+    inlet.receive(frame).await;
+    inlet.receive("{").await;
+    inlet.receive("  ").await;
+    inlet.close();
+    let mut answers = Vec::new();
+    while let Some(message) = outlet.next().await {
+        assert!(!message.contains('\n'));
+        let answer: serde_json::Value = serde_json::from_str(&message).expect("JSON");
+        answers.push(answer);
+    }
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    assert_eq!(answers[0]["result"]["content"][0]["text"], "ada");
+    assert_eq!(answers[1]["error"]["code"], -32700);
+}
+
+#[tokio::test]
+async fn a_message_beyond_the_limit_is_answered_with_an_error() {
+    let limits = turnbuckle_transport::Limits::default().with_max_message_bytes(1000);
+    let live = server().limits(limits).build().expect("a server");
+    let (mut inlet, mut outlet) = live.messages(Caller::local());
+    let long = json!({ "jsonrpc": "2.0", "id": 7, "method": "ping", "params": "x".repeat(2000) });
+    inlet.receive(long.to_string()).await;
+    let answer: serde_json::Value =
+        serde_json::from_str(&outlet.next().await.expect("an answer")).expect("JSON");
+    assert!(answer.get("error").is_some(), "{answer}");
+}

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{
-    Bearer, Caller, Headers, HttpExtension, HttpRefusal, LiveServer, PeerAddress, Server, Tool,
+    Bearer, Caller, CorsRules, Headers, HttpExtension, HttpRefusal, HttpSettings, LiveServer,
+    PeerAddress, Server, Tool,
 };
 use turnbuckle_transport::http::{Listener, Settings, serve};
 
@@ -202,4 +203,44 @@ async fn a_mounted_service_knows_where_it_is_and_has_nothing_below() {
             assert_eq!(answer.status(), 404, "{below}");
         }
     }
+}
+
+#[tokio::test]
+async fn browsers_are_told_the_rules_of_the_author() {
+    let live = Server::new("s", "1").build().expect("a server");
+    let rules = CorsRules::new()
+        .allow_credentials()
+        .allow_method(&http::Method::PUT)
+        .allow_header(http::HeaderName::from_static("x-tenant"))
+        .expose_header(http::HeaderName::from_static("x-request-id"))
+        .max_age(std::time::Duration::from_secs(60));
+    let named = HttpSettings::default()
+        .allow_origin("https://app.example.com")
+        .cors_with(rules.clone());
+    let any = HttpSettings::default().allow_any_origin().cors_with(rules);
+    let preflight = || {
+        Ask::new("OPTIONS", "/mcp")
+            .with("origin", "https://app.example.com")
+            .with("access-control-request-method", "POST")
+            .with("access-control-request-headers", "mcp-param-region, x-evil")
+    };
+    let served = Served::new(Router::new().fallback_service(live.http_with(named))).await;
+    let answer = served.ask(preflight()).await;
+    let told = |name: &str| answer.head.get(name).unwrap_or_default().to_owned();
+    assert_eq!(told("access-control-allow-credentials"), "true");
+    assert_eq!(
+        told("access-control-allow-origin"),
+        "https://app.example.com"
+    );
+    assert!(told("access-control-allow-methods").ends_with(", PUT"));
+    let headers = told("access-control-allow-headers");
+    assert!(headers.contains("x-tenant") && headers.contains("mcp-param-region"));
+    assert!(headers.contains("mcp-session-id") && !headers.contains("x-evil"));
+    assert_eq!(told("access-control-max-age"), "60");
+    let exposed = told("access-control-expose-headers");
+    assert!(exposed.contains("mcp-session-id") && exposed.contains("x-request-id"));
+    // Where any page may call, none acts with the user's credentials.
+    let served = Served::new(Router::new().fallback_service(live.http_with(any))).await;
+    let answer = served.ask(preflight()).await;
+    assert_eq!(answer.head.get("access-control-allow-credentials"), None);
 }

@@ -16,6 +16,7 @@ const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 async fn site() -> Site {
     let server = Server::new("s", "1")
+        .no_default_log_level()
         .resource(Resource::new("r://one", async || "1"))
         .resource(Resource::new("r://two", async || "2"))
         .tool(Tool::new("say", async |log: Log| {
