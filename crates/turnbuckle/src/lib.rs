@@ -1,5 +1,8 @@
 #![doc = include_str!("docs/crate.md")]
 
+#[cfg(feature = "models")]
+pub mod models;
+
 #[cfg(feature = "apps")]
 pub use turnbuckle_apps as apps;
 #[cfg(feature = "auth")]

@@ -7,7 +7,7 @@ use turnbuckle::{
 };
 
 /// A field, ready to be asked for.
-pub(super) struct Field<'f> {
+pub(crate) struct Field<'f> {
     pub(super) name: &'f str,
     schema: &'f PrimitiveSchema,
     pub(super) is_required: bool,

@@ -17,6 +17,15 @@ pub(super) async fn ask(
     prepared: &Prepared,
     key: &str,
 ) -> Outcome<ElicitResult> {
+    ask_each(server, form, |field| prepared.field(key, field)).await
+}
+
+/// The same with answers from anywhere.
+pub(crate) async fn ask_each(
+    server: &str,
+    form: &ElicitRequestFormParams,
+    given: impl Fn(&Field<'_>) -> Outcome<Option<ElicitValue>>,
+) -> Outcome<ElicitResult> {
     tell(&format!(
         "{} {server} asks: {}",
         Style::Ask.err("?"),
@@ -24,7 +33,7 @@ pub(super) async fn ask(
     ));
     let mut content: Vec<(String, ElicitValue)> = Vec::new();
     for field in fields(form) {
-        if let Some(value) = prepared.field(key, &field)? {
+        if let Some(value) = given(&field)? {
             content.push((field.name.to_owned(), value));
             continue;
         }

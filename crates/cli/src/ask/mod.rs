@@ -11,4 +11,7 @@ mod sample;
 mod url;
 
 pub(crate) use answerer::Answerer;
+pub(crate) use form::ask_each;
+pub(crate) use line::read as read_line;
 pub(crate) use options::AskOptions;
+pub(crate) use url::ask as ask_visit;

@@ -12,7 +12,7 @@ use super::{field::yes_or_no, line};
 use crate::show::tell;
 
 /// Shows where the page is, and asks. It is opened only with `--open`, and only after a yes.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     server: &str,
     visit: &ElicitRequestUrlParams,
     opens: bool,

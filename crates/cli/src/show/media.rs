@@ -14,7 +14,7 @@ use turnbuckle_command_line::style::bytes;
 use super::for_stdout;
 
 /// What to do with pictures and sounds.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Media {
     /// Save pictures, sounds and other bytes in this folder; otherwise in a temporary one.
     #[arg(long, value_name = "FOLDER")]

@@ -4,6 +4,7 @@ mod agreed;
 mod arguments;
 mod at_a_url;
 mod calls;
+mod chat;
 mod command_line;
 mod demo;
 mod differences;

@@ -1,5 +1,7 @@
 //! A real terminal, by tmux: what a person sees, and what the keys do.
 
+mod chat;
+
 use std::process::{Command, Output};
 
 use crate::program::{Place, eventually, needs};

@@ -1,0 +1,76 @@
+//! What happens, for programs: one line of JSON for each event.
+
+use serde_json::{Value, json};
+use turnbuckle::models::{
+    Delta,
+    agent::{Ended, Event},
+};
+
+use crate::show::print;
+
+/// Prints an event.
+pub(super) fn show(event: &Event<'_>) {
+    if let Some(line) = line(event) {
+        print(&line.to_string());
+    }
+}
+
+/// Prints how a run ended.
+pub(super) fn end(ended: &Ended) {
+    let line = match ended {
+        Ended::Done(reason) => json!({"event": "end", "reason": "done", "stopReason": reason}),
+        Ended::RoundLimit { limit } => {
+            json!({"event": "end", "reason": "roundLimit", "limit": limit})
+        }
+        Ended::TokenLimit { limit } => {
+            json!({"event": "end", "reason": "tokenLimit", "limit": limit})
+        }
+        _ => json!({"event": "end", "reason": "stopped"}),
+    };
+    print(&line.to_string());
+}
+
+/// Prints why there is no answer. The exit code and stderr say it too.
+pub(super) fn failed(message: &str) {
+    print(&json!({"event": "error", "message": message}).to_string());
+}
+
+fn line(event: &Event<'_>) -> Option<Value> {
+    Some(match event {
+        Event::Rewritten(rewrite) => json!({
+            "event": "rewritten", "tool": rewrite.tool, "at": rewrite.at, "what": rewrite.what,
+        }),
+        Event::Asked { round } => json!({"event": "asked", "round": round}),
+        Event::Delta(Delta::Text(text)) => json!({"event": "text", "text": text}),
+        Event::Delta(Delta::Waiting { time, reason }) => {
+            json!({"event": "waiting", "milliseconds": time.as_millis(), "reason": reason})
+        }
+        Event::Answered(answer) => json!({
+            "event": "answer",
+            "model": answer.result.model,
+            "text": answer.result.text(),
+            "stopReason": answer.result.stop_reason,
+            "inputTokens": answer.usage.input_tokens,
+            "outputTokens": answer.usage.output_tokens,
+        }),
+        Event::Calling(call) => {
+            json!({"event": "call", "id": call.id, "name": call.name, "arguments": call.input})
+        }
+        Event::Progress { id, progress } => {
+            json!({"event": "progress", "id": id, "progress": progress})
+        }
+        Event::Called {
+            call,
+            result,
+            elapsed,
+        } => json!({
+            "event": "result",
+            "id": call.id,
+            "name": call.name,
+            "isError": result.is_error(),
+            "result": result,
+            "milliseconds": elapsed.as_millis(),
+        }),
+        _ => return None,
+    })
+}

@@ -1,0 +1,110 @@
+//! What was typed in earlier chats.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    path::PathBuf,
+};
+
+/// 1,000 lines are kept.
+const MAX_LINES: usize = 1000;
+
+/// 4 MiB of the file are read.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Lines that were typed, the oldest first. A line is kept as JSON, for it may have line ends.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    file: Option<PathBuf>,
+    lines: Vec<String>,
+}
+
+impl History {
+    /// Reads the history of earlier chats. One that cannot be read is empty.
+    pub(super) fn open(file: PathBuf) -> Self {
+        let mut lines: Vec<String> = Vec::new();
+        if let Ok(opened) = File::open(&file) {
+            let reader = BufReader::new(opened.take(MAX_BYTES));
+            let read = reader.lines().map_while(Result::ok);
+            lines = read
+                .filter_map(|line| serde_json::from_str(&line).ok())
+                .collect();
+        }
+        let excess = lines.len().saturating_sub(MAX_LINES);
+        lines.drain(..excess);
+        if excess > 0 {
+            // Written anew from time to time, so that the file does not grow for ever.
+            let text: Vec<_> = lines.iter().map(|line| written(line)).collect();
+            let _ = std::fs::write(&file, text.concat());
+        }
+        Self {
+            file: Some(file),
+            lines,
+        }
+    }
+
+    /// Adds a line. A file that cannot be written costs nobody the chat.
+    pub(super) fn add(&mut self, line: &str) {
+        if self.lines.last().is_some_and(|last| last == line) {
+            return;
+        }
+        self.lines.push(line.to_owned());
+        let Some(file) = &self.file else { return };
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        if let Ok(mut file) = options.open(file) {
+            let _ = file.write_all(written(line).as_bytes());
+        }
+    }
+
+    /// The line of a number, counted from 1, or the last one that begins like this.
+    pub(super) fn find(&self, wanted: &str) -> Option<&str> {
+        if wanted == "!" {
+            return self.lines.last().map(String::as_str);
+        }
+        if let Ok(number) = wanted.parse::<usize>() {
+            return self.lines.get(number.checked_sub(1)?).map(String::as_str);
+        }
+        let found = self
+            .lines
+            .iter()
+            .rev()
+            .find(|line| line.starts_with(wanted));
+        found.map(String::as_str)
+    }
+
+    /// The last lines with their numbers.
+    pub(super) fn last(&self, count: usize) -> impl Iterator<Item = (usize, &str)> {
+        let skipped = self.lines.len().saturating_sub(count);
+        let lines = self.lines.iter().enumerate().skip(skipped);
+        lines.map(|(index, line)| (index + 1, line.as_str()))
+    }
+}
+
+fn written(line: &str) -> String {
+    format!("{}\n", serde_json::Value::from(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_back_in_the_next_chat() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("history");
+        let mut history = History::open(file.clone());
+        for line in ["one", "two\nlines", "two\nlines", "/tools"] {
+            history.add(line);
+        }
+        let history = History::open(file);
+        let lines: Vec<_> = history.last(2).collect();
+        assert_eq!(lines, [(2, "two\nlines"), (3, "/tools")]);
+        assert_eq!(history.find("!"), Some("/tools"));
+        assert_eq!(history.find("1"), Some("one"));
+        assert_eq!(history.find("two"), Some("two\nlines"));
+        assert_eq!(history.find("9"), None);
+    }
+}

@@ -1,0 +1,16 @@
+//! `turnbuckle chat`: a conversation with a model that has the tools of servers.
+
+mod allow;
+mod command;
+mod events;
+mod history;
+mod key;
+mod model;
+mod person;
+mod prompt;
+mod screen;
+mod servers;
+mod session;
+mod slash;
+
+pub(crate) use command::{Chat, run};

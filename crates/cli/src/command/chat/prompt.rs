@@ -1,0 +1,102 @@
+//! `/prompt`: a prompt of a server, as the next turn of the conversation.
+
+use std::collections::BTreeMap;
+
+use turnbuckle::{
+    host::{Catalog, Conversation},
+    models::format::attachment,
+    protocol::{ContentBlock, PromptArgument, SamplingContent, SamplingMessage},
+};
+use turnbuckle_command_line::failure::{Code, Failed, Outcome};
+
+use crate::{ask::read_line, show::tell};
+
+/// 8 suggestions for an argument are shown.
+const MAX_SUGGESTIONS: usize = 8;
+
+/// The prompts there are, one a line.
+pub(super) fn list(catalog: &Catalog) -> Vec<String> {
+    let prompts = catalog.prompts().iter().map(|prompt| {
+        let arguments = prompt.prompt().arguments.iter().flatten();
+        let arguments: Vec<_> = arguments
+            .map(|argument| format!(" {}=…", argument.name))
+            .collect();
+        let about = prompt.prompt().description.clone().unwrap_or_default();
+        format!("/prompt {}{}  {about}", prompt.name(), arguments.concat())
+    });
+    prompts.collect()
+}
+
+/// Gets a prompt. Arguments that are needed and not given are asked for.
+pub(super) async fn get(
+    conversation: &Conversation,
+    name: &str,
+    words: &[&str],
+) -> Outcome<Vec<SamplingMessage>> {
+    let catalog = conversation.host().catalog();
+    let prompt = catalog.prompt(name).ok_or_else(|| {
+        Failed::usage(format!("there is no prompt `{name}`")).hint("`/prompt` lists them")
+    })?;
+    let mut given = BTreeMap::new();
+    for word in words {
+        let (key, value) = word
+            .split_once('=')
+            .ok_or_else(|| Failed::usage(format!("`{word}` is no argument: write name=value")))?;
+        given.insert(key.to_owned(), value.to_owned());
+    }
+    for argument in prompt.prompt().arguments.iter().flatten() {
+        if argument.required == Some(true) && !given.contains_key(&argument.name) {
+            let value = ask(conversation, name, argument, &given).await?;
+            given.insert(argument.name.clone(), value);
+        }
+    }
+    let got = conversation.get_prompt(name, &given).await;
+    let got = got.map_err(|error| Failed::new(Code::Protocol, error))?;
+    let messages = got.messages.into_iter();
+    Ok(messages
+        .map(|message| SamplingMessage::new(message.role, content(message.content)))
+        .collect())
+}
+
+async fn ask(
+    conversation: &Conversation,
+    prompt: &str,
+    argument: &PromptArgument,
+    given: &BTreeMap<String, String>,
+) -> Outcome<String> {
+    let host = conversation.host();
+    let suggested = host
+        .complete_prompt(prompt, &argument.name, "", given)
+        .await;
+    if let Ok(completion) = suggested
+        && !completion.values.is_empty()
+    {
+        let values: Vec<_> = completion
+            .values
+            .iter()
+            .take(MAX_SUGGESTIONS)
+            .cloned()
+            .collect();
+        tell(&format!("  for example: {}", values.join(", ")));
+    }
+    if let Some(about) = &argument.description {
+        tell(&format!("  {about}"));
+    }
+    let typed = read_line(&format!("  {}: ", argument.name)).await?;
+    typed.ok_or_else(|| Failed::new(Code::Input, format!("`{}` is needed", argument.name)))
+}
+
+/// A piece of a prompt as a piece of the conversation.
+fn content(block: ContentBlock) -> SamplingContent {
+    match block {
+        ContentBlock::Text(text) => SamplingContent::Text(text),
+        ContentBlock::Image(image) => SamplingContent::Image(image),
+        ContentBlock::Audio(audio) => SamplingContent::Audio(audio),
+        ContentBlock::Resource(embedded) => attachment(&embedded.resource),
+        ContentBlock::ResourceLink(link) => SamplingContent::text(format!(
+            "[resource {}: {}]",
+            link.resource.uri, link.resource.name
+        )),
+        _ => SamplingContent::text("[content of an unknown kind]"),
+    }
+}

@@ -1,0 +1,171 @@
+//! What happens, for a person: text as it is written, and tool calls as one line each.
+
+use std::{
+    io::{self, Write as _},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use turnbuckle::{
+    models::{Delta, agent::Event, format::Rewrite},
+    protocol::{CallToolResult, ContentBlock, ToolUseContent},
+};
+use turnbuckle_command_line::style::{Style, elapsed};
+
+use crate::show::{ProgressLine, for_stdout, tell};
+
+/// 72 characters of arguments or of a result are shown in the line of a call.
+const MAX_LINE: usize = 72;
+
+/// 100 results can be unfolded.
+const MAX_KEPT: usize = 100;
+
+/// What the person sees.
+pub(super) struct Screen {
+    folded: Folded,
+    progress: ProgressLine,
+    /// Whether the cursor is at the beginning of a line.
+    is_at_start: bool,
+}
+
+/// Results that were shown as one line, and can be shown whole. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Folded(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    count: usize,
+    last: Vec<(usize, ToolUseContent, CallToolResult)>,
+    rewrites: Vec<Rewrite>,
+}
+
+impl Folded {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, call: &ToolUseContent, result: &CallToolResult) -> usize {
+        let mut kept = self.lock();
+        kept.count += 1;
+        let number = kept.count;
+        if kept.last.len() == MAX_KEPT {
+            kept.last.remove(0);
+        }
+        kept.last.push((number, call.clone(), result.clone()));
+        number
+    }
+
+    /// A call and its result, by their number.
+    pub(super) fn find(&self, number: usize) -> Option<(ToolUseContent, CallToolResult)> {
+        let kept = self.lock();
+        let found = kept.last.iter().find(|(other, ..)| *other == number);
+        found.map(|(_, call, result)| (call.clone(), result.clone()))
+    }
+
+    /// What the model's API does not take of the tools.
+    pub(super) fn rewrites(&self) -> Vec<Rewrite> {
+        self.lock().rewrites.clone()
+    }
+}
+
+impl Screen {
+    pub(super) fn new(folded: Folded) -> Self {
+        Self {
+            folded,
+            progress: ProgressLine::new(),
+            is_at_start: true,
+        }
+    }
+
+    pub(super) fn show(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Delta(Delta::Text(text)) => {
+                let mut out = io::stdout().lock();
+                let _ = write!(out, "{}", for_stdout(text));
+                let _ = out.flush();
+                self.is_at_start = text.ends_with('\n');
+            }
+            Event::Delta(Delta::Waiting { time, reason }) => {
+                self.end_line();
+                let again = format!("  {reason}; asked again in {}", elapsed(*time));
+                tell(&Style::Dim.err(&again));
+            }
+            Event::Calling(call) => {
+                self.end_line();
+                let arguments = short(&serde_json::Value::Object(call.input.clone()).to_string());
+                tell(&format!(
+                    "{} {} {}",
+                    Style::Dim.err("▸"),
+                    call.name,
+                    Style::Dim.err(&arguments)
+                ));
+            }
+            Event::Progress { progress, .. } => self.progress.show(progress),
+            Event::Called {
+                call,
+                result,
+                elapsed,
+            } => {
+                self.progress.clear();
+                self.called(call, result, *elapsed);
+            }
+            Event::Rewritten(rewrite) => {
+                let mut kept = self.folded.lock();
+                if !kept.rewrites.contains(rewrite) {
+                    kept.rewrites.push((*rewrite).clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, call: &ToolUseContent, result: &CallToolResult, time: Duration) {
+        self.end_line();
+        let number = self.folded.keep(call, result);
+        let mark = if result.is_error() {
+            Style::Bad.err("✗")
+        } else {
+            Style::Good.err("✓")
+        };
+        let about = format!("({}, /show {number})", elapsed(time));
+        tell(&format!(
+            "{mark} {} {} {}",
+            call.name,
+            short(&summary(result)),
+            Style::Dim.err(&about)
+        ));
+    }
+
+    /// Ends a line of text that the model left open.
+    pub(super) fn end_line(&mut self) {
+        if !std::mem::replace(&mut self.is_at_start, true) {
+            println!();
+        }
+    }
+}
+
+/// A result in one line.
+fn summary(result: &CallToolResult) -> String {
+    let parts: Vec<_> = result
+        .content
+        .iter()
+        .map(|block| match block {
+            ContentBlock::Text(text) => text.text.clone(),
+            ContentBlock::Image(image) => format!("[{}]", image.mime_type),
+            ContentBlock::Audio(audio) => format!("[{}]", audio.mime_type),
+            ContentBlock::ResourceLink(link) => format!("[{}]", link.resource.uri),
+            ContentBlock::Resource(embedded) => format!("[{}]", embedded.resource.uri()),
+            _ => "[?]".to_owned(),
+        })
+        .collect();
+    parts.join(" ")
+}
+
+fn short(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

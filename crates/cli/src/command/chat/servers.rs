@@ -1,0 +1,130 @@
+//! The servers of a chat, and where it keeps things.
+
+use std::{collections::HashMap, path::PathBuf};
+
+use turnbuckle::host::{HostBuilder, ServerId, ServerSpec};
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
+    target::{self, Options, Server},
+};
+
+use super::allow::Allowed;
+
+/// Adds the servers that were named; without any, those of the config files.
+pub(super) fn add(
+    builder: HostBuilder,
+    words: &[String],
+    command: &[String],
+    config: Option<&PathBuf>,
+    allowed: &Allowed,
+) -> Outcome<HostBuilder> {
+    let mut servers = Vec::new();
+    for word in words {
+        servers.push(target::find(word, config)?);
+    }
+    if !command.is_empty() {
+        servers.push(target::split(&[], command, config)?.0);
+    }
+    if servers.is_empty() {
+        return from_files(builder, config, allowed);
+    }
+    let mut builder = builder;
+    let mut all = Vec::new();
+    for server in servers {
+        let id = unique(&id_of(&server), &all);
+        allowed.start(&id);
+        builder = builder.server(id.as_str(), ServerSpec::from(server.launch.clone()));
+        all.push((id, server));
+    }
+    Ok(with_tokens(builder, all))
+}
+
+/// The servers of a file that was named, or of all that there are. Files that nobody named may come
+/// with a project, so their servers are asked about before they start.
+fn from_files(
+    builder: HostBuilder,
+    config: Option<&PathBuf>,
+    allowed: &Allowed,
+) -> Outcome<HostBuilder> {
+    let catalogue = target::catalogue(config)?;
+    let mut builder = builder;
+    let mut all: Vec<(String, Server)> = Vec::new();
+    for (_, entry) in catalogue.entries() {
+        let is_known = all.iter().any(|(id, _)| *id == entry.name);
+        if is_known || !entry.is_enabled {
+            continue;
+        }
+        let server = match target::configured(entry, &entry.name, config) {
+            Ok(server) => server,
+            Err(error) => {
+                eprintln!("warning: server `{}` is left out: {error}", entry.name);
+                continue;
+            }
+        };
+        if config.is_some() {
+            allowed.start(&entry.name);
+        }
+        let spec = ServerSpec::from(server.launch.clone());
+        builder = builder.server(entry.name.as_str(), spec);
+        all.push((entry.name.clone(), server));
+    }
+    Ok(with_tokens(builder, all))
+}
+
+/// Uses the tokens that somebody signed in for, as other commands do.
+fn with_tokens(builder: HostBuilder, servers: Vec<(String, Server)>) -> HostBuilder {
+    let tokens: HashMap<String, _> = servers
+        .into_iter()
+        .filter_map(|(id, server)| Some((id, server.tokens(&Options::default())?)))
+        .collect();
+    builder.reach_with(move |id: &ServerId, target| match tokens.get(id.as_str()) {
+        Some(tokens) => target.authorize(tokens.clone()),
+        None => target,
+    })
+}
+
+/// A short name: the host of a URL, or the name in the file.
+fn id_of(server: &Server) -> String {
+    let name = server
+        .name
+        .split_once("://")
+        .map_or(server.name.as_str(), |(_, rest)| rest);
+    name.split(['/', '?']).next().unwrap_or(name).to_owned()
+}
+
+fn unique(id: &str, taken: &[(String, Server)]) -> String {
+    let is_taken = |id: &str| taken.iter().any(|(other, _)| other == id);
+    let mut name = id.to_owned();
+    let mut number = 2;
+    while is_taken(&name) {
+        name = format!("{id}-{number}");
+        number += 1;
+    }
+    name
+}
+
+/// The folder for grants and history, which is made if it is not there.
+pub(super) fn data_folder() -> Outcome<PathBuf> {
+    let from = |variable: &str| {
+        let value = std::env::var_os(variable).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    let base = if cfg!(windows) {
+        from("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        from("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        from("XDG_DATA_HOME").or_else(|| from("HOME").map(|home| home.join(".local/share")))
+    };
+    let base = base.ok_or_else(|| {
+        Failed::usage("there is no folder for what the chat keeps").hint("set HOME")
+    })?;
+    let folder = base.join("turnbuckle");
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        Failed::usage(format!(
+            "cannot make folder `{}`: {error}",
+            folder.display()
+        ))
+    })?;
+    Ok(folder)
+}

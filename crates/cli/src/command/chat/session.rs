@@ -1,0 +1,251 @@
+//! One chat: what was said, and what is said next.
+
+use std::sync::Arc;
+
+use turnbuckle::{
+    host::Conversation,
+    models::agent::{Agent, Ended, Event, Stop},
+    protocol::{SamplingContent, SamplingMessage},
+};
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::Style,
+};
+
+use super::{
+    allow::Allowed,
+    events,
+    history::History,
+    model,
+    screen::{Folded, Screen},
+    servers,
+    slash::{self, Next},
+};
+use crate::{ask::read_line, runtime::stop_signal, show::tell};
+
+/// Whom the output is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    Text,
+    Json,
+}
+
+/// One chat.
+pub(super) struct Session {
+    agent: Agent,
+    pub(super) conversation: Arc<Conversation>,
+    pub(super) allowed: Allowed,
+    pub(super) folded: Folded,
+    pub(super) history: History,
+    messages: Vec<SamplingMessage>,
+    /// What goes with the next message.
+    attached: Vec<SamplingContent>,
+    output: Output,
+}
+
+impl Session {
+    pub(super) fn new(
+        agent: Agent,
+        conversation: Arc<Conversation>,
+        allowed: Allowed,
+        output: Output,
+    ) -> Self {
+        Self {
+            agent,
+            conversation,
+            allowed,
+            folded: Folded::default(),
+            history: History::default(),
+            messages: Vec::new(),
+            attached: Vec::new(),
+            output,
+        }
+    }
+
+    /// Says one thing, prints the answer and ends.
+    pub(super) async fn once(&mut self, prompt: &str) -> Outcome {
+        tokio::select! {
+            () = ready(&self.conversation) => {}
+            () = stop_signal() => return Err(Failed::interrupted()),
+        }
+        self.say(prompt);
+        match self.run().await? {
+            Ended::Done(_) => Ok(()),
+            Ended::Stopped => Err(Failed::interrupted()),
+            Ended::RoundLimit { limit } => {
+                let said = format!("the model was asked {limit} times and is not done");
+                Err(Failed::new(Code::Tool, said).hint("raise --max-rounds"))
+            }
+            _ => Err(Failed::new(Code::Tool, "the model is not done")),
+        }
+    }
+
+    /// Talks until the person ends it.
+    pub(super) async fn converse(&mut self) -> Outcome {
+        self.history = History::open(servers::data_folder()?.join("chat-history"));
+        tokio::select! {
+            () = ready(&self.conversation) => {}
+            () = stop_signal() => return Err(Failed::interrupted()),
+        }
+        self.greet();
+        loop {
+            let line = tokio::select! {
+                line = read_line("> ") => line?,
+                () = stop_signal() => {
+                    eprintln!();
+                    return Err(Failed::interrupted());
+                }
+            };
+            let Some(line) = line else { return Ok(()) };
+            let next = tokio::select! {
+                next = self.take(line.trim()) => next,
+                () = stop_signal() => {
+                    eprintln!();
+                    continue;
+                }
+            };
+            match next {
+                Ok(Next::Quit) => return Ok(()),
+                Ok(Next::Line) => {}
+                Ok(Next::Model) => match self.run().await {
+                    Ok(ended) => tell_end(&ended),
+                    // The chat goes on: the same can be said again.
+                    Err(failed) => tell(&failed.to_string()),
+                },
+                Err(failed) => tell(&failed.to_string()),
+            }
+        }
+    }
+
+    fn greet(&self) {
+        let host = self.conversation.host();
+        let servers = host.servers();
+        let ready = servers
+            .iter()
+            .filter(|server| server.state.is_ready())
+            .count();
+        let tools = host.catalog().tools().len();
+        let model = self.agent.model().name();
+        let said = format!(
+            "{model}, {tools} tools of {ready} of {} servers; /help lists the commands",
+            servers.len()
+        );
+        tell(&Style::Dim.err(&said));
+        for server in servers {
+            if let Some(failure) = server.state.failure() {
+                let said = format!("server `{}` failed: {}", server.id, failure.reason);
+                tell(&Style::Warn.err(&said));
+            }
+        }
+    }
+
+    /// Takes a line that was typed.
+    async fn take(&mut self, line: &str) -> Outcome<Next> {
+        let line = match line.strip_prefix('!') {
+            Some(wanted) => {
+                let found = self.history.find(wanted).map(str::to_owned);
+                let found = found.ok_or_else(|| {
+                    Failed::usage(format!("the history has no `{wanted}`"))
+                        .hint("`/history` lists it")
+                })?;
+                tell(&Style::Dim.err(&format!("> {found}")));
+                found
+            }
+            None => line.to_owned(),
+        };
+        if line.is_empty() {
+            return Ok(Next::Line);
+        }
+        self.history.add(&line);
+        if line.starts_with('/') {
+            return slash::run(self, &line).await;
+        }
+        self.say(&line);
+        Ok(Next::Model)
+    }
+
+    /// Says something, with what was attached.
+    fn say(&mut self, text: &str) {
+        let mut message = SamplingMessage::user(text);
+        let attached = std::mem::take(&mut self.attached);
+        message.content.splice(0..0, attached);
+        self.messages.push(message);
+    }
+
+    pub(super) fn say_all(&mut self, messages: Vec<SamplingMessage>) {
+        self.messages.extend(messages);
+    }
+
+    pub(super) fn attach(&mut self, parts: Vec<SamplingContent>) {
+        self.attached.extend(parts);
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.messages.clear();
+        self.attached.clear();
+    }
+
+    /// Lets the model answer. Ctrl-C stops it, and cancels its calls.
+    async fn run(&mut self) -> Outcome<Ended> {
+        let stop = Stop::new();
+        let mut screen = Screen::new(self.folded.clone());
+        let output = self.output;
+        let mut report = |event: Event<'_>| match output {
+            Output::Text => screen.show(&event),
+            Output::Json => events::show(&event),
+        };
+        let before = self.messages.len();
+        let ended = {
+            let work = self.agent.run(&mut self.messages, &stop, &mut report);
+            let mut work = std::pin::pin!(work);
+            loop {
+                tokio::select! {
+                    ended = &mut work => break ended,
+                    () = stop_signal(), if !stop.is_stopped() => stop.stop(),
+                }
+            }
+        };
+        let ended = ended.map_err(model::failed);
+        if output == Output::Text {
+            screen.end_line();
+        }
+        match ended {
+            Ok(ended) => {
+                if output == Output::Json {
+                    events::end(&ended);
+                }
+                Ok(ended)
+            }
+            Err(failed) => {
+                if self.messages.len() == before {
+                    // Nothing came of it: it is as if it had not been said.
+                    self.messages.pop();
+                }
+                if output == Output::Json {
+                    events::failed(&failed.said());
+                }
+                Err(failed)
+            }
+        }
+    }
+}
+
+/// Says how a run ended that was not done.
+fn tell_end(ended: &Ended) {
+    let said = match ended {
+        Ended::Stopped => "stopped".to_owned(),
+        Ended::RoundLimit { limit } => {
+            format!("asked {limit} times, and not done; say `go on`, or raise --max-rounds")
+        }
+        Ended::Done(reason) if reason.as_str() == "maxTokens" => {
+            "cut off: the answer has as many tokens as it may; raise --max-tokens".to_owned()
+        }
+        _ => return,
+    };
+    tell(&Style::Warn.err(&said));
+}
+
+/// Waits until all servers are there, or are known not to come.
+async fn ready(conversation: &Conversation) {
+    conversation.host().ready().await;
+}

@@ -1,0 +1,213 @@
+//! The commands that begin with a slash.
+
+use turnbuckle::{host::ServerState, models::format::attachment, protocol::SamplingContent};
+use turnbuckle_base::error_chain::in_one_line;
+use turnbuckle_command_line::{
+    failure::{Code, Failed, Outcome},
+    style::Style,
+};
+
+use super::{allow::Permission, prompt, session::Session};
+use crate::show::{self, print, print_shown, tell};
+
+const HELP: &str = "\
+/tools                list the tools, and what the model's API does not take of them
+/servers              list the servers and their states
+/prompt [NAME k=v…]   list the prompts, or use one
+/resource [@URI]      list the resources, or attach one to your next message
+/allow [SERVER/TOOL]  list what is allowed for always, or allow something in this chat
+/revoke SERVER/TOOL   take back what is allowed for always
+/show NUMBER          show a call and its result whole
+/history              list what you typed; !NUMBER, !START or !! says it again
+/new                  forget the conversation
+/quit                 end, as Ctrl-D does";
+
+/// 20 lines of history are listed.
+const MAX_HISTORY: usize = 20;
+
+/// What follows a command.
+pub(super) enum Next {
+    /// The next line.
+    Line,
+    /// The model, for something was said.
+    Model,
+    /// The end.
+    Quit,
+}
+
+/// Does what a line says that begins with a slash.
+pub(super) async fn run(session: &mut Session, line: &str) -> Outcome<Next> {
+    let words: Vec<_> = line.split_whitespace().collect();
+    let (command, rest) = words
+        .split_first()
+        .map_or(("", &[][..]), |(first, rest)| (*first, rest));
+    match (command, rest) {
+        ("/help" | "/?", _) => print(HELP),
+        ("/quit" | "/exit", _) => return Ok(Next::Quit),
+        ("/new", _) => session.forget(),
+        ("/tools", _) => tools(session),
+        ("/servers", _) => servers(session),
+        ("/history", _) => {
+            for (number, line) in session.history.last(MAX_HISTORY) {
+                print(&format!("{number:>4}  {line}"));
+            }
+        }
+        ("/show", [number]) => whole(session, number)?,
+        ("/prompt", []) => list(
+            &prompt::list(&session.conversation.host().catalog()),
+            "prompts",
+        ),
+        ("/prompt", [name, arguments @ ..]) => {
+            let messages = prompt::get(&session.conversation, name, arguments).await?;
+            session.say_all(messages);
+            return Ok(Next::Model);
+        }
+        ("/resource", []) => resources(session),
+        ("/resource", [uri]) => attach(session, uri.trim_start_matches('@')).await?,
+        ("/allow", []) => grants(session),
+        ("/allow", permissions) => {
+            for text in permissions {
+                let permission = Permission::parse(text)?;
+                session.allowed.add(&permission);
+                print(&format!("allowed in this chat: {permission}"));
+            }
+        }
+        ("/revoke", [text]) => revoke(session, text)?,
+        (command, _) => {
+            return Err(
+                Failed::usage(format!("`{command}` is not a command, or lacks a word"))
+                    .hint("`/help` lists the commands"),
+            );
+        }
+    }
+    Ok(Next::Line)
+}
+
+fn list(lines: &[String], what: &str) {
+    if lines.is_empty() {
+        print(&format!("there are no {what}"));
+    }
+    for line in lines {
+        print(line);
+    }
+}
+
+fn tools(session: &Session) {
+    let catalog = session.conversation.host().catalog();
+    let lines: Vec<_> = catalog
+        .tools()
+        .iter()
+        .map(|tool| {
+            let about = tool.tool().description.as_deref().unwrap_or_default();
+            let about = about.lines().next().unwrap_or_default();
+            format!("{}  {}", Style::Strong.out(tool.name()), about)
+        })
+        .collect();
+    list(&lines, "tools");
+    for problem in catalog.problems() {
+        print(&format!("! {problem}"));
+    }
+    for rewrite in session.folded.rewrites() {
+        print(&format!("! {rewrite}"));
+    }
+}
+
+fn servers(session: &Session) {
+    let host = session.conversation.host();
+    let lines: Vec<_> = host
+        .servers()
+        .iter()
+        .map(|server| {
+            let state = match &server.state {
+                ServerState::Ready(ready) => format!("ready ({})", ready.revision),
+                ServerState::Idle => "idle".to_owned(),
+                ServerState::Starting => "starting".to_owned(),
+                ServerState::Disabled => "disabled".to_owned(),
+                ServerState::Restarting { failure, .. } => {
+                    format!("restarting: {}", failure.reason)
+                }
+                ServerState::Failed { failure, .. } => format!("failed: {}", failure.reason),
+                _ => "removed".to_owned(),
+            };
+            format!(
+                "{}  {state}  {}",
+                Style::Strong.out(server.id.as_str()),
+                server.launch
+            )
+        })
+        .collect();
+    list(&lines, "servers");
+    for note in host.notes() {
+        print(&format!("! {note}"));
+    }
+}
+
+fn resources(session: &Session) {
+    let catalog = session.conversation.host().catalog();
+    let mut lines = Vec::new();
+    for listed in catalog.resources() {
+        let resource = listed.resource();
+        lines.push(format!("@{}  {}", resource.uri, resource.name));
+    }
+    for listed in catalog.templates() {
+        let template = listed.template();
+        lines.push(format!("@{}  {}", template.uri_template, template.name));
+    }
+    list(&lines, "resources");
+}
+
+async fn attach(session: &mut Session, uri: &str) -> Outcome {
+    let attached = session.conversation.attach(uri).await;
+    let attached = attached.map_err(|error| Failed::new(Code::Protocol, error))?;
+    let parts: Vec<SamplingContent> = attached.contents.iter().map(attachment).collect();
+    session.attach(parts);
+    print(&format!(
+        "attached {uri} to your next message (about {} tokens)",
+        attached.tokens
+    ));
+    Ok(())
+}
+
+fn grants(session: &Session) {
+    let grants = session.conversation.host().grants();
+    let lines: Vec<_> = grants
+        .iter()
+        .map(|grant| {
+            let subject = if grant.subject.is_empty() {
+                "*"
+            } else {
+                &grant.subject
+            };
+            format!(
+                "{}:{}/{subject}  since {}",
+                grant.kind, grant.server, grant.since
+            )
+        })
+        .collect();
+    list(&lines, "grants");
+}
+
+fn revoke(session: &Session, text: &str) -> Outcome {
+    let permission = Permission::parse(text)?;
+    let host = session.conversation.host();
+    let revoked = host.revoke(|grant| permission.fits(grant.kind, &grant.server, &grant.subject));
+    let count = revoked.map_err(|error| Failed::usage(in_one_line(&error)))?;
+    print(&format!("{count} taken back"));
+    Ok(())
+}
+
+fn whole(session: &Session, number: &str) -> Outcome {
+    let found = number
+        .parse()
+        .ok()
+        .and_then(|number| session.folded.find(number));
+    let (call, result) =
+        found.ok_or_else(|| Failed::usage(format!("there is no call {number}")))?;
+    tell(&format!(
+        "{} {}",
+        call.name,
+        serde_json::Value::Object(call.input)
+    ));
+    print_shown(&show::tool_result(&result, &show::Media::default()));
+    Ok(())
+}

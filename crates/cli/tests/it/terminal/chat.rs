@@ -1,0 +1,163 @@
+//! `turnbuckle chat` at a real terminal.
+
+use super::Terminal;
+use crate::program::{Place, needs};
+
+/// A chat with the demo server, and a script in place of a model.
+fn chat<'p>(place: &'p Place, script: &str) -> Terminal<'p> {
+    place.write("script", script);
+    let terminal = Terminal::run(place, "turnbuckle chat lab --model scripted:script");
+    terminal.see("; /help lists the commands");
+    terminal
+}
+
+fn say(terminal: &Terminal<'_>, text: &str) {
+    terminal.type_text(text);
+    terminal.press(&["Enter"]);
+}
+
+// rule: E9
+#[test]
+fn consent_and_questions_are_asked_inline_and_results_are_folded() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let terminal = chat(
+        &place,
+        "{\"text\": \"Whom?\", \"calls\": [{\"name\": \"greet\"}]}\n{\"text\": \"{{result}} Bye.\"}",
+    );
+    say(&terminal, "greet somebody");
+    terminal.see("? server `lab`: may tool `greet` be called?");
+    terminal.see("y once, c for this chat, a always, e edit, n no [n]");
+    say(&terminal, "y");
+    terminal.see("? lab asks: Whom may I greet?");
+    terminal.see("Name (at least 1 characters");
+    say(&terminal, "Ada");
+    terminal.see("Tone (optional)");
+    say(&terminal, "");
+    terminal.see("✓ greet Hello, Ada! (");
+    terminal.see("Hello, Ada! Bye.");
+    say(&terminal, "/show 1");
+    terminal.see("greet {}\nHello, Ada!\n");
+    terminal.press(&["C-d"]);
+    terminal.see("ended with 0");
+}
+
+#[test]
+fn a_call_that_is_refused_is_not_made_and_one_that_is_edited_is() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let call = "{\"calls\": [{\"name\": \"add\", \"arguments\": {\"a\": 1, \"b\": 2}}]}";
+    let terminal = chat(
+        &place,
+        &format!("{call}\n{{\"text\": \"first\"}}\n{call}\n{{\"text\": \"second\"}}"),
+    );
+    say(&terminal, "add");
+    terminal.see("may tool `add` be called?");
+    say(&terminal, "");
+    terminal.see("✗ add `call` is not allowed");
+    terminal.see("first");
+    say(&terminal, "add");
+    terminal.see("arguments: {\"a\":1,\"b\":2}");
+    terminal.see("e edit, n no [n]");
+    say(&terminal, "e");
+    terminal.see("arguments as JSON:");
+    say(&terminal, "{\"a\": 40, \"b\": 2}");
+    terminal.see("✓ add {\"sum\":42}");
+    terminal.see("second");
+}
+
+/// What is allowed for always is kept from one chat to the next, until it is taken back.
+#[test]
+fn a_grant_is_kept_listed_and_taken_back() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let script = "{\"calls\": [{\"name\": \"add\", \"arguments\": {\"a\": 1, \"b\": 2}}]}\n{\"text\": \"done\"}";
+    place.write("script", script);
+    let line = "turnbuckle chat lab --model scripted:script";
+    let terminal = Terminal::run(&place, &format!("{line}; echo first chat ended; {line}"));
+    terminal.see("; /help lists the commands");
+    say(&terminal, "add");
+    terminal.see("a always");
+    say(&terminal, "a");
+    terminal.see("\ndone\n");
+    terminal.press(&["C-d"]);
+    terminal.see("first chat ended\nscripted, ");
+    say(&terminal, "add again");
+    let screen = terminal.see("> add again\n▸ add {\"a\":1,\"b\":2}\n✓ add");
+    assert_eq!(
+        screen.matches("may tool `add` be called?").count(),
+        1,
+        "{screen}"
+    );
+    say(&terminal, "/allow");
+    terminal.see("call:lab/add  since ");
+    say(&terminal, "/revoke lab/add");
+    terminal.see("1 taken back");
+}
+
+#[test]
+fn ctrl_c_stops_a_call_and_the_chat_goes_on() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let script = "{\"calls\": [{\"name\": \"count\", \"arguments\": {\"to\": 1000, \"pause\": 100}}]}\n{\"text\": \"still here\"}";
+    let terminal = chat(&place, script);
+    say(&terminal, "/allow lab/count");
+    terminal.see("allowed in this chat: call:lab/count");
+    say(&terminal, "count");
+    terminal.see("/1000 counted ");
+    terminal.press(&["C-c"]);
+    terminal.see("stopped");
+    say(&terminal, "and now?");
+    terminal.see("still here");
+    terminal.press(&["C-c"]);
+    terminal.see("ended with 130");
+}
+
+#[test]
+fn slash_commands_show_what_there_is_and_history_says_it_again() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let terminal = chat(
+        &place,
+        "{\"expect\": \"[resource demo://readme]\", \"text\": \"read\"}\n{\"text\": \"asked\"}\n",
+    );
+    say(&terminal, "/servers");
+    terminal.see("lab  ready (2026-07-28)");
+    say(&terminal, "/resource @demo://readme");
+    terminal.see("attached demo://readme to your next message");
+    say(&terminal, "what is in it?");
+    terminal.see("\nread\n");
+    say(&terminal, "/prompt summarise length=sentence");
+    terminal.see("  text:");
+    say(&terminal, "a long text");
+    terminal.see("\nasked\n");
+    say(&terminal, "/nonsense");
+    terminal.see("error: `/nonsense` is not a command");
+    say(&terminal, "!/serv");
+    let screen = terminal.see("> /servers\nlab  ready");
+    assert!(screen.contains("!/serv"), "{screen}");
+}
+
+/// Both looks at sampling: the request before it goes to the model, the answer before the server.
+// rule: Q1
+#[test]
+fn sampling_is_shown_before_and_after_the_model() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let script = "{\"calls\": [{\"name\": \"write\", \"arguments\": {\"about\": \"rain\"}}]}\n\
+                  {\"expect\": \"snow\", \"text\": \"a secret line\"}\n{\"text\": \"{{result}}\"}";
+    let terminal = chat(&place, script);
+    say(&terminal, "/allow lab/write");
+    say(&terminal, "write");
+    terminal.see("? server `lab` wants to ask the model");
+    terminal.see("e edit, n no [n]");
+    say(&terminal, "e");
+    terminal.see("the last message:");
+    say(&terminal, "write about snow");
+    terminal.see("? server `lab` gets this answer of the model");
+    terminal.see("model: a secret line");
+    say(&terminal, "e");
+    terminal.see("the answer:");
+    say(&terminal, "a public line");
+    terminal.see("✓ write a public line (scripted)");
+}

@@ -1,0 +1,96 @@
+//! Models for a host: everything of `turnbuckle-models`, and how a [`Conversation`] gives its tools to
+//! an [`Agent`](agent::Agent) and a model to its servers.
+
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+pub use turnbuckle_models::*;
+
+use turnbuckle_host::{
+    Conversation, SamplingError as HostSamplingError, SamplingModel, SamplingRequest,
+    protocol::{CallToolResult, CreateMessageResult, Tool},
+};
+
+use self::agent::{BoxError, ToolCall, Tools};
+use self::sampling::{ReviewedByHost, Sampler};
+
+/// The tools of all servers of a host, called in one conversation. The host's policy decides about
+/// each call.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use turnbuckle::host::Host;
+/// use turnbuckle::models::agent::{Agent, Stop};
+/// use turnbuckle::models::{HostTools, Scripted};
+/// use turnbuckle::protocol::SamplingMessage;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let host = Host::load("mcp.json")?.open().await;
+/// let tools = HostTools::new(Arc::new(host.conversation()));
+/// let model = Scripted::open("script.jsonl".as_ref())?;
+/// let mut messages = vec![SamplingMessage::user("What time is it?")];
+/// Agent::new(Arc::new(model), Arc::new(tools))
+///     .run(&mut messages, &Stop::new(), &mut |event| println!("{event:?}"))
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct HostTools {
+    conversation: Arc<Conversation>,
+}
+
+impl HostTools {
+    /// The tools of the conversation's host.
+    pub fn new(conversation: Arc<Conversation>) -> Self {
+        Self { conversation }
+    }
+}
+
+impl Tools for HostTools {
+    fn tools(&self) -> BoxFuture<'_, Vec<Tool>> {
+        let catalog = self.conversation.host().catalog();
+        let tools = catalog.tools().iter().map(|tool| tool.to_tool()).collect();
+        Box::pin(std::future::ready(tools))
+    }
+
+    fn call<'a>(&'a self, call: ToolCall<'a>) -> BoxFuture<'a, Result<CallToolResult, BoxError>> {
+        Box::pin(async move {
+            let called = self.conversation.call(call.name, call.arguments);
+            let called = called.progress(move |progress| (call.progress)(&progress));
+            let output = called.await?;
+            Ok(output.into_result())
+        })
+    }
+}
+
+/// A model for the servers of a host, by sampling. The host shows requests and answers to the
+/// person; the [`Sampler`] chooses the model and keeps each server to its limits.
+pub struct HostSampling(Sampler);
+
+impl HostSampling {
+    /// Answers with this sampler.
+    pub fn new(sampler: Sampler) -> Self {
+        Self(sampler)
+    }
+}
+
+impl SamplingModel for HostSampling {
+    fn takes_tools(&self) -> bool {
+        true
+    }
+
+    fn sample(
+        &self,
+        request: SamplingRequest,
+    ) -> BoxFuture<'_, Result<CreateMessageResult, HostSamplingError>> {
+        Box::pin(async move {
+            let server = request.server.as_str();
+            let mut quietly = |_: Delta<'_>| {};
+            let sampled = self
+                .0
+                .sample(server, request.params, &ReviewedByHost, &mut quietly);
+            Ok(sampled.await?)
+        })
+    }
+}
