@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use turnbuckle_store::LocalFanout;
 
-use super::{CatalogEdit, Offer, SetupError, Snapshot, live_catalog::LiveCatalog};
+use super::{
+    CatalogEdit, Offer, SetupError, Snapshot, edit::ChangedLists, live_catalog::LiveCatalog,
+};
 use crate::{
     Call, Changes, Extract, Failure, Fault, IntoPrompt, IntoResource, IntoTool, Leniency,
     handler::{Description, ReadsHttp, StateMap},
@@ -175,7 +177,7 @@ impl Catalog {
 
 /// Whether an edit that cannot fail changed something.
 fn is_changed(edit: CatalogEdit) -> bool {
-    edit.commit().is_ok_and(|changed| changed.is_any())
+    edit.commit().is_ok_and(ChangedLists::is_any)
 }
 
 impl Extract for Catalog {

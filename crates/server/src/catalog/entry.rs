@@ -61,6 +61,10 @@ pub(crate) trait Callable: Send + Sync + 'static {
     }
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of a tool, whatever the others say"
+)]
 pub(crate) struct ToolEntry {
     pub(crate) wire: protocol::Tool,
     /// Whether it is switched off when it is added.

@@ -72,7 +72,7 @@ async fn observed<C: Callable>(
             record_error(&span, reject.code(), &reject.as_error().message);
         }
         Err(Failure::Fault(_) | Failure::Unexpected(_)) => {
-            record_error(&span, code::INTERNAL_ERROR, "internal error")
+            record_error(&span, code::INTERNAL_ERROR, "internal error");
         }
     }
     outcome

@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use tracing::{dispatcher, subscriber::NoSubscriber};
+use tracing::{Dispatch, dispatcher, subscriber::NoSubscriber};
 use turnbuckle_base::error_chain::in_one_line;
 
 use super::{Reject, error_texts::ErrorTexts};
@@ -87,7 +87,7 @@ impl Fault {
     fn log(&self) {
         let story = in_one_line(&*self.source);
         // A number that leads nowhere helps nobody: without a subscriber, stderr is the log.
-        if dispatcher::get_default(|dispatch| dispatch.is::<NoSubscriber>()) {
+        if dispatcher::get_default(Dispatch::is::<NoSubscriber>) {
             // Where stderr is closed there is nobody to tell.
             let _ = writeln!(std::io::stderr(), "fault {}: {story}", self.number);
         } else {

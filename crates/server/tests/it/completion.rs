@@ -299,12 +299,12 @@ fn a_completer_whose_state_is_missing_is_found_at_the_start() {
     async fn towns(State(towns): State<Towns>) -> Vec<&'static str> {
         towns.0
     }
-    let server = Server::new("s", "1").prompt(Prompt::new("wish", wish).complete("city", towns));
-    let error = server.build().err().expect("the state is missing");
-    assert!(matches!(error, SetupError::MissingState { .. }), "{error}");
     async fn completing(_: Completing) -> &'static str {
         ""
     }
+    let server = Server::new("s", "1").prompt(Prompt::new("wish", wish).complete("city", towns));
+    let error = server.build().err().expect("the state is missing");
+    assert!(matches!(error, SetupError::MissingState { .. }), "{error}");
     let server = Server::new("s", "1").tool(Tool::new("misplaced", completing));
     let error = server.build().err().expect("it is no completer");
     assert!(error.to_string().contains("completers"), "{error}");

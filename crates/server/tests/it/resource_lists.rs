@@ -237,6 +237,9 @@ async fn a_callback_that_panics_fails_its_own_request() {
 
 #[test]
 fn mistakes_are_found_at_the_start() {
+    async fn pages(_: Paging) -> &'static str {
+        ""
+    }
     let literal = Server::new("s", "1")
         .resource(
             Resource::new("a://b", async || "").list(async || Vec::<protocol::Resource>::new()),
@@ -247,9 +250,6 @@ fn mistakes_are_found_at_the_start() {
         .resource(Resource::new("note://{id}", async || "").list(list))
         .build();
     assert!(matches!(stateless, Err(SetupError::MissingState { .. })));
-    async fn pages(_: Paging) -> &'static str {
-        ""
-    }
     let misplaced = Server::new("s", "1")
         .resource(Resource::new("note://{id}", pages))
         .build();

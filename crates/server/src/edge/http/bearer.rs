@@ -34,9 +34,11 @@ const MAX_TOKEN_BYTES: usize = 16 * 1024;
 ///
 /// let http = Http::bind("127.0.0.1:8080").protect(Bearer::new(who));
 /// ```
-pub struct Bearer(
-    Box<dyn Fn(String) -> BoxFuture<'static, Result<Option<Caller>, HttpRefusal>> + Send + Sync>,
-);
+pub struct Bearer(Box<Check>);
+
+/// From a token to its caller, to nobody, or to a refusal.
+type Check = dyn Fn(String) -> Checking + Send + Sync;
+type Checking = BoxFuture<'static, Result<Option<Caller>, HttpRefusal>>;
 
 impl Bearer {
     /// A check by this function.

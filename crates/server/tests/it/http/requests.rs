@@ -213,7 +213,7 @@ async fn browsers_are_told_the_rules_of_the_author() {
         .allow_method(&http::Method::PUT)
         .allow_header(http::HeaderName::from_static("x-tenant"))
         .expose_header(http::HeaderName::from_static("x-request-id"))
-        .max_age(std::time::Duration::from_secs(60));
+        .max_age(std::time::Duration::from_mins(1));
     let named = HttpSettings::default()
         .allow_origin("https://app.example.com")
         .cors_with(rules.clone());
