@@ -21,7 +21,7 @@ mod time_limit;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use turnbuckle_command_line::{failure, style};
+use turnbuckle_command_line::{control, failure, style};
 
 /// Serve, inspect and script any Model Context Protocol server, of any revision.
 ///
@@ -64,6 +64,26 @@ enum Command {
     Suggest(command::completions::Suggest),
 }
 
+impl Command {
+    /// Whether a program reads what is printed.
+    fn is_json(&self) -> bool {
+        match self {
+            Self::List(list) => list.json,
+            Self::Call(call) => call.request.json,
+            Self::Read(read) => read.request.json,
+            Self::Get(get) => get.request.json,
+            Self::Complete(complete) => complete.json,
+            Self::Watch(watch) => watch.json,
+            Self::Tasks(tasks) => tasks.json,
+            Self::Diff(diff) => diff.json,
+            Self::Load(load) => load.json,
+            Self::Doctor(doctor) => doctor.json,
+            Self::Servers(servers) => servers.json,
+            _ => false,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     log::open();
@@ -97,10 +117,15 @@ fn main() -> ExitCode {
             Ok(())
         }
     };
-    match outcome {
+    // What was not printed is not done.
+    match outcome.and_then(|()| show::all_printed()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            show::tell(&failed.to_string());
+            // One object: a result that says of itself that it is an error was printed already.
+            if arguments.command.is_json() && !show::has_printed() {
+                show::print(&failed.to_json().to_string());
+            }
+            control::tell(&failed.to_string());
             failed.exit_code()
         }
     }

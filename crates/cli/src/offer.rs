@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 use turnbuckle::{
-    Connection,
+    CallError, Connection,
     protocol::{
         Prompt, PromptsCapability, Resource, ResourceTemplate, ResourcesCapability,
         ServerCapabilities, Tool, ToolsCapability,
     },
 };
-use turnbuckle_command_line::failure::Outcome;
+use turnbuckle_command_line::failure::{Failed, Outcome};
 
 /// What a server offers.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(crate) struct Offer {
     pub(crate) tools: Vec<Tool>,
     pub(crate) prompts: Vec<Prompt>,
@@ -43,6 +43,32 @@ impl Offer {
         Ok(offer)
     }
 
+    /// The same, with what could be read where some of it could not, and why.
+    pub(crate) async fn read_what_there_is(
+        connection: &Connection,
+    ) -> Outcome<(Self, Option<Failed>)> {
+        let mut failures = Vec::new();
+        let mut offer = Self::default();
+        let capabilities = connection.server().capabilities();
+        let has = |wanted: fn(&ServerCapabilities) -> bool| capabilities.is_none_or(wanted);
+        if has(|all| all.tools.is_some()) {
+            offer.tools = kept(connection.tools().await, "tools", &mut failures);
+        }
+        if has(|all| all.prompts.is_some()) {
+            offer.prompts = kept(connection.prompts().await, "prompts", &mut failures);
+        }
+        if has(|all| all.resources.is_some()) {
+            offer.resources = kept(connection.resources().await, "resources", &mut failures);
+            offer.templates = connection.resource_templates().await.unwrap_or_default();
+        }
+        let is_anything = offer != Self::default();
+        match failures.into_iter().next() {
+            Some((_, failed)) if !is_anything => Err(failed),
+            Some((list, failed)) => Ok((offer, Some(failed.of(&format!("the list of {list}"))))),
+            None => Ok((offer, None)),
+        }
+    }
+
     /// What `turnbuckle list --json` prints.
     pub(crate) fn to_json(&self, connection: &Connection) -> Value {
         let server = connection.server();
@@ -57,4 +83,16 @@ impl Offer {
             "resourceTemplates": self.templates,
         })
     }
+}
+
+/// A list, or none and why.
+fn kept<T>(
+    read: Result<Vec<T>, CallError>,
+    list: &'static str,
+    failures: &mut Vec<(&'static str, Failed)>,
+) -> Vec<T> {
+    read.unwrap_or_else(|error| {
+        failures.push((list, error.into()));
+        Vec::new()
+    })
 }

@@ -13,6 +13,7 @@ use turnbuckle::{
     protocol::{InputRequests, InputResponses, ProgressNotificationParams},
 };
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     style::{Style, elapsed},
     target::{Options, Server},
@@ -101,6 +102,7 @@ where
     } else {
         server.target(options)?
     };
+    let recorded = wire.clone();
     let started = Instant::now();
     let mut stop = pin!(stop_signal());
     let late = || overdue(server, options.longest());
@@ -124,7 +126,9 @@ where
         () = limit.exhausted() => Err(late().hint("`--timeout 120` waits longer")),
     };
     end(server, &connection, &outcome, stop).await;
-    outcome.map_err(|failed| server.explain(failed))
+    let outcome = outcome.map_err(|failed| server.explain(failed.as_it_came(recorded.errors())))?;
+    recorded.all_written()?;
+    Ok(outcome)
 }
 
 /// Closes the connection. An interruption leaves little time, also one that comes only now.
@@ -233,9 +237,6 @@ impl Session {
             rounds => format!("{rounds} rounds, "),
         };
         let took = elapsed(self.started.elapsed());
-        eprintln!(
-            "{}",
-            Style::Dim.err(&format!("      done in {rounds}{took}"))
-        );
+        tell(&Style::Dim.err(&format!("      done in {rounds}{took}")));
     }
 }

@@ -2,7 +2,11 @@
 
 use std::{error::Error, fmt, process::ExitCode};
 
-use turnbuckle::{CallError, ConnectError, protocol::error::code};
+use serde_json::{Value, json};
+use turnbuckle::{
+    CallError, ConnectError,
+    protocol::{ErrorObject, error::code},
+};
 use turnbuckle_base::error_chain;
 
 /// What `--help` says about exit codes.
@@ -16,6 +20,7 @@ Exit codes:
   5    authorization is missing or was refused
   6    input is needed, and there is nobody to ask
   7    timed out
+  8    what was to be printed, recorded or kept could not be written
   130  interrupted";
 
 /// What to do where a server wants to know who asks.
@@ -38,6 +43,8 @@ pub enum Code {
     Input = 6,
     /// It took too long.
     Timeout = 7,
+    /// What was to be printed, recorded or kept could not be written.
+    Output = 8,
     /// Ctrl-C.
     Interrupted = 130,
 }
@@ -49,7 +56,12 @@ pub struct Failed {
     pub code: Code,
     source: Box<dyn Error + Send + Sync>,
     hint: Option<String>,
+    /// The error that the server answered with.
+    rejection: Option<Box<ErrorObject>>,
 }
+
+/// How much of an error's data is shown, in characters; `--json` has all of it.
+const MAX_DATA: usize = 2000;
 
 /// What a command or a part of it comes to.
 pub type Outcome<T = ()> = Result<T, Failed>;
@@ -61,6 +73,7 @@ impl Failed {
             code,
             source: source.into(),
             hint: None,
+            rejection: None,
         }
     }
 
@@ -74,6 +87,13 @@ impl Failed {
         Self::new(Code::Interrupted, "interrupted")
     }
 
+    /// The same, and what it is about.
+    #[must_use]
+    pub fn of(mut self, what: &str) -> Self {
+        self.source = format!("{what} cannot be read: {}", self.source).into();
+        self
+    }
+
     /// What to do next, in one line.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -83,6 +103,35 @@ impl Failed {
     /// The hint, if there is one.
     pub(crate) fn hint_given(&self) -> Option<&str> {
         self.hint.as_deref()
+    }
+
+    /// The same, with the server's error as it came: a client makes the codes of all revisions those
+    /// of the newest.
+    #[must_use]
+    pub fn as_it_came(mut self, wire: Vec<ErrorObject>) -> Self {
+        if let Some(known) = &mut self.rejection
+            && let Some(wire) = wire.into_iter().rfind(|wire| wire.message == known.message)
+        {
+            let [told, came] = [known.code, wire.code].map(|code| format!("(code {code})"));
+            if told != came {
+                self.source = self.source.to_string().replacen(&told, &came, 1).into();
+            }
+            **known = wire;
+        }
+        self
+    }
+
+    /// The error for programs: the server's own, or what went wrong.
+    pub fn to_json(&self) -> Value {
+        if let Some(rejection) = &self.rejection {
+            return json!({ "error": rejection });
+        }
+        let causes = error_chain::causes(&*self.source);
+        let said = causes.map(|cause| format!(": {cause}"));
+        let message: String = std::iter::once(self.source.to_string())
+            .chain(said)
+            .collect();
+        json!({ "error": { "message": message } })
     }
 
     /// The error alone, for whoever shows it in another way.
@@ -111,6 +160,14 @@ impl fmt::Display for Failed {
                 write!(f, "\n  because: {text}")?;
             }
             said = text;
+        }
+        if let Some(data) = self
+            .rejection
+            .as_ref()
+            .and_then(|error| error.data.as_ref())
+        {
+            let data: String = data.to_string().chars().take(MAX_DATA).collect();
+            write!(f, "\n  data: {data}")?;
         }
         match &self.hint {
             Some(hint) => write!(f, "\nhint: {hint}"),
@@ -158,7 +215,11 @@ impl From<CallError> for Failed {
             }
             _ => Code::Protocol,
         };
-        let failed = Self::new(code, error);
+        let rejection = error.rejection().cloned().map(Box::new);
+        let failed = Self {
+            rejection,
+            ..Self::new(code, error)
+        };
         if code == Code::Authorization {
             return failed.hint(LOGIN);
         }

@@ -6,11 +6,14 @@
 //! failed ends: with an exit code and a hint. The binary, the doctor and the inspector share all of it.
 
 pub mod argument;
+pub mod control;
 pub mod failure;
 mod http_head;
+pub mod private;
 pub mod secret;
 pub mod shell;
 pub mod sign_in;
 pub mod style;
 pub mod target;
+pub mod trust;
 pub mod wire;

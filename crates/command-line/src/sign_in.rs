@@ -1,7 +1,16 @@
 //! Tokens of protected servers, kept between runs.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use futures_core::future::BoxFuture;
-use turnbuckle::auth::client::{Browser, FileStore, OAuth, Visit};
+use turnbuckle::auth::{
+    Secret,
+    client::{Browser, FileStore, OAuth, StoreKey, TokenStore, Visit},
+};
+use turnbuckle_base::lock::Mutex;
 
 use crate::failure::{Code, Failed, Outcome};
 
@@ -14,8 +23,70 @@ pub fn store() -> Outcome<FileStore> {
 }
 
 /// Gets and renews tokens, and keeps them there.
-pub fn kept_in(store: FileStore) -> OAuth {
+pub fn kept_in(store: impl TokenStore + 'static) -> OAuth {
     OAuth::new(NAME).store(store)
+}
+
+/// A store that remembers whether something could not be kept. A sign-in goes on without its store,
+/// and would be over with the process. Clones remember the same.
+#[derive(Clone)]
+pub struct CheckedStore {
+    store: FileStore,
+    failure: Arc<Mutex<Option<String>>>,
+    has_found: Arc<AtomicBool>,
+}
+
+impl CheckedStore {
+    /// Checks what is kept in this one.
+    pub fn new(store: FileStore) -> Self {
+        Self {
+            store,
+            failure: Arc::default(),
+            has_found: Arc::default(),
+        }
+    }
+
+    /// Whether anything that was looked for was there.
+    pub fn has_found(&self) -> bool {
+        self.has_found.load(Ordering::Relaxed)
+    }
+
+    /// Why something could not be kept, if something could not.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().clone()
+    }
+}
+
+type Stored<'a, T> = BoxFuture<'a, Result<T, Box<dyn std::error::Error + Send + Sync>>>;
+
+impl TokenStore for CheckedStore {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> Stored<'a, Option<Secret>> {
+        Box::pin(async move {
+            let found = self.store.load(key).await;
+            if matches!(found, Ok(Some(_))) {
+                self.has_found.store(true, Ordering::Relaxed);
+            }
+            found
+        })
+    }
+
+    fn save<'a>(&'a self, key: &'a StoreKey, value: &'a Secret) -> Stored<'a, ()> {
+        Box::pin(async move {
+            let saved = self.store.save(key, value).await;
+            if let Err(error) = &saved {
+                self.failure.lock().get_or_insert_with(|| error.to_string());
+            }
+            saved
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a StoreKey) -> Stored<'a, ()> {
+        self.store.remove(key)
+    }
+
+    fn hold<'a>(&'a self, key: &'a StoreKey) -> Stored<'a, Box<dyn Send>> {
+        self.store.hold(key)
+    }
 }
 
 /// Gets and renews tokens, and keeps them between runs.

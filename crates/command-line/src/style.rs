@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use crate::control;
+
 /// Whether colour is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[expect(missing_docs, reason = "clap would print the words in `--help`")]
@@ -53,12 +55,12 @@ impl Style {
         }
     }
 
-    /// The text for stdout.
+    /// The text for stdout, to be printed by way of [`control::for_stdout`].
     pub fn out(self, text: &str) -> String {
         self.paint(text, io::stdout().is_terminal())
     }
 
-    /// The text for stderr.
+    /// The text for stderr, to be printed with [`control::tell`].
     pub fn err(self, text: &str) -> String {
         self.paint(text, io::stderr().is_terminal())
     }
@@ -74,10 +76,25 @@ impl Style {
             }
         };
         if wanted && !text.is_empty() {
-            format!("\x1b[{}m{text}\x1b[0m", self.code())
+            control::coloured(text, self.code())
         } else {
             text.to_owned()
         }
+    }
+}
+
+/// How many columns stdout has, if it is a terminal.
+pub fn columns() -> Option<usize> {
+    #[cfg(unix)]
+    {
+        let stdout = io::stdout();
+        let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
+        (size.ws_col > 0).then_some(size.ws_col.into())
+    }
+    #[cfg(not(unix))]
+    {
+        let given = env::var("COLUMNS").ok()?.parse().ok();
+        given.filter(|_| io::stdout().is_terminal())
     }
 }
 

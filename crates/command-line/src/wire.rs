@@ -1,18 +1,29 @@
 //! Every message of a connection: shown with `--wire`, and the last result kept as it came.
 
-use std::{fs::File, io::Write as _, path::Path, sync::Arc, time::Instant};
+use std::{
+    fs::File,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle::{
     Client,
     client::{Direction, Passing},
-    protocol::envelope::{Frame, Id, IdRef, Message, Raw, parse},
+    protocol::{
+        ErrorObject,
+        envelope::{Frame, Id, IdRef, Message, Raw, parse},
+    },
 };
 use turnbuckle_base::lock::Mutex;
 
 use crate::{
-    failure::{Failed, Outcome},
+    control::for_stderr,
+    failure::{Code, Failed, Outcome},
+    private,
     secret::Secrets,
 };
 
@@ -24,7 +35,7 @@ struct Seen {
     started: Instant,
     is_shown: bool,
     secrets: Secrets,
-    file: Option<Mutex<File>>,
+    file: Option<Recorder>,
     kept: Mutex<Kept>,
 }
 
@@ -33,10 +44,64 @@ struct Seen {
 struct Kept {
     waiting: Vec<(Id, String)>,
     results: Vec<(String, Box<RawValue>)>,
+    /// The newest errors that requests were answered with.
+    errors: Vec<Box<RawValue>>,
 }
 
 /// How many requests are remembered while their results are awaited; a command makes few.
 const MAX_WAITING: usize = 64;
+
+/// How many errors are remembered; a command asks for little after the one that it ends with.
+const MAX_ERRORS: usize = 16;
+
+/// The file of a recording, which only its owner may read. Clones write to the same.
+#[derive(Clone, Debug)]
+pub struct Recorder(Arc<Recorded>);
+
+#[derive(Debug)]
+struct Recorded {
+    path: PathBuf,
+    file: Mutex<File>,
+    /// Why a line was not written, if one was not.
+    lost: Mutex<Option<io::Error>>,
+}
+
+impl Recorder {
+    /// Creates the file, or empties the one that is there.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(path: &Path) -> Outcome<Self> {
+        let file = private::create(path).map_err(|error| {
+            Failed::usage(format!("cannot write `{}`: {error}", path.display()))
+        })?;
+        Ok(Self(Arc::new(Recorded {
+            path: path.to_owned(),
+            file: Mutex::new(file),
+            lost: Mutex::default(),
+        })))
+    }
+
+    /// Writes a line. That it could not be written ends nothing: [`Recorder::all_written`] tells.
+    pub fn write(&self, line: &str) {
+        if let Err(error) = writeln!(self.0.file.lock(), "{line}") {
+            self.0.lost.lock().get_or_insert(error);
+        }
+    }
+
+    /// Fails if a line was not written.
+    ///
+    /// # Errors
+    /// The first that happened.
+    pub fn all_written(&self) -> Outcome {
+        let Some(error) = self.0.lost.lock().take() else {
+            return Ok(());
+        };
+        let path = self.0.path.display();
+        let said = format!("the recording `{path}` does not have every message: {error}");
+        Err(Failed::new(Code::Output, said))
+    }
+}
 
 /// One line of a recording or of `--wire`.
 #[derive(Serialize)]
@@ -51,19 +116,21 @@ struct Line<'m> {
 impl Wire {
     /// Shows messages on stderr, writes them to a file, or neither; `secrets` are masked.
     pub fn open(is_shown: bool, record: Option<&Path>, secrets: Secrets) -> Outcome<Self> {
-        let create = |path: &Path| {
-            let file = File::create(path).map(Mutex::new);
-            file.map_err(|error| {
-                Failed::usage(format!("cannot write `{}`: {error}", path.display()))
-            })
-        };
         Ok(Self(Arc::new(Seen {
             started: Instant::now(),
             is_shown,
             secrets,
-            file: record.map(create).transpose()?,
+            file: record.map(Recorder::create).transpose()?,
             kept: Mutex::default(),
         })))
+    }
+
+    /// Fails if the recording does not have every message.
+    ///
+    /// # Errors
+    /// The first that happened while it was written.
+    pub fn all_written(&self) -> Outcome {
+        self.0.file.as_ref().map_or(Ok(()), Recorder::all_written)
     }
 
     /// A client whose messages are seen here.
@@ -86,6 +153,15 @@ impl Wire {
         found.map(|(_, result)| result.clone())
     }
 
+    /// The newest errors of the server, as it wrote them.
+    pub fn errors(&self) -> Vec<ErrorObject> {
+        let kept = self.0.kept.lock();
+        let errors = kept.errors.iter();
+        errors
+            .filter_map(|error| serde_json::from_str(error.get()).ok())
+            .collect()
+    }
+
     /// Shows the head of a request or an answer of HTTP, where messages are shown.
     pub(crate) fn show_head(&self, direction: Direction, head: &Value) {
         if !self.0.is_shown {
@@ -97,7 +173,7 @@ impl Wire {
             "http": head,
         });
         let line = self.0.secrets.mask(&line.to_string());
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+        let _ = writeln!(std::io::stderr().lock(), "{}", for_stderr(&line));
     }
 }
 
@@ -119,8 +195,16 @@ impl Seen {
                 kept.waiting.push((request.id.into_owned(), method));
             }
             (Direction::In, Message::Response(response)) => {
-                if let (Some(id), Ok(result)) = (response.id, response.outcome) {
-                    self.kept.lock().keep(&id, result);
+                let mut kept = self.kept.lock();
+                match (response.id, response.outcome) {
+                    (Some(id), Ok(result)) => kept.keep(&id, result),
+                    (_, Err(error)) => {
+                        if kept.errors.len() == MAX_ERRORS {
+                            kept.errors.remove(0);
+                        }
+                        kept.errors.push(error.value().to_owned());
+                    }
+                    (None, Ok(_)) => {}
                 }
             }
             _ => {}
@@ -130,10 +214,10 @@ impl Seen {
     fn write(&self, direction: Direction, message: &[u8]) {
         let line = line(self.started, name(direction), message, &self.secrets);
         if self.is_shown {
-            let _ = writeln!(std::io::stderr().lock(), "{line}");
+            let _ = writeln!(std::io::stderr().lock(), "{}", for_stderr(&line));
         }
         if let Some(file) = &self.file {
-            let _ = writeln!(file.lock(), "{line}");
+            file.write(&line);
         }
     }
 }

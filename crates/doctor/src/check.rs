@@ -105,13 +105,33 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
+    /// The page in the newest revision that the server was spoken to in: a rule of another revision
+    /// is none of its. Pages are named by the newest revision that has them.
+    pub(crate) fn page_for(self, spoken: &[String]) -> String {
+        let Some((date, page)) = self.page.split_once('/') else {
+            return self.page.to_owned();
+        };
+        let newest = spoken.iter().max().filter(|newest| newest.as_str() < date);
+        let Some(newest) = newest else {
+            return self.page.to_owned();
+        };
+        // All transports had one page.
+        let page = match page {
+            page if page.starts_with("basic/transports/") => "basic/transports",
+            page => page,
+        };
+        format!("{newest}/{page}")
+    }
+
     /// Where to read it.
     pub(crate) fn url(self) -> String {
-        format!(
-            "https://modelcontextprotocol.io/specification/{}",
-            self.page
-        )
+        url(self.page)
     }
+}
+
+/// Where a page of the specification is.
+pub(crate) fn url(page: &str) -> String {
+    format!("https://modelcontextprotocol.io/specification/{page}")
 }
 
 /// One thing that is looked at.
@@ -177,3 +197,40 @@ macro_rules! rule {
 }
 
 pub(crate) use {checks, rule};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_cited_from_a_revision_that_the_server_speaks() {
+        let rule = |page| Rule { page, numbers: "" };
+        let spoken =
+            |all: &[&str]| -> Vec<String> { all.iter().map(ToString::to_string).collect() };
+        for (page, revisions, wanted) in [
+            (
+                "2026-07-28/server/tools",
+                &["2025-11-25"][..],
+                "2025-11-25/server/tools",
+            ),
+            (
+                "2026-07-28/server/tools",
+                &["2025-11-25", "2026-07-28"],
+                "2026-07-28/server/tools",
+            ),
+            (
+                "2026-07-28/basic/transports/stdio",
+                &["2025-06-18"],
+                "2025-06-18/basic/transports",
+            ),
+            (
+                "2025-11-25/basic/lifecycle",
+                &["2026-07-28"],
+                "2025-11-25/basic/lifecycle",
+            ),
+            ("2026-07-28/basic", &[], "2026-07-28/basic"),
+        ] {
+            assert_eq!(rule(page).page_for(&spoken(revisions)), wanted);
+        }
+    }
+}

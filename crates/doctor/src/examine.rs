@@ -54,11 +54,14 @@ pub async fn examine(server: &Server, options: &Options, tools: Tools) -> Outcom
         }
     };
     if let Ok(outcome) = timeout(limits.total, walk).await {
-        return outcome.map(|()| report);
+        outcome?;
+        report.wire.all_written()?;
+        return Ok(report);
     }
     let limit = elapsed(limits.total);
     let said = format!("not done within {limit}: it was {}", report.current_step());
     report.mute(false);
     report.add(Finding::of(&time::TOTAL, said));
+    report.wire.all_written()?;
     Ok(report)
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{check::Severity, report::Report};
+use super::{
+    check::{Severity, url},
+    report::Report,
+};
 
 /// One object: the server, the counts, and every finding, also of what is well.
 pub(crate) fn report(report: &Report) -> Value {
@@ -14,7 +17,8 @@ pub(crate) fn report(report: &Report) -> Value {
             let check = finding.check;
             let rule = check.rule.map(|rule| {
                 let numbers: Vec<&str> = rule.numbers.split_whitespace().collect();
-                json!({ "page": rule.page, "numbers": numbers, "url": rule.url() })
+                let page = rule.page_for(&subject.revisions);
+                json!({ "page": page, "numbers": numbers, "url": url(&page) })
             });
             let mut value = json!({
                 "id": check.id,

@@ -18,6 +18,7 @@ const INDENT: usize = 20;
 pub(crate) fn lines(report: &Report) -> Vec<String> {
     let findings = report.findings();
     let mut lines = vec![title(report)];
+    let spoken = report.subject().revisions;
     for area in Area::ALL {
         let here = findings.iter().filter(|it| it.check.area == area);
         let (good, bad): (Vec<_>, Vec<_>) = here.partition(|it| it.severity == Severity::Ok);
@@ -27,7 +28,7 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
             lines.push(line(Severity::Ok, area, &said.join(", ")));
         }
         for finding in bad {
-            lines.extend(paragraph(finding));
+            lines.extend(paragraph(finding, &spoken));
         }
     }
     lines.push(Style::Dim.out(&summary(report)));
@@ -80,7 +81,7 @@ fn line(severity: Severity, area: Area, said: &str) -> String {
     )
 }
 
-fn paragraph(finding: &Finding) -> Vec<String> {
+fn paragraph(finding: &Finding, spoken: &[String]) -> Vec<String> {
     let check = finding.check;
     let mut said = match finding.places.as_slice() {
         [] => finding.message.clone(),
@@ -118,7 +119,11 @@ fn paragraph(finding: &Finding) -> Vec<String> {
             "" => String::new(),
             numbers => format!(" ({})", numbers.replace(' ', ", ")),
         };
-        add("rule:", &format!("{}{numbers}", rule.page), None);
+        add(
+            "rule:",
+            &format!("{}{numbers}", rule.page_for(spoken)),
+            None,
+        );
     }
     add("fix:", check.fix, None);
     lines

@@ -86,6 +86,20 @@ impl Inspector {
         tell.send(reply).is_ok()
     }
 
+    /// Answers the questions of an exchange that was given up.
+    pub(super) fn withdraw_asks(&self, n: u64) {
+        let state = self.lock();
+        let of_it = state
+            .asks
+            .values()
+            .filter(|open| open.ask.exchange == Some(n));
+        let ids: Vec<String> = of_it.map(|open| open.ask.id.clone()).collect();
+        drop(state);
+        for id in ids {
+            self.answer_ask(&id, Reply::Cancel);
+        }
+    }
+
     /// A question was withdrawn, or answered already.
     fn forget_ask(&self, id: &str) {
         let open = self.lock().asks.remove(id);

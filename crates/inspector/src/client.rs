@@ -3,6 +3,7 @@
 use std::{
     future::Future,
     sync::{Arc, Weak, atomic::AtomicBool},
+    time::Duration,
 };
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -11,7 +12,7 @@ use turnbuckle::{
     apps::{Ui, UiClient},
     auth::client::{Loopback, OAuth},
     client::{Ask as Asked, Era, Logged, Refusal},
-    protocol::{ElicitResult, Root},
+    protocol::{ElicitResult, LoggingLevel, Root},
 };
 use turnbuckle_command_line::target::{EraName, Server};
 
@@ -116,6 +117,8 @@ impl Plan {
             // What a tool gives is shown as it is; whether it fits is said beside it.
             .trust_output()
             .no_cache()
+            // Enough to see what a server does; the page asks for more or less.
+            .log_level(LoggingLevel::Info)
             .declare::<Ui>(&UiClient::default())
             .answering(answers(&self.id, inspector))
             .on_wire(move |passing| wire.message(&id, passing.direction, passing.message));
@@ -130,8 +133,21 @@ impl Plan {
     /// Passes on what the server logs, until the connection is over.
     async fn look_after(&self, inspector: &Arc<Inspector>, connection: &Connection) {
         let mut logs = connection.logs();
-        while let Some(logged) = logs.next().await {
-            inspector.logged(&LogLine::new(&self.id, &logged));
+        let mut looks = tokio::time::interval(LOOK_INTERVAL);
+        let mut was_down = false;
+        loop {
+            tokio::select! {
+                logged = logs.next() => match logged {
+                    Some(logged) => inspector.logged(&LogLine::new(&self.id, &logged)),
+                    None => break,
+                },
+                _ = looks.tick() => {
+                    let is_down = connection.is_closed();
+                    if std::mem::replace(&mut was_down, is_down) != is_down {
+                        inspector.tell_of(&self.id);
+                    }
+                }
+            }
         }
         let ending = connection.closed().await;
         inspector.change_server(&self.id, |entry| {
@@ -179,6 +195,9 @@ pub(super) fn browser(tell: impl Fn(&str, &str) + Send + Sync + 'static) -> Loop
         .without_opening()
         .announce(move |request| tell(request.issuer(), request.url()))
 }
+
+/// 500 ms until the page says that a server does not answer.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Serialize)]
 struct LogLine<'a> {

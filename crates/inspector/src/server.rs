@@ -60,6 +60,8 @@ pub(super) struct View {
     target: String,
     source: String,
     status: Stage,
+    /// Whether a server that is connected to did not answer the last time.
+    is_down: bool,
     error: Option<Problem>,
     revision: Option<Revision>,
     era: Option<&'static str>,
@@ -89,6 +91,7 @@ impl Entry {
             target: shown(&self.server.shown),
             source: self.origin.from.clone(),
             status: self.stage,
+            is_down: self.stage == Stage::Open && connection.is_some_and(Connection::is_closed),
             error: self.error.clone(),
             revision,
             era: revision.map(|revision| {

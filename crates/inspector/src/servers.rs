@@ -6,14 +6,25 @@ use serde_json::json;
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
     shell,
-    target::{self, Server},
+    target::{self, Lookup, Server},
+    trust::Consent,
 };
 
 use super::{
-    inspector::Inspector,
+    inspector::{Inspector, State},
     origin::{Origin, Pin},
     server::{Entry, Stage},
 };
+
+impl State {
+    /// A name that no other server has: addresses of the page name servers.
+    fn free_name(&self, wanted: &str) -> String {
+        let is_free = |name: &String| self.servers.iter().all(|other| other.name != *name);
+        let numbered = (2..).map(|number| format!("{wanted} {number}"));
+        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+        names.find(is_free).unwrap_or_default()
+    }
+}
 
 /// 64 servers: each may be a process.
 const MAX_SERVERS: usize = 64;
@@ -29,9 +40,10 @@ impl Inspector {
         }
         state.server_count += 1;
         let id = format!("s{}", state.server_count);
+        let name = state.free_name(&server.name);
         state.servers.push(Entry {
             id: id.clone(),
-            name: server.name.clone(),
+            name,
             origin,
             server: Arc::new(server),
             stage: Stage::Closed,
@@ -55,18 +67,27 @@ impl Inspector {
     pub(super) fn add_typed(&self, text: &str, name: Option<String>) -> Outcome<String> {
         let words =
             shell::split(text).ok_or_else(|| Failed::usage("a quotation mark is not closed"))?;
-        let config = self.options.config.as_ref();
+        // The page cannot ask at the terminal.
+        let lookup = match self.options.lookup() {
+            given @ Lookup {
+                consent: Consent::Given,
+                ..
+            } => given,
+            _ => self.options.silent_lookup(),
+        };
         let given = || Origin::given("the page");
         let (mut server, origin) = match &*words {
             [] => return Err(Failed::usage("no server was named")),
-            [one] => match target::find(one, config) {
+            [one] => match target::find(one, lookup) {
                 Ok(server) if one.contains("://") => (server, given()),
                 Ok(server) => (server, Origin::configured("config file", one)),
                 // A program without arguments.
-                Err(_) if is_program(one) => (target::split(&[], &words, config)?.0, given()),
+                Err(_) if target::is_program(one, None) => {
+                    (target::split(&[], &words, lookup)?.0, given())
+                }
                 Err(failed) => return Err(failed),
             },
-            _ => (target::split(&[], &words, config)?.0, given()),
+            _ => (target::split(&[], &words, lookup)?.0, given()),
         };
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             server.name = name;
@@ -95,13 +116,4 @@ impl Inspector {
         self.events.publish("server-gone", &json!({ "id": id }));
         Some(())
     }
-}
-
-/// Whether a word is a program that could be started.
-fn is_program(word: &str) -> bool {
-    if word.contains('/') {
-        return std::path::Path::new(word).is_file();
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(word).is_file())
 }

@@ -9,6 +9,7 @@ use turnbuckle::protocol::{
     ListRootsResult, Root,
 };
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     style::Style,
 };
@@ -37,7 +38,7 @@ impl Answerer {
     pub(crate) fn tell_unasked(&self) {
         for name in self.prepared.unasked() {
             let said = format!("warning: nothing asked for `{name}`, which `--answer` answers");
-            eprintln!("{}", Style::Warn.err(&said));
+            tell(&Style::Warn.err(&said));
         }
     }
 

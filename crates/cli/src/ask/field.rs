@@ -90,8 +90,12 @@ impl<'f> Field<'f> {
                 rules.push(words(limit));
             }
         };
-        rule("minLength", &|least| format!("at least {least} characters"));
-        rule("maxLength", &|most| format!("at most {most} characters"));
+        rule("minLength", &|least| {
+            format!("at least {least} {}", characters(least))
+        });
+        rule("maxLength", &|most| {
+            format!("at most {most} {}", characters(most))
+        });
         rule("minimum", &|least| format!("at least {least}"));
         rule("maximum", &|most| format!("at most {most}"));
         rule("format", &|format| {
@@ -233,6 +237,15 @@ fn shown(value: &ElicitValue) -> String {
         ElicitValue::Boolean(false) => "no".to_owned(),
         ElicitValue::Choices(choices) => choices.join(","),
         other => serde_json::to_string(other).unwrap_or_default(),
+    }
+}
+
+/// The noun for so many.
+fn characters(count: &Value) -> &'static str {
+    if *count == 1 {
+        "character"
+    } else {
+        "characters"
     }
 }
 

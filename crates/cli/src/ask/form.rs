@@ -1,14 +1,13 @@
 //! A form, field by field.
 
 use turnbuckle::protocol::{ElicitRequestFormParams, ElicitResult, ElicitValue};
-use turnbuckle_command_line::{failure::Outcome, style::Style};
+use turnbuckle_command_line::{control::tell, failure::Outcome, style::Style};
 
 use super::{
     field::{Field, Typed},
     line,
     prepared::Prepared,
 };
-use crate::show::tell;
 
 /// Asks for each field that was not answered ahead. Ctrl-D declines.
 pub(super) async fn ask(

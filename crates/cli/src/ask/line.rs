@@ -7,9 +7,10 @@ use std::{
 };
 
 use tokio::sync::{self, Mutex};
-use turnbuckle_command_line::failure::{Code, Failed, Outcome};
-
-use crate::show::for_stderr;
+use turnbuckle_command_line::{
+    control::for_stderr,
+    failure::{Code, Failed, Outcome},
+};
 
 /// The longest line that is taken, in bytes: what a terminal can paste, and more.
 const MAX_LINE: u64 = 1024 * 1024;

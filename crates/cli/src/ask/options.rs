@@ -12,7 +12,7 @@ use turnbuckle_command_line::failure::{Failed, Outcome};
 use super::{Answerer, prepared::Prepared};
 
 /// What to answer when the server asks.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "When the server asks")]
 pub(crate) struct AskOptions {
     /// Answer a question ahead: FIELD=VALUE, or QUESTION.FIELD=VALUE where two questions have a

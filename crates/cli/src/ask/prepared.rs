@@ -3,9 +3,12 @@
 use std::{cell::RefCell, collections::BTreeSet, fs, path::Path};
 
 use serde_json::{Map, Value};
-use turnbuckle::protocol::{
-    ElicitRequestFormParams, ElicitRequestParams, ElicitResult, ElicitValue, InputRequest,
-    InputResponse,
+use turnbuckle::{
+    protocol::{
+        ElicitRequestFormParams, ElicitRequestParams, ElicitResult, ElicitValue, InputRequest,
+        InputResponse,
+    },
+    schema::nearest_name,
 };
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
@@ -100,6 +103,7 @@ impl Prepared {
     }
 
     fn form(&self, key: &str, asked: &ElicitRequestFormParams) -> Outcome<Option<InputResponse>> {
+        self.is_no_misspelling(key, asked)?;
         let mut content = Vec::new();
         let mut is_whole = true;
         let mut has_any = matches!(self.get(key), Some(Value::String(text)) if text == "accept");
@@ -122,6 +126,26 @@ impl Prepared {
         }
         let whole = is_whole && has_any;
         Ok(whole.then(|| ElicitResult::accept(content).into()))
+    }
+
+    /// An answer whose name is nearly that of a field is meant for the field, and would be left out.
+    fn is_no_misspelling(&self, key: &str, asked: &ElicitRequestFormParams) -> Outcome {
+        let names: Vec<&str> = form::fields(asked).map(|field| field.name).collect();
+        let start = format!("{key}.");
+        for given in &self.given {
+            let name = given.strip_prefix(&start).unwrap_or(given);
+            if given == key || names.contains(&name) || self.asked.borrow().contains(given) {
+                continue;
+            }
+            let open = names
+                .iter()
+                .filter(|name| !self.answers.contains_key(**name));
+            if let Some(near) = nearest_name(name, open.copied()) {
+                let said = format!("`--answer {given}=…` fits no field of the question");
+                return Err(Failed::usage(said).hint(format!("did you mean `{near}`?")));
+            }
+        }
+        Ok(())
     }
 
     /// The answer to one field: under its question, under the question's whole name, or by itself.

@@ -3,12 +3,12 @@
 use turnbuckle::protocol::{CreateMessageRequestParams, CreateMessageResult, StopReason};
 use turnbuckle_command_line::{
     argument::Tree,
+    control::tell,
     failure::{Code, Failed, Outcome},
     style::Style,
 };
 
 use super::line;
-use crate::show::tell;
 
 /// The name of the model, where a person stands in for it.
 pub(super) const MODEL: &str = "human";
@@ -27,10 +27,8 @@ pub(super) async fn ask(
     for text in shown.lines() {
         tell(&format!("  {text}"));
     }
-    eprintln!(
-        "  {}",
-        Style::Dim.err("answer for it; an empty line ends the answer, Ctrl-D refuses")
-    );
+    let how = Style::Dim.err("answer for it; an empty line ends the answer, Ctrl-D refuses");
+    tell(&format!("  {how}"));
     let mut answer: Vec<String> = Vec::new();
     loop {
         let Some(text) = line::read("  > ").await? else {

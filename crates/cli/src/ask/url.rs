@@ -6,10 +6,9 @@ use turnbuckle::{
     auth::client::open_in_browser,
     protocol::{ElicitRequestUrlParams, ElicitResult, Root},
 };
-use turnbuckle_command_line::{failure::Outcome, style::Style};
+use turnbuckle_command_line::{control::tell, failure::Outcome, style::Style};
 
 use super::{field::yes_or_no, line};
-use crate::show::tell;
 
 /// Shows where the page is, and asks. It is opened only with `--open`, and only after a yes.
 pub(crate) async fn ask(

@@ -10,10 +10,13 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::{
     argument::{self, Tree, Unknown},
+    control::tell,
     failure::{Code, Failed, Outcome},
     style::Style,
     target::Server,
 };
+
+use turnbuckle_host::config::Launch;
 
 use super::request::Request;
 use crate::{
@@ -47,7 +50,7 @@ pub(crate) struct Call {
     output_schema: OutputSchema,
 
     #[command(flatten)]
-    request: Request,
+    pub(crate) request: Request,
 }
 
 /// What becomes of a result that breaks the tool's output schema.
@@ -86,6 +89,11 @@ impl Call {
         let answerer = self.request.asks.answerer()?;
         let called = connection.call(name, &*arguments);
         if self.task {
+            if matches!(server.launch, Launch::Command { .. }) {
+                let said = "a task of a program that is started here ends with this command";
+                return Err(Failed::usage(said)
+                    .hint("without `--task` it is waited for; a server at a URL keeps its tasks"));
+            }
             return self.start(called).await;
         }
         let finished = session.finish(called, &answerer, self.request.json).await?;
@@ -122,7 +130,7 @@ impl Call {
             let hint = "`--output-schema warn` takes it all the same";
             return Err(Failed::new(Code::Protocol, said).hint(hint));
         }
-        eprintln!("{}", Style::Warn.err(&format!("warning: {said}")));
+        tell(&Style::Warn.err(&format!("warning: {said}")));
         Ok(())
     }
 
@@ -202,7 +210,7 @@ pub(crate) fn known(of: &str, tree: &Tree, schema: &Value, misspelt: Misspelt) -
         };
         let sent = "it is sent all the same";
         let said = format!("warning: {of} names no argument `{name}`{meant}; {sent}");
-        eprintln!("{}", Style::Warn.err(&said));
+        tell(&Style::Warn.err(&said));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use turnbuckle::protocol::{CompleteRequestParams, Reference};
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Failed, Outcome},
     style::Style,
     target::ServerArguments,
@@ -25,7 +26,7 @@ pub(crate) struct Complete {
 
     /// Print the result as JSON.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 
     #[command(flatten)]
     server: ServerArguments,
@@ -56,7 +57,7 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
         }
         completion.values.iter().for_each(|value| print(value));
         if completion.has_more == Some(true) {
-            eprintln!("{}", Style::Dim.err("there are more"));
+            tell(&Style::Dim.err("there are more"));
         }
         Ok(())
     };

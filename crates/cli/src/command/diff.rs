@@ -34,7 +34,7 @@ pub(crate) struct Diff {
 
     /// Print JSON: every change with its effect, kind, name, path and what it is.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 
     #[command(flatten)]
     server: ServerArguments,
@@ -84,8 +84,8 @@ impl Diff {
         if path.is_file() {
             return Ok(Side::Recorded(path));
         }
-        let config = self.server.options.config.as_ref();
-        Ok(Side::Live(Box::new(target::find(word, config)?)))
+        let server = target::find(word, self.server.options.lookup())?;
+        Ok(Side::Live(Box::new(server)))
     }
 
     fn look(&self, side: &Side, programs: &Options) -> Outcome<Snapshot> {

@@ -36,7 +36,7 @@ pub(crate) struct Doctor {
 
     /// Print JSON: every finding, also of what is well.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 
     /// Write the findings to this file as SARIF 2.1.0, for code scanning.
     #[arg(long, value_name = "FILE")]

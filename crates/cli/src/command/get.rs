@@ -27,7 +27,7 @@ pub(crate) struct Get {
     words: Vec<String>,
 
     #[command(flatten)]
-    request: Request,
+    pub(crate) request: Request,
 }
 
 pub(crate) fn run(get: &Get) -> Outcome {

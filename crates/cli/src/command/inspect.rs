@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use clap::Args;
-use turnbuckle::auth::client::open_in_browser;
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     target::{self, ServerArguments},
+    trust,
 };
+use turnbuckle_host::config::PlaceOwner;
 use turnbuckle_inspector::{Inspector, Origin, Site};
+
+use super::handoff::Handoff;
 
 use crate::{runtime::stop_signal, show::print};
 
@@ -57,7 +61,13 @@ impl Inspect {
         self.add_servers(&inspector)?;
         let url = site.url();
         print(&url);
-        if !self.no_open && open_in_browser(&url).is_err() {
+        // It is there until the end: a browser may take its time.
+        let handoff = if self.no_open {
+            None
+        } else {
+            Handoff::open(&url)
+        };
+        if !self.no_open && handoff.is_none() {
             eprintln!("open this URL in a browser; Ctrl-C ends the inspector");
         }
         site.serve(stop).await;
@@ -66,14 +76,13 @@ impl Inspect {
 
     /// Adds what was named, and connects; without a name, adds what the config files have.
     fn add_servers(&self, inspector: &std::sync::Arc<Inspector>) -> Outcome {
-        let config = self.server.options.config.as_ref();
         let mut connected = Vec::new();
         if !self.server.command.is_empty() {
             let (server, _) = self.server.split(&[])?;
             connected.push(inspector.add(server, Origin::given("command line"))?);
         }
         for word in &self.servers {
-            let server = target::find(word, config)?;
+            let server = target::find(word, self.server.options.lookup())?;
             let origin = if word.contains("://") {
                 Origin::given("command line")
             } else {
@@ -92,20 +101,34 @@ impl Inspect {
 
     fn add_configured(&self, inspector: &Inspector) -> Outcome {
         let config = self.server.options.config.as_ref();
-        let catalogue = target::catalogue(config)?;
+        let (catalogue, strange) = target::catalogue(config)?;
+        for place in &strange {
+            tell(&target::somebody_elses(&place.path));
+        }
+        let consent = self.server.options.lookup().consent;
+        let mut refused = Vec::new();
+        for (place, _) in &catalogue.files {
+            if place.owner == PlaceOwner::Project
+                && let Err(failed) = trust::check(&place.path, consent)
+            {
+                tell(&format!("its servers are left out: {}", failed.said()));
+                refused.push(&place.path);
+            }
+        }
         let mut known = Vec::new();
-        for (_, entry) in catalogue.entries().filter(|(_, entry)| entry.is_enabled) {
+        let enabled = catalogue.entries().filter(|(_, entry)| entry.is_enabled);
+        for (_, entry) in enabled.filter(|(place, _)| !refused.contains(&&place.path)) {
             // The nearest of those with the same name is the one that the name means.
             if known.contains(&entry.name) {
                 continue;
             }
-            known.push(entry.name.clone());
             match target::configured(entry, &entry.name, config) {
                 Ok(server) => {
+                    known.push(entry.name.clone());
                     let file = entry.file.display().to_string();
                     inspector.add(server, Origin::configured(file, &entry.name))?;
                 }
-                Err(error) => eprintln!("server `{}` is left out: {error}", entry.name),
+                Err(error) => tell(&format!("server `{}` is left out: {error}", entry.name)),
             }
         }
         Ok(())

@@ -17,10 +17,11 @@ use turnbuckle_command_line::{
 
 use super::servers;
 use crate::{
+    ask::AskOptions,
     offer::Offer,
     runtime::block_on,
     session::{self, Session},
-    show::{Table, print, print_json},
+    show::{self, Table, print, print_json},
     signature,
 };
 
@@ -28,13 +29,14 @@ use crate::{
 #[derive(Args)]
 pub(crate) struct List {
     /// The server: a URL, a name from a config file, or `file:name`. Then, if wanted, one of
-    /// `tools`, `prompts`, `resources`, or the start of a name.
+    /// `tools`, `prompts`, `resources`, and the start of a name. The whole name of a tool shows the
+    /// tool with its arguments, its result and an example.
     #[arg(value_name = "SERVER")]
     words: Vec<String>,
 
     /// Print JSON: everything the server said.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 
     #[command(flatten)]
     server: ServerArguments,
@@ -48,30 +50,50 @@ const MAX_PARAMETERS: usize = 4;
 
 pub(crate) fn run(list: &List) -> Outcome {
     let (server, rest) = list.server.split(&list.words)?;
-    if let Some(word) = rest.get(1) {
-        return Err(Failed::usage(format!("`{word}` is one word too many")));
-    }
+    let (kind, name) = match rest {
+        [] => (None, None),
+        [one] if KINDS.contains(&&**one) => (Some(one), None),
+        [one] => (None, Some(one)),
+        [kind, name] if KINDS.contains(&&**kind) => (Some(kind), Some(name)),
+        [_, _, word, ..] | [_, word] => {
+            return Err(Failed::usage(format!("unexpected argument `{word}`")).hint(
+                "after the server: `tools`, `prompts` or `resources`, and the start of a name",
+            ));
+        }
+    };
     let started = Instant::now();
     let work = async |session: Session| {
         let connection = &session.connection;
-        let mut offer = Offer::read(connection).await?;
+        let (mut offer, missing) = Offer::read_what_there_is(connection).await?;
         let took = started.elapsed();
-        if let Some(wanted) = rest.first() {
-            offer
-                .keep(wanted)
-                .map_err(|near| nothing(&server, wanted, near))?;
+        if let Some(kind) = kind {
+            offer.keep_kind(kind);
         }
+        if let Some(name) = name {
+            offer
+                .keep_start(name)
+                .map_err(|near| nothing(&server, name, near))?;
+        }
+        let one = offer.tools.iter().find(|tool| Some(&tool.name) == name);
         if list.json {
             print_json(&offer.to_json(connection))?;
+        } else if let Some(tool) = one {
+            for line in show::tool(&server, tool) {
+                print(&line);
+            }
         } else {
             let title = title(&server, connection);
             print(&Style::Strong.out(&title));
             offer.table().lines().iter().for_each(|line| print(line));
             print(&Style::Dim.out(&format!("{} in {}", offer.counts(), elapsed(took))));
         }
-        Ok(())
+        // What could be read is printed; that something is missing is an error all the same.
+        missing.map_or(Ok(()), Err)
     };
-    block_on(session::with(&list.server.options, None, &server, work))
+    // Some servers offer tools only to clients that can answer what the tools ask.
+    let asks = AskOptions::default();
+    let options = &list.server.options;
+    block_on(session::with(options, Some(&asks), &server, work))
 }
 
 /// Nothing is listed: it was not meant to be nothing.
@@ -102,27 +124,21 @@ fn title(target: &Server, connection: &Connection) -> String {
 }
 
 impl Offer {
-    /// Keeps one kind, or what begins so. If that is nothing, what was probably meant.
-    fn keep(&mut self, wanted: &str) -> Result<(), Option<String>> {
-        let (tools, prompts, resources) = match wanted {
-            "tools" => (true, false, false),
-            "prompts" => (false, true, false),
-            "resources" => (false, false, true),
-            start => return self.keep_start(start),
-        };
-        if !tools {
+    /// Keeps one kind.
+    fn keep_kind(&mut self, kind: &str) {
+        if kind != "tools" {
             self.tools.clear();
         }
-        if !prompts {
+        if kind != "prompts" {
             self.prompts.clear();
         }
-        if !resources {
+        if kind != "resources" {
             self.resources.clear();
             self.templates.clear();
         }
-        Ok(())
     }
 
+    /// Keeps what begins so. If that is nothing, what was probably meant.
     fn keep_start(&mut self, start: &str) -> Result<(), Option<String>> {
         let near = nearest_name(start, KINDS.into_iter().chain(self.names()));
         let near = near.map(str::to_owned);
@@ -232,19 +248,7 @@ fn prompt_signature(prompt: &Prompt) -> String {
     )
 }
 
-/// The start of a description, in characters.
-const MAX_DESCRIPTION: usize = 72;
-
 fn first_line(text: Option<&str>) -> String {
-    let line = text
-        .unwrap_or_default()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .trim();
-    if line.chars().count() <= MAX_DESCRIPTION {
-        return line.to_owned();
-    }
-    let start: String = line.chars().take(MAX_DESCRIPTION - 1).collect();
-    format!("{}…", start.trim_end())
+    let text = text.unwrap_or_default();
+    text.lines().next().unwrap_or_default().trim().to_owned()
 }

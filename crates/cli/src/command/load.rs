@@ -37,7 +37,7 @@ pub(crate) struct Load {
 
     /// Print JSON.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 
     #[command(flatten)]
     server: ServerArguments,
@@ -110,13 +110,17 @@ impl Load {
         if self.json {
             let ms = |time: Duration| time.as_secs_f64() * 1000.0;
             print_json(&json!({
-                "calls": times.len(), "errors": errors.len(), "perSecond": rate,
+                "calls": times.len() + errors.len(), "errors": errors.len(), "perSecond": rate,
                 "p50": ms(p50), "p90": ms(p90), "p99": ms(p99), "max": ms(most),
             }))?;
         } else {
+            let failed = match errors.len() {
+                0 => String::new(),
+                count => format!(", {count} of them failed"),
+            };
             print(&format!(
-                "{} calls in {}, {rate} a second\np50 {}  p90 {}  p99 {}  max {}",
-                times.len(),
+                "{} calls in {}{failed}, {rate} a second without errors\np50 {}  p90 {}  p99 {}  max {}",
+                times.len() + errors.len(),
                 elapsed(took),
                 elapsed(p50),
                 elapsed(p90),

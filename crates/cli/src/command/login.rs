@@ -7,7 +7,8 @@ use turnbuckle::auth::client::{Loopback, Paste, Registered, SignIn};
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
     sign_in,
-    target::{self, without_query},
+    target::{self, Lookup, without_query},
+    trust::Consent,
 };
 use turnbuckle_host::config::Launch;
 
@@ -23,6 +24,10 @@ pub(crate) struct Login {
     /// Look names up in this file alone.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Agree to the project's config file that names the server, as it is now.
+    #[arg(long)]
+    trust: bool,
 
     /// Open no browser: the address is printed, and you paste what you are sent back to.
     #[arg(long)]
@@ -51,12 +56,18 @@ pub(crate) struct Logout {
     /// Look names up in this file alone.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Agree to the project's config file that names the server, as it is now.
+    #[arg(long)]
+    trust: bool,
 }
 
 pub(crate) fn run(login: &Login) -> Outcome {
-    let url = url(&login.server, login.config.as_ref())?;
+    let url = url(&login.server, lookup(login.config.as_ref(), login.trust))?;
     let store = sign_in::store()?;
-    let mut oauth = sign_in::kept_in(store.clone()).scopes(login.scopes.iter().map(String::as_str));
+    let checked = sign_in::CheckedStore::new(store.clone());
+    let mut oauth =
+        sign_in::kept_in(checked.clone()).scopes(login.scopes.iter().map(String::as_str));
     if let Some(id) = &login.client_id {
         oauth = oauth.client(Registered::new(id));
     }
@@ -75,6 +86,10 @@ pub(crate) fn run(login: &Login) -> Outcome {
             .map_err(|error| Failed::new(Code::Authorization, error))
     })?;
     let url = without_query(&url);
+    if let Some(error) = checked.failure() {
+        let said = format!("signed in to {url}, but the tokens could not be kept: {error}");
+        return Err(Failed::new(Code::Output, said));
+    }
     match signed {
         SignIn::NotNeeded => eprintln!("{url} lets everybody in: no sign-in is needed"),
         SignIn::Already => eprintln!("you are signed in to {url} already"),
@@ -91,20 +106,35 @@ pub(crate) fn run(login: &Login) -> Outcome {
 }
 
 pub(crate) fn leave(logout: &Logout) -> Outcome {
-    let url = url(&logout.server, logout.config.as_ref())?;
-    let oauth = sign_in::remembered()?;
+    let url = url(&logout.server, lookup(logout.config.as_ref(), logout.trust))?;
+    let store = sign_in::CheckedStore::new(sign_in::store()?);
+    let oauth = sign_in::kept_in(store.clone());
     block_on(async {
         oauth
             .sign_out(&url)
             .await
             .map_err(|error| Failed::new(Code::Authorization, error))
     })?;
-    eprintln!("signed out of {}", without_query(&url));
+    let url = without_query(&url);
+    if store.has_found() {
+        eprintln!("signed out of {url}");
+    } else {
+        eprintln!("nobody was signed in to {url}");
+    }
     Ok(())
 }
 
-fn url(server: &str, config: Option<&PathBuf>) -> Outcome<String> {
-    match target::find(server, config)?.launch {
+fn lookup(config: Option<&PathBuf>, is_trusted: bool) -> Lookup<'_> {
+    let consent = if is_trusted {
+        Consent::Given
+    } else {
+        Consent::Ask
+    };
+    Lookup { config, consent }
+}
+
+fn url(server: &str, lookup: Lookup<'_>) -> Outcome<String> {
+    match target::find(server, lookup)?.launch {
         Launch::Remote(remote) => Ok(remote.url),
         Launch::Command { .. } => Err(Failed::usage(format!(
             "`{server}` is a program on this machine, which nobody signs in to"

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod get;
+mod handoff;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod load;

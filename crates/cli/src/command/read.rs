@@ -28,7 +28,7 @@ pub(crate) struct Read {
     raw: bool,
 
     #[command(flatten)]
-    request: Request,
+    pub(crate) request: Request,
 }
 
 pub(crate) fn run(read: &Read) -> Outcome {

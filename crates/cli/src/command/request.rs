@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct Request {
     /// Print the result as JSON, exactly as the server wrote it.
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(super) media: Media,

@@ -6,7 +6,7 @@ use clap::Args;
 use turnbuckle::{Http, HttpSettings, Server, Stdio, transport::http::Listener};
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
-    target::{self, Options},
+    target::{self, Lookup, Options},
 };
 use turnbuckle_inspector::{Inspector, Origin, Site};
 
@@ -107,7 +107,7 @@ async fn serve_address(serve: &Serve, server: Server) -> Result<(), Box<dyn Erro
     let live = server.build()?;
     let inspector = Inspector::new(Options::default());
     let url = format!("http://{local}/mcp");
-    let mut own = target::find(&url, None).map_err(|failed| failed.said())?;
+    let mut own = target::find(&url, Lookup::default()).map_err(|failed| failed.said())?;
     "demo".clone_into(&mut own.name);
     let origin = Origin::given("command line");
     let id = inspector.add(own, origin).map_err(|failed| failed.said())?;

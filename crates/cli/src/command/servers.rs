@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use turnbuckle_command_line::{
+    control::tell,
     failure::Outcome,
     style::Style,
     target::{self, Masked},
+    trust,
 };
-use turnbuckle_host::config::{Entry, Launch};
+use turnbuckle_host::config::{Entry, Launch, Place, PlaceOwner};
 
 use crate::show::{Table, print, print_json};
 
@@ -30,11 +32,11 @@ pub(crate) struct Servers {
 
     /// Print JSON.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 pub(crate) fn run(servers: &Servers) -> Outcome {
-    let catalogue = target::catalogue(servers.config.as_ref())?;
+    let (catalogue, strange) = target::catalogue(servers.config.as_ref())?;
     if servers.json {
         let files: Vec<_> = catalogue
             .files
@@ -43,6 +45,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
                 Ok(file) => json!({
                     "host": place.host,
                     "file": place.path,
+                    "trusted": is_trusted(place),
                     "servers": file.entries.iter().map(described).collect::<Vec<_>>(),
                 }),
                 Err(error) => {
@@ -54,7 +57,13 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
     }
     for (place, file) in &catalogue.files {
         let title = format!("{} · {}", place.host, place.path.display());
-        print(&Style::Strong.out(&title));
+        let title = Style::Strong.out(&title);
+        if is_trusted(place) {
+            print(&title);
+        } else {
+            let mark = "of a project, and you have not agreed to use it";
+            print(&format!("{title} · {}", Style::Warn.out(mark)));
+        }
         match file {
             Ok(file) => table(&file.entries)
                 .lines()
@@ -62,6 +71,9 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
                 .for_each(|line| print(line)),
             Err(error) => print(&format!("  {}", Style::Bad.out(&error.to_string()))),
         }
+    }
+    for place in &strange {
+        tell(&target::somebody_elses(&place.path));
     }
     if catalogue.files.is_empty() {
         eprintln!("no config file with servers was found; `--all` says where they were looked for");
@@ -78,11 +90,19 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
     Ok(())
 }
 
+/// Whether the servers of a file may be used without a question.
+fn is_trusted(place: &Place) -> bool {
+    place.owner != PlaceOwner::Project || trust::is_trusted(&place.path)
+}
+
 fn table(entries: &[Entry]) -> Table {
     let mut table = Table::default();
     for entry in entries {
         let (what, style) = match entry.launch(&Masked) {
-            Ok(launch) => (line(&launch), None),
+            Ok(launch) => match missing(&launch) {
+                Some(missing) => (format!("{} ({missing})", line(&launch)), Some(Style::Bad)),
+                None => (line(&launch), None),
+            },
             Err(error) => (error.to_string(), Some(Style::Bad)),
         };
         let mark = if entry.is_enabled { "" } else { "off" };
@@ -101,6 +121,18 @@ fn table(entries: &[Entry]) -> Table {
         ]);
     }
     table
+}
+
+/// What is wrong with a launch, as far as can be told without starting it.
+fn missing(launch: &Launch) -> Option<String> {
+    let Launch::Command {
+        program, folder, ..
+    } = launch
+    else {
+        return None;
+    };
+    let is_there = target::is_program(program, folder.as_deref());
+    (!is_there).then(|| format!("there is no program `{program}`"))
 }
 
 /// What is started or connected to, as it may be shown. Values of variables and headers are secrets:
@@ -125,7 +157,12 @@ fn described(entry: &Entry) -> serde_json::Value {
         "enabled": entry.is_enabled,
     });
     match entry.launch(&Masked) {
-        Ok(launch) => described["target"] = line(&launch).into(),
+        Ok(launch) => {
+            described["target"] = line(&launch).into();
+            if let Some(missing) = missing(&launch) {
+                described["problem"] = missing.into();
+            }
+        }
         Err(error) => described["problem"] = error.to_string().into(),
     }
     if let Some(scope) = &entry.scope {

@@ -31,7 +31,7 @@ pub(crate) struct Tasks {
 
     /// Print the result as JSON.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 
     #[command(flatten)]
     media: show::Media,

@@ -4,20 +4,22 @@ use clap::Args;
 use serde_json::json;
 use turnbuckle::{Change, Listen, Missed, client::Logged, protocol::LoggingLevel};
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Code, Failed, Outcome},
     style::Style,
-    target::ServerArguments,
+    target::{Options, ServerArguments},
 };
 
 use crate::{
     runtime::block_on,
     session::{self, Session},
-    show::print,
+    show::{all_printed, print},
 };
 
 /// Watch what changes at a server: its lists, resources that you name, and its log.
 ///
-/// It goes on until it is interrupted, or until the server ends.
+/// It goes on until it is interrupted, until the server ends, or for the time of `--timeout`. Log
+/// messages of `info` and above are among what is printed; `--log` asks for others.
 #[derive(Args)]
 pub(crate) struct Watch {
     /// The server, and URIs of resources to subscribe to.
@@ -26,12 +28,7 @@ pub(crate) struct Watch {
 
     /// Print one object of JSON a line.
     #[arg(long)]
-    json: bool,
-
-    /// Ask for log messages of this severity and above: debug, info, notice, warning, error,
-    /// critical, alert, emergency.
-    #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = level)]
-    log: LoggingLevel,
+    pub(crate) json: bool,
 
     /// End after so many lines.
     #[arg(long, value_name = "N")]
@@ -41,19 +38,22 @@ pub(crate) struct Watch {
     server: ServerArguments,
 }
 
-fn level(text: &str) -> Result<LoggingLevel, String> {
-    serde_json::from_value(text.into()).map_err(|_| format!("`{text}` is no level"))
-}
-
 pub(crate) fn run(watch: &Watch) -> Outcome {
     let (server, uris) = watch.server.split(&watch.words)?;
-    let work = async |session: Session| watch.on(&session, uris).await;
-    block_on(session::open_ended(
-        &watch.server.options,
-        None,
-        &server,
-        work,
-    ))
+    // Log messages are among what is printed here.
+    let options = Options {
+        log: None,
+        ..watch.server.options.clone()
+    };
+    let work = async |session: Session| {
+        let watching = watch.on(&session, uris);
+        match options.timeout {
+            // Whoever gives a time has seen enough then.
+            Some(time) => tokio::time::timeout(time, watching).await.unwrap_or(Ok(())),
+            None => watching.await,
+        }
+    };
+    block_on(session::open_ended(&options, None, &server, work))
 }
 
 impl Watch {
@@ -61,11 +61,12 @@ impl Watch {
         let connection = &session.connection;
         let mut logs = connection.logs();
         // A server that keeps no log is watched all the same.
-        let _ = connection.set_log_level(self.log).await;
+        let level = self.server.options.log.unwrap_or(LoggingLevel::Info);
+        let _ = connection.set_log_level(level).await;
         let wish = uris.iter().fold(Listen::lists(), Listen::resource);
         let mut changes = connection.listen(wish).await?;
         for uri in changes.refused().resource_subscriptions.unwrap_or_default() {
-            eprintln!("the server does not tell of changes of `{uri}`");
+            tell(&format!("the server does not tell of changes of `{uri}`"));
         }
         let mut printed = 0;
         while self.count.is_none_or(|count| printed < count) {
@@ -77,6 +78,8 @@ impl Watch {
                 Some(log) = logs.next() => self.log(&log),
             };
             print(&line);
+            // Whoever has gone away is not printed to for ever.
+            all_printed()?;
             printed += 1;
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! Blocks of content: text as it is, everything else by what it is.
 
 use turnbuckle::{CallToolResult, ContentBlock, ResourceContents};
-use turnbuckle_command_line::argument::Tree;
+use turnbuckle_command_line::{argument::Tree, control::for_stdout};
 
-use super::{Media, for_stdout};
+use super::Media;
 
-/// What a tool gave. Structured content is shown where the text does not say the same.
+/// What a tool gave: its content, or the structured content where there is no text besides it.
 pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {
     let structured = result
         .structured_content
@@ -18,7 +18,12 @@ pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {
         .content
         .iter()
         .filter(|block| !says(block, &structured));
+    let has_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
+    let is_told = others.clone().any(has_text);
     let text = joined(others, media);
+    if is_told {
+        return text;
+    }
     let pretty = structured.to_pretty();
     let pretty = for_stdout(&pretty);
     if text.is_empty() {

@@ -2,16 +2,15 @@
 
 use std::fmt::Write as _;
 use std::{
-    env, fs,
+    env,
     io::{self, IsTerminal as _},
-    path::{Path, PathBuf},
+    path::PathBuf,
+    sync::OnceLock,
 };
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use clap::Args;
-use turnbuckle_command_line::style::bytes;
-
-use super::for_stdout;
+use turnbuckle_command_line::{control::for_stdout, private, style::bytes};
 
 /// What to do with pictures and sounds.
 #[derive(Args, Clone, Debug, Default)]
@@ -19,6 +18,10 @@ pub(crate) struct Media {
     /// Save pictures, sounds and other bytes in this folder; otherwise in a temporary one.
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
+
+    /// The temporary one, once it is made.
+    #[arg(skip)]
+    temporary: OnceLock<PathBuf>,
 }
 
 /// How a terminal shows pictures.
@@ -56,14 +59,20 @@ impl Media {
 
     /// Writes it under a name that is not taken.
     fn write(&self, what: &str, mime_type: &str, content: &[u8]) -> io::Result<PathBuf> {
-        let folder = match &self.save {
-            Some(folder) => folder.clone(),
-            None => env::temp_dir().join(format!("turnbuckle-{}", std::process::id())),
+        let folder = match (&self.save, self.temporary.get()) {
+            (Some(folder), _) => {
+                private::make_folder(folder)?;
+                folder.clone()
+            }
+            (None, Some(folder)) => folder.clone(),
+            (None, None) => {
+                let made = private::make_unique_folder(&env::temp_dir(), "turnbuckle")?;
+                self.temporary.get_or_init(|| made).clone()
+            }
         };
-        fs::create_dir_all(&folder)?;
         for number in 1..=MAX_FILES {
             let path = folder.join(format!("{what}-{number}.{}", extension(mime_type)));
-            match create(&path) {
+            match private::create_new(&path) {
                 Ok(mut file) => {
                     io::Write::write_all(&mut file, content)?;
                     return Ok(path);
@@ -78,13 +87,6 @@ impl Media {
 
 /// How many files of a kind are written to one folder.
 const MAX_FILES: usize = 10_000;
-
-fn create(path: &Path) -> io::Result<fs::File> {
-    fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-}
 
 /// The end of a file's name, from a type that a server made up.
 fn extension(mime_type: &str) -> String {

@@ -1,15 +1,17 @@
 //! Results, as a person reads them on a terminal.
 
 mod content;
-mod control;
 mod media;
 mod print;
 mod progress;
 mod table;
+mod tool;
+
+pub(crate) use turnbuckle_command_line::control::{for_stdout, tell};
 
 pub(crate) use content::{block, contents, tool_result};
-pub(crate) use control::{for_stderr, for_stdout, tell};
 pub(crate) use media::Media;
-pub(crate) use print::{print, print_json, print_shown};
+pub(crate) use print::{all_printed, has_printed, print, print_json, print_shown};
 pub(crate) use progress::ProgressLine;
 pub(crate) use table::Table;
+pub(crate) use tool::tool;

@@ -1,11 +1,27 @@
 //! Data on stdout.
 
-use std::io::Write as _;
+use std::{
+    io::{self, Write as _},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use serde::Serialize;
-use turnbuckle_command_line::failure::{Code, Failed, Outcome};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_command_line::{
+    control::for_stdout,
+    failure::{Code, Failed, Outcome},
+};
 
-use super::for_stdout;
+/// Why something was not printed, if something was not.
+static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Whether anything was printed.
+static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether anything was printed.
+pub(crate) fn has_printed() -> bool {
+    HAS_PRINTED.load(Ordering::Relaxed)
+}
 
 /// Prints data as JSON: one line for programs.
 pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
@@ -14,14 +30,33 @@ pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     Ok(())
 }
 
-/// Prints a line of data; at a terminal, it commands nothing.
+/// Prints a line of data; at a terminal, it commands nothing. What cannot be printed is told by
+/// [`all_printed`].
 pub(crate) fn print(line: &str) {
     print_shown(&for_stdout(line));
 }
 
-/// Prints what was made for showing, which may be a picture. A reader that has gone away has seen
-/// enough.
+/// Prints what was made for showing, which may be a picture.
 pub(crate) fn print_shown(line: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{line}");
+    HAS_PRINTED.store(true, Ordering::Relaxed);
+    let mut out = io::stdout().lock();
+    if let Err(error) = writeln!(out, "{line}") {
+        LOST.lock().get_or_insert(error);
+    }
+}
+
+/// Fails if something was not printed: the disk is full, or nobody reads any more.
+pub(crate) fn all_printed() -> Outcome {
+    let flushed = io::stdout().lock().flush();
+    match LOST.lock().take().or(flushed.err()) {
+        None => Ok(()),
+        Some(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            let said = "stdout was closed before everything was printed";
+            Err(Failed::new(Code::Output, said))
+        }
+        Some(error) => Err(Failed::new(
+            Code::Output,
+            format!("cannot write to stdout: {error}"),
+        )),
+    }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use turnbuckle::protocol::ProgressNotificationParams;
 
-use turnbuckle_command_line::style::elapsed;
+use turnbuckle_command_line::{control::is_order, style::elapsed};
 
 /// The width of the bar, in characters.
 const BAR: usize = 16;
@@ -71,7 +71,7 @@ impl Drop for ProgressLine {
 fn line(progress: f64, total: Option<f64>, message: &str) -> String {
     let message: String = message
         .chars()
-        .filter(|letter| !letter.is_control())
+        .filter(|letter| !is_order(*letter) && !letter.is_control())
         .take(MAX_MESSAGE)
         .collect();
     let Some(total) = total.filter(|total| *total > 0.0) else {

@@ -1,47 +1,122 @@
-//! Columns that line up.
+//! Columns that line up, within the width of the terminal.
 
-use turnbuckle_command_line::style::Style;
+use turnbuckle_command_line::style::{Style, columns};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Rows of cells; each column is as wide as its widest cell, up to a bound.
 #[derive(Default)]
 pub(crate) struct Table(Vec<Vec<(String, Option<Style>)>>);
 
-/// Cells wider than this do not widen their column, in characters.
+/// Cells wider than this do not widen their column, in columns of the terminal.
 const MAX_WIDTH: usize = 60;
+
+/// The last cell of a row has at least so many columns; if there are fewer, it has a line of its own.
+const MIN_LAST: usize = 24;
+
+/// What stands before each row.
+const INDENT: &str = "  ";
 
 impl Table {
     pub(crate) fn row(&mut self, cells: Vec<(String, Option<Style>)>) {
         self.0.push(cells);
     }
 
-    /// The lines, indented, without blanks at their ends.
+    /// The lines, indented, without blanks at their ends. Nothing is cut for a program.
     pub(crate) fn lines(&self) -> Vec<String> {
+        self.lines_within(columns())
+    }
+
+    fn lines_within(&self, room: Option<usize>) -> Vec<String> {
         let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
+        let most = room.map_or(MAX_WIDTH, |room| MAX_WIDTH.min(room / 2));
         let width = |column: usize| {
             let cells = self.0.iter().filter_map(|row| row.get(column));
-            cells
-                .map(|(text, _)| text.chars().count())
-                .filter(|width| *width <= MAX_WIDTH)
-                .max()
-                .unwrap_or(0)
+            let widths = cells.map(|(text, _)| text.width());
+            widths.filter(|width| *width <= most).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
-        let rows = self.0.iter().map(|row| {
-            let mut line = String::from("  ");
-            let last = row.iter().rposition(|(text, _)| !text.is_empty());
-            for (column, (text, style)) in row.iter().enumerate() {
-                if last.is_none_or(|last| column > last) {
-                    break;
-                }
-                let styled = style.map_or_else(|| text.clone(), |style| style.out(text));
-                line.push_str(&styled);
-                if last != Some(column) {
-                    let missing = widths[column].saturating_sub(text.chars().count());
-                    line.extend(std::iter::repeat_n(' ', missing + 2));
-                }
+        let rows = self.0.iter();
+        rows.flat_map(|row| line(row, &widths, room)).collect()
+    }
+}
+
+/// A row as one line, or as two where its last cell would have no room.
+fn line(cells: &[(String, Option<Style>)], widths: &[usize], room: Option<usize>) -> Vec<String> {
+    let styled = |text: &str, style: Option<Style>| {
+        style.map_or_else(|| text.to_owned(), |style| style.out(text))
+    };
+    let Some(last) = cells.iter().rposition(|(text, _)| !text.is_empty()) else {
+        return vec![INDENT.to_owned()];
+    };
+    let (mut line, mut used) = (INDENT.to_owned(), INDENT.len());
+    for (column, (text, style)) in cells[..last].iter().enumerate() {
+        let text = cut(text, room.map(|room| room.saturating_sub(used)));
+        used += text.width();
+        line.push_str(&styled(&text, *style));
+        let missing = widths[column].saturating_sub(text.width()) + 2;
+        line.extend(std::iter::repeat_n(' ', missing));
+        used += missing;
+    }
+    let (text, style) = &cells[last];
+    let left = room.map(|room| room.saturating_sub(used));
+    let has_room = left.is_none_or(|left| left >= MIN_LAST || left >= text.width());
+    if last == 0 || has_room {
+        line.push_str(&styled(&cut(text, left), *style));
+        return vec![line];
+    }
+    let indent = INDENT.repeat(3);
+    let text = cut(text, room.map(|room| room.saturating_sub(indent.len())));
+    let second = format!("{indent}{}", styled(&text, *style));
+    vec![line.trim_end().to_owned(), second]
+}
+
+/// The start of a text that has so many columns.
+pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
+    let Some(room) = room.filter(|room| text.width() > *room) else {
+        return text.to_owned();
+    };
+    if room == 0 {
+        return String::new();
+    }
+    let mut used = 1;
+    let fits = |letter: &char| {
+        used += letter.width().unwrap_or(0);
+        used <= room
+    };
+    let start: String = text.chars().take_while(fits).collect();
+    format!("{}…", start.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(room: Option<usize>) -> Vec<String> {
+        let mut table = Table::default();
+        let long = "Says what it was told, word by word, and never anything else at all.";
+        let cell = |text: &str| (text.to_owned(), None);
+        table.row(vec![cell("echo(text: string)"), cell("read"), cell(long)]);
+        table.row(vec![cell("日本語(x)"), cell(""), cell("short")]);
+        table.lines_within(room)
+    }
+
+    #[test]
+    fn lines_are_no_wider_than_the_terminal() {
+        for room in [20, 40, 60, 80, 120] {
+            for line in lines(Some(room)) {
+                assert!(line.width() <= room, "{room}: {line}");
             }
-            line
-        });
-        rows.collect()
+        }
+        assert_eq!(lines(Some(60)).len(), 2);
+        assert_eq!(lines(Some(40)).len(), 3);
+    }
+
+    #[test]
+    fn nothing_is_cut_for_a_program() {
+        let lines = lines(None);
+        assert!(lines[0].ends_with("anything else at all."), "{lines:?}");
+        // Columns line up by what is seen.
+        let place = |line: &str, word: &str| line[..line.find(word).unwrap()].width();
+        assert_eq!(place(&lines[0], "Says"), place(&lines[1], "short"));
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn options(line: &Line<'_>) -> Option<Options> {
 /// The server of a line.
 pub(super) fn server(line: &Line<'_>, options: &Options) -> Option<Server> {
     let name = line.words.first().map_or(&[][..], std::slice::from_ref);
-    let found = target::split(name, &line.given, options.config.as_ref());
+    let found = target::split(name, &line.given, options.silent_lookup());
     found.ok().map(|(server, _)| server)
 }
 

@@ -47,7 +47,7 @@ fn of_server(line: &Line<'_>) -> Suggestions {
 pub(super) fn servers(line: &Line<'_>) -> Vec<Candidate> {
     let options = super::offer::options(line);
     let config = options.as_ref().and_then(|options| options.config.as_ref());
-    let Ok(catalogue) = target::catalogue(config) else {
+    let Ok((catalogue, _)) = target::catalogue(config) else {
         return Vec::new();
     };
     let mut all: Vec<Candidate> = Vec::new();

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, stderr, stdout};
+use crate::program::{LAB, Place, stderr, stdout};
 
 const SUM: &str = r#"
 # Calls a tool, and says what came of it.
@@ -117,7 +117,7 @@ fn sampling_needs_consent_too() {
 #[test]
 fn several_servers_have_tools_under_their_names() {
     let place = Place::with_lab();
-    let lab = place.read(".mcp.json");
+    let lab = place.read(LAB);
     let entry: Value = serde_json::from_str(&lab).unwrap();
     let entry = &entry["mcpServers"]["lab"];
     place.write(

@@ -325,6 +325,65 @@ fn questions_are_answered_at_the_page_in_both_eras() {
 }
 
 #[test]
+fn servers_of_one_program_have_names_of_their_own() {
+    let inspector = Inspector::start(&[]);
+    let command = format!("{} serve --stdio", env!("CARGO_BIN_EXE_turnbuckle"));
+    let added: Vec<Value> = (0..2)
+        .map(|_| inspector.post("servers", &json!({ "target": command })))
+        .collect();
+    let names: Vec<_> = added.iter().map(|server| &server["name"]).collect();
+    assert_eq!(names, ["turnbuckle 2", "turnbuckle 3"]);
+    // Each is stopped by itself.
+    let id = added[0]["id"].as_str().expect("it has an id");
+    assert_eq!(inspector.api("DELETE", &format!("servers/{id}"), "").0, 200);
+    let left = inspector.get("state");
+    let left = left["servers"].as_array().expect("there is a list");
+    let left: Vec<_> = left.iter().map(|server| &server["name"]).collect();
+    assert_eq!(left, ["turnbuckle", "turnbuckle 3"]);
+}
+
+#[test]
+fn a_call_that_is_cancelled_asks_nothing_any_more() {
+    for era in ["modern", "legacy"] {
+        let inspector = Inspector::start(&["--era", era]);
+        let n = inspector.call("greet", &json!({}));
+        inspector.exchange_in(n, "asked");
+        inspector.post(&format!("exchanges/{n}/cancel"), &json!({}));
+        inspector.until("the question is gone", |inspector| {
+            (inspector.get("state")["asks"] == json!([])).then_some(())
+        });
+        assert_eq!(inspector.exchange(n)["status"], "cancelled", "{era}");
+    }
+}
+
+/// A server at a URL that went away is not shown as if it were there.
+#[test]
+fn a_server_that_does_not_answer_is_told_of() {
+    let demo = crate::program::HttpDemo::start();
+    let inspector = Inspector::start(&[]);
+    let added = inspector.post("servers", &json!({ "target": demo.url }));
+    let id = added["id"].as_str().expect("it has an id").to_owned();
+    let seen = |inspector: &Inspector, member: &str| {
+        let state = inspector.get("state");
+        let mut servers = state["servers"].as_array().into_iter().flatten();
+        servers
+            .find(|one| one["id"] == *id)
+            .map(|one| one[member].clone())
+    };
+    inspector.post(&format!("servers/{id}/connect"), &json!({}));
+    inspector.until("it is connected", |inspector| {
+        (seen(inspector, "status") == Some(json!("open"))).then_some(())
+    });
+    assert_eq!(seen(&inspector, "isDown"), Some(json!(false)));
+    drop(demo);
+    let wanted = json!({ "method": "tools/list", "params": {} });
+    inspector.post(&format!("servers/{id}/exchanges"), &wanted);
+    inspector.until("it is told of", |inspector| {
+        (seen(inspector, "isDown") == Some(json!(true))).then_some(())
+    });
+}
+
+#[test]
 fn cancelling_reaches_the_server() {
     let inspector = Inspector::start(&[]);
     let n = inspector.call("count", &json!({ "to": 1000, "pause": 1000 }));

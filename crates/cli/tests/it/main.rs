@@ -1,6 +1,7 @@
 //! The demo server as a real process.
 
 mod agreed;
+mod answers;
 mod arguments;
 mod at_a_url;
 mod calls;
@@ -13,8 +14,10 @@ mod ending;
 mod ending_early;
 mod golden;
 mod inspect;
+mod lost_output;
 mod manual;
 mod opening;
+mod private;
 mod program;
 mod questions;
 mod shells;
@@ -23,4 +26,5 @@ mod sketches;
 mod stdout;
 mod suggestions;
 mod terminal;
+mod trust;
 mod wording;

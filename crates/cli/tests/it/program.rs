@@ -10,6 +10,9 @@ use std::{
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
 
+/// The user's own file with servers.
+pub(crate) const LAB: &str = "home/.config/turnbuckle/servers.json";
+
 /// How long anything may take: far more than it needs, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -38,7 +41,9 @@ impl Place {
 
     pub(crate) fn name_lab(&self, entry: &str) {
         let config = format!(r#"{{"mcpServers":{{"lab":{entry}}}}}"#);
-        self.write(".mcp.json", &config);
+        let folder = self.0.join("home/.config/turnbuckle");
+        std::fs::create_dir_all(folder).expect("a folder can be made");
+        self.write(LAB, &config);
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -70,6 +75,8 @@ impl Place {
             .env("XDG_CACHE_HOME", self.0.join("cache"))
             .env("XDG_DATA_HOME", self.0.join("data"))
             .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("XDG_RUNTIME_DIR")
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
             .stdin(Stdio::null());
         command

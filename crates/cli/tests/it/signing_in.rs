@@ -106,6 +106,23 @@ fn what_was_signed_in_to_is_used_until_it_is_signed_out_of() {
     assert_eq!(run(&place, &["list", &server.url]).status.code(), Some(5));
 }
 
+/// No file may have a byte in it here, as on a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn tokens_that_cannot_be_kept_are_an_error() {
+    let place = Place::new();
+    let server = Guarded::start(&place);
+    let url = &server.url;
+    let line =
+        format!("trap '' XFSZ; ulimit -f 0; turnbuckle login --allow-private-networks {url}");
+    let mut command = place.command("bash");
+    let command = command.args(["-c", &line]).env("BROWSER", browser(&place));
+    let output = command.output().expect("bash runs");
+    assert_eq!(output.status.code(), Some(8), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("could not be kept"), "{said}");
+}
+
 /// With a keyring, files hold nothing that can be read without it. This one is real, and ends with
 /// the session bus that it is started on.
 #[cfg(target_os = "linux")]

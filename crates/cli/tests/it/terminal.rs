@@ -4,9 +4,9 @@ mod chat;
 
 use std::process::{Command, Output};
 
-use crate::program::{Place, eventually, needs};
+use crate::program::{BINARY, Place, eventually, needs};
 
-/// A terminal of 100 by 40 characters in which something runs.
+/// A terminal of 100 by 60 characters, if not said otherwise, in which something runs.
 pub(crate) struct Terminal<'p> {
     place: &'p Place,
     name: String,
@@ -15,10 +15,16 @@ pub(crate) struct Terminal<'p> {
 impl<'p> Terminal<'p> {
     /// Runs a command in it; the terminal stays when that has ended.
     pub(crate) fn run(place: &'p Place, line: &str) -> Self {
+        Self::run_at(place, 100, line)
+    }
+
+    /// The same, so many characters wide.
+    fn run_at(place: &'p Place, columns: usize, line: &str) -> Self {
         let name = place.path().file_name().expect("it has a name");
         let name = name.to_string_lossy().into_owned();
         let terminal = Self { place, name };
-        let size = ["-x", "100", "-y", "40"];
+        let columns = columns.to_string();
+        let size = ["-x", &columns, "-y", "60"];
         let line = format!("{line}; printf 'ended with %s\\n' $?; sleep 600");
         let session = ["-f", "/dev/null", "new-session", "-d"];
         let output = terminal.tmux(&[&session[..], &size, &["bash", "-c", &line]].concat());
@@ -53,6 +59,12 @@ impl<'p> Terminal<'p> {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let lines: Vec<_> = text.lines().map(str::trim_end).collect();
         lines.join("\n").trim_end().to_owned()
+    }
+
+    /// The same, with lines that were too long for the terminal in one piece.
+    fn whole_lines(&self) -> String {
+        let output = self.tmux(&["capture-pane", "-p", "-J"]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// Waits until this is to be seen.
@@ -182,4 +194,63 @@ fn words_of_a_server_command_nothing() {
     let piped = place.shell(&format!("{call} | od -An -c | tr -d ' \\n'"));
     let bytes = String::from_utf8_lossy(&piped.stdout).into_owned();
     assert_eq!(bytes, r"a033]2;taken\ab033[2Jc\n");
+}
+
+#[test]
+fn a_servers_words_bring_no_colours_and_no_directions_of_their_own() {
+    needs("tmux");
+    let place = Place::with_lab();
+    let text = r"text=$'\e[31mred\e[0m \u202Etxt.exe'";
+    let terminal = Terminal::run(&place, &format!("turnbuckle call lab echo {text}"));
+    let screen = terminal.see("ended with 0");
+    assert!(screen.contains("␛[31mred␛[0m \u{fffd}txt.exe"), "{screen}");
+}
+
+#[test]
+fn a_projects_file_is_shown_and_asked_about() {
+    needs("tmux");
+    let place = Place::new();
+    let entry = format!(r#"{{"command":"{BINARY}","args":["serve","--stdio"]}}"#);
+    place.write(
+        ".mcp.json",
+        &format!(r#"{{"mcpServers":{{"project":{entry}}}}}"#),
+    );
+    let again = "turnbuckle list project tools > /dev/null";
+    let line = format!("{again}; echo first $?; {again}; echo second $?; {again}");
+    let terminal = Terminal::run(&place, &line);
+    let screen = terminal.see("Use it? [y/N]");
+    assert!(screen.contains("serve --stdio"), "{screen}");
+    terminal.press(&["n", "Enter"]);
+    terminal.see("first 2");
+    let is_asked_after = |words: &str| {
+        let screen = terminal.screen();
+        let after = screen.split(words).nth(1);
+        after.is_some_and(|after| after.contains("Use it? [y/N]"))
+    };
+    eventually("it is asked about again", || {
+        is_asked_after("first 2").then_some(())
+    });
+    terminal.press(&["y", "Enter"]);
+    terminal.see("second 0");
+    terminal.see("ended with 0");
+    assert!(!is_asked_after("second 0"), "{}", terminal.screen());
+}
+
+#[test]
+fn lists_fit_the_width_of_the_terminal() {
+    needs("tmux");
+    for columns in [60, 80, 120] {
+        for line in ["turnbuckle list lab", "turnbuckle list lab order"] {
+            let place = Place::with_lab();
+            let terminal = Terminal::run_at(&place, columns, line);
+            terminal.see("ended with 0");
+            let lines = terminal.whole_lines();
+            let table = lines.lines().filter(|line| line.starts_with("  "));
+            // An example is one line, to be copied.
+            for line in table.filter(|line| !line.contains("turnbuckle call")) {
+                let width = line.trim_end().chars().count();
+                assert!(width <= columns, "{columns}: {width} in {line}");
+            }
+        }
+    }
 }

@@ -70,8 +70,8 @@ fn an_input_of_a_config_file_can_be_given() {
         r#"{{"inputs":[{{"id":"api-key","type":"promptString","description":"Key","password":true}}],
             "servers":{{"lab":{{"type":"stdio","command":"{BINARY}","args":["serve","--stdio"],"env":{{"KEY":"${{input:api-key}}"}}}}}}}}"#
     );
-    std::fs::create_dir(place.path().join(".vscode")).expect("there is room");
-    place.write(".vscode/mcp.json", &config);
+    std::fs::create_dir_all(place.path().join("home/.config/Code/User")).expect("there is room");
+    place.write("home/.config/Code/User/mcp.json", &config);
     let output = place.run(&["call", "lab", "echo", "text=hi"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = stderr(&output);
@@ -92,8 +92,8 @@ fn what_is_filled_in_is_not_shown() {
         r#"{{"inputs":[{{"id":"api-key","type":"promptString","description":"Key","password":true}}],
             "servers":{{"lab":{{"type":"stdio","command":"sh","args":["-c","exec {BINARY} serve --stdio","${{input:api-key}}","${{GITHUB_TOKEN}}"]}}}}}}"#
     );
-    std::fs::create_dir(place.path().join(".vscode")).expect("there is room");
-    place.write(".vscode/mcp.json", &config);
+    std::fs::create_dir_all(place.path().join("home/.config/Code/User")).expect("there is room");
+    place.write("home/.config/Code/User/mcp.json", &config);
     for words in ["servers", "servers --json", "list lab"] {
         let given = "TURNBUCKLE_INPUT_API_KEY=sesame-1 GITHUB_TOKEN=sesame-2";
         let output = place.shell(&format!("{given} turnbuckle {words}"));
@@ -126,9 +126,9 @@ fn what_is_like_something_that_there_is_is_suggested() {
             "hint: `turnbuckle list lab` shows what there is\n",
         ),
         (
-            &["list", "lab", "tools", "echo"],
+            &["list", "lab", "tools", "echo", "more"],
             2,
-            "error: `echo` is one word too many\n",
+            "the start of a name\n",
         ),
         (
             &["read", "lab", "demo://tick"],

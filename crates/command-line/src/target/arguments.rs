@@ -22,6 +22,6 @@ impl ServerArguments {
     /// The server, and the words after it.
     pub fn split<'w>(&self, words: &'w [String]) -> Outcome<(Server, &'w [String])> {
         self.options.header_pairs()?;
-        find::split(words, &self.command, self.options.config.as_ref())
+        find::split(words, &self.command, self.options.lookup())
     }
 }

@@ -1,9 +1,11 @@
 //! Finding the server that a word, a command or a config entry means.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use turnbuckle::transport::http::client::{Address, AddressError};
-use turnbuckle_host::config::{self, Catalogue, Entry, EntryError, Launch, LookupError, Places};
+use turnbuckle_host::config::{
+    self, Catalogue, Entry, EntryError, Launch, LookupError, Place, PlaceOwner, Places,
+};
 
 use super::{
     Masked, Server,
@@ -11,15 +13,26 @@ use super::{
     variables::{Process, variable},
 };
 use crate::{
+    control::tell,
     failure::{Failed, Outcome},
     shell,
+    trust::{self, Consent},
 };
+
+/// How names of servers are looked up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lookup<'a> {
+    /// In this file alone.
+    pub config: Option<&'a PathBuf>,
+    /// What becomes of a project's file that the user has not agreed to.
+    pub consent: Consent,
+}
 
 /// Takes the server off the words of a command line: the first word, unless a command was given.
 pub fn split<'w>(
     words: &'w [String],
     command: &[String],
-    config: Option<&PathBuf>,
+    lookup: Lookup<'_>,
 ) -> Outcome<(Server, &'w [String])> {
     if let Some((program, arguments)) = command.split_first() {
         let launch = Launch::Command {
@@ -45,11 +58,17 @@ pub fn split<'w>(
             "name one by its URL, by its name in a config file (see `turnbuckle servers`), or by `-- command`",
         ));
     };
-    Ok((find(first, config)?, rest))
+    Ok((find(first, lookup)?, rest))
 }
 
 /// Finds a server by URL, name, or `file:name`.
-pub fn find(word: &str, config: Option<&PathBuf>) -> Outcome<Server> {
+///
+/// Of several with one name, the nearest that can be started or reached is taken. One of a project is
+/// taken only if the user agrees to the project's file.
+///
+/// # Errors
+/// If there is no such server, what its file says of it cannot be used, or the user does not agree.
+pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     if word.contains("://") {
         check_address(word)?;
         let name = without_query(word);
@@ -65,19 +84,66 @@ pub fn find(word: &str, config: Option<&PathBuf>) -> Outcome<Server> {
             name,
         });
     }
-    let found = catalogue(config)?.find(word).map_err(unknown)?;
-    for other in &found.shadowed {
-        tracing::debug!(%other, "a server of the same name is farther away");
+    let (catalogue, others) = catalogue(lookup.config)?;
+    let is_told = lookup.consent != Consent::Never;
+    let said = others.iter().filter(|_| is_told);
+    said.for_each(|place| tell(&format!("note: {}", somebody_elses(&place.path))));
+    let found = catalogue.find(word).map_err(|error| unknown(word, error))?;
+    let mut all = vec![(found.place, found.entry)];
+    all.extend(found.shadowed);
+    let fits = |(_, entry): &(Place, Entry)| configured(entry, word, lookup.config).is_ok();
+    // If none can be used, what is wrong with the nearest is said.
+    let index = all.iter().position(fits).unwrap_or(0);
+    let (place, entry) = &all[index];
+    let server = configured(entry, word, lookup.config).map_err(|error| unfit(entry, &error))?;
+    if is_told {
+        for (_, broken) in &all[..index] {
+            tell(&format!(
+                "note: server `{}` of `{}` cannot be used; the one of `{}` is",
+                broken.name,
+                broken.file.display(),
+                entry.file.display()
+            ));
+        }
+        if let Some((_, other)) = all.get(index + 1) {
+            tell(&format!(
+                "note: server `{}` is that of `{}`, which hides the one of `{}`",
+                entry.name,
+                entry.file.display(),
+                other.file.display()
+            ));
+        }
     }
-    configured(&found.entry, word, config).map_err(|error| unfit(&found.entry, &error))
+    if place.owner == PlaceOwner::Project {
+        trust::check(&place.path, lookup.consent)?;
+    }
+    Ok(server)
 }
 
-/// The config files that names are looked up in.
-pub fn catalogue(config: Option<&PathBuf>) -> Outcome<Catalogue> {
-    match config {
-        Some(path) => Catalogue::only(path).map_err(Failed::usage),
-        None => Ok(Catalogue::load(&Places::of_process())),
+/// The config files that names are looked up in, and places where projects have files of somebody
+/// else, which are not used.
+pub fn catalogue(config: Option<&PathBuf>) -> Outcome<(Catalogue, Vec<Place>)> {
+    if let Some(path) = config {
+        let only = Catalogue::only(path).map_err(Failed::usage)?;
+        return Ok((only, Vec::new()));
     }
+    let mut catalogue = Catalogue::load(&Places::of_process());
+    let is_strange =
+        |place: &Place| place.owner == PlaceOwner::Project && !trust::is_own(&place.path);
+    let strange = catalogue
+        .files
+        .extract_if(.., |(place, _)| is_strange(place))
+        .map(|(place, _)| place)
+        .collect();
+    Ok((catalogue, strange))
+}
+
+/// Why a file is not used.
+pub fn somebody_elses(path: &Path) -> String {
+    format!(
+        "`{}` belongs to somebody else and is not used; `--config FILE` uses it all the same",
+        path.display()
+    )
 }
 
 /// The server of an entry of a config file, which `word` means there.
@@ -133,8 +199,30 @@ fn unfit(entry: &Entry, error: &EntryError) -> Failed {
     }
 }
 
-fn unknown(error: LookupError) -> Failed {
+/// Whether a word is a URL without its scheme: `localhost:7250/mcp`, `mcp.example.com/mcp`.
+fn is_bare_address(word: &str) -> bool {
+    let authority = word.split('/').next().unwrap_or_default();
+    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+    let has_port = !port.is_empty() && port.chars().all(|digit| digit.is_ascii_digit());
+    let is_host = !host.is_empty()
+        && host
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-'));
+    let has_path = word.contains('/') && host.contains('.') && !host.starts_with('.');
+    is_host && (has_port || has_path) && Address::parse(&format!("http://{word}")).is_ok()
+}
+
+fn unknown(word: &str, error: LookupError) -> Failed {
     let hint = match &error {
+        LookupError::Unknown { .. } if is_bare_address(word) => {
+            let word = word.split(['?', '#']).next().unwrap_or_default();
+            let scheme = if word.starts_with("localhost") || word.starts_with("127.") {
+                "http"
+            } else {
+                "https"
+            };
+            format!("did you mean `{scheme}://{word}`?")
+        }
         LookupError::Unknown {
             nearest: Some(nearest),
             ..

@@ -7,7 +7,7 @@ mod server;
 mod variables;
 
 pub use arguments::ServerArguments;
-pub use find::{catalogue, configured, find, split};
+pub use find::{Lookup, catalogue, configured, find, somebody_elses, split};
 pub use options::{EraName, Options};
-pub use server::{Server, command, without_query};
+pub use server::{Server, command, is_program, without_query};
 pub use variables::Masked;

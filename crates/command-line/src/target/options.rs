@@ -6,10 +6,17 @@ use clap::Args;
 use turnbuckle::{
     Client, Revision,
     client::{Era, HttpTarget},
+    protocol::{LoggingLevel, LoggingMessageNotificationParams},
 };
 use turnbuckle_host::config::Launch;
 
-use crate::failure::{Failed, Outcome};
+use super::find::Lookup;
+use crate::{
+    control::tell,
+    failure::{Failed, Outcome},
+    style::Style,
+    trust::Consent,
+};
 
 /// How to connect.
 #[derive(Args, Clone, Debug, Default)]
@@ -18,6 +25,10 @@ pub struct Options {
     /// Look names up in this file alone.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+
+    /// Agree to the project's config file that names the server, as it is now.
+    #[arg(long)]
+    pub trust: bool,
 
     /// Speak this revision and no other; otherwise it is found out.
     #[arg(long, value_name = "DATE")]
@@ -43,6 +54,11 @@ pub struct Options {
     /// Write every message to this file, as `turnbuckle record` does.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+
+    /// Show what the server logs on stderr, of this severity and above: debug, info, notice,
+    /// warning, error, critical, alert, emergency.
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    pub log: Option<LoggingLevel>,
 
     /// Go through this proxy, instead of the one in the environment.
     #[arg(long, value_name = "URL")]
@@ -72,6 +88,24 @@ const SILENCE: Duration = Duration::from_mins(1);
 /// An hour for a call that reports progress, or a task.
 const LONGEST: Duration = Duration::from_hours(1);
 
+fn level(text: &str) -> Result<LoggingLevel, String> {
+    serde_json::from_value(text.into()).map_err(|_| format!("`{text}` is no level"))
+}
+
+/// A log message as a line.
+fn logged(server: &str, log: &LoggingMessageNotificationParams) -> String {
+    let level = serde_json::to_value(log.level).unwrap_or_default();
+    let data = match &log.data {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let level = Style::Dim.err(level.as_str().unwrap_or_default());
+    format!(
+        "{level} {}: {data}",
+        log.logger.as_deref().unwrap_or(server)
+    )
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
@@ -84,6 +118,27 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl Options {
+    /// How names of servers are looked up. Whoever has not agreed is asked.
+    pub fn lookup(&self) -> Lookup<'_> {
+        let consent = if self.trust {
+            Consent::Given
+        } else {
+            Consent::Ask
+        };
+        Lookup {
+            config: self.config.as_ref(),
+            consent,
+        }
+    }
+
+    /// The same where nobody can be asked.
+    pub fn silent_lookup(&self) -> Lookup<'_> {
+        Lookup {
+            consent: Consent::Never,
+            ..self.lookup()
+        }
+    }
+
     /// A client that keeps to what was asked for.
     pub fn client(&self) -> Client {
         let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION")).deadline(self.deadline());
@@ -93,7 +148,13 @@ impl Options {
             (None, Some(EraName::Modern)) => client.only_era(Era::Modern),
             (None, None) => client,
         };
-        // What a tool gives is shown even where it breaks its own schema; `doctor` says so.
+        let client = match self.log {
+            Some(level) => client
+                .log_level(level)
+                .on_log(|server, log| tell(&logged(server, log))),
+            None => client,
+        };
+        // What a tool gives is shown even where it breaks its own schema; commands say that it does.
         client.trust_output()
     }
 

@@ -60,6 +60,23 @@ pub fn command(
     }
 }
 
+/// Whether a program can be found: by its path, which is relative to `folder`, or by its name.
+pub fn is_program(program: &str, folder: Option<&Path>) -> bool {
+    if program.contains('/') {
+        return folder.unwrap_or(Path::new("")).join(program).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let endings: &[&str] = if cfg!(windows) {
+        &["", ".exe", ".cmd", ".bat"]
+    } else {
+        &[""]
+    };
+    std::env::split_paths(&path).any(|folder| {
+        let names = endings.iter().map(|ending| format!("{program}{ending}"));
+        names.into_iter().any(|name| folder.join(name).is_file())
+    })
+}
+
 impl Server {
     /// A command line about this server that can be run as it stands, but for the query of a URL.
     pub fn line(&self, command: &str, words: &str) -> String {
@@ -154,6 +171,15 @@ impl Server {
 
     /// The same where there was no connection at all.
     pub fn explain_no_connection(&self, failed: Failed) -> Failed {
+        // What TLS makes of an answer in plain HTTP.
+        if let Launch::Remote(remote) = &self.launch
+            && let Some(rest) = remote.url.strip_prefix("https://")
+            && failed.to_json().to_string().contains("InvalidContentType")
+        {
+            let said = format!("{} does not speak TLS", without_query(&remote.url));
+            let plain = without_query(&format!("http://{rest}"));
+            return Failed::new(Code::Connect, said).hint(format!("it may be `{plain}`"));
+        }
         match failed.hint_given() {
             None => self.see_doctor(failed),
             Some(_) => self.explain(failed),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{ConfigError, Entry, File, Place, Places};
+use super::{ConfigError, Entry, File, Place, PlaceOwner, Places};
 
 /// All config files that were found.
 #[derive(Debug)]
@@ -19,8 +19,10 @@ pub struct Catalogue {
 pub struct Found {
     /// The entry.
     pub entry: Entry,
-    /// Others of the same name, which are farther away.
-    pub shadowed: Vec<String>,
+    /// Where its file is.
+    pub place: Place,
+    /// Others of the same name, which are farther away, nearest first.
+    pub shadowed: Vec<(Place, Entry)>,
 }
 
 /// Why there is no such server.
@@ -77,6 +79,7 @@ impl Catalogue {
         let place = Place {
             host: "named here",
             path: path.to_owned(),
+            owner: PlaceOwner::Caller,
         };
         Ok(Self {
             files: vec![(place, Ok(File::open(path)?))],
@@ -105,25 +108,23 @@ impl Catalogue {
                 return Self::only(path)?.find(inside);
             }
         }
-        let mut named = self
-            .entries()
-            .map(|(_, entry)| entry)
-            .filter(|entry| entry.name == name);
-        // Of two, one for this project alone is nearer than one for all.
-        let first = named.next();
-        let rest: Vec<_> = named.collect();
-        let (entry, others) = match (first, rest.iter().position(|entry| entry.scope.is_some())) {
-            (Some(first), Some(index))
-                if first.scope.is_none() && first.file == rest[index].file =>
-            {
-                (Some(rest[index]), vec![first])
-            }
-            (first, _) => (first, rest),
+        let named = self.entries().filter(|(_, entry)| entry.name == name);
+        let mut named: Vec<_> = named
+            .map(|(place, entry)| (place.clone(), entry.clone()))
+            .collect();
+        // Of two in one file, one for this project alone is nearer than one for all.
+        let is_nearer = |(_, entry): &(Place, Entry)| {
+            entry.scope.is_some() && named[0].1.scope.is_none() && entry.file == named[0].1.file
         };
-        let entry = entry.ok_or_else(|| self.unknown(name))?;
+        if let Some(index) = named.iter().position(is_nearer) {
+            named[..=index].rotate_right(1);
+        }
+        let mut named = named.into_iter();
+        let (place, entry) = named.next().ok_or_else(|| self.unknown(name))?;
         Ok(Found {
-            entry: entry.clone(),
-            shadowed: others.into_iter().map(Entry::address).collect(),
+            entry,
+            place,
+            shadowed: named.collect(),
         })
     }
 

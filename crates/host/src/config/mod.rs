@@ -22,5 +22,5 @@ pub use file::File;
 pub use format::Format;
 pub use launch::{Launch, Remote, Wire};
 pub use lookup::{Catalogue, Found, LookupError};
-pub use place::{Place, Places};
+pub use place::{Place, PlaceOwner, Places};
 pub use settings::{NotHonoured, Settings};

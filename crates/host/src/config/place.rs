@@ -9,6 +9,20 @@ pub struct Place {
     pub host: &'static str,
     /// The file.
     pub path: PathBuf,
+    /// Who put it there.
+    pub owner: PlaceOwner,
+}
+
+/// Who put a config file where it is, and so who says what it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlaceOwner {
+    /// A project, which may be anybody's.
+    Project,
+    /// The user: it is in the home folder or among the settings.
+    User,
+    /// The caller, who named the file.
+    Caller,
 }
 
 /// The folders that places are relative to.
@@ -94,13 +108,13 @@ impl Places {
     pub fn all(&self) -> Vec<Place> {
         let mut places = Vec::new();
         for folder in self.project_folders() {
-            places.extend(within(folder, &PROJECT));
+            places.extend(within(folder, &PROJECT, PlaceOwner::Project));
         }
         if let Some(settings) = &self.settings {
-            places.extend(within(settings, &SETTINGS));
+            places.extend(within(settings, &SETTINGS, PlaceOwner::User));
         }
         if let Some(home) = &self.home {
-            places.extend(within(home, &HOME));
+            places.extend(within(home, &HOME, PlaceOwner::User));
         }
         places.dedup_by(|one, other| one.path == other.path);
         places
@@ -116,9 +130,14 @@ impl Places {
     }
 }
 
-fn within(folder: &Path, files: &[(&'static str, &str)]) -> impl Iterator<Item = Place> {
-    files.iter().map(|(host, file)| Place {
+fn within(
+    folder: &Path,
+    files: &[(&'static str, &str)],
+    owner: PlaceOwner,
+) -> impl Iterator<Item = Place> {
+    files.iter().map(move |(host, file)| Place {
         host,
         path: folder.join(file),
+        owner,
     })
 }

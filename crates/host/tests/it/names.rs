@@ -82,7 +82,8 @@ fn the_nearer_of_two_is_taken_and_the_other_is_told_of() {
     let found = Catalogue::load(&places).find("git").unwrap();
     assert_eq!(found.entry.settings["url"], "http://near/");
     assert_eq!(found.shadowed.len(), 1);
-    assert!(found.shadowed[0].ends_with(".cursor/mcp.json:git"));
+    let shadowed = found.shadowed[0].1.address();
+    assert!(shadowed.ends_with(".cursor/mcp.json:git"), "{shadowed}");
 }
 
 #[test]

@@ -88,6 +88,8 @@ impl Inspector {
         if let Some((connection, id)) = task {
             tokio::spawn(current::for_exchange(n, task::cancel(connection, id)));
         }
+        // What a session asked in the middle of it is not asked any more.
+        self.withdraw_asks(n);
         self.change(n, |exchange| exchange.end(Status::Cancelled));
         true
     }

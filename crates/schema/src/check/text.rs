@@ -47,17 +47,24 @@ impl TextRules {
         let length = text.chars().count() as u64;
         if length < self.least {
             report.note(|| {
-                let expected = format!("a string of at least {} characters", self.least);
+                let expected = format!("a string of at least {}", characters(self.least));
                 length_violation(Keyword::MinLength, expected, text, length, place)
             })?;
         }
         if length > most {
             report.note(|| {
-                let expected = format!("a string of at most {most} characters");
+                let expected = format!("a string of at most {}", characters(most));
                 length_violation(Keyword::MaxLength, expected, text, length, place)
             })?;
         }
         ControlFlow::Continue(())
+    }
+}
+
+fn characters(count: u64) -> String {
+    match count {
+        1 => "1 character".to_owned(),
+        count => format!("{count} characters"),
     }
 }
 
@@ -74,6 +81,6 @@ fn length_violation(
     place: &Place<'_>,
 ) -> Violation {
     let mut violation = violation(keyword, expected, text, place);
-    violation.found = format!("{} ({length} characters)", violation.found);
+    violation.found = format!("{} ({})", violation.found, characters(length));
     violation
 }

@@ -20,6 +20,9 @@ const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 /// 25 ms between two looks at a key that somebody else holds.
 const HOLD_INTERVAL: Duration = Duration::from_millis(25);
 
+/// 1 min: writing a draft takes milliseconds.
+const DRAFT_AGE: Duration = Duration::from_mins(1);
+
 /// 1 MiB: no token is as long, and a file that is was not written by us.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
@@ -128,7 +131,7 @@ impl FileStore {
     /// If the folder cannot be used.
     pub fn open_at(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path: PathBuf = folder.into();
-        match close_folder(&path) {
+        match close_folder(&path).and_then(|()| sweep(&path)) {
             Ok(()) => Ok(Self {
                 folder: path.into(),
                 seal: Arc::default(),
@@ -204,7 +207,9 @@ impl FileStore {
         let written = owners_file(&draft).and_then(|mut file| {
             file.write_all(&text)?;
             file.sync_all()?;
-            fs::rename(&draft, self.path(key, "json"))
+            fs::rename(&draft, self.path(key, "json"))?;
+            // The new name is on the disk when the folder is.
+            sync_folder(&self.folder)
         });
         if written.is_err() {
             let _ = fs::remove_file(&draft);
@@ -280,6 +285,33 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
+}
+
+/// Removes drafts that a process left behind when it was ended: there are tokens in them.
+fn sweep(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_draft = path.extension().is_some_and(|ending| ending == "draft");
+        let age = |about: fs::Metadata| about.modified().ok()?.elapsed().ok();
+        let age = fs::metadata(&path).ok().and_then(age);
+        // A younger one may be written at this moment.
+        if is_draft && age.is_some_and(|age| age > DRAFT_AGE) {
+            // Of two that sweep, one finds it gone.
+            let _ = fs::remove_file(&path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    // A folder cannot be opened as a file.
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -377,6 +409,25 @@ mod tests {
         store.remove(&key).await.unwrap();
         store.remove(&key).await.unwrap();
         assert!(store.load(&key).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn drafts_of_a_process_that_was_ended_do_not_stay() {
+        let scratch = Scratch::new();
+        FileStore::open_at(&scratch.0).unwrap();
+        let (old, new) = (scratch.0.join("a.1-x.draft"), scratch.0.join("a.2-y.draft"));
+        for path in [&old, &new] {
+            fs::write(path, "sesame").unwrap();
+        }
+        let then = std::time::SystemTime::now() - 2 * DRAFT_AGE;
+        File::options()
+            .write(true)
+            .open(&old)
+            .unwrap()
+            .set_modified(then)
+            .unwrap();
+        FileStore::open_at(&scratch.0).unwrap();
+        assert_eq!(files(&scratch.0), [new]);
     }
 
     #[tokio::test]

@@ -4,8 +4,9 @@ use std::{collections::HashMap, path::PathBuf};
 
 use turnbuckle::host::{HostBuilder, ServerId, ServerSpec};
 use turnbuckle_command_line::{
+    control::tell,
     failure::{Failed, Outcome},
-    target::{self, Options, Server},
+    target::{self, Lookup, Options, Server},
 };
 
 use super::allow::Allowed;
@@ -18,12 +19,16 @@ pub(super) fn add(
     config: Option<&PathBuf>,
     allowed: &Allowed,
 ) -> Outcome<HostBuilder> {
+    let lookup = Lookup {
+        config,
+        ..Lookup::default()
+    };
     let mut servers = Vec::new();
     for word in words {
-        servers.push(target::find(word, config)?);
+        servers.push(target::find(word, lookup)?);
     }
     if !command.is_empty() {
-        servers.push(target::split(&[], command, config)?.0);
+        servers.push(target::split(&[], command, lookup)?.0);
     }
     if servers.is_empty() {
         return from_files(builder, config, allowed);
@@ -46,7 +51,10 @@ fn from_files(
     config: Option<&PathBuf>,
     allowed: &Allowed,
 ) -> Outcome<HostBuilder> {
-    let catalogue = target::catalogue(config)?;
+    let (catalogue, strange) = target::catalogue(config)?;
+    for place in &strange {
+        tell(&target::somebody_elses(&place.path));
+    }
     let mut builder = builder;
     let mut all: Vec<(String, Server)> = Vec::new();
     for (_, entry) in catalogue.entries() {

@@ -92,11 +92,11 @@ pub(super) async fn run(
             () = stop.as_mut() => None,
         };
         let Some(line) = line else { break };
-        bridge.note("out", &line)?;
+        bridge.sheet.write("out", &line);
         bridge.pass(line, &mut tasks).await?;
     }
     bridge.end(tasks).await;
-    Ok(())
+    bridge.sheet.all_written()
 }
 
 /// The lines of stdin, read on a thread of its own.
@@ -141,12 +141,6 @@ impl Bridge {
 
     fn lock(&self) -> MutexGuard<'_, BridgeState> {
         self.state.lock()
-    }
-
-    fn note(&self, direction: &'static str, message: &[u8]) -> Outcome {
-        self.sheet
-            .write(direction, message)
-            .map_err(|error| Failed::new(Code::Connect, format!("cannot write it down: {error}")))
     }
 
     /// Passes a message on. Requests are answered whenever they are; the rest keeps its order.
@@ -331,8 +325,7 @@ impl Bridge {
             }
         };
         let mut line: Vec<u8> = message.iter().map(flat).collect();
-        // A file that cannot be written any more ends nothing: the session matters more.
-        let _ = self.note("in", &line);
+        self.sheet.write("in", &line);
         line.push(b'\n');
         let mut out = io::stdout().lock();
         let _ = out.write_all(&line);

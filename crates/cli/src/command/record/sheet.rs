@@ -1,46 +1,39 @@
 //! What is written down.
 
-use std::{
-    fs::File,
-    io::{self, Write as _},
-    path::Path,
-    sync::Arc,
-    time::Instant,
-};
+use std::{path::Path, sync::Arc, time::Instant};
 
-use turnbuckle_base::lock::Mutex;
 use turnbuckle_command_line::{
-    failure::{Failed, Outcome},
+    failure::Outcome,
     secret::Secrets,
-    wire,
+    wire::{self, Recorder},
 };
 
 /// The file of a recording. Clones write to the same.
 #[derive(Clone)]
-pub(super) struct Sheet(Arc<Inner>);
-
-struct Inner {
-    file: Mutex<File>,
+pub(super) struct Sheet {
+    recorder: Recorder,
     started: Instant,
-    secrets: Secrets,
+    secrets: Arc<Secrets>,
 }
 
 impl Sheet {
     pub(super) fn create(path: &Path, secrets: Secrets) -> Outcome<Self> {
-        let file = File::create(path).map_err(|error| {
-            Failed::usage(format!("cannot write `{}`: {error}", path.display()))
-        })?;
-        Ok(Self(Arc::new(Inner {
-            file: Mutex::new(file),
+        Ok(Self {
+            recorder: Recorder::create(path)?,
             started: Instant::now(),
-            secrets,
-        })))
+            secrets: Arc::new(secrets),
+        })
     }
 
-    /// Writes a message down, without its secrets.
-    pub(super) fn write(&self, direction: &'static str, message: &[u8]) -> io::Result<()> {
-        let line = wire::line(self.0.started, direction, message, &self.0.secrets);
-        let mut file = self.0.file.lock();
-        writeln!(file, "{line}")
+    /// Writes a message down, without its secrets. A file that cannot be written any more ends
+    /// nothing, for the session matters more: [`Sheet::all_written`] tells at its end.
+    pub(super) fn write(&self, direction: &'static str, message: &[u8]) {
+        let line = wire::line(self.started, direction, message, &self.secrets);
+        self.recorder.write(&line);
+    }
+
+    /// Fails if a message was not written down.
+    pub(super) fn all_written(&self) -> Outcome {
+        self.recorder.all_written()
     }
 }

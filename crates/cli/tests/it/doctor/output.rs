@@ -25,7 +25,7 @@ fn a_person_reads_what_was_seen_the_rule_and_the_fix() {
     for line in [
         "  error stdout      a line on stdout is no message  [stdout.stray]",
         "                    seen:   stdout: Server listening on stdio...",
-        "                    rule:   2026-07-28/basic/transports/stdio (S1)",
+        "                    rule:   2025-11-25/basic/transports (S1)",
         "     ok handshake   2025-11-25",
     ] {
         assert!(

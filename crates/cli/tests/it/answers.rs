@@ -1,0 +1,246 @@
+//! What a command prints and how it ends, for answers of every kind.
+
+use serde_json::{Value, json};
+
+use crate::program::{HttpDemo, Place, stderr, stdout};
+
+/// A place where `lab` is a server that answers so.
+fn scripted(answers: &Value) -> Place {
+    let place = Place::new();
+    place.write("answers.json", &answers.to_string());
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/scripted.py");
+    let file = place.file("answers.json");
+    let entry = json!({"command": "python3", "args": ["-B", script, file]});
+    place.name_lab(&entry.to_string());
+    place
+}
+
+fn tool(more: &Value) -> Value {
+    let mut tool = json!({"name": "t", "inputSchema": {"type": "object"}});
+    if let (Some(all), Some(more)) = (tool.as_object_mut(), more.as_object()) {
+        all.extend(more.clone());
+    }
+    tool
+}
+
+#[test]
+fn a_result_is_printed_once() {
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
+    for (content, wanted) in [
+        (text("It is 12 degrees."), "It is 12 degrees.\n"),
+        (text(r#"{"degrees":12}"#), "{\n  \"degrees\": 12\n}\n"),
+        (json!([]), "{\n  \"degrees\": 12\n}\n"),
+    ] {
+        let place = scripted(&json!({
+            "tools/list": {"result": {"tools": [tool(&json!({}))]}},
+            "tools/call": {"result": {"content": content, "structuredContent": {"degrees": 12}}},
+        }));
+        assert_eq!(stdout(&place.run(&["call", "lab", "t"])), wanted);
+    }
+}
+
+#[test]
+fn an_error_is_told_with_its_code_and_its_data() {
+    let error = json!({"code": -32002, "message": "no such thing", "data": {"uri": "x:y"}});
+    let place = scripted(&json!({
+        "tools/list": {"result": {"tools": [tool(&json!({}))]}},
+        "tools/call": {"error": error},
+        "resources/read": {"error": error},
+    }));
+    for words in [&["call", "lab", "t"][..], &["read", "lab", "x:y"]] {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        let said = stderr(&output);
+        assert!(said.contains("no such thing (code -32002)"), "{said}");
+        assert!(said.contains(r#"data: {"uri":"x:y"}"#), "{said}");
+        let output = place.run(&[words, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        let printed: Value = serde_json::from_str(&stdout(&output)).expect("it is one object");
+        assert_eq!(printed, json!({ "error": error }));
+    }
+    // What went wrong on this side has no code.
+    let output = place.run(&["call", "lab", "no-such-tool", "--json"]);
+    let printed: Value = serde_json::from_str(&stdout(&output)).expect("it is one object");
+    let message = printed["error"]["message"].as_str().expect("it has one");
+    assert!(message.contains("no tool `no-such-tool`"), "{message}");
+}
+
+#[test]
+fn a_result_that_breaks_its_schema_is_printed_once_and_told_of() {
+    let schema =
+        json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
+    let place = scripted(&json!({
+        "tools/list": {"result": {"tools": [tool(&json!({"outputSchema": schema}))]}},
+        "tools/call": {"result": {"content": [], "structuredContent": {"n": "many"}}},
+    }));
+    for (how, code) in [("warn", 0), ("error", 4)] {
+        for line in ["turnbuckle call lab t", "turnbuckle call lab t --json"] {
+            let output = place.shell(&format!("{line} --output-schema {how}"));
+            assert_eq!(output.status.code(), Some(code), "{output:?}");
+            assert!(
+                stderr(&output).contains("breaks its output schema"),
+                "{output:?}"
+            );
+            assert_eq!(stdout(&output).matches("\"n\"").count(), 1, "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn tools_for_clients_that_can_be_asked_are_listed() {
+    let with_two = json!({"result": {"tools": [tool(&json!({})), {"name": "asks", "inputSchema": {"type": "object"}}]}});
+    let place = scripted(&json!({
+        "tools/list": {"result": {"tools": [tool(&json!({}))]}},
+        "tools/list for clients that can be asked": with_two,
+        "prompts/list": {"result": {"prompts": []}},
+        "resources/list": {"result": {"resources": []}},
+    }));
+    let listed = stdout(&place.run(&["list", "lab"]));
+    assert!(listed.contains("asks()"), "{listed}");
+}
+
+#[test]
+fn lists_are_printed_though_one_cannot_be_read() {
+    let place = scripted(&json!({
+        "tools/list": {"result": {"tools": [tool(&json!({}))]}},
+        "prompts/list": {"error": {"code": -32603, "message": "out of order"}},
+        "resources/list": {"result": {"resources": []}},
+    }));
+    let output = place.run(&["list", "lab"]);
+    assert!(stdout(&output).contains("t()"), "{output:?}");
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(
+        stderr(&output).contains("the list of prompts cannot be read"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn one_tool_is_shown_whole_with_an_example_that_works() {
+    let place = Place::with_lab();
+    for words in [
+        &["list", "lab", "order"][..],
+        &["list", "lab", "tools", "order"],
+    ] {
+        let output = place.run(words);
+        assert!(output.status.success(), "{output:?}");
+        let shown = stdout(&output);
+        for wanted in ["order", "Arguments", "Example"] {
+            assert!(shown.contains(wanted), "{wanted}: {shown}");
+        }
+    }
+    // Each tool that asks for nothing and fails never has one that can be run as it stands.
+    for tool in ["echo", "add", "weather", "order"] {
+        let shown = stdout(&place.run(&["list", "lab", tool]));
+        let line = shown.lines().last().expect("it has an example").trim();
+        let output = place.shell(line);
+        assert!(output.status.success(), "{line}: {output:?}");
+    }
+}
+
+#[test]
+fn descriptions_are_whole_in_a_pipe() {
+    let long = "word ".repeat(60);
+    let place = scripted(&json!({
+        "tools/list": {"result": {"tools": [tool(&json!({"description": long}))]}},
+        "prompts/list": {"result": {"prompts": []}},
+        "resources/list": {"result": {"resources": []}},
+    }));
+    let listed = stdout(&place.run(&["list", "lab"]));
+    assert!(listed.contains(long.trim()), "{listed}");
+}
+
+#[test]
+fn a_task_of_a_program_that_ends_is_refused() {
+    let place = Place::with_lab();
+    let output = place.run(&["call", "lab", "bake", "what=bread", "--task"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(stdout(&output), "");
+    assert!(
+        stderr(&output).contains("ends with this command"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn what_a_server_logs_is_shown_in_every_era() {
+    let place = Place::with_lab();
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let words = [
+            "call",
+            "lab",
+            "log",
+            "text=hello",
+            "--log",
+            "debug",
+            "--revision",
+            revision,
+        ];
+        let output = place.run(&words);
+        assert!(output.status.success(), "{output:?}");
+        assert!(
+            stderr(&output).contains("info demo: hello"),
+            "{revision}: {output:?}"
+        );
+    }
+}
+
+#[test]
+fn watching_ends_with_its_time() {
+    let place = Place::with_lab();
+    let output = place.run(&["watch", "lab", "--timeout", "0.2"]);
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn calls_that_failed_are_counted() {
+    let place = Place::with_lab();
+    let output = place.run(&["load", "lab", "fail", "--calls", "3"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stdout(&output).starts_with("3 calls in "), "{output:?}");
+    assert!(stdout(&output).contains("3 of them failed"), "{output:?}");
+}
+
+#[test]
+fn addresses_that_are_nearly_right_get_a_hint() {
+    let place = Place::new();
+    let demo = HttpDemo::start();
+    let bare = demo.url.strip_prefix("http://").expect("it is one");
+    let output = place.run(&["list", bare]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(
+        stderr(&output).contains(&format!("did you mean `{}`?", demo.url)),
+        "{output:?}"
+    );
+    let secure = format!("https://{bare}");
+    let output = place.run(&["list", &secure]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains(&format!("`{}`", demo.url)), "{said}");
+    assert!(said.contains("does not speak TLS"), "{said}");
+}
+
+#[test]
+fn signing_out_where_nobody_signed_in_says_so() {
+    let place = Place::new();
+    let output = place.run(&["logout", "http://127.0.0.1:9/mcp"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(
+        stderr(&output).contains("nobody was signed in"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn an_answer_that_fits_no_field_is_an_error() {
+    let place = Place::with_lab();
+    let line = "turnbuckle call lab deploy env=prod --answer reason=because --answer confrim=true";
+    let output = place.shell(line);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(
+        said.contains("`--answer confrim=…` fits no field"),
+        "{said}"
+    );
+    assert!(said.contains("did you mean `confirm`?"), "{said}");
+}

@@ -1,0 +1,60 @@
+//! What could not be written was not done.
+
+#![cfg(target_os = "linux")]
+
+use std::process::Stdio;
+
+use crate::program::{BINARY, Place, stderr};
+
+/// The exit code for what could not be written.
+const LOST: Option<i32> = Some(8);
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let place = Place::with_lab();
+    for line in [
+        "turnbuckle list lab > /dev/full",
+        "turnbuckle call lab echo text=x --json > /dev/full",
+        "turnbuckle servers > /dev/full",
+        "turnbuckle completions bash > /dev/full",
+        "turnbuckle doctor lab > /dev/full",
+    ] {
+        let output = place.shell(line);
+        assert_eq!(output.status.code(), LOST, "{line}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("cannot write to stdout"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_an_error() {
+    let place = Place::with_lab();
+    let (reader, writer) = std::io::pipe().expect("there are pipes");
+    drop(reader);
+    let mut command = place.command(BINARY);
+    let command = command.args(["list", "lab"]).stdout(writer);
+    let output = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let output = output.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), LOST, "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("stdout was closed"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_recording_that_was_not_written_is_an_error() {
+    let place = Place::with_lab();
+    for line in [
+        "turnbuckle call lab echo text=x --record /dev/full",
+        "turnbuckle doctor lab --record /dev/full",
+        r#"printf '{"jsonrpc":"2.0","id":1,"method":"ping"}\n' | turnbuckle record /dev/full lab"#,
+    ] {
+        let output = place.shell(line);
+        assert_eq!(output.status.code(), LOST, "{line}: {}", stderr(&output));
+    }
+}

@@ -1,0 +1,27 @@
+"""A stdio server that answers as a file says: python3 scripted.py FILE
+
+The file has an answer for each method: {"result": …} or {"error": …}. `tools/list` may have another one under
+`tools/list for clients that can be asked`.
+"""
+import json
+import sys
+
+answers = json.load(open(sys.argv[1]))
+asked = False
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    method = message.get("method")
+    if method == "initialize":
+        asked = "elicitation" in message["params"]["capabilities"]
+        capabilities = {"tools": {}, "prompts": {}, "resources": {}}
+        info = {"name": "scripted", "version": "1"}
+        answer = {
+            "result": {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info}
+        }
+    else:
+        special = answers.get(f"{method} for clients that can be asked") if asked else None
+        unknown = {"error": {"code": -32601, "message": "no such method"}}
+        answer = special or answers.get(method, unknown)
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)

@@ -1,0 +1,137 @@
+//! Config files of projects, which somebody else may have written.
+
+use crate::program::{BINARY, Place, stderr, stdout};
+
+/// A project whose file names `tool`, which leaves a file behind when it is started.
+fn with_project() -> Place {
+    let place = Place::with_lab();
+    let script = format!("touch started; exec {BINARY} serve --stdio");
+    let entry = format!(r#"{{"command":"sh","args":["-c","{script}"]}}"#);
+    place.write(
+        ".mcp.json",
+        &format!(r#"{{"mcpServers":{{"tool":{entry}}}}}"#),
+    );
+    place
+}
+
+fn has_started(place: &Place) -> bool {
+    place.path().join("started").exists()
+}
+
+#[test]
+fn a_projects_file_is_used_once_the_user_has_agreed() {
+    let place = with_project();
+    let output = place.run(&["list", "tool"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("you have not agreed to use it"), "{said}");
+    assert!(said.contains("--trust"), "{said}");
+    assert!(!has_started(&place));
+    let known = stdout(&place.run(&["servers", "--json"]));
+    assert!(known.contains(r#""trusted":false"#), "{known}");
+    // Agreed to, and remembered.
+    for words in [&["list", "tool", "--trust"][..], &["list", "tool"]] {
+        let output = place.run(words);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    assert!(has_started(&place));
+    // Another file of the same name is another file.
+    place.write(
+        ".mcp.json",
+        &place.read(".mcp.json").replace("touch", "true; touch"),
+    );
+    let output = place.run(&["list", "tool"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    // What is named by the user is what the user wants.
+    let output = place.run(&["list", "--config", ".mcp.json", "tool"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn completion_starts_nothing_that_is_not_trusted() {
+    let place = with_project();
+    let output = place.run(&["__complete", "--", "call", "tool", ""]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    assert!(!has_started(&place));
+    assert!(place.run(&["list", "tool", "--trust"]).status.success());
+    let tools = stdout(&place.run(&["__complete", "--", "call", "tool", ""]));
+    assert!(tools.contains("echo"), "{tools}");
+}
+
+/// A secret of the environment is not sent where a project says.
+#[test]
+fn a_projects_url_gets_no_secret() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let url = format!(
+        "http://{}/?key=${{SECRET}}",
+        listener.local_addr().expect("it has one")
+    );
+    place.write(
+        ".mcp.json",
+        &format!(r#"{{"mcpServers":{{"web":{{"url":"{url}"}}}}}}"#),
+    );
+    let mut command = place.command(BINARY);
+    let output = command
+        .args(["list", "web"])
+        .env("SECRET", "sesame")
+        .output();
+    let output = output.expect("the binary runs");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    listener.set_nonblocking(true).expect("it can be looked at");
+    assert!(listener.accept().is_err(), "somebody connected");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_somebody_else_does_not_hide_the_users_own() {
+    let place = Place::with_lab();
+    let entry = r#"{"mcpServers":{"lab":{"command":"touch","args":["started"]}}}"#;
+    place.write("strange", entry);
+    let file = place.path().join("strange");
+    let link = place.path().join(".mcp.json");
+    if std::os::unix::fs::chown(&file, Some(12_345), None).is_ok() {
+        std::fs::rename(&file, &link).expect("it can be renamed");
+    } else {
+        // Whoever is not root cannot give files away, and has links to those of root.
+        std::os::unix::fs::symlink("/etc/passwd", &link).expect("a link can be made");
+    }
+    let output = place.run(&["list", "lab"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("belongs to somebody else"), "{said}");
+    assert!(!has_started(&place));
+    let said = stderr(&place.run(&["servers"]));
+    assert!(said.contains("belongs to somebody else"), "{said}");
+}
+
+#[test]
+fn a_server_that_hides_another_is_named_and_a_broken_one_hides_none() {
+    let place = Place::with_lab();
+    std::fs::create_dir_all(place.path().join("home/.cursor")).expect("a folder can be made");
+    let healthy = format!(r#"{{"command":"{BINARY}","args":["serve","--stdio"]}}"#);
+    let other = format!(r#"{{"mcpServers":{{"lab":{healthy}}}}}"#);
+    place.write("home/.cursor/mcp.json", &other);
+    let said = stderr(&place.run(&["list", "lab"]));
+    assert!(said.contains("hides the one of"), "{said}");
+    assert!(said.contains(".cursor/mcp.json"), "{said}");
+    place.name_lab(r#"{"command":"${NO_SUCH_VARIABLE_IS_SET}"}"#);
+    let output = place.run(&["list", "lab"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("cannot be used"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_program_that_is_not_there_is_marked() {
+    let place = Place::new();
+    place.name_lab(r#"{"command":"no-such-program-anywhere"}"#);
+    let said = stdout(&place.run(&["servers"]));
+    assert!(
+        said.contains("there is no program `no-such-program-anywhere`"),
+        "{said}"
+    );
+}

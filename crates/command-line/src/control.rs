@@ -1,0 +1,127 @@
+//! Text of others at a terminal: it is shown, and it commands nothing.
+//!
+//! A terminal takes some characters as orders: to set its title, to write to the clipboard, to move
+//! over what was printed before, to change colours. Others turn the direction of text around, so that
+//! it reads as what it is not. A program that reads gets every byte as it came.
+//!
+//! Our own colours go the same way, and are known by a mark that nobody else can guess.
+
+use std::{
+    borrow::Cow,
+    hash::{BuildHasher as _, RandomState},
+    io::{self, IsTerminal as _},
+    sync::LazyLock,
+};
+
+/// Begins an order for a colour that is ours: random, and another in each process.
+static MARK: LazyLock<String> =
+    LazyLock::new(|| format!("\x1b{:016x}", RandomState::new().hash_one(0)));
+
+/// The text for stdout: without orders, if that is a terminal.
+pub fn for_stdout(text: &str) -> Cow<'_, str> {
+    for_stream(text, io::stdout().is_terminal())
+}
+
+/// The text for stderr, likewise.
+pub fn for_stderr(text: &str) -> Cow<'_, str> {
+    for_stream(text, io::stderr().is_terminal())
+}
+
+/// Prints a line on stderr, which may have words of a server in it.
+pub fn tell(line: &str) {
+    eprintln!("{}", for_stderr(line));
+}
+
+/// Whether a character is an order to a terminal, or hides what a text says.
+pub fn is_order(letter: char) -> bool {
+    match letter {
+        '\n' | '\t' => false,
+        // Directions of text, separators of lines, and tags that nobody sees.
+        '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{e0000}'..='\u{e007f}' => true,
+        other => other.is_control(),
+    }
+}
+
+/// Text in a colour, for [`for_stdout`] and [`for_stderr`].
+pub(crate) fn coloured(text: &str, code: &str) -> String {
+    let mark = &*MARK;
+    format!("{mark}[{code}m{text}{mark}[0m")
+}
+
+fn for_stream(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    let is_plain = if is_terminal {
+        !text.contains(is_order)
+    } else {
+        !text.contains(MARK.as_str())
+    };
+    if is_plain {
+        return Cow::Borrowed(text);
+    }
+    let mut pieces = text.split(MARK.as_str());
+    let clean = |piece: &str| {
+        if is_terminal {
+            harmless(piece)
+        } else {
+            piece.to_owned()
+        }
+    };
+    let mut shown = clean(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        shown.push('\x1b');
+        shown.push_str(&clean(piece));
+    }
+    Cow::Owned(shown)
+}
+
+/// Orders are replaced by their pictures.
+fn harmless(text: &str) -> String {
+    let letter = |letter: char| match letter {
+        letter if is_order(letter) => picture(letter),
+        letter => letter,
+    };
+    text.replace("\r\n", "\n").chars().map(letter).collect()
+}
+
+fn picture(order: char) -> char {
+    match u32::from(order) {
+        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
+        0x7f => '\u{2421}',
+        _ => char::REPLACEMENT_CHARACTER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_seen_and_not_obeyed() {
+        for (sent, seen) in [
+            ("plain\n\ttext", "plain\n\ttext"),
+            ("two\r\nlines", "two\nlines"),
+            ("\x1b[1;31mred\x1b[0m", "␛[1;31mred␛[0m"),
+            ("\x1b]52;c;eA==\x07", "␛]52;c;eA==␇"),
+            ("\x1b[2J\rover", "␛[2J␍over"),
+            ("\x1b", "␛"),
+            ("\u{9b}2J\x7f", "\u{fffd}2J␡"),
+            ("safe\u{202e}gpj.exe", "safe\u{fffd}gpj.exe"),
+            ("a\u{2066}b\u{2069}", "a\u{fffd}b\u{fffd}"),
+            ("日本 ü ‏שלום 👩‍👩‍👧", "日本 ü ‏שלום 👩‍👩‍👧"),
+        ] {
+            assert_eq!(for_stream(sent, true), seen);
+            assert_eq!(for_stream(sent, false), sent);
+        }
+    }
+
+    #[test]
+    fn colours_of_ours_are_kept_and_those_of_others_are_not() {
+        let line = coloured("bold \x1b[32mgreen", "1");
+        assert_eq!(for_stream(&line, true), "\x1b[1mbold ␛[32mgreen\x1b[0m");
+        let line = coloured("bold", "1");
+        assert_eq!(for_stream(&line, false), "\x1b[1mbold\x1b[0m");
+    }
+}

@@ -1,0 +1,202 @@
+//! Config files of projects: somebody else may have written them, so they are used once the user has
+//! agreed to what is in them.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest as _, Sha256};
+use turnbuckle_host::config::{File, Input, Launch, Variables};
+
+use crate::{
+    control::{for_stderr, tell},
+    failure::{Failed, Outcome},
+    private, shell,
+};
+
+/// What becomes of a project's file that the user has not agreed to yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consent {
+    /// The user is asked, if there is a terminal to ask at.
+    #[default]
+    Ask,
+    /// The user has agreed on the command line.
+    Given,
+    /// It is not used, and nothing is said: somebody only looks.
+    Never,
+}
+
+/// 1 MiB: far more than the files that one person agrees to.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// How many servers of a file are shown before the user agrees.
+const MAX_SHOWN: usize = 20;
+
+/// Whether the file and a link to it belong to the user. Where files have no owners, all do.
+pub fn is_own(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let user = rustix::process::geteuid().as_raw();
+        let is_users =
+            |about: io::Result<fs::Metadata>| about.is_ok_and(|about| about.uid() == user);
+        is_users(fs::symlink_metadata(path)) && is_users(fs::metadata(path))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        true
+    }
+}
+
+/// Whether the user has agreed to the file as it is now.
+pub fn is_trusted(path: &Path) -> bool {
+    let Some((path, digest)) = identity(path) else {
+        return false;
+    };
+    trusted().get(&path).is_some_and(|known| *known == digest)
+}
+
+/// Goes on if the user has agreed to the file as it is now, or does so.
+///
+/// # Errors
+/// If the user does not agree, or nobody can be asked.
+pub fn check(path: &Path, consent: Consent) -> Outcome {
+    if is_trusted(path) {
+        return Ok(());
+    }
+    match consent {
+        Consent::Given => return remember(path),
+        Consent::Ask if io::stdin().is_terminal() && io::stderr().is_terminal() => {
+            if ask(path)? {
+                return remember(path);
+            }
+        }
+        Consent::Ask | Consent::Never => {}
+    }
+    let said = format!(
+        "`{}` is a config file of a project, and you have not agreed to use it",
+        path.display()
+    );
+    Err(Failed::usage(said).hint(
+        "`turnbuckle servers` shows what it starts; `--trust` agrees to it as it is now, \
+         `--config FILE` uses another",
+    ))
+}
+
+/// Shows what the file starts, and asks.
+fn ask(path: &Path) -> Outcome<bool> {
+    tell(&format!(
+        "`{}` is a config file of a project, and is new or has changed. It can start, as you:",
+        path.display()
+    ));
+    let file = File::open(path).map_err(Failed::usage)?;
+    for entry in file.entries.iter().take(MAX_SHOWN) {
+        let what = match entry.launch(&AsWritten) {
+            Ok(launch) => shown(&launch),
+            Err(error) => error.to_string(),
+        };
+        tell(&format!("  {}: {what}", entry.name));
+    }
+    if file.entries.len() > MAX_SHOWN {
+        tell(&format!("  and {} more", file.entries.len() - MAX_SHOWN));
+    }
+    eprint!("{}", for_stderr("Use it? [y/N] "));
+    let _ = io::stderr().flush();
+    let mut line = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(Failed::usage)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes" | "Yes"))
+}
+
+fn shown(launch: &Launch) -> String {
+    match launch {
+        Launch::Command {
+            program, arguments, ..
+        } => {
+            let words = std::iter::once(program).chain(arguments);
+            shell::line(words.map(String::as_str))
+        }
+        Launch::Remote(remote) => remote.url.clone(),
+    }
+}
+
+/// Variables as the file has them: what would be sent where is to be seen, and no secret is.
+struct AsWritten;
+
+impl Variables for AsWritten {
+    fn environment(&self, name: &str) -> Option<String> {
+        Some(format!("${{{name}}}"))
+    }
+
+    fn input(&self, input: &Input) -> Option<String> {
+        Some(format!("${{input:{}}}", input.id))
+    }
+}
+
+/// Remembers that the user has agreed to the file as it is now.
+fn remember(path: &Path) -> Outcome {
+    let failed = |error: io::Error| {
+        Failed::usage(format!(
+            "cannot remember that `{}` is trusted: {error}",
+            path.display()
+        ))
+    };
+    let (place, digest) =
+        identity(path).ok_or_else(|| failed(io::Error::other("it cannot be read")))?;
+    let Some(list) = list() else {
+        return Err(failed(io::Error::other("set HOME")));
+    };
+    let mut all = trusted();
+    all.insert(place, digest);
+    let text = serde_json::to_vec_pretty(&all).map_err(|error| failed(error.into()))?;
+    list.parent()
+        .map_or(Ok(()), private::make_folder)
+        .and_then(|()| private::replace(&list, &text))
+        .map_err(failed)
+}
+
+/// The real path of a file, and a digest of what is in it.
+fn identity(path: &Path) -> Option<(String, String)> {
+    let place = fs::canonicalize(path).ok()?.to_str()?.to_owned();
+    let digest = Sha256::digest(fs::read(path).ok()?);
+    let digest = digest.iter().fold(String::new(), |mut text, byte| {
+        use std::fmt::Write as _;
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    Some((place, digest))
+}
+
+/// The files that the user has agreed to, with their digests.
+fn trusted() -> BTreeMap<String, String> {
+    let read = || {
+        let list = list()?;
+        let is_small = fs::metadata(&list).ok()?.len() <= MAX_BYTES;
+        let text = is_small.then(|| fs::read(&list).ok())??;
+        serde_json::from_slice(&text).ok()
+    };
+    read().unwrap_or_default()
+}
+
+/// Where they are listed.
+fn list() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let given = env::var_os(name).map(PathBuf::from);
+        given.filter(|path| path.is_absolute())
+    };
+    let state = if cfg!(windows) {
+        folder("LOCALAPPDATA")?
+    } else if cfg!(target_os = "macos") {
+        folder("HOME")?.join("Library/Application Support")
+    } else {
+        folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))?
+    };
+    Some(state.join("turnbuckle").join("trusted.json"))
+}
