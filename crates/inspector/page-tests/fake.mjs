@@ -14,9 +14,9 @@ const POLICY =
   "media-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 export const TOKEN = "fake-token";
 
-/** Starts it. `tools` and `rows` are how many there are. */
-export async function serveFake({ tools = 0, rows = 0 } = {}) {
-  const fake = new Fake(tools, rows);
+/** Starts it. `tools` and `rows` are how many there are, and `servers` those that it knows. */
+export async function serveFake({ tools = 0, rows = 0, servers = [server(), dead()] } = {}) {
+  const fake = new Fake(tools, rows, servers);
   const http = createServer((request, response) =>
     fake.answer(request, response).catch((error) => response.writeHead(500).end(String(error.stack))),
   );
@@ -28,13 +28,13 @@ export async function serveFake({ tools = 0, rows = 0 } = {}) {
 }
 
 class Fake {
-  constructor(tools, rows) {
+  constructor(tools, rows, servers) {
     this.listeners = new Set();
     this.told = [];
     this.exchanges = new Map();
     this.asks = new Map();
     this.sent = [];
-    this.servers = [server(), dead()];
+    this.servers = servers;
     this.offer = offer(tools);
     this.rows = [];
     const start = Date.now() - rows * 10;

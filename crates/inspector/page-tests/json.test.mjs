@@ -231,4 +231,27 @@ await claim("Markdown is drawn as it is meant", (assert) => {
     assert.equal(drawn(text).inner(), wanted, text);
   }
 });
+await claim("a union is checked against the variant that was chosen", (assert) => {
+  const file = { type: "object", required: ["path"], properties: { path: { type: "string" } } };
+  const all = { type: "object", properties: { limit: { type: "integer" } } };
+  const schema = { type: "object", properties: { of: { oneOf: [file, all] } } };
+  assert.deepEqual(validate({ of: {} }, schema), []);
+  const problems = validate({ of: {} }, schema, new Map([["/of", file]]));
+  assert.deepEqual(problems, [{ path: "/of/path", message: "is required" }]);
+});
+await claim("a task is offered where the tool and the server allow it", async (assert) => {
+  const { subject } = await import("../page/assets/subject.js");
+  const tool = (taskSupport) => ({ name: "t", inputSchema: {}, execution: { taskSupport } });
+  const task = (taskSupport, capabilities) => {
+    const offer = { tools: [tool(taskSupport)], prompts: [], resources: [], resourceTemplates: [] };
+    return subject(/** @type {any} */ ({ capabilities }), /** @type {any} */ (offer), "tools", "t")?.task;
+  };
+  const legacy = { tasks: { requests: { tools: { call: {} } } } };
+  const modern = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+  assert.equal(task("optional", legacy), "optional");
+  assert.equal(task("required", modern), "required");
+  assert.equal(task("forbidden", legacy), undefined);
+  assert.equal(task(undefined, legacy), undefined);
+  assert.equal(task("optional", {}), undefined);
+});
 end();

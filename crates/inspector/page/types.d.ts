@@ -58,6 +58,8 @@ interface Choice {
 interface Variant {
   schema: Schema;
   label: string;
+  /** The variant as the union has it. */
+  of: Schema;
 }
 /** The kind of field that a schema asks for. */
 type Kind =
@@ -90,6 +92,8 @@ interface ServerInfo {
   websiteUrl?: string;
 }
 interface Server {
+  /** Whether it did not answer the last time, although it is connected to. */
+  isDown?: boolean;
   id: string;
   name: string;
   target: string;

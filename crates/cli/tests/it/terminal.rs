@@ -125,7 +125,7 @@ fn ctrl_d_declines() {
     let place = Place::with_lab();
     let terminal = Terminal::run(&place, "turnbuckle call lab greet");
     terminal.see("? lab asks: Whom may I greet?");
-    terminal.see("Name (at least 1 characters");
+    terminal.see("Name (at least 1 character,");
     terminal.press(&["C-d"]);
     let screen = terminal.see("ended with 0");
     assert!(screen.contains("Hello, whoever you are!"), "{screen}");

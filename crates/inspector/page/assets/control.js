@@ -287,7 +287,10 @@ function union(of) {
   const { variants } = kind;
   /** @type {Map<number, Field>} */
   const held = new Map();
+  const known = variants.findIndex((variant) => variant.of === form.chosen.get(path));
   let chosen = value === undefined ? -1 : variants.findIndex((variant) => fits(value, variant.schema, form.root));
+  // What was chosen stays so, whatever else the value may fit by now.
+  if (value !== undefined && known >= 0) chosen = known;
   if (value !== undefined && chosen < 0) return json(of);
   if (value !== undefined) held.set(chosen, value);
   const place = h("div.inner");
@@ -312,6 +315,7 @@ function union(of) {
   };
   const choose = (/** @type {number} */ index) => {
     chosen = index;
+    form.chosen.set(path, variants[index].of);
     if (!held.has(index)) held.set(index, initial(variants[index].schema, form.root));
     emit(held.get(index));
     draw();

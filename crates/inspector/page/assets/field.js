@@ -14,6 +14,8 @@ let made = 0;
 export class Form {
   /** @type {Map<string, { row: HTMLElement, message: HTMLElement, target: () => HTMLElement | null }>} */
   fields = new Map();
+  /** @type {Map<string, Schema>} the variant that a person chose, by the path of the union */
+  chosen = new Map();
   /**
    * @param {Schema} root
    * @param {Complete} [complete]

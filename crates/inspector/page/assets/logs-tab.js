@@ -59,20 +59,19 @@ export class LogsTab extends View {
     );
     wanted.value = "info";
     const server = state.servers.get(this.server);
-    const ask =
-      server?.era === "legacy" && server.capabilities?.logging
-        ? h(
-            "span.asklevel",
-            null,
-            wanted,
-            button("Set level", () =>
-              start(this.server, "logging/setLevel", { level: wanted.value }).then(
-                () => (this.note.textContent = `asked for ${wanted.value}`),
-                (error) => (this.note.textContent = messageOf(error)),
-              ),
+    const ask = server?.capabilities?.logging
+      ? h(
+          "span.asklevel",
+          null,
+          wanted,
+          button("Set level", () =>
+            start(this.server, "logging/setLevel", { level: wanted.value }).then(
+              () => (this.note.textContent = `asked for ${wanted.value}`),
+              (error) => (this.note.textContent = messageOf(error)),
             ),
-          )
-        : null;
+          ),
+        )
+      : null;
     this.replaceChildren(
       h("div.bar", null, h("h1", null, "Logs"), this.filter, this.least, ask, this.note),
       this.nothing,

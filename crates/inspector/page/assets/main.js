@@ -40,6 +40,26 @@ function connection(words) {
   return h("span", null, first, h("span.more", null, rest.map((one) => ` · ${one}`).join("")));
 }
 
+/**
+ * What to call a server: what it calls itself, and its name where another has the same title.
+ *
+ * @param {Server} server
+ */
+function label(server) {
+  const titleOf = (/** @type {Server} */ one) => one.info?.title || one.name;
+  const others = [...state.servers.values()].filter((one) => one.id !== server.id);
+  const title = titleOf(server);
+  return others.some((one) => titleOf(one) === title) && title !== server.name ? `${title} · ${server.name}` : title;
+}
+
+/**
+ * Whether there is something to look at: the server is there, or was until it broke down.
+ *
+ * @param {Server | null} server
+ */
+const isShown = (server) =>
+  server !== null && (server.status === "open" || (server.status !== "closed" && state.offers.has(server.id)));
+
 class Page extends View {
   /** @type {HTMLElement} */
   head;
@@ -70,7 +90,7 @@ class Page extends View {
     this.append(this.head, this.nav, this.waiting, this.main, this.drawer);
     this.watch("servers", () => this.draw());
     this.watch("offers", () => this.draw());
-    this.watch("connection", () => this.drawHead());
+    this.watch("connection", () => this.draw());
     this.watch("wire", () => this.drawCount());
     this.watch("asks", () => this.drawWaiting());
     onPlace((now, before) => this.moved(now, before));
@@ -79,19 +99,18 @@ class Page extends View {
   }
   get server() {
     const all = [...state.servers.values()];
-    return (
-      all.find((server) => server.name === place().server || server.id === place().server) ??
-      (place().server ? null : all[0]) ??
-      null
-    );
+    return all.find((server) => server.name === place().server || server.id === place().server) ?? null;
   }
   draw() {
     if (!place().server && state.servers.size) {
-      const first =
-        [...state.servers.values()].find((server) => server.status === "open") ?? [...state.servers.values()][0];
-      history.replaceState(null, "", address({ server: first.name }));
-      dispatchEvent(new PopStateEvent("popstate"));
-      return;
+      const all = [...state.servers.values()];
+      // Where none was asked for, all are listed.
+      const first = all.find((server) => server.status !== "closed") ?? (all.length === 1 ? all[0] : null);
+      if (first) {
+        history.replaceState(null, "", address({ server: first.name }));
+        dispatchEvent(new PopStateEvent("popstate"));
+        return;
+      }
     }
     this.drawHead();
     this.drawNav();
@@ -124,7 +143,8 @@ class Page extends View {
         "aria-label": "Server",
         onchange: () => (select.value ? go({ server: select.value, tab: place().tab }) : openPalette()),
       },
-      [...state.servers.values()].map((one) => h("option", { value: one.name }, one.name)),
+      server ? null : h("option", { value: "", disabled: true }, "Choose a server"),
+      [...state.servers.values()].map((one) => h("option", { value: one.name }, label(one))),
       h("option", { value: "" }, "Connect to another…"),
     );
     select.value = server?.name ?? "";
@@ -133,18 +153,22 @@ class Page extends View {
       ? state.connection === "refused"
         ? "this page's token is not valid: open the address that turnbuckle printed"
         : "the inspector does not answer; trying again"
-      : server
-        ? sentence(server)
-        : "no server";
+      : server?.isDown
+        ? "the server does not answer"
+        : server
+          ? sentence(server)
+          : "no server";
     this.head.replaceChildren(
-      h("h1.outside", null, server?.name ?? "turnbuckle"),
+      h("h1.outside", null, server ? label(server) : "turnbuckle"),
       h("a.brand", { href: address({ tab: "tools" }) }, "turnbuckle"),
       h("span.pick", null, select, icon("down")),
       h(
-        `span.state.${isLost ? "failed" : (server?.status ?? "closed")}`,
+        `span.state.${isLost || server?.isDown ? "failed" : (server?.status ?? "closed")}`,
         { role: "status" },
         h("i", { "aria-hidden": "true" }),
-        isLost || server?.status !== "open" ? h("span", null, word.replaceAll("`", "")) : connection(word),
+        isLost || server?.isDown || server?.status !== "open"
+          ? h("span", null, word.replaceAll("`", ""))
+          : connection(word),
       ),
       h("span.spring"),
       button("Search", () => openPalette(), {
@@ -167,7 +191,9 @@ class Page extends View {
   }
   drawCount() {
     const toggle = this.head.querySelector(".wiretoggle span");
-    if (toggle) toggle.textContent = state.wire.length ? `Wire ${state.wire.length}` : "Wire";
+    const id = this.server?.id;
+    const count = state.wire.reduce((sum, row) => sum + Number(row.server === id), 0);
+    if (toggle) toggle.textContent = count ? `Wire ${count}` : "Wire";
   }
   drawNav() {
     const { server } = this;
@@ -246,17 +272,48 @@ class Page extends View {
           );
       this.waiting.append(h("div", { "data-ask": ask.id }, body));
     }
+    this.drawTrouble();
+  }
+  /** Says that the server broke down, above what it had to offer. */
+  drawTrouble() {
+    const { server } = this;
+    const isBroken = server !== null && server.status !== "open" && isShown(server);
+    const shown = this.waiting.querySelector(".trouble");
+    if (!isBroken || server.status === "connecting") return shown?.remove();
+    const words = server.error?.message ?? "the server is gone";
+    if (shown?.getAttribute("data-words") === words) return undefined;
+    shown?.remove();
+    return this.waiting.prepend(
+      h(
+        "div.trouble",
+        { role: "alert", "data-words": words },
+        h(
+          "div.elsewhere",
+          null,
+          h("span.pill.failed", null, server.status),
+          h("span", null, `${label(server)}: ${words}`),
+          button("Restart", () => this.connect(server), { look: "main" }),
+        ),
+      ),
+    );
+  }
+  /** @param {Server} server */
+  connect(server) {
+    return post(`servers/${server.id}/connect`).catch((error) =>
+      this.main.append(h("p.problem", { role: "alert" }, messageOf(error))),
+    );
   }
   drawMain(isBack = false) {
     const { server } = this;
     const { tab, object } = place();
-    document.title = `${object || tab} · ${server?.name ?? "turnbuckle"}`;
-    const key = `${server?.id} ${server?.status} ${tab} ${state.offers.has(server?.id ?? "")}`;
+    document.title = `${object || tab} · ${server ? label(server) : "turnbuckle"}`;
+    const looks = isShown(server) ? "shown" : server ? server.status : this.homeKey;
+    const key = `${server?.id} ${looks} ${tab} ${state.offers.has(server?.id ?? "")}`;
     this.main.dataset.object = object ? "yes" : "no";
     if (key !== this.mainKey) {
       this.mainKey = key;
       this.panelKey = null;
-      this.main.className = LISTED.has(tab) && server?.status === "open" ? "listed" : "single";
+      this.main.className = LISTED.has(tab) && isShown(server) ? "listed" : "single";
       this.main.replaceChildren(...asList(this.body(server, tab)));
     }
     if (server && LISTED.has(tab) && this.panelPlace?.isConnected) this.drawPanel(this.panelPlace, server, tab, object);
@@ -268,6 +325,15 @@ class Page extends View {
    * @returns {HTMLElement | HTMLElement[]}
    */
   body(server, tab) {
+    if (!server && state.connection === "refused") {
+      return h(
+        "div.page",
+        null,
+        h("h1", null, "The key of this page is not valid"),
+        h("p", null, "Open the address that turnbuckle printed when it started."),
+      );
+    }
+    if (!server && !place().server && state.servers.size) return this.home();
     if (!server) {
       return h(
         "div.page",
@@ -289,23 +355,47 @@ class Page extends View {
     }
     const options = { server: server.id, tab };
     if (tab === "server") return document.createElement("tb-server").setup(options);
-    if (server.status !== "open") return this.dead(server);
+    if (!isShown(server)) return this.dead(server);
     if (tab === "tasks") return document.createElement("tb-tasks").setup(options);
     if (tab === "logs") return document.createElement("tb-logs").setup(options);
     if (!LISTED.has(tab)) return h("div.page", null, h("h1", null, "No such tab"));
     this.panelPlace = h("div.panelplace");
     return [document.createElement("tb-offers").setup(options), this.panelPlace];
   }
-  /** @param {Server} server */
-  dead(server) {
-    const retry = () =>
-      post(`servers/${server.id}/connect`).catch((error) =>
-        this.main.append(h("p.problem", { role: "alert" }, messageOf(error))),
+  /** What the list of servers shows. */
+  get homeKey() {
+    const all = [...state.servers.values()].map((one) => `${one.id} ${one.status} ${label(one)}`);
+    return `${state.connection} ${all.join(" ")}`;
+  }
+  /** All servers, each to be connected to. */
+  home() {
+    const row = (/** @type {Server} */ server) =>
+      h(
+        "li",
+        null,
+        h(
+          "div.elsewhere",
+          null,
+          h("a", { href: address({ server: server.name, tab: "tools" }) }, label(server)),
+          h("code.dim", null, server.target),
+          button("Connect", () => this.connect(server).then(() => go({ server: server.name, tab: "tools" }))),
+        ),
+        h("p.dim.small", null, server.source),
       );
     return h(
       "div.page",
       null,
-      h("h1", null, server.name),
+      h("h1", null, "Servers"),
+      h("ul.plainlist", { "aria-label": "Servers" }, [...state.servers.values()].map(row)),
+    );
+  }
+  /** @param {Server} server */
+  dead(server) {
+    const retry = () => this.connect(server);
+    return h(
+      "div.page",
+      null,
+      h("h1", null, label(server)),
       h("p", null, h(`span.pill.${server.status === "failed" ? "failed" : "running"}`, null, server.status)),
       server.error ? failure(server.error) : h("p.dim", null, server.target),
       server.status === "connecting"

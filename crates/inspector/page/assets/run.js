@@ -84,7 +84,12 @@ export class Run extends View {
   drawHead(exchange) {
     const { status, started, ended, rounds, bytes: size, progress, error, result: value, taskId, task } = exchange;
     const isToolError = status === "done" && value?.isError === true;
-    const word = isToolError ? "the tool failed" : (WORDS[status] ?? status);
+    const isBroken = status === "done" && !isToolError && exchange.outputCheck?.ok === false;
+    const word = isToolError
+      ? "the tool failed"
+      : isBroken
+        ? "done, but the result breaks its schema"
+        : (WORDS[status] ?? status);
     const elapsed = Math.max(0, (ended ?? Date.now()) - started);
     const facts = [
       span(elapsed),
@@ -94,9 +99,9 @@ export class Run extends View {
     ].filter(Boolean);
     const parts = [
       h(
-        `span.pill.${isToolError ? "failed" : status}`,
+        `span.pill.${isToolError || isBroken ? "failed" : status}`,
         null,
-        ["done"].includes(status) && !isToolError ? icon("check") : null,
+        status === "done" && !isToolError && !isBroken ? icon("check") : null,
         word,
       ),
       h("span.facts", null, facts.join(" · ")),

@@ -149,7 +149,7 @@ export class SchemaForm extends View {
   /** What is wrong: our own rules at once, those of the binary when it has answered. */
   get problems() {
     if (this.draft) return [{ path: "", message: `the JSON breaks: ${this.draft.error}` }];
-    const own = validate(this.value, this.schema);
+    const own = validate(this.value, this.schema, this.view === "json" ? undefined : this.form?.chosen);
     const known = new Set(own.map((problem) => problem.path));
     return [...own, ...this.further.filter((problem) => !known.has(problem.path))];
   }

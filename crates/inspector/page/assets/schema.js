@@ -198,7 +198,7 @@ function union(schema, alternatives, root) {
   return {
     kind: "union",
     schema: beside,
-    variants: some.map((one, index) => ({ schema: withBeside(one), label: labelOf(one, root, index) })),
+    variants: some.map((one, index) => ({ schema: withBeside(one), label: labelOf(one, root, index), of: one })),
   };
 }
 

@@ -142,10 +142,13 @@ async function readWire() {
 const TAKES = {
   /** @param {Server} server */
   server(server) {
+    const before = state.servers.get(server.id)?.status;
     state.servers.set(server.id, server);
     touch("servers", server.id);
-    if (server.status === "open" && !state.offers.has(server.id)) loadOffer(server.id);
-    if (server.status !== "open") state.offers.delete(server.id);
+    const isNew = before !== undefined && before !== "open";
+    if (server.status === "open" && (isNew || !state.offers.has(server.id))) loadOffer(server.id);
+    // What a server that broke down had to offer is still there to be looked at.
+    if (server.status === "closed") state.offers.delete(server.id);
   },
   /** @param {{ id: string }} gone */
   "server-gone"({ id }) {

@@ -17,7 +17,7 @@ export function subject(server, offer, tab, name) {
   if (!offer || !name) return null;
   if (tab === "tools") {
     const tool = offer.tools.find((one) => one.name === name);
-    return tool ? ofTool(tool) : null;
+    return tool ? ofTool(tool, server) : null;
   }
   if (tab === "prompts") {
     const prompt = offer.prompts.find((one) => one.name === name);
@@ -53,10 +53,25 @@ export const isDestructive = (/** @type {Tool} */ tool) =>
 export const displayName = (entry) => entry.title?.trim() || entry.annotations?.title?.trim() || entry.name;
 
 /**
+ * Whether a call may become a task: the tool allows it, and so does the server.
+ *
  * @param {Tool} tool
+ * @param {Server} server
+ */
+function taskSupport(tool, server) {
+  const support = tool.execution?.taskSupport;
+  /** @type {any} */
+  const offered = server.capabilities ?? {};
+  const isOffered = offered.tasks?.requests?.tools?.call ?? offered.extensions?.["io.modelcontextprotocol/tasks"];
+  return isOffered && (support === "optional" || support === "required") ? support : undefined;
+}
+
+/**
+ * @param {Tool} tool
+ * @param {Server} server
  * @returns {Subject}
  */
-function ofTool(tool) {
+function ofTool(tool, server) {
   return {
     item: tool,
     name: tool.name,
@@ -69,7 +84,7 @@ function ofTool(tool) {
     schema: tool.inputSchema && isObject(tool.inputSchema) ? tool.inputSchema : { type: "object" },
     marks: marksOf(tool),
     isDestructive: isDestructive(tool),
-    task: tool.execution?.taskSupport,
+    task: taskSupport(tool, server),
     app: tool._meta?.ui?.resourceUri ?? tool._meta?.["ui/resourceUri"],
     params: (value) => ({ name: tool.name, arguments: value }),
     values: argumentsOf,

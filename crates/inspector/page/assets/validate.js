@@ -24,12 +24,13 @@ const FORMATS = {
  *
  * @param {unknown} value
  * @param {Schema} schema
+ * @param {Map<string, Schema>} [chosen] the variant that is meant, by the path of its union
  */
-export function validate(value, schema) {
+export function validate(value, schema, chosen = new Map()) {
   /** @type {Problem[]} */
   const problems = [];
   try {
-    check(value, schema, { root: schema, path: "", problems, depth: 0 });
+    check(value, schema, { root: schema, path: "", problems, depth: 0, chosen });
   } catch {
     // An invalid schema has no rules; the binary reports it.
   }
@@ -42,7 +43,7 @@ export function validate(value, schema) {
  */
 export const pointer = (path, key) => `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** @typedef {{ root: Schema, path: string, problems: Problem[], depth: number }} At where a check is */
+/** @typedef {{ root: Schema, path: string, problems: Problem[], depth: number, chosen: Map<string, Schema> }} At */
 /** @typedef {(message: string, at?: string) => void} Say */
 
 /**
@@ -87,8 +88,10 @@ function checkUnion(value, schema, at) {
   if (!Array.isArray(alternatives)) return true;
   /** @type {Problem[] | null} */
   let nearest = null;
-  // The variant that was meant is one whose outside fits, and then the one whose problems lie deepest.
-  const likely = alternatives.filter((one) => fits(value, one, at.root));
+  // Unless one was chosen, the variant that was meant is one whose outside fits, and then the one whose problems lie
+  // deepest.
+  const meant = alternatives.filter((one) => one === at.chosen.get(at.path));
+  const likely = meant.length ? meant : alternatives.filter((one) => fits(value, one, at.root));
   for (const one of likely.length ? likely : alternatives) {
     /** @type {Problem[]} */
     const own = [];

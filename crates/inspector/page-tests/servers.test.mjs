@@ -1,0 +1,82 @@
+// Servers that come, go and break down, before a fake binary.
+
+import { claim, end } from "./claim.mjs";
+import { dead, server } from "./fake-offer.mjs";
+import { browser, on, run } from "./stage.mjs";
+
+await claim("a server that breaks down leaves its list, the form and the result", () =>
+  on({ hash: "#/lab/tools/echo" }, async (page, fake) => {
+    await page.getByLabel("message *").fill("still here");
+    await run(page);
+    await page.locator(".result").getByText("still here").waitFor();
+    const error = { who: "transport", code: null, message: "the connection ended", causes: [], hint: null };
+    fake.emit("server", { ...server(), status: "failed", error });
+    const trouble = page.getByRole("alert").filter({ hasText: "the connection ended" });
+    await trouble.waitFor();
+    if ((await page.getByLabel("message *").inputValue()) !== "still here") throw new Error("the form is gone");
+    await page.locator(".result").getByText("still here").waitFor();
+    await page.getByRole("option", { name: /tricky/ }).waitFor();
+    await trouble.getByRole("button", { name: "Restart" }).click();
+    fake.emit("server", server());
+    await trouble.waitFor({ state: "detached" });
+    await page.getByLabel("message *").waitFor();
+  }),
+);
+
+await claim("where no server was asked for, all are listed and connected to by a click", () => {
+  const closed = (id, name) => ({ ...dead(), id, name, status: "closed", error: null, target: `run ${name}` });
+  return on({ servers: [closed("s1", "one"), closed("s2", "two")] }, async (page, fake) => {
+    await page.getByRole("heading", { name: "Servers" }).waitFor();
+    const row = page.getByRole("listitem").filter({ hasText: "run two" });
+    await row.getByRole("button", { name: "Connect" }).click();
+    await page.waitForFunction(() => location.hash.startsWith("#/two/"));
+    fake.emit("server", { ...server(), id: "s2", name: "two" });
+    await page.getByRole("option", { name: /echo/ }).waitFor();
+  });
+});
+
+await claim("a page without the key says so", () =>
+  on({ token: "another" }, async (page) => {
+    await page.getByRole("heading", { name: "The key of this page is not valid" }).waitFor();
+    // The browser reports the refusal.
+    page.errors.length = 0;
+  }),
+);
+
+await claim("messages are counted for the server that is shown", () =>
+  on({}, async (page, fake) => {
+    await page.getByRole("option", { name: /echo/ }).waitFor();
+    const row = (seq, id) => ({
+      seq,
+      server: id,
+      time: Date.now(),
+      direction: "out",
+      kind: "request",
+      method: "ping",
+      bytes: 40,
+      preview: "{}",
+    });
+    fake.emit("wire", row(1, "s1"));
+    fake.emit("wire", row(2, "s2"));
+    fake.emit("wire", row(3, "s1"));
+    await page.getByRole("button", { name: "Wire 2", exact: true }).waitFor();
+  }),
+);
+
+await claim("a result that breaks its schema is not called done", () =>
+  on({ hash: "#/lab/tools/echo" }, async (page, fake) => {
+    await page.getByLabel("message *").fill("x");
+    await run(page);
+    await page.locator(".pill.done").waitFor();
+    const [exchange] = fake.exchanges.values();
+    const outputCheck = { ok: false, problems: [{ path: "/n", message: "expected a number" }] };
+    const result = { content: [], structuredContent: { n: "x" } };
+    fake.emit("exchange", { ...exchange, n: 2, result, outputCheck });
+    await page.evaluate(() => (location.hash = `${location.hash.replace(/run=\d+/, "run=2")}`));
+    await page.locator(".pill.failed", { hasText: "breaks its schema" }).waitFor();
+    if (await page.locator(".pill.done").count()) throw new Error("it is called done");
+  }),
+);
+
+await browser.close();
+end();
