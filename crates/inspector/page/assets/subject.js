@@ -47,10 +47,10 @@ export const isDestructive = (/** @type {Tool} */ tool) =>
  * The name for people: the title, the title among the annotations of a tool, or the name. The same rule as
  * `display_name` in the crate `turnbuckle-protocol`.
  *
- * @param {{ name: string, title?: string, annotations?: any }} entry
+ * @param {{ name?: string, title?: string, annotations?: any }} entry
  * @returns {string}
  */
-export const displayName = (entry) => entry.title?.trim() || entry.annotations?.title?.trim() || entry.name;
+export const displayName = (entry) => entry.title?.trim() || entry.annotations?.title?.trim() || entry.name || "";
 
 /**
  * Whether a call may become a task: the tool allows it, and so does the server.

@@ -51,7 +51,7 @@ fn a_wrong_kind_names_both_kinds() {
 fn a_bound_is_told_with_the_value() {
     explains(
         &json!({ "query": "", "limit": 99 }),
-        "- `/query`: expected a string of at least 1 characters, found \"\" (0 characters)\n\
+        "- `/query`: expected a string of at least 1 character, found \"\" (0 characters)\n\
          - `/limit`: expected a number of at most 50, found 99",
     );
 }
