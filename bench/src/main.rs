@@ -5,6 +5,7 @@
 //! bench compare --quick         the same in three minutes, without growth and profiles; writes neither
 //! bench docs                    docs/performance.md anew, from results.json
 //! bench asks                    a call that asks once next to two plain calls, over HTTP and stdio
+//! bench host                    what a host adds to a call of a client, and what a merged list costs
 //! bench listeners               what 10,000 of them weigh, and what it costs to tell them of a change
 //! bench growth                  instructions of a call with more and more tools, sessions, listeners
 //! bench profile                 where instructions and allocations of a call go
@@ -19,6 +20,7 @@ mod ceilings;
 mod clients;
 mod compare;
 mod growth;
+mod host;
 mod idle;
 mod instructions;
 mod listeners;
@@ -43,7 +45,7 @@ use crate::{instructions::Purpose, report::page, results::Results, speed::Extent
 /// What a measurement comes to. Whatever fails is told to the person who started it.
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
-const USAGE: &str = "usage: bench compare [--quick] | docs | asks | listeners | growth | profile | instructions [--check|--record]";
+const USAGE: &str = "usage: bench compare [--quick] | docs | asks | host | listeners | growth | profile | instructions [--check|--record]";
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -70,6 +72,7 @@ async fn run(arguments: &[&str]) -> Result<()> {
         ["compare", "--quick"] => compare::command(Extent::Quick).await,
         ["docs"] => page::write(&Results::open(Extent::Full)?),
         ["asks"] => asks::command().await,
+        ["host"] => host::command(),
         ["listeners"] => listeners::command().await,
         ["growth"] => growth::command().await,
         ["profile"] => profile::command().await,

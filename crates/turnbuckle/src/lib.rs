@@ -165,6 +165,11 @@ struct Readme;
 #[doc = include_str!("../../../docs/http-client.md")]
 struct HttpClient;
 
+/// The code in the page on hosts compiles.
+#[cfg(all(doctest, feature = "host"))]
+#[doc = include_str!("../../../docs/host.md")]
+struct HostPage;
+
 /// The code in the page on tasks compiles.
 #[cfg(all(doctest, feature = "server", feature = "client"))]
 #[doc = include_str!("../../../docs/tasks.md")]

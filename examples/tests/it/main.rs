@@ -39,10 +39,11 @@ const SERVERS: [&str; 19] = [
 const CLIENTS: [&str; 4] = ["answering", "call_options", "list_and_call", "sign_in"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 12] = [
     "answer_later",
     "authorization_server",
     "channel",
+    "host",
     "in_process",
     "live_resource",
     "plugins",

@@ -22,6 +22,22 @@ async fn channels_carry_messages() {
 }
 
 #[tokio::test]
+async fn host_asks_once_in_a_conversation_and_is_refused() {
+    let text = printed("host", &[]).await;
+    let lines: Vec<_> = text.lines().collect();
+    let wanted = [
+        "mirror__reverse of mirror",
+        "words__count of words",
+        "may mirror call reverse?",
+        "elkcubnrut",
+        "niaga",
+        "may words call count?",
+        "`call` is not allowed for server `words` (`count`)",
+    ];
+    assert_eq!(lines, wanted);
+}
+
+#[tokio::test]
 async fn skills_are_found_loaded_and_verified() {
     let text = printed("skills", &[]).await;
     let lines: Vec<_> = text.lines().collect();

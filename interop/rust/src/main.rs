@@ -4,18 +4,20 @@
 //! ```text
 //! interop-client KIND REVISION URL
 //! interop-client KIND REVISION COMMAND [ARGUMENT…]
+//! interop-client host any CONFIG
 //! ```
 //!
 //! The revision is the one to end up with, or `only:` and the one to insist on.
 //! `peer` is the small server that `interop/typescript` and `interop/python` have in each SDK, and
 //! `one-way` the same where the server cannot ask or tell the client anything by itself;
 //! `everything`, `filesystem` and `memory` are the reference servers of the npm packages
-//! `@modelcontextprotocol/server-…`.
+//! `@modelcontextprotocol/server-…`. `host` runs all servers of a config file at once.
 
 mod answers;
 mod claim;
 mod everything;
 mod files;
+mod host;
 mod live;
 mod memory;
 mod peer;
@@ -43,10 +45,13 @@ async fn main() -> ExitCode {
     else {
         eprintln!(
             "usage: interop-client peer|one-way|everything|filesystem|memory REVISION \
-             URL|COMMAND [ARGUMENT…]"
+             URL|COMMAND [ARGUMENT…], or interop-client host any CONFIG"
         );
         return ExitCode::from(2);
     };
+    if kind == "host" {
+        return host::check(&place).await;
+    }
     let target = target(place, arguments);
     let only = revision.strip_prefix("only:");
     let roots = Roots::from(vec![Root::new("file:///interop")]);

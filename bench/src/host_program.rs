@@ -1,0 +1,166 @@
+//! What a host adds to a client: `bench-host` prints microseconds of CPU, one line for each figure.
+//!
+//! The servers are in this process and on the same thread, so that nothing but the client and the
+//! host differs. All kinds take their turn in each round, and differences are taken within a round.
+
+use std::{error::Error, time::Duration};
+
+use rustix::time::{ClockId, clock_gettime};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use turnbuckle::{
+    Args, Server, Target, Tool,
+    client::{Client, Connection},
+    host::{Audit, Host, Rules, ServerSpec},
+    tool,
+    transport::duplex,
+};
+
+/// Rounds, of which the middle counts.
+const ROUNDS: usize = 21;
+
+/// Calls of each kind in a round.
+const CALLS: u32 = 2_000;
+
+/// Servers of the host that lists, and tools of each.
+const SERVERS: usize = 20;
+const TOOLS: usize = 50;
+
+/// The host waits this long between two readings of its lists.
+const BETWEEN_LISTS: Duration = Duration::from_millis(120);
+
+/// Returns its text argument.
+#[tool]
+async fn echo(text: String) -> String {
+    text
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "these tools are listed, not called")]
+struct Search {
+    /// Search query
+    query: String,
+    /// Maximum number of results
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+    /// Verbose output
+    verbose: Option<bool>,
+}
+
+async fn search(Args(_): Args<Search>) -> &'static str {
+    "nothing found"
+}
+
+fn server(tools: usize) -> Server {
+    let mut server = Server::new("bench-server", "0.1.0")
+        .page_size(tools + 1)
+        .tool(echo);
+    for number in 1..tools {
+        let about = format!("Tool number {number:04}, which gives tools/list a realistic payload.");
+        server = server.tool(Tool::new(format!("tool_{number:04}"), search).about(about));
+    }
+    server
+}
+
+/// The way to a server of its own, in this process.
+fn target(tools: usize) -> Target {
+    let (near, far) = duplex();
+    tokio::spawn(server(tools).serve(far));
+    near.into()
+}
+
+async fn host(servers: usize, tools: usize, audit: Option<Audit>) -> Host {
+    let mut builder = Host::builder("bench-host", "0.1.0").policy(Rules::new().trust("*"));
+    if let Some(audit) = audit {
+        builder = builder.audit(audit);
+    }
+    for number in 0..servers {
+        let spec = ServerSpec::from_fn(move || target(tools));
+        builder = builder.server(format!("server-{number:02}"), spec);
+    }
+    let host = builder.open().await;
+    host.ready().await;
+    host
+}
+
+/// The CPU time of this thread, in microseconds.
+fn now() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec);
+    #[expect(clippy::cast_precision_loss, reason = "a run takes minutes")]
+    let microseconds = seconds as f64 * 1e6 + nanoseconds as f64 / 1e3;
+    microseconds
+}
+
+async fn calls_of_client(server: &Connection) -> Result<f64, Box<dyn Error>> {
+    let began = now();
+    for _ in 0..CALLS {
+        server.call("echo", json!({ "text": "x" })).await?;
+    }
+    Ok((now() - began) / f64::from(CALLS))
+}
+
+async fn calls_of_host(host: &Host) -> Result<f64, Box<dyn Error>> {
+    let began = now();
+    for _ in 0..CALLS {
+        host.call("server-00__echo", json!({ "text": "x" })).await?;
+    }
+    Ok((now() - began) / f64::from(CALLS))
+}
+
+async fn list_of_client(server: &Connection) -> Result<f64, Box<dyn Error>> {
+    let began = now();
+    let tools = server.tools().fresh().await?;
+    let took = now() - began;
+    if tools.len() == SERVERS * TOOLS {
+        Ok(took)
+    } else {
+        Err(format!("the client listed {} tools", tools.len()).into())
+    }
+}
+
+/// Reads all lists again and puts them together again.
+async fn list_of_host(host: &Host) -> Result<f64, Box<dyn Error>> {
+    tokio::time::sleep(BETWEEN_LISTS).await;
+    let began = now();
+    host.refresh().await;
+    let mut took = now() - began;
+    // A server that is switched off changes no list, and the catalog is made anew.
+    host.remove("off").await;
+    host.add("off", ServerSpec::from_fn(|| target(1)).disabled())
+        .await;
+    let began = now();
+    let catalog = host.catalog();
+    took += now() - began;
+    if catalog.tools().len() == SERVERS * TOOLS {
+        Ok(took)
+    } else {
+        Err(format!("the host listed {} tools", catalog.tools().len()).into())
+    }
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let client = Client::new("bench-client", "0.1.0");
+    let plain = client.connect(target(TOOLS)).await?;
+    let quiet = host(SERVERS, TOOLS, None).await;
+    let audited = host(2, TOOLS, Some(Audit::file("/dev/null")?)).await;
+    for _ in 0..ROUNDS {
+        println!("client call {}", calls_of_client(&plain).await?);
+        println!("host call {}", calls_of_host(&quiet).await?);
+        println!("audited call {}", calls_of_host(&audited).await?);
+    }
+    let large = client.connect(target(SERVERS * TOOLS)).await?;
+    for _ in 0..ROUNDS {
+        println!("client list {}", list_of_client(&large).await?);
+        println!("host list {}", list_of_host(&quiet).await?);
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(run())
+}
