@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, LoggingLevel,
-    LoggingMessageNotificationParams, Revision,
+    LoggingMessageNotificationParams, Revision, Root,
 };
 use turnbuckle_session::{Era, probe::Aim};
 use turnbuckle_transport::Limits;
@@ -17,6 +17,7 @@ use crate::{
     cache::Cache,
     connect::{Connect, Target},
     news::News,
+    peer::Peer,
     profile::{KeepAlive, OutputCheck, Profile, TaskSupport},
     tap::{Passing, Tap},
 };
@@ -115,6 +116,27 @@ impl Client {
     /// Lets servers work in these places. See [`Roots`] for changing them later.
     pub fn roots(self, roots: impl Into<Roots>) -> Self {
         self.answered(|answers| answers.roots(roots))
+    }
+
+    /// Asks `handler` which places each server may work in. See [`Answers::on_roots`].
+    ///
+    /// ```
+    /// use turnbuckle_client::{Client, protocol::Root};
+    ///
+    /// let client = Client::new("my-app", "0.3.0").on_roots(|server| async move {
+    ///     Ok(match server.name() {
+    ///         "git" => vec![Root::new("file:///home/ada/engine")],
+    ///         _ => vec![],
+    ///     })
+    /// });
+    /// # let _ = client;
+    /// ```
+    pub fn on_roots<F, A>(self, handler: F) -> Self
+    where
+        F: Fn(Arc<Peer>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Vec<Root>, Refusal>> + Send + 'static,
+    {
+        self.answered(|answers| answers.on_roots(handler))
     }
 
     /// Calls `listener` with everything that servers say unasked, from the first message on. It

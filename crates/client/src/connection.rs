@@ -117,6 +117,13 @@ impl Connection {
         &self.opened.link
     }
 
+    /// Tells the server that it would get another list of roots now, as
+    /// [`Client::on_roots`](crate::Client::on_roots) gives it. Modern servers ask when they need it,
+    /// and are not told.
+    pub fn roots_changed(&self) {
+        self.link().announce_roots();
+    }
+
     /// Asks the server for signs of life, if the client wants them.
     pub(crate) fn keep_alive(&self) {
         if let Some(settings) = self.link().profile().settings.keep_alive {

@@ -53,17 +53,19 @@ mod tool;
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_transport as transport;
 
-pub use answer::{Answers, Ask, Refusal, Roots};
+pub use answer::{Answers, Ask, Refusal, RootError, Roots};
 pub use by_hand::{Answerable, ByHand, Pending, Round};
 pub use cache::Cache;
-pub use call::{Call, Extended, List, ListStream, Listed, StartTask, Started, TaskHandle};
+pub use call::{
+    Call, Extended, InputCompletion, List, ListStream, Listed, StartTask, Started, TaskHandle,
+};
 pub use client::Client;
 #[cfg(feature = "http")]
 pub use connect::HttpTarget;
 pub use connect::{Connect, Dial, DialError, Target};
 pub use connection::Connection;
 pub use error::{CallError, ConnectError, Ending};
-pub use link::Pipe;
+pub use link::{Canceller, Pipe};
 pub use listen::ChangeStream;
 pub use news::{LogStream, Logged, News, NewsStream};
 pub use peer::Peer;

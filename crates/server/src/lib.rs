@@ -21,7 +21,7 @@ pub use catalog::{
     IntoPrompt, IntoResource, IntoTool, Paging, Prompt, Resource, ResourcePage, SetupError, Tool,
     suggest,
 };
-pub use client::{Caller, Introduction, RootsChanged, RootsError};
+pub use client::{Caller, Introduction, RootFolders, RootsChanged, RootsError};
 #[cfg(feature = "http")]
 pub use edge::http::{
     Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, HttpBody, HttpRefusal,

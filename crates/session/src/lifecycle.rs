@@ -68,7 +68,7 @@ pub enum Cause {
 /// assert!(!session.may_send("roots/list", Cause::Unprompted));
 /// session.initialized();
 /// assert!(session.may_send("roots/list", Cause::Unprompted));
-/// # Ok::<(), turnbuckle_session::lifecycle::Refusal>(())
+/// # Ok::<(), turnbuckle_session::lifecycle::NotAdmitted>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerLifecycle<C> {
@@ -123,18 +123,18 @@ impl<C> ServerLifecycle<C> {
     /// Takes an `initialize` request and gives the revision to answer.
     ///
     /// # Errors
-    /// [`Refusal`] if the session has had its handshake (and [`Reinitialize`] does not allow
+    /// [`NotAdmitted`] if the session has had its handshake (and [`Reinitialize`] does not allow
     /// another), or if nothing in `supported` has a handshake at all. The session is unchanged.
     pub fn initialize(
         &mut self,
         requested: &str,
         supported: &[Revision],
         client: C,
-    ) -> Result<Revision, Refusal> {
+    ) -> Result<Revision, NotAdmitted> {
         if let (Some(revision), Reinitialize::Refuse) = (self.revision(), self.reinitialize) {
-            return Err(Refusal::AlreadyInitialized { revision });
+            return Err(NotAdmitted::AlreadyInitialized { revision });
         }
-        let revision = negotiate(requested, supported).ok_or_else(|| Refusal::NoHandshake {
+        let revision = negotiate(requested, supported).ok_or_else(|| NotAdmitted::NoHandshake {
             supported: supported.to_vec(),
             requested: requested.to_owned(),
         })?;
@@ -158,10 +158,10 @@ impl<C> ServerLifecycle<C> {
     /// is `None`.
     ///
     /// # Errors
-    /// [`Refusal::Uninitialized`] for anything but `ping` before the handshake.
-    pub fn admit(&self, method: &str) -> Result<Option<Revision>, Refusal> {
+    /// [`NotAdmitted::Uninitialized`] for anything but `ping` before the handshake.
+    pub fn admit(&self, method: &str) -> Result<Option<Revision>, NotAdmitted> {
         match self.revision() {
-            None if method != "ping" => Err(Refusal::Uninitialized {
+            None if method != "ping" => Err(NotAdmitted::Uninitialized {
                 method: method.chars().take(METHOD_SHOWN).collect(),
             }),
             revision => Ok(revision),
@@ -195,7 +195,7 @@ const METHOD_SHOWN: usize = 64;
 /// Why a legacy message is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum NotAdmitted {
     /// A request came before the handshake.
     #[error(
         "`{method}` came before `initialize`: send `initialize` first, or put \
@@ -229,7 +229,7 @@ pub enum Refusal {
     },
 }
 
-impl Refusal {
+impl NotAdmitted {
     /// The JSON-RPC error code to answer with.
     pub const fn code(&self) -> i64 {
         match self {

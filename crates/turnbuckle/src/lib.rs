@@ -41,7 +41,9 @@ pub use turnbuckle_server::{
     TaskSettings, Tool, ToolError, Transport, Uri, WeakSecret, suggest,
 };
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{BadPass, Cached, Changes, Log, Passes, RootsChanged, RootsError};
+pub use turnbuckle_server::{
+    BadPass, Cached, Changes, Log, Passes, RootFolders, RootsChanged, RootsError,
+};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{CancelHandle, LogRecord, ProgressRecord, Reported, ScriptedAnswers};
 #[cfg(feature = "server")]

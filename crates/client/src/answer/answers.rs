@@ -3,7 +3,6 @@
 use std::{fmt, future::Future, sync::Arc};
 
 use futures_core::future::BoxFuture;
-use tokio::sync::watch;
 use turnbuckle_protocol::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, InputRequest, InputResponse,
@@ -11,8 +10,11 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::round::tool_fault;
 
-use super::{Ask, Refusal, Roots, Unanswered, form};
+use super::{Ask, Refusal, Roots, Unanswered, form, roots::only_places};
 use crate::peer::Peer;
+
+type RootsOf =
+    Arc<dyn Fn(Arc<Peer>) -> BoxFuture<'static, Result<Vec<Root>, Refusal>> + Send + Sync>;
 
 type Handler<P, R> = Arc<dyn Fn(Ask<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
 
@@ -40,6 +42,7 @@ pub struct Answers {
     sampling: Sampling,
     context: ContextSupport,
     roots: Option<Roots>,
+    roots_of: Option<RootsOf>,
     by_hand: OfferedByHand,
 }
 
@@ -134,6 +137,19 @@ impl Answers {
         self
     }
 
+    /// Asks `handler` which places a server may work in, each time that the server wants to know:
+    /// servers may be given different ones. It is asked in place of [`roots`](Self::roots).
+    /// [`Connection::roots_changed`](crate::Connection::roots_changed) tells a server that it would
+    /// get another answer.
+    pub fn on_roots<F, A>(mut self, handler: F) -> Self
+    where
+        F: Fn(Arc<Peer>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Vec<Root>, Refusal>> + Send + 'static,
+    {
+        self.roots_of = Some(Arc::new(move |server| Box::pin(handler(server))));
+        self
+    }
+
     /// Offers to fill in forms without a handler: they come to calls
     /// [by hand](crate::Connection::by_hand).
     pub fn forms_by_hand(mut self) -> Self {
@@ -185,7 +201,7 @@ impl Answers {
         if self.by_hand.roots {
             offered = offered.with_roots();
         }
-        if self.roots.is_some() {
+        if self.roots.is_some() || self.roots_of.is_some() {
             offered.roots.get_or_insert_default().list_changed = Some(true);
         }
         offered
@@ -197,9 +213,9 @@ impl Answers {
         self.capabilities() != ClientCapabilities::default()
     }
 
-    /// Tells of changed roots, if there are any.
-    pub(crate) fn root_changes(&self) -> Option<watch::Receiver<Vec<Root>>> {
-        self.roots.as_ref().map(Roots::changes)
+    /// The places that are listed, if they are the same for all servers.
+    pub(crate) fn listed_roots(&self) -> Option<&Roots> {
+        self.roots.as_ref().filter(|_| self.roots_of.is_none())
     }
 
     /// Answers one question, which the client has [offered](super::check_offered) to answer. What
@@ -223,6 +239,10 @@ impl Answers {
                 self.sample(server, *request).await.map(InputResponse::from)
             }
             InputRequest::ListRoots(_) => {
+                if let Some(handler) = &self.roots_of {
+                    let roots = handler(server).await.map_err(Unanswered::Refused)?;
+                    return Ok(ListRootsResult::new(only_places(roots)).into());
+                }
                 let roots = self.roots.as_ref().ok_or(Unanswered::ByHand)?;
                 Ok(ListRootsResult::new(roots.shown()).into())
             }

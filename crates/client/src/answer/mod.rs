@@ -16,4 +16,4 @@ pub(crate) use form::check as check_form;
 pub(crate) use manual_calls::{MAX_WAIT, ManualCall, ManualCalls};
 pub(crate) use offered::check as check_offered;
 pub(crate) use parked::ParkedCall;
-pub use roots::Roots;
+pub use roots::{RootError, Roots};

@@ -1,7 +1,18 @@
 //! The places servers may work in, which may change while connections are open.
 
+use std::{
+    fmt::Write as _,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
 use tokio::sync::watch;
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::Root;
+
+use crate::future::{First, race};
 
 /// The places servers may work in. Clones share them.
 ///
@@ -19,9 +30,58 @@ use turnbuckle_protocol::Root;
 #[derive(Clone, Debug)]
 pub struct Roots {
     list: watch::Sender<Vec<Root>>,
+    /// The folders that they are, where they were given as paths: each root that is one of them is
+    /// shown only while it can be read.
+    folders: Arc<Mutex<Vec<(String, PathBuf)>>>,
 }
 
+/// Why a path cannot be a root.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use `{}` as a root: it must be a folder that can be read", path.display())]
+#[non_exhaustive]
+pub struct RootError {
+    /// The path.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    #[source]
+    pub source: io::Error,
+}
+
+/// How often folders are looked at: a server learns within seconds that one is gone.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
 impl Roots {
+    /// Folders of this machine, which must be there. While they are served they are looked at every
+    /// five seconds: one that is gone or cannot be read is no longer listed, and servers are told;
+    /// one that is back is listed again.
+    ///
+    /// # Errors
+    /// [`RootError`] for a path that is no folder, or cannot be read.
+    pub fn folders<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self, RootError> {
+        let mut folders = Vec::new();
+        for path in paths {
+            let path = path.as_ref();
+            let failed = |source| RootError {
+                path: path.to_owned(),
+                source,
+            };
+            let whole = path.canonicalize().map_err(failed)?;
+            std::fs::read_dir(&whole).map_err(failed)?;
+            folders.push((file_uri(&whole), whole));
+        }
+        let roots = folders.iter().map(|(uri, path)| {
+            let root = Root::new(uri.clone());
+            match path.file_name() {
+                Some(name) => root.with_name(name.to_string_lossy()),
+                None => root,
+            }
+        });
+        Ok(Self {
+            list: watch::Sender::new(roots.collect()),
+            folders: Arc::new(Mutex::new(folders)),
+        })
+    }
+
     /// The places at this moment.
     pub fn list(&self) -> Vec<Root> {
         self.list.borrow().clone()
@@ -33,27 +93,105 @@ impl Roots {
     }
 
     /// Those that servers may be told of.
-    ///
-    /// roots: a root MUST be a `file://` URI, and clients MUST validate it against path traversal.
     pub(super) fn shown(&self) -> Vec<Root> {
-        let mut roots = self.list();
-        roots.retain(|root| {
-            let is_place = is_place(&root.uri);
-            if !is_place {
-                tracing::warn!(
-                    uri = root.uri,
-                    "no server is told of this root: it is no `file://` URI of a path without `..`"
-                );
-            }
-            is_place
-        });
+        let mut roots = only_places(self.list());
+        let gone = self.gone();
+        roots.retain(|root| !gone.contains(&root.uri));
         roots
     }
 
-    /// Tells of each change from now on.
-    pub(super) fn changes(&self) -> watch::Receiver<Vec<Root>> {
-        self.list.subscribe()
+    /// The URIs of the folders that are gone, or cannot be read.
+    fn gone(&self) -> Vec<String> {
+        let folders = self.folders.lock().clone();
+        let gone = folders.into_iter().filter(|(_, path)| {
+            let is_gone = std::fs::read_dir(path).is_err();
+            if is_gone {
+                tracing::debug!(path = %path.display(), "a root is gone, or cannot be read");
+            }
+            is_gone
+        });
+        gone.map(|(uri, _)| uri).collect()
     }
+
+    /// Tells of each change from now on.
+    pub(crate) fn watch(&self) -> RootsWatch {
+        RootsWatch {
+            changes: self.list.subscribe(),
+            gone: self.gone(),
+            roots: self.clone(),
+        }
+    }
+}
+
+/// Tells of changed roots, and of folders that come and go.
+pub(crate) struct RootsWatch {
+    roots: Roots,
+    changes: watch::Receiver<Vec<Root>>,
+    gone: Vec<String>,
+}
+
+impl RootsWatch {
+    /// Waits for a change; false when there will be none.
+    pub(crate) async fn changed(&mut self) -> bool {
+        let has_folders = !self.roots.folders.lock().is_empty();
+        loop {
+            if !has_folders {
+                return self.changes.changed().await.is_ok();
+            }
+            let looking = tokio::time::sleep(LOOK_EVERY);
+            match race(self.changes.changed(), looking).await {
+                First::Left(changed) => return changed.is_ok(),
+                First::Right(()) => {
+                    let roots = self.roots.clone();
+                    // A share that is away may take its time.
+                    let looked = tokio::task::spawn_blocking(move || roots.gone()).await;
+                    let gone = looked.unwrap_or_default();
+                    if gone != self.gone {
+                        self.gone = gone;
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Those of some roots that are places.
+///
+/// roots: a root MUST be a `file://` URI, and clients MUST validate it against path traversal.
+pub(super) fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
+    roots.retain(|root| {
+        let is_place = is_place(&root.uri);
+        if !is_place {
+            tracing::warn!(
+                uri = root.uri,
+                "no server is told of this root: it is no `file://` URI of a path without `..`"
+            );
+        }
+        is_place
+    });
+    roots
+}
+
+/// A path as a URI.
+fn file_uri(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let mut uri = String::from("file://");
+    if !text.starts_with('/') {
+        uri.push('/');
+    }
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' | b':' => {
+                uri.push(char::from(byte));
+            }
+            b'\\' => uri.push('/'),
+            other => {
+                let _ = write!(uri, "%{other:02X}");
+            }
+        }
+    }
+    uri
 }
 
 /// Whether a URI is an absolute path of a file, and leads nowhere else.
@@ -75,6 +213,7 @@ impl From<Vec<Root>> for Roots {
     fn from(roots: Vec<Root>) -> Self {
         Self {
             list: watch::Sender::new(roots),
+            folders: Arc::default(),
         }
     }
 }

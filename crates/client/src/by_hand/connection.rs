@@ -29,7 +29,7 @@ pub struct ByHand<'a, R> {
 }
 
 enum Start<'a, R> {
-    Call(Call<'a, R>),
+    Call(Box<Call<'a, R>>),
     Resume(Box<Pending<R>>, InputResponses),
 }
 
@@ -65,7 +65,7 @@ impl Connection {
     pub fn by_hand<'a, R: Answerable>(&'a self, call: Call<'a, R>) -> ByHand<'a, R> {
         ByHand {
             connection: self,
-            start: Start::Call(call),
+            start: Start::Call(Box::new(call)),
             progress: None,
         }
     }
@@ -122,9 +122,9 @@ impl<'a, R: Answerable> ByHand<'a, R> {
             Start::Call(mut call) => {
                 call.options.progress = progress.or(call.options.progress);
                 if is_modern {
-                    call.run_by_hand(None, None, 0).await
+                    (*call).run_by_hand(None, None, 0).await
                 } else {
-                    call.run_in_session(connection, 0).await
+                    (*call).run_in_session(connection, 0).await
                 }
             }
             Start::Resume(pending, answers) => connection.go_on(*pending, answers, progress).await,

@@ -295,6 +295,7 @@ impl SessionCall {
             method: &self.method,
             meta: self.meta.as_ref(),
             progress: self.report.is_some(),
+            canceller: None,
         };
         let deadline = link.profile().settings.deadline(self.deadline);
         let retry = Retry::default();

@@ -12,7 +12,7 @@ use crate::{
     cache::Freshness,
     connection::Connection,
     error::CallError,
-    link::{LateProgress, Link, in_span, span},
+    link::{Canceller, LateProgress, Link, in_span, span},
 };
 
 /// Something asked of a server, sent when it is awaited.
@@ -54,6 +54,8 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) meta: Option<Meta>,
     pub(super) log_level: Option<LoggingLevel>,
     pub(super) freshness: Freshness,
+    /// What may cancel it with a reason.
+    pub(super) canceller: Option<Canceller>,
     /// Whether reports may still come when the call has become a task.
     pub(super) keeps_token: bool,
     /// Where they arrive.
@@ -186,6 +188,13 @@ impl<'a, R> Call<'a, R> {
         self
     }
 
+    /// Lets it be cancelled from somewhere else, with a reason that the server is told. It ends with
+    /// [`CallError::Cancelled`] then.
+    pub fn cancel_with(mut self, canceller: &Canceller) -> Self {
+        self.options.canceller = Some(canceller.clone());
+        self
+    }
+
     /// Asks the server, also where a result is kept that may still be used; what comes is kept
     /// instead. See [`Cache`](crate::Cache).
     pub fn fresh(mut self) -> Self {
@@ -231,9 +240,9 @@ impl<'a, R: Send + 'a> IntoFuture for Call<'a, R> {
     fn into_future(self) -> Self::IntoFuture {
         if turnbuckle_telemetry::are_spans_wanted() {
             // The span is made when the call is first polled: it belongs to the span it runs in.
-            return Box::pin(async move { in_span(self.span(), self.run()).await });
+            return Box::pin(async move { in_span(self.span(), self.run_or_cancel()).await });
         }
-        Box::pin(self.run())
+        Box::pin(self.run_or_cancel())
     }
 }
 

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     cache::Lookup,
     error::CallError,
+    future::{First, race},
     link::{OnDrop, OnProgress, Outgoing},
 };
 
@@ -38,7 +39,24 @@ pub(crate) struct SubjectParams<'a> {
 }
 
 impl<'a, R> Call<'a, R> {
-    pub(super) async fn run(mut self) -> Result<R, CallError> {
+    /// Runs it until it is done, or cancelled from elsewhere.
+    pub(super) async fn run_or_cancel(self) -> Result<R, CallError> {
+        let Some(canceller) = self.options.canceller.clone() else {
+            return self.run().await;
+        };
+        let (server, method) = (self.link.server().clone(), self.method.as_ref().into());
+        // What was cancelled before is not sent at all.
+        match race(canceller.cancelled(), self.run()).await {
+            First::Right(result) => result,
+            First::Left(reason) => Err(CallError::Cancelled {
+                server,
+                method,
+                reason,
+            }),
+        }
+    }
+
+    async fn run(mut self) -> Result<R, CallError> {
         match self.prepare().await? {
             Body::Plain(params) => self.run_once(params.as_deref()).await,
             Body::Subject(subject) => self.run_to_the_end(&subject).await,
@@ -182,6 +200,7 @@ impl<'a, R> Call<'a, R> {
             method: &self.method,
             meta: self.options.meta.as_ref(),
             progress: self.options.progress.is_some(),
+            canceller: self.options.canceller.as_ref(),
         };
         let deadline = self.link.profile().settings.deadline(self.options.deadline);
         let request = self

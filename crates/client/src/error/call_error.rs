@@ -43,6 +43,16 @@ pub enum CallError {
         /// The limit that was reached.
         overdue: Overdue,
     },
+    /// It was cancelled with a [`Canceller`](crate::Canceller), and the server was told so.
+    #[error("`{method}` of server `{server}` was cancelled: {reason}")]
+    Cancelled {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// Why.
+        reason: Arc<str>,
+    },
     /// The connection ended before an answer came: connect anew.
     #[error("the connection to server `{server}` ended before it answered `{method}`{ending}")]
     Closed {

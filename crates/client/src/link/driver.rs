@@ -54,10 +54,10 @@ impl Opened {
         });
         let timed = link.clone();
         tasks.spawn(async move { timed.pending.keep_time().await });
-        if let Some(mut changes) = link.profile().answers.root_changes() {
-            let told = link.clone();
+        if let Some(roots) = link.profile().answers.listed_roots() {
+            let (told, mut watch) = (link.clone(), roots.watch());
             tasks.spawn(async move {
-                while changes.changed().await.is_ok() {
+                while watch.changed().await {
                     told.announce_roots();
                 }
             });

@@ -64,6 +64,8 @@ impl Inbound {
                     && !self.link.changes.dismiss(&cancelled)
                     && let Some(id) = &cancelled.request_id
                 {
+                    let (server, reason) = (&**self.link.server(), cancelled.reason.as_deref());
+                    tracing::debug!(server, %id, reason, "the server withdrew a question");
                     self.serving.cancel(id);
                 }
             }

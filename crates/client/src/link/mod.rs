@@ -5,6 +5,7 @@
 //! asks. [`driver`] has the tasks of the connection.
 
 mod asks;
+mod canceller;
 mod common_meta;
 mod driver;
 mod inbound;
@@ -27,6 +28,7 @@ mod span;
 mod wire;
 
 pub(crate) use asks::MAX_OPEN_ASKS;
+pub use canceller::Canceller;
 pub(crate) use driver::{Opened, open};
 #[cfg(feature = "http")]
 pub(crate) use inbound::Inbound;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{Meta, TraceContext, envelope::IdRef, meta::key};
 
-use super::common_meta::CommonMeta;
+use super::{canceller::Canceller, common_meta::CommonMeta};
 
 /// One request on its way out.
 pub(crate) struct Outgoing<'a> {
@@ -20,6 +20,8 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) meta: Option<&'a Meta>,
     /// Whether to ask for progress. The token is the id, which is as unique as a token must be.
     pub(crate) progress: bool,
+    /// What may cancel it with a reason.
+    pub(crate) canceller: Option<&'a Canceller>,
 }
 
 impl<'a> Outgoing<'a> {
@@ -29,6 +31,7 @@ impl<'a> Outgoing<'a> {
             method,
             meta: None,
             progress: false,
+            canceller: None,
         }
     }
 
@@ -273,6 +276,7 @@ mod tests {
             method: "m",
             meta: Some(&meta),
             progress: true,
+            canceller: None,
         };
         let legacy = written(&outgoing, &CommonMeta::default(), &json!({"a": 1}));
         assert_eq!(

@@ -200,7 +200,7 @@ impl Link {
     }
 
     /// Tells a server that keeps a list of roots that it is out of date.
-    pub(super) fn announce_roots(&self) {
+    pub(crate) fn announce_roots(&self) {
         if self.peer().is_some_and(|peer| !peer.revision().is_modern()) {
             self.notify("notifications/roots/list_changed", &());
         }

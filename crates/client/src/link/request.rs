@@ -8,7 +8,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::requests::Deadline;
 
-use super::{Link, Outgoing};
+use super::{Link, Outgoing, canceller::Canceller};
 use crate::{
     error::CallError,
     future::{First, race},
@@ -38,6 +38,7 @@ pub(crate) struct OpenRequest<'l> {
     pub(super) message: Vec<u8>,
     pub(super) slot: Slot,
     on_drop: OnDrop,
+    canceller: Option<Canceller>,
     pub(super) state: SendState,
     /// The revision it says it is of; `None` for a request of a session.
     pub(super) modern: Option<Revision>,
@@ -77,6 +78,7 @@ impl Link {
             message: Vec::with_capacity(USUAL_MESSAGE_BYTES),
             slot,
             on_drop,
+            canceller: outgoing.canceller.cloned(),
             state: SendState::Unsent,
             modern: None,
         };
@@ -131,6 +133,16 @@ impl OpenRequest<'_> {
     /// Its id, under which what belongs to it comes.
     pub(crate) fn id(&self) -> &Id {
         &self.id
+    }
+
+    /// Why it is given up, as far as that is known. cancellation: the reason is for logs and people.
+    fn reason(&self) -> Option<String> {
+        let said = self.canceller.as_ref().and_then(Canceller::reason);
+        if let Some(reason) = said {
+            return Some(reason.to_string());
+        }
+        let is_late = self.slot.is_overdue();
+        is_late.then(|| "the client's time for an answer is over".to_owned())
     }
 
     /// Sends it and waits for the result.
@@ -235,7 +247,8 @@ impl Drop for OpenRequest<'_> {
         let is_told = self.on_drop == OnDrop::Cancel
             && !self.link.wire.cancels_by_closing(self.modern.is_some());
         if is_open && self.state == SendState::Sent && is_told {
-            let cancelled = CancelledNotificationParams::new(self.id.clone());
+            let mut cancelled = CancelledNotificationParams::new(self.id.clone());
+            cancelled.reason = self.reason();
             self.link.notify("notifications/cancelled", &cancelled);
         }
     }

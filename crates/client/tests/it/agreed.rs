@@ -5,8 +5,8 @@ use std::{future::IntoFuture, sync::Arc};
 
 use serde_json::{Value, json};
 use turnbuckle_client::{
-    Answers, CallError, Client, Round,
-    protocol::{CreateMessageResult, ElicitResult, IncludeContext, Revision},
+    Answers, CallError, Client, Roots, Round,
+    protocol::{CreateMessageResult, ElicitResult, IncludeContext, Revision, Root},
 };
 
 use crate::{
@@ -170,5 +170,66 @@ async fn handlers_are_told_the_name_that_the_host_gave() {
         .await;
     assert_eq!(names.recv().await.unwrap(), "notes");
     assert_eq!(names.recv().await.unwrap(), "notes");
+    drop(connection);
+}
+
+// rule: O1
+#[tokio::test(start_paused = true)]
+async fn each_server_may_be_given_roots_of_its_own() {
+    let client = plain().on_roots(|server| async move {
+        Ok(match server.name() {
+            "git" => vec![Root::new("file:///work"), Root::new("file:///work/../etc")],
+            _ => vec![],
+        })
+    });
+    for (name, wanted) in [
+        ("git", json!([{"uri": "file:///work"}])),
+        ("notes", json!([])),
+    ] {
+        let (mut server, end) = Server::new();
+        let connecting = client.connect(end).named(name).into_future();
+        let opening = server.open_with(Revision::V2025_11_25, json!({}));
+        let (connection, said) = tokio::join!(connecting, opening);
+        assert_eq!(said["capabilities"]["roots"], json!({"listChanged": true}));
+        server
+            .say(json!({"jsonrpc": "2.0", "id": "q", "method": "roots/list"}))
+            .await;
+        let answer = server.expect(json!({"id": "q"})).await;
+        assert_eq!(answer["result"]["roots"], wanted);
+        let connection = connection.unwrap();
+        connection.roots_changed();
+        server
+            .expect(json!({"method": "notifications/roots/list_changed"}))
+            .await;
+    }
+}
+
+// rule: O2
+#[tokio::test]
+async fn a_folder_that_is_gone_is_announced_and_not_listed_any_more() {
+    let folder = std::env::temp_dir().join(format!("turnbuckle root {}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let missing = Roots::folders([folder.join("missing")]).unwrap_err();
+    assert!(missing.to_string().contains("missing"), "{missing}");
+    let client = plain().roots(Roots::folders([&folder]).unwrap());
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let mut listed = async || {
+        let asked = json!({"jsonrpc": "2.0", "id": "q", "method": "roots/list"});
+        server.say(asked).await;
+        let answer = loop {
+            let heard = server.hear().await.unwrap();
+            if heard["id"] == "q" {
+                break heard;
+            }
+        };
+        answer["result"]["roots"].as_array().unwrap().len()
+    };
+    assert_eq!(listed().await, 1);
+    std::fs::remove_dir(&folder).unwrap();
+    assert_eq!(listed().await, 0);
+    let told = server.expect(json!({"method": "notifications/roots/list_changed"}));
+    tokio::time::timeout(std::time::Duration::from_mins(1), told)
+        .await
+        .unwrap();
     drop(connection);
 }

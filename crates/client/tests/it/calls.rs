@@ -5,7 +5,7 @@ use std::future::IntoFuture;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use turnbuckle_client::{
-    CallError,
+    CallError, Canceller,
     protocol::{
         PaginatedRequestParams, PromptMessage, Reference, RequestParams, Revision,
         TextResourceContents,
@@ -513,4 +513,42 @@ async fn progress_of_a_call_that_became_a_task_arrives() {
     let (output, ()) = tokio::join!(call.into_future(), session);
     assert_eq!(output.unwrap().text(), "built");
     assert_eq!(seen, [1.0, 2.0, 3.0]);
+}
+
+// rule: PC6
+#[tokio::test(start_paused = true)]
+async fn a_cancellation_says_why() {
+    let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
+    let stop = Canceller::new();
+    let call = connection.call("slow", ()).cancel_with(&stop);
+    let session = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        stop.cancel("the user pressed stop");
+        let told = server
+            .expect(json!({"method": "notifications/cancelled"}))
+            .await;
+        assert_eq!(told["params"]["reason"], "the user pressed stop");
+    };
+    let (called, ()) = tokio::join!(call.into_future(), session);
+    let Err(CallError::Cancelled { reason, .. }) = called else {
+        panic!("{called:?}")
+    };
+    assert_eq!(&*reason, "the user pressed stop");
+    // A deadline is a reason as well.
+    let call = connection
+        .call("slow", ())
+        .deadline(std::time::Duration::from_secs(1));
+    let session = async {
+        server.expect(json!({"method": "tools/call"})).await;
+        let told = server
+            .expect(json!({"method": "notifications/cancelled"}))
+            .await;
+        let reason = told["params"]["reason"].as_str().unwrap();
+        assert!(reason.contains("time"), "{reason}");
+    };
+    let (called, ()) = tokio::join!(call.into_future(), session);
+    assert!(
+        matches!(called, Err(CallError::Deadline { .. })),
+        "{called:?}"
+    );
 }

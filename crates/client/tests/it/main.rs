@@ -8,6 +8,7 @@ mod asks_in_sessions;
 mod by_hand;
 mod caching;
 mod calls;
+mod completing;
 #[cfg(feature = "http")]
 mod http_authorize;
 #[cfg(feature = "http")]

@@ -3,9 +3,12 @@
 //! A cancelled call is dropped: most handlers need nothing more. [`Cancelled`](crate::Cancelled)
 //! is for work that a drop does not reach, such as a blocking thread or a remote job.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    cell::RefCell,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use tokio::sync::Notify;
@@ -19,9 +22,36 @@ struct FlagState {
     /// The call has ended by itself.
     is_done: AtomicBool,
     changed: Notify,
+    reason: OnceLock<Arc<str>>,
+}
+
+thread_local! {
+    /// Why the future that is being dropped on this thread was cancelled.
+    static DROPPED_BECAUSE: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 
 impl CancelFlag {
+    /// Sets the flag, with the reason that the other end gave.
+    pub(crate) fn set_because(&self, reason: Option<&str>) {
+        if let Some(reason) = reason {
+            let _ = self.0.reason.set(reason.into());
+        }
+        self.set();
+    }
+
+    /// The reason that the other end gave.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.0.reason.get().map(AsRef::as_ref)
+    }
+
+    /// Drops what this flag has cancelled. The flags inside of it that a drop sets get the reason.
+    pub(crate) fn drop_cancelled<T>(&self, cancelled: T) {
+        let reason = self.0.reason.get().cloned();
+        let before = DROPPED_BECAUSE.replace(reason);
+        drop(cancelled);
+        DROPPED_BECAUSE.set(before);
+    }
+
     pub(crate) fn set(&self) {
         self.0.is_set.store(true, Ordering::Release);
         self.0.changed.notify_waiters();
@@ -66,7 +96,8 @@ impl CancelOnDrop {
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if let Some(flag) = &self.0 {
-            flag.set();
+            let reason = DROPPED_BECAUSE.with_borrow(Clone::clone);
+            flag.set_because(reason.as_deref());
         }
     }
 }

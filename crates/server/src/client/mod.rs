@@ -9,6 +9,7 @@ mod introduction;
 pub(crate) mod log_level;
 pub(crate) mod peer;
 pub(crate) mod requests;
+mod root_folders;
 pub(crate) mod roots;
 mod roots_watch;
 pub(crate) mod session;
@@ -22,5 +23,6 @@ pub use introduction::Introduction;
 #[cfg(feature = "http")]
 pub(crate) use peer::DETACH;
 pub(crate) use peer::Peer;
+pub use root_folders::RootFolders;
 pub use roots::{RootsChanged, RootsError};
 pub(crate) use session::{Opened, Session};

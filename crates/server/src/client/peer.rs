@@ -270,7 +270,8 @@ impl Drop for Unasked<'_> {
         if !self.waiting.is_open() {
             return;
         }
-        let params = CancelledNotificationParams::new(self.waiting.id.clone());
+        let params = CancelledNotificationParams::new(self.waiting.id.clone())
+            .with_reason("the call that asked is over");
         let mut message = Vec::new();
         let method = "notifications/cancelled";
         if envelope::write_notification(&mut message, method, &params).is_ok() {

@@ -2,13 +2,23 @@
 
 use std::sync::Arc;
 
-use turnbuckle_protocol::{IdRef, envelope::Notification};
+use turnbuckle_protocol::{
+    IdRef,
+    envelope::{Notification, text_of},
+};
 
 use super::running::RunningRequests;
 use crate::{
     client::{Peer, roots},
     engine::Shared,
 };
+
+/// How much of a reason is kept, in bytes: a sentence or two.
+const MAX_REASON: usize = 1024;
+
+fn shortened(reason: &str) -> &str {
+    &reason[..reason.floor_char_boundary(MAX_REASON)]
+}
 
 /// Takes a notification. `peer` is the end of the session as a whole, and `running` what is being
 /// served there. Must be called inside a runtime.
@@ -21,10 +31,12 @@ pub(super) fn take(
     match &*notification.method {
         "notifications/initialized" => peer.initialized(),
         "notifications/cancelled" => {
-            // Nothing but the id is looked at: whatever else is wrong, the client wants an end.
+            // Only the id has to be right: whatever else is wrong, the client wants an end.
             let id = notification.params.get("requestId");
+            let reason = notification.params.get("reason").and_then(text_of);
             if let Some(id) = id.and_then(IdRef::from_raw) {
-                running.cancel(&id.into_owned());
+                let reason = reason.as_deref().map(shortened);
+                running.cancel(&id.into_owned(), reason);
             }
         }
         "notifications/roots/list_changed" => {

@@ -17,13 +17,17 @@ use crate::{client::CancelFlag, engine::Response};
 /// The output of a future, or `None` if the flag is set first; the future is dropped then.
 pub(crate) async fn unless<T>(cancel: &CancelFlag, mut future: BoxFuture<'_, T>) -> Option<T> {
     let mut cancelled = pin!(cancel.wait());
-    std::future::poll_fn(|context| {
+    let output = std::future::poll_fn(|context| {
         if cancelled.as_mut().poll(context).is_ready() {
             return Poll::Ready(None);
         }
         future.as_mut().poll(context).map(Some)
     })
-    .await
+    .await;
+    if output.is_none() {
+        cancel.drop_cancelled(future);
+    }
+    output
 }
 
 /// A request whose response comes later.
@@ -126,9 +130,10 @@ impl RunningRequests {
         })
     }
 
-    pub(crate) fn cancel(&self, id: &Id) {
+    pub(crate) fn cancel(&self, id: &Id, reason: Option<&str>) {
         if let Some(cancel) = self.table().requests.cancel(id) {
-            cancel.set();
+            tracing::debug!(%id, reason, "a request was cancelled");
+            cancel.set_because(reason);
         }
     }
 

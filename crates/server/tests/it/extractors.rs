@@ -446,3 +446,42 @@ async fn work_that_a_drop_does_not_reach_hears_of_the_cancellation() {
         "the end of the connection is one too"
     );
 }
+
+// rule: PC6
+#[tokio::test(start_paused = true)]
+async fn the_reason_of_a_cancellation_reaches_the_handler() {
+    let gate = Gate::new();
+    let (told, mut heard) = tokio::sync::mpsc::channel(4);
+    let detached = move |State(gate): State<Gate>, cancelled: Cancelled| {
+        let told = told.clone();
+        async move {
+            tokio::spawn(async move {
+                cancelled.wait().await;
+                let _ = told.send(cancelled.reason().map(str::to_owned)).await;
+            });
+            gate.pass().await;
+            "done"
+        }
+    };
+    let server = gate
+        .server()
+        .tool(Tool::new("detached", detached))
+        .build()
+        .expect("a server");
+    let mut wire = Wire::open(&server);
+    for (reason, wanted) in [
+        (
+            json!("the user pressed stop"),
+            Some("the user pressed stop"),
+        ),
+        (json!(7), None),
+    ] {
+        let id = wire.ask_tool("detached", json!({})).await;
+        gate.arrived(1).await;
+        let params = json!({ "requestId": id, "reason": reason });
+        wire.notify("notifications/cancelled", params).await;
+        let heard = heard.recv().await.expect("it was cancelled");
+        assert_eq!(heard.as_deref(), wanted);
+        gate.dropped(1).await;
+    }
+}

@@ -36,7 +36,7 @@ pub struct Round {
 
 /// What becomes of a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum AskOutcome {
     /// It is answered, and the answer fits it. Declined and cancelled are answers.
     Answered(InputResponse),
     /// It has to be put to the client.
@@ -108,7 +108,7 @@ impl Round {
     ///
     /// # Errors
     /// [`AskError`]; whose fault it is stands at each variant.
-    pub fn ask(&mut self, key: &str, request: &InputRequest) -> Result<Asked, AskError> {
+    pub fn ask(&mut self, key: &str, request: &InputRequest) -> Result<AskOutcome, AskError> {
         self.ask_as(
             key,
             &Posed::Request(request.clone()),
@@ -125,11 +125,11 @@ impl Round {
         key: &str,
         question: &Posed,
         fingerprint: Fingerprint,
-    ) -> Result<Asked, AskError> {
+    ) -> Result<AskOutcome, AskError> {
         self.journal.check(key, fingerprint)?;
         if let Some(answer) = self.journal.answer(key) {
             let response = fitting(key, question, answer)?;
-            return Ok(Asked::Answered(response));
+            return Ok(AskOutcome::Answered(response));
         }
         if let Some(answer) = self.offered.get(key) {
             let response = fitting(key, question, answer)?;
@@ -138,10 +138,10 @@ impl Round {
                 .record_answer(key, answer.clone())
                 .map_err(|full| BadAnswer::new(key, full.to_string()))?;
             self.offered.remove(key);
-            return Ok(Asked::Answered(response));
+            return Ok(AskOutcome::Answered(response));
         }
         if self.open.contains_key(key) {
-            return Ok(Asked::Open);
+            return Ok(AskOutcome::Open);
         }
         self.put(key, fingerprint, question)
     }
@@ -260,10 +260,10 @@ impl Round {
         key: &str,
         fingerprint: Fingerprint,
         question: &Posed,
-    ) -> Result<Asked, AskError> {
+    ) -> Result<AskOutcome, AskError> {
         let question = match self.worded(key, question)? {
             Ok(question) => question,
-            Err(impossible) => return Ok(Asked::Impossible(impossible)),
+            Err(impossible) => return Ok(AskOutcome::Impossible(impossible)),
         };
         if self.open.len() >= MAX_OPEN_ASKS {
             let key = key.to_owned();
@@ -271,7 +271,7 @@ impl Round {
         }
         self.journal.asked(key, fingerprint)?;
         self.open.push(key, question);
-        Ok(Asked::Open)
+        Ok(AskOutcome::Open)
     }
 
     /// The question in the words of the client's revision, if the client can be asked.

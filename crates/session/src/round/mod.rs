@@ -13,7 +13,7 @@
 //!     ClientCapabilities, ElicitRequestFormParams, ElicitSchema, Revision, StringSchema,
 //!     envelope::{Frame, Message, parse},
 //! };
-//! use turnbuckle_session::round::{Asked, Binding, KeyRing, RequestDigest, Round};
+//! use turnbuckle_session::round::{AskOutcome, Binding, KeyRing, RequestDigest, Round};
 //!
 //! // What a handler does each time it runs.
 //! let seat = || {
@@ -28,7 +28,7 @@
 //! let binding = Binding::new(request).with_caller("alice");
 //!
 //! let mut round = Round::new(Revision::LATEST, client.clone());
-//! assert!(matches!(round.ask("seat", &seat().into())?, Asked::Open));
+//! assert!(matches!(round.ask("seat", &seat().into())?, AskOutcome::Open));
 //! let pause = round.pause().expect("one ask is open");
 //! let reply = pause.seal(&keys, &binding, 1_800_000_600, [7; 24]);
 //!
@@ -36,7 +36,7 @@
 //! let opened = keys.open(&reply.request_state, &binding, 1_800_000_060)?;
 //! let mut round = Round::resume(Revision::LATEST, client, opened.journal);
 //! round.merge([("seat", json!({"action": "accept", "content": {"seat": "12A"}}))])?;
-//! assert!(matches!(round.ask("seat", &seat().into())?, Asked::Answered(_)));
+//! assert!(matches!(round.ask("seat", &seat().into())?, AskOutcome::Answered(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -58,7 +58,7 @@ pub mod seal;
 mod secret;
 
 pub use answer::{BadAnswer, check_answer};
-pub use asks::{AskError, Asked, MAX_OPEN_ASKS, Pause, Paused, Round};
+pub use asks::{AskError, AskOutcome, MAX_OPEN_ASKS, Pause, Paused, Round};
 pub use declared::Declared;
 pub use impossible::{Impossible, Need};
 pub use journal::{Journal, MAX_JOURNAL_BYTES, MAX_JOURNAL_ENTRIES};

@@ -4,7 +4,7 @@ use serde_json::json;
 use turnbuckle_protocol::Revision;
 use turnbuckle_session::{
     Phase, ServerLifecycle,
-    lifecycle::{Cause, Refusal, Reinitialize},
+    lifecycle::{Cause, NotAdmitted, Reinitialize},
 };
 
 use Revision::{V2025_06_18, V2025_11_25, V2026_07_28};
@@ -110,7 +110,7 @@ fn a_second_initialize_is_refused_and_changes_nothing() {
             .unwrap_err();
         assert_eq!(
             refusal,
-            Refusal::AlreadyInitialized {
+            NotAdmitted::AlreadyInitialized {
                 revision: V2025_06_18
             }
         );

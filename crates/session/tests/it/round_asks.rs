@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use turnbuckle_protocol::{ClientCapabilities, InputRequest, InputResponse, Revision};
 use turnbuckle_session::round::{
-    AskError, Asked, BadAnswer, Binding, Journal, JournalError, Key, KeyRing, MAX_OPEN_ASKS,
+    AskError, AskOutcome, BadAnswer, Binding, Journal, JournalError, Key, KeyRing, MAX_OPEN_ASKS,
     RequestDigest, Round,
 };
 
@@ -77,9 +77,9 @@ fn run(handler: &[Step], round: &mut Round) -> Result<Option<Vec<InputResponse>>
             Step::Ask(joined) => {
                 for (key, write) in *joined {
                     match round.ask(key, &question(*write))? {
-                        Asked::Answered(answer) => answers.push(answer),
-                        Asked::Open => {}
-                        Asked::Impossible(reason) => panic!("{key}: {reason}"),
+                        AskOutcome::Answered(answer) => answers.push(answer),
+                        AskOutcome::Open => {}
+                        AskOutcome::Impossible(reason) => panic!("{key}: {reason}"),
                     }
                 }
             }
@@ -235,7 +235,7 @@ fn a_changed_question_is_named() {
     assert!(refused.to_string().contains("`name`"), "{refused}");
     assert!(matches!(
         again.ask("name", &question(name)),
-        Ok(Asked::Answered(_))
+        Ok(AskOutcome::Answered(_))
     ));
 }
 
@@ -244,7 +244,10 @@ fn a_changed_question_is_named() {
 fn the_same_question_twice_is_one() {
     let mut round = begin();
     for _ in 0..3 {
-        assert_eq!(round.ask("name", &question(name)).unwrap(), Asked::Open);
+        assert_eq!(
+            round.ask("name", &question(name)).unwrap(),
+            AskOutcome::Open
+        );
     }
     assert_eq!(round.pause().unwrap().requests.len(), 1);
     assert!(round.pause().is_none());
@@ -302,7 +305,10 @@ fn an_answer_of_the_wrong_kind_is_refused_before_the_handler_runs() {
             "key",
             "{wrong}"
         );
-        assert_eq!(later.ask("key", &question(write)).unwrap(), Asked::Open);
+        assert_eq!(
+            later.ask("key", &question(write)).unwrap(),
+            AskOutcome::Open
+        );
     }
 }
 
@@ -314,13 +320,13 @@ fn answers_in_a_session_or_a_task_resolve_in_place() {
     assert!(!round.open().contains_key("name"));
     assert!(matches!(
         round.ask("name", &question(name)),
-        Ok(Asked::Answered(_))
+        Ok(AskOutcome::Answered(_))
     ));
     assert!(round.withdraw("capital").is_some());
     assert_eq!(round.open().keys().collect::<Vec<_>>(), ["dirs"]);
     assert_eq!(
         round.ask("capital", &question(capital)).unwrap(),
-        Asked::Open
+        AskOutcome::Open
     );
 }
 
@@ -344,7 +350,7 @@ fn what_the_client_cannot_answer_is_never_sent() {
         let asks: [Question; 3] = [("a", name), ("b", capital), ("c", roots)];
         for ((key, write), is_possible) in asks.into_iter().zip(possible) {
             let asked = round.ask(key, &question(write)).unwrap();
-            assert_eq!(asked == Asked::Open, is_possible, "{revision} {key}");
+            assert_eq!(asked == AskOutcome::Open, is_possible, "{revision} {key}");
             assert_eq!(round.open().contains_key(key), is_possible);
             assert_eq!(round.journal().question(key).is_some(), is_possible);
         }
@@ -365,7 +371,7 @@ fn only_so_many_questions_are_open_at_once() {
     for number in 0..MAX_OPEN_ASKS {
         round.ask(&number.to_string(), &question(roots)).unwrap();
     }
-    assert_eq!(round.ask("0", &question(roots)).unwrap(), Asked::Open);
+    assert_eq!(round.ask("0", &question(roots)).unwrap(), AskOutcome::Open);
     let refused = round.ask("more", &question(roots)).unwrap_err();
     assert!(matches!(refused, AskError::TooManyOpen { key } if key == "more"));
 }

@@ -17,7 +17,7 @@ use tokio::sync::futures::Notified;
 use turnbuckle_protocol::{
     ErrorObject, IdRef, InputRequest, Meta, RelatedTask, Revision, TaskState, envelope,
 };
-use turnbuckle_session::round::{Asked, Round};
+use turnbuckle_session::round::{AskOutcome, Round};
 use turnbuckle_store::task::{Answers, TaskChange, TaskRecord, millis};
 
 use super::{
@@ -193,7 +193,7 @@ impl Asks<'_> {
     fn in_session(&self, key: &str, question: &InputRequest, task: &str) -> Option<InputRequest> {
         let capabilities = self.peer.client()?.capabilities;
         let mut round = Round::new(self.revision, capabilities);
-        let Ok(Asked::Open) = round.ask(key, question) else {
+        let Ok(AskOutcome::Open) = round.ask(key, question) else {
             return None;
         };
         let mut question = round.withdraw(key)?.to_request();

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{InputResponse, Revision, error::code};
 use turnbuckle_session::round::{
-    AskError, Asked, Declared, Fingerprint, Impossible, Paused, Posed, Round,
+    AskError, AskOutcome, Declared, Fingerprint, Impossible, Paused, Posed, Round,
 };
 
 use super::{AskContext, request_state::Return, rounds::Rounds};
@@ -174,9 +174,9 @@ impl Asking {
             return QuestionStatus::Ended;
         }
         match state.round.ask_as(key, question, fingerprint) {
-            Ok(Asked::Answered(response)) => QuestionStatus::Answered(response),
-            Ok(Asked::Impossible(impossible)) => QuestionStatus::Impossible(impossible),
-            Ok(Asked::Open) => {
+            Ok(AskOutcome::Answered(response)) => QuestionStatus::Answered(response),
+            Ok(AskOutcome::Impossible(impossible)) => QuestionStatus::Impossible(impossible),
+            Ok(AskOutcome::Open) => {
                 if is_new {
                     *state.waiting.entry(key.to_owned()).or_default() += 1;
                 }

@@ -32,6 +32,12 @@ impl Cancelled {
         self.0.is_set()
     }
 
+    /// Why the client cancelled the call, if it said so. A connection that ends gives no reason, nor
+    /// does a modern client over HTTP, which closes its stream. It is for logs and people.
+    pub fn reason(&self) -> Option<&str> {
+        self.0.reason()
+    }
+
     /// Waits until the call is cancelled; for ever if it is not.
     ///
     /// # Cancel safety

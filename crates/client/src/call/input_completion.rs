@@ -1,0 +1,124 @@
+//! Completion while somebody types: asked once the typing pauses, and not twice for the same.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{CompleteRequestParams, Completion};
+
+use crate::{connection::Connection, error::CallError};
+
+/// How long the typing has to pause before the server is asked: shorter than a person notices.
+const PAUSE: Duration = Duration::from_millis(150);
+
+/// How long an answer is kept: as long as somebody fills in one form.
+const KEPT_FOR: Duration = Duration::from_mins(1);
+
+/// How many answers are kept; the oldest go first.
+const MAX_KEPT: usize = 256;
+
+/// Completion for an input field. Clones share what they keep.
+///
+/// completion: clients SHOULD debounce requests and cache results.
+///
+/// ```no_run
+/// use turnbuckle_client::protocol::{CompleteRequestParams, Reference};
+/// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
+/// let field = server.input_completion();
+/// let typed = CompleteRequestParams::new(Reference::prompt("review"), "language", "ru");
+/// // `None` when something else was typed meanwhile: that has an answer of its own.
+/// if let Some(completion) = field.complete(typed).await? {
+///     println!("{:?}", completion.values);
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct InputCompletion {
+    connection: Connection,
+    pause: Duration,
+    kept_for: Duration,
+    state: Arc<CompletionState>,
+}
+
+#[derive(Debug, Default)]
+struct CompletionState {
+    /// How often something was typed.
+    typed: AtomicU64,
+    /// Answers by what was asked, the oldest first.
+    kept: Mutex<VecDeque<(String, Instant, Completion)>>,
+}
+
+impl Connection {
+    /// Completion for an input field, asked while somebody types. Take one for each field.
+    pub fn input_completion(&self) -> InputCompletion {
+        InputCompletion {
+            connection: self.clone(),
+            pause: PAUSE,
+            kept_for: KEPT_FOR,
+            state: Arc::default(),
+        }
+    }
+}
+
+impl InputCompletion {
+    /// Asks the server after the typing has paused for this long, in place of 150 ms.
+    pub fn pause(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Keeps answers for this long, in place of a minute; nothing for zero.
+    pub fn kept_for(self, kept_for: Duration) -> Self {
+        Self { kept_for, ..self }
+    }
+
+    /// How what was typed might go on. An answer that is kept comes at once; else the server is
+    /// asked when the typing pauses. `None` when something else was typed meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`Connection::complete`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request, if there is one.
+    pub async fn complete(
+        &self,
+        params: CompleteRequestParams,
+    ) -> Result<Option<Completion>, CallError> {
+        let turn = self.state.typed.fetch_add(1, Ordering::Relaxed) + 1;
+        let is_newest = || self.state.typed.load(Ordering::Relaxed) == turn;
+        let asked = serde_json::to_string(&params)
+            .map_err(|source| CallError::unwritable("completion/complete", source))?;
+        if let Some(kept) = self.kept(&asked) {
+            return Ok(Some(kept));
+        }
+        tokio::time::sleep(self.pause).await;
+        if !is_newest() {
+            return Ok(None);
+        }
+        let completion = self.connection.complete_with(params).await?;
+        self.keep(asked, completion.clone());
+        Ok(is_newest().then_some(completion))
+    }
+
+    fn kept(&self, asked: &str) -> Option<Completion> {
+        let mut kept = self.state.kept.lock();
+        kept.retain(|(_, since, _)| since.elapsed() < self.kept_for);
+        let found = kept.iter().find(|(other, ..)| other == asked)?;
+        Some(found.2.clone())
+    }
+
+    fn keep(&self, asked: String, completion: Completion) {
+        let mut kept = self.state.kept.lock();
+        kept.retain(|(other, ..)| *other != asked);
+        if kept.len() == MAX_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back((asked, Instant::now(), completion));
+    }
+}
