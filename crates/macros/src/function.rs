@@ -87,9 +87,10 @@ fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
         .map(|(number, parameter)| shown(number, parameter, ident))
         .collect();
     let types = handler.parameters().iter().map(Parameter::ty);
-    let running = match sig.asyncness {
-        Some(_) => quote!(#ident(#(#names),*)),
-        None => quote!(async move { #ident(#(#names),*) }),
+    let running = if sig.asyncness.is_some() {
+        quote!(#ident(#(#names),*))
+    } else {
+        quote!(async move { #ident(#(#names),*) })
     };
     quote! {
         #(#outer)*

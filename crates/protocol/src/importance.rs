@@ -126,8 +126,10 @@ mod tests {
     fn a_tool_is_shown_by_its_title_then_the_one_among_its_annotations_then_its_name() {
         let mut tool = Tool::new("get_weather", serde_json::Map::new());
         assert_eq!(tool.display_name(), "get_weather");
-        let mut annotations = ToolAnnotations::default();
-        annotations.title = Some("Weather of old".into());
+        let annotations = ToolAnnotations {
+            title: Some("Weather of old".into()),
+            ..ToolAnnotations::default()
+        };
         tool.annotations = Some(annotations);
         assert_eq!(tool.display_name(), "Weather of old");
         tool.title = Some("Weather".into());
