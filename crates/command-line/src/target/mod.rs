@@ -10,4 +10,4 @@ pub use arguments::ServerArguments;
 pub use find::{Lookup, catalogue, configured, find, somebody_elses, split};
 pub use options::{EraName, Options};
 pub use server::{Server, command, is_program, without_query};
-pub use variables::Masked;
+pub use variables::{Masked, Process};

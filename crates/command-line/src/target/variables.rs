@@ -6,7 +6,7 @@ use crate::secret::{self, MASK};
 
 /// The environment. An input that a file would have an editor ask for, as VS Code's do, is the
 /// variable `TURNBUCKLE_INPUT_…` with its id.
-pub(super) struct Process;
+pub struct Process;
 
 impl Variables for Process {
     fn environment(&self, name: &str) -> Option<String> {

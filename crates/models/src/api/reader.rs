@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use turnbuckle_transport::http::client::Reply;
+use turnbuckle_transport::http::client::{HttpError, Reply};
 
 use super::endpoint::Endpoint;
 use super::refusal;
@@ -62,6 +62,10 @@ pub(super) async fn read(
         let event = match tokio::time::timeout(limit, events.next()).await {
             Ok(Ok(Some(event))) => event,
             Ok(Ok(None)) => break,
+            Ok(Err(HttpError::TooLarge { limit })) => {
+                let api = endpoint.name();
+                return Err(ModelError::TooLong { api, limit });
+            }
             Ok(Err(source)) => {
                 return Err(ModelError::BrokenOff {
                     api: endpoint.name(),

@@ -225,6 +225,17 @@ async fn a_stream_that_breaks_off_is_no_answer() {
 }
 
 #[tokio::test]
+async fn an_event_without_an_end_is_not_kept() {
+    let flood = format!("data: {}", "x".repeat(5 * 1024 * 1024));
+    let stand_in = StandIn::start(shape::openai_chat, [Reply::events(flood)]);
+    let error = ask(&openai(&stand_in.url)).await.0.unwrap_err();
+    assert!(
+        error.to_string().ends_with("is longer than 4194304 bytes"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn nobody_at_the_address_is_told() {
     // Port 9 of this machine: nobody listens.
     let (outcome, _) = ask(&openai("http://127.0.0.1:9")).await;

@@ -6,7 +6,7 @@ use turnbuckle::host::{HostBuilder, ServerId, ServerSpec};
 use turnbuckle_command_line::{
     control::tell,
     failure::{Failed, Outcome},
-    target::{self, Lookup, Options, Server},
+    target::{self, Lookup, Options, Process, Server},
 };
 
 use super::allow::Allowed;
@@ -55,26 +55,22 @@ fn from_files(
     for place in &strange {
         tell(&target::somebody_elses(&place.path));
     }
-    let mut builder = builder;
+    let mut builder = builder.variables(Process);
+    for (place, file) in &catalogue.files {
+        match file {
+            Ok(_) => builder = builder.load(&place.path).map_err(Failed::usage)?,
+            Err(error) => tell(&format!("warning: {}: {error}", place.path.display())),
+        }
+    }
     let mut all: Vec<(String, Server)> = Vec::new();
     for (_, entry) in catalogue.entries() {
-        let is_known = all.iter().any(|(id, _)| *id == entry.name);
-        if is_known || !entry.is_enabled {
-            continue;
-        }
-        let server = match target::configured(entry, &entry.name, config) {
-            Ok(server) => server,
-            Err(error) => {
-                eprintln!("warning: server `{}` is left out: {error}", entry.name);
-                continue;
-            }
-        };
         if config.is_some() {
             allowed.start(&entry.name);
         }
-        let spec = ServerSpec::from(server.launch.clone());
-        builder = builder.server(entry.name.as_str(), spec);
-        all.push((entry.name.clone(), server));
+        // What is wrong with an entry is among the notes of the host.
+        if let Ok(server) = target::configured(entry, &entry.name, config) {
+            all.push((entry.name.clone(), server));
+        }
     }
     Ok(with_tokens(builder, all))
 }
