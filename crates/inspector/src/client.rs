@@ -14,7 +14,7 @@ use turnbuckle::{
     client::{Ask as Asked, Era, Logged, Refusal},
     protocol::{ElicitResult, LoggingLevel, Root},
 };
-use turnbuckle_command_line::target::{EraName, Server};
+use turnbuckle_command_line::target::{self, EraName, Server};
 
 use super::{
     ask::{Ask, Reply},
@@ -114,6 +114,7 @@ impl Plan {
         let (id, wire) = (self.id.clone(), inspector.wire.clone());
         let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION"))
             .deadline(inspector.options.deadline())
+            .limits(target::limits())
             // What a tool gives is shown as it is; whether it fits is said beside it.
             .trust_output()
             .no_cache()

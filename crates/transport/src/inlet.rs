@@ -1,11 +1,15 @@
 //! Hands what was read to the receiver, a batch at a time.
 
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::limits::Limits;
 use crate::line::{Line, LineBuffer};
 use crate::outbox::Outbox;
 use crate::receive::Receive;
+
+/// 16 KiB: after a message as long as this the receiver is asked whether it can hold another one.
+const LARGE_BYTES: usize = 16 * 1024;
 
 /// Why a batch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,15 +61,24 @@ impl<C: Receive> Inlet<C> {
     pub(crate) fn deliver(&mut self, outbox: &Outbox) -> Batch {
         let began = Instant::now();
         while let Some(line) = self.lines.next() {
+            let mut is_large = false;
             match line {
-                Line::Message(message) => self.receiver.receive(message),
+                Line::Message(message) => {
+                    is_large = message.len() > LARGE_BYTES;
+                    self.receiver.receive(message);
+                }
                 Line::Fault(fault) => self.receiver.receive_fault(fault),
             }
-            if outbox.is_backlogged() || began.elapsed() > self.flush_after {
+            if is_large || outbox.is_backlogged() || began.elapsed() > self.flush_after {
                 return Batch::Interrupted;
             }
         }
         Batch::Done
+    }
+
+    /// Ready when the receiver takes another message.
+    pub(crate) fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.receiver.poll_room(context)
     }
 
     /// Tells the receiver that this was all.

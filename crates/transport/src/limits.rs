@@ -2,10 +2,22 @@
 
 use std::time::Duration;
 
-/// 64 MiB: a picture, recording or document of 48 MiB fits in one message as base64, and one
-/// hostile line cannot take the whole memory of a small machine. Memory grows with the bytes that
-/// really arrive, never ahead of them.
-const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+/// 4 MiB: a picture or document of 3 MB fits in one message as base64, and sixty-four hostile peers
+/// that send the largest message at once do not take the memory of a small machine. Memory grows
+/// with the bytes that really arrive, never ahead of them.
+const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// 40 Ki: some 3 MiB of values in memory, whatever the size of the message that they came in. That
+/// is a table of four thousand rows with three columns.
+const MAX_JSON_NODES: usize = 40 * 1024;
+
+/// A message may have one more node for each 16 bytes of it, so five bytes of values for each of
+/// its own.
+const BYTES_PER_NODE: usize = 16;
+
+/// 80 bytes: what a node takes in memory, about: a value of `serde_json`, or the share of one in
+/// the list or object that holds it.
+const NODE_BYTES: usize = 80;
 
 /// 1 MiB: sixteen times what a Linux pipe holds, so a peer that reads at its own pace never makes
 /// a busy server wait, and a thousand peers that do not read cost at most a gigabyte.
@@ -36,6 +48,11 @@ pub struct Limits {
     /// Longest message taken from the peer, in bytes, without its line end. A longer line is
     /// skipped and reported as [`LineFault::TooLong`](crate::LineFault::TooLong).
     pub max_message_bytes: usize,
+    /// JSON nodes that any message may have: values and names, with one more for each string,
+    /// three more for each list and four more for each object. A larger message may have one more for each 16 bytes of it. Some
+    /// bytes of JSON become forty times as many in memory, so the number of bytes alone is no bound
+    /// on what a message takes; a node takes about eighty bytes.
+    pub max_json_nodes: usize,
     /// Above this many queued bytes senders wait, and above this many bytes of unsent answers
     /// nothing more is read.
     pub outbox_high_water_bytes: usize,
@@ -50,6 +67,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_message_bytes: MAX_MESSAGE_BYTES,
+            max_json_nodes: MAX_JSON_NODES,
             outbox_high_water_bytes: OUTBOX_HIGH_WATER_BYTES,
             flush_after: FLUSH_AFTER,
             linger: LINGER,
@@ -64,6 +82,25 @@ impl Limits {
             max_message_bytes,
             ..self
         }
+    }
+
+    /// Sets how many JSON nodes any message may have.
+    pub fn with_max_json_nodes(self, max_json_nodes: usize) -> Self {
+        Self {
+            max_json_nodes,
+            ..self
+        }
+    }
+
+    /// How many JSON nodes a message of this length may have.
+    pub fn nodes_of(&self, message_bytes: usize) -> usize {
+        self.max_json_nodes
+            .saturating_add(message_bytes / BYTES_PER_NODE)
+    }
+
+    /// The memory that so many JSON nodes take, in bytes, about.
+    pub fn bytes_of_nodes(nodes: usize) -> usize {
+        nodes.saturating_mul(NODE_BYTES)
     }
 
     /// Sets the number of queued bytes above which writers wait.

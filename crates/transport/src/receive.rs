@@ -1,5 +1,7 @@
 //! What a connection feeds.
 
+use std::task::{Context, Poll};
+
 /// Takes the messages of one connection, in order, on the connection's own task or thread.
 ///
 /// The methods run inside the runtime's context, so they may spawn. They must not block: while
@@ -10,6 +12,13 @@ pub trait Receive: Send {
     /// Takes one message, without its line end. It is never blank; it may be anything else that a
     /// peer can put on a line, UTF-8 or not.
     fn receive(&mut self, message: &[u8]);
+
+    /// Ready when another message may be handed over. Until then nothing is read: a receiver that
+    /// cannot hold another message lets its peer wait here. Ready by itself unless implemented.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let _ = context;
+        Poll::Ready(())
+    }
 
     /// Takes note of a line that is no message. The connection goes on.
     fn receive_fault(&mut self, fault: LineFault<'_>);
@@ -25,6 +34,10 @@ pub trait Receive: Send {
 impl<T: Receive + ?Sized> Receive for Box<T> {
     fn receive(&mut self, message: &[u8]) {
         (**self).receive(message);
+    }
+
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        (**self).poll_room(context)
     }
 
     fn receive_fault(&mut self, fault: LineFault<'_>) {

@@ -139,6 +139,9 @@ where
         if self.outbox.is_backlogged() {
             return Step::Stuck; // The output wakes this task when bytes have left.
         }
+        if self.inlet.poll_room(cx).is_pending() {
+            return Step::Stuck;
+        }
         if self.batch == Batch::Done {
             match self.poll_read(cx) {
                 Poll::Pending => return Step::Stuck,

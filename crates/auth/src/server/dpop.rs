@@ -8,7 +8,7 @@ use super::{
     credentials::Credentials,
     nonce::{Age, Nonces},
     refusal::Denied,
-    replay::{Replay, Use},
+    replay::{MAX_PROOFS_OF_KEY, Replay, Use},
     resource::Resource,
 };
 use crate::jose::{Algorithm, Jwk, Jws, digest, is_same, sha256};
@@ -138,10 +138,15 @@ impl Proofs {
             return Err(bad("the proof has no `jti`, or a very long one"));
         }
         // A thumbprint is of one length, so no two pairs read alike.
-        match self.replay.note(sha256(format!("{thumbprint}{id}")), now) {
+        let proof = sha256(format!("{thumbprint}{id}"));
+        match self.replay.note(proof, sha256(thumbprint), now) {
             Use::First => Ok(()),
             Use::Again => Err(bad("the proof was used before: make one for each request")),
             Use::Crowded => Err(Denied::Unavailable("too many proofs are remembered".into())),
+            Use::KeyCrowded => Err(Denied::TooMany(format!(
+                "this key has signed more proofs than are remembered ({MAX_PROOFS_OF_KEY} in ten \
+                 minutes): send fewer requests, or use another key"
+            ))),
         }
     }
 }

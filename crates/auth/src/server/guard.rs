@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::{
+    attempts::Attempts,
     challenge::Scheme,
     clock::Clock,
     dpop::{ALGORITHMS, Binding, Proofs, WINDOW},
@@ -18,6 +19,9 @@ use super::{
     scopes::{self, Hierarchy},
 };
 use crate::jose::Algorithm;
+
+/// Tokens that nobody knows of one address in a minute: a person who signs in anew sends one.
+const UNKNOWN_TOKENS: u32 = 60;
 
 /// A guard being written: say which server it is for and whose tokens are good, then build it.
 ///
@@ -45,6 +49,7 @@ pub struct Guard {
     nonces: NonceSource,
     about: About,
     clock: Clock,
+    unknown_tokens: u32,
 }
 
 enum NonceSource {
@@ -73,6 +78,7 @@ impl Guard {
             nonces: NonceSource::None,
             about: About::default(),
             clock: Clock::default(),
+            unknown_tokens: UNKNOWN_TOKENS,
         }
     }
 
@@ -148,6 +154,14 @@ impl Guard {
         self
     }
 
+    /// How many tokens that nobody knows one address may send in a minute, where an issuer is asked
+    /// about tokens; 60 unless set. Beyond that the address gets 429 for tokens that were not seen
+    /// before, and the issuer is not asked. Behind a proxy every client has the proxy's address.
+    pub fn unknown_tokens(mut self, in_a_minute: u32) -> Self {
+        self.unknown_tokens = in_a_minute;
+        self
+    }
+
     /// Takes the time from here. For tests.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(clock);
@@ -203,6 +217,7 @@ impl Guard {
             document,
             known: Memory::new(),
             refused: Memory::new(),
+            attempts: Attempts::new(self.unknown_tokens),
             clock: self.clock,
         }))
     }

@@ -1,6 +1,15 @@
 //! Who issues tokens, and how they are verified.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::Value;
 
 use turnbuckle_transport::http::client::{Address, AgentSettings};
 
@@ -11,7 +20,7 @@ use super::{
     introspection::Introspection,
     keys::{Keys, Place},
     resource::Resource,
-    verify::{Verify, VerifyError},
+    verify::{Claims, Verify, VerifyError},
 };
 use crate::jose::{Algorithm, JwkSet, Jws};
 
@@ -46,6 +55,18 @@ pub struct Issuer {
     agent: AgentSettings,
     plain: Plain,
     believed_for: Option<Duration>,
+    typing: Typing,
+}
+
+/// Whether JWTs must say that they are access tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Typing {
+    /// Once the issuer has sent one that does.
+    Learned,
+    /// Always.
+    Required,
+    /// Never.
+    Optional,
 }
 
 enum Verification {
@@ -72,6 +93,7 @@ impl Issuer {
             agent: AgentSettings::new(),
             plain: Plain::Loopback,
             believed_for: None,
+            typing: Typing::Learned,
         }
     }
 
@@ -147,6 +169,22 @@ impl Issuer {
         self
     }
 
+    /// Takes only JWTs whose header says that they are access tokens: `typ` is `at+jwt` (RFC 9068).
+    ///
+    /// Unless set, this is demanded of an issuer from its first token of that type on. ID tokens are
+    /// refused in any case.
+    pub fn require_typed_tokens(mut self) -> Self {
+        self.typing = Typing::Required;
+        self
+    }
+
+    /// Takes JWTs whose header does not say that they are access tokens also after others of the
+    /// issuer did: for an issuer that types some of its access tokens and not others.
+    pub fn accept_untyped_tokens(mut self) -> Self {
+        self.typing = Typing::Optional;
+        self
+    }
+
     /// Asks the issuer by plain `http`, although it is not on this machine. Only within a network
     /// where nobody else can listen or answer.
     pub fn allow_http(mut self) -> Self {
@@ -203,6 +241,8 @@ impl Issuer {
             believed_for: self.believed_for.unwrap_or(believed_for).as_secs(),
             how,
             fetcher,
+            typing: self.typing,
+            is_typed: AtomicBool::new(false),
         })
     }
 }
@@ -238,6 +278,9 @@ pub(super) struct LiveIssuer {
     pub(super) believed_for: u64,
     how: How,
     fetcher: IssuerFetcher,
+    typing: Typing,
+    /// Whether the issuer has sent an access token that says what it is.
+    is_typed: AtomicBool,
 }
 
 enum How {
@@ -282,16 +325,23 @@ impl LiveIssuer {
         rules.check(claims, now)
     }
 
-    async fn signed(
-        &self,
-        keys: &Keys,
-        token: &str,
-        now: u64,
-    ) -> Result<super::verify::Claims, VerifyError> {
+    async fn signed(&self, keys: &Keys, token: &str, now: u64) -> Result<Claims, VerifyError> {
         let invalid = |reason: String| VerifyError::Invalid(reason);
         let token = Jws::parse(token).map_err(|error| invalid(error.to_string()))?;
-        if !is_access_token(token.header().typ.as_deref()) {
-            return Err(invalid("the token is of another type".into()));
+        let kind = Kind::of(token.header().typ.as_deref());
+        let is_demanded = match self.typing {
+            Typing::Learned => self.is_typed.load(Ordering::Relaxed),
+            Typing::Required => true,
+            Typing::Optional => false,
+        };
+        match kind {
+            Kind::Other => return Err(invalid("the token is of another type".into())),
+            Kind::Unsaid if is_demanded => {
+                let reason = "the token does not say that it is an access token: its `typ` must be \
+                              `at+jwt`, see `Issuer::accept_untyped_tokens`";
+                return Err(invalid(reason.into()));
+            }
+            Kind::Unsaid | Kind::AccessToken => {}
         }
         let algorithm = token.algorithm(&self.algorithms);
         let algorithm = algorithm.map_err(|error| invalid(error.to_string()))?;
@@ -303,13 +353,75 @@ impl LiveIssuer {
         if !claims.contains_key("iss") {
             return Err(invalid("the token names no issuer".into()));
         }
+        if kind == Kind::AccessToken {
+            self.is_typed.store(true, Ordering::Relaxed);
+        } else if is_id_token(&claims) {
+            let reason = "it is an ID token, which says who signed in: send the access token";
+            return Err(invalid(reason.into()));
+        }
         Ok(claims)
     }
 }
 
-/// Whether a JWT may be an access token. Tokens for other ends, such as logout or proofs, say so.
-fn is_access_token(kind: Option<&str>) -> bool {
-    kind.is_none_or(|kind| {
-        ["jwt", "at+jwt", "application/at+jwt"].contains(&kind.to_ascii_lowercase().as_str())
-    })
+/// What the header of a JWT says that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    AccessToken,
+    /// A JWT, and no more.
+    Unsaid,
+    /// Tokens for other ends, such as logout or proofs, say so.
+    Other,
+}
+
+impl Kind {
+    fn of(kind: Option<&str>) -> Self {
+        match kind.map(str::to_ascii_lowercase).as_deref() {
+            Some("at+jwt" | "application/at+jwt") => Self::AccessToken,
+            None | Some("jwt") => Self::Unsaid,
+            Some(_) => Self::Other,
+        }
+    }
+}
+
+/// Whether a JWT that does not say what it is has what ID tokens have (OpenID Connect Core, 2 and
+/// 3.3.2.11), or the words of issuers who tell their tokens apart by a claim.
+fn is_id_token(claims: &Claims) -> bool {
+    let says = |name: &str, kind: &str| {
+        let said = claims.get(name).and_then(Value::as_str);
+        said.is_some_and(|said| said.eq_ignore_ascii_case(kind))
+    };
+    let has = |name: &&str| claims.contains_key(*name);
+    let is_for_access = says("typ", "Bearer") || ["scope", "scp"].iter().any(has);
+    says("typ", "ID")
+        || says("token_use", "id")
+        || ["at_hash", "c_hash", "s_hash"].iter().any(has)
+        || (claims.contains_key("nonce") && !is_for_access)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn id_tokens_are_told_from_access_tokens() {
+        let is_id = |claims: Value| is_id_token(claims.as_object().expect("an object"));
+        for id in [
+            json!({ "typ": "ID" }),
+            json!({ "token_use": "id" }),
+            json!({ "at_hash": "x", "scope": "openid" }),
+            json!({ "nonce": "x", "sub": "ada" }),
+        ] {
+            assert!(is_id(id.clone()), "{id}");
+        }
+        for access in [
+            json!({ "typ": "Bearer", "nonce": "x" }),
+            json!({ "token_use": "access" }),
+            json!({ "nonce": "x", "scope": "notes" }),
+            json!({ "sub": "ada" }),
+        ] {
+            assert!(!is_id(access.clone()), "{access}");
+        }
+    }
 }

@@ -6,8 +6,10 @@ use bytes::Bytes;
 use http::{HeaderValue, request::Parts};
 use serde_json::Value;
 use turnbuckle_server::{Admission, Admitted, Caller, HttpRefusal, Protect};
+use turnbuckle_transport::http::Peer;
 
 use super::{
+    attempts::Attempts,
     claims::Verified,
     clock::{CLOCK_SKEW, Clock},
     credentials::{self, Credentials},
@@ -39,6 +41,7 @@ pub(super) struct Inner {
     pub(super) document: Bytes,
     pub(super) known: Memory<Known>,
     pub(super) refused: Memory<Denied>,
+    pub(super) attempts: Attempts,
     pub(super) clock: Clock,
 }
 
@@ -80,9 +83,22 @@ impl Protect for LiveGuard {
         if let Some(denied) = self.0.refused.recall(&token, now) {
             return Admission::Now(Err(self.0.deny(&denied)));
         }
+        let origin = self.0.attempts.origin(request.extensions.get::<Peer>());
+        if self.0.asks_issuers() && self.0.attempts.is_over(origin, now) {
+            let reason = format!(
+                "too many unknown tokens came from your address ({} in a minute): try again later, \
+                 or raise `Guard::unknown_tokens`",
+                self.0.attempts.max
+            );
+            return Admission::Now(Err(self.0.deny(&Denied::TooMany(reason))));
+        }
         let inner = Arc::clone(&self.0);
         Admission::Later(Box::pin(async move {
-            let known = inner.meet(&credentials.token, token, now).await?;
+            let met = inner.meet(&credentials.token, token, now).await;
+            if met.is_err() {
+                inner.attempts.note(origin, now);
+            }
+            let known = met?;
             inner.finish(&credentials, &known, now)
         }))
     }
@@ -104,6 +120,11 @@ impl Protect for LiveGuard {
 }
 
 impl Inner {
+    /// Whether a token that nobody knows costs somebody a question.
+    fn asks_issuers(&self) -> bool {
+        self.issuers.iter().any(LiveIssuer::knows_opaque)
+    }
+
     fn deny(&self, denied: &Denied) -> HttpRefusal {
         tracing::debug!(?denied, "a request is not let in");
         self.terms.refuse(denied)

@@ -25,6 +25,7 @@
 //! Privilege Restriction"): a server that calls others fetches tokens of its own, for example with
 //! a token exchange.
 
+mod attempts;
 mod challenge;
 mod claims;
 mod clock;

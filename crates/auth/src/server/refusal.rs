@@ -14,6 +14,9 @@ pub(super) const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 /// Seconds after which a client may ask again when tokens cannot be verified.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
+/// Seconds after which a client that has asked too much may ask again.
+const RETRY_LATE: HeaderValue = HeaderValue::from_static("60");
+
 /// Why a request is not let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Denied {
@@ -31,6 +34,8 @@ pub(super) enum Denied {
     Scopes(Vec<String>),
     /// Nobody can say at the moment.
     Unavailable(String),
+    /// The client has asked too much of late.
+    TooMany(String),
 }
 
 impl From<VerifyError> for Denied {
@@ -94,6 +99,8 @@ impl Terms {
                     scopes,
                 )
             }
+            Denied::TooMany(reason) => Refusal::new(StatusCode::TOO_MANY_REQUESTS, reason)
+                .with_header(header::RETRY_AFTER, RETRY_LATE),
             Denied::Unavailable(reason) => {
                 tracing::warn!(reason, "tokens cannot be verified");
                 let message = "tokens cannot be verified at the moment: try again";

@@ -1,12 +1,16 @@
 //! Proofs that were used, so that none is used twice (RFC 9449, 11.1).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use turnbuckle_base::lock::Mutex;
 
 /// Proofs that are remembered in one period. Each costs some forty bytes, so two periods cost eighty
 /// megabytes at the most. Only those whose token and signature are good are counted.
 const MAX_PROOFS: usize = 1_000_000;
+
+/// Proofs of one key that are remembered in one period: a tenth of all, which is 160 requests in each
+/// second. A client that sends more waits for the next period, and nobody else does.
+pub(super) const MAX_PROOFS_OF_KEY: u32 = 100_000;
 
 /// The proofs of this period and of the one before.
 #[derive(Debug)]
@@ -15,6 +19,7 @@ pub(super) struct Replay {
     /// Seconds.
     period: u64,
     max: usize,
+    max_of_key: u32,
 }
 
 #[derive(Debug, Default)]
@@ -22,6 +27,8 @@ struct Periods {
     number: u64,
     current: HashSet<[u8; 32]>,
     previous: HashSet<[u8; 32]>,
+    /// How many of the current ones are of which key.
+    keys: HashMap<[u8; 32], u32>,
 }
 
 /// Whether a proof was used before.
@@ -31,6 +38,8 @@ pub(super) enum Use {
     Again,
     /// It cannot be told, because there are too many.
     Crowded,
+    /// There are too many of this key.
+    KeyCrowded,
 }
 
 impl Replay {
@@ -41,11 +50,12 @@ impl Replay {
             periods: Mutex::default(),
             period: window.saturating_mul(2).max(1),
             max: MAX_PROOFS,
+            max_of_key: MAX_PROOFS_OF_KEY,
         }
     }
 
-    /// Notes that a proof is used.
-    pub(super) fn note(&self, proof: [u8; 32], now: u64) -> Use {
+    /// Notes that a proof of a key is used.
+    pub(super) fn note(&self, proof: [u8; 32], key: [u8; 32], now: u64) -> Use {
         let mut periods = self.periods.lock();
         periods.move_to(now / self.period);
         if periods.previous.contains(&proof) || periods.current.contains(&proof) {
@@ -54,6 +64,12 @@ impl Replay {
         if periods.current.len() >= self.max {
             return Use::Crowded;
         }
+        let max_of_key = self.max_of_key;
+        let of_key = periods.keys.entry(key).or_default();
+        if *of_key >= max_of_key {
+            return Use::KeyCrowded;
+        }
+        *of_key += 1;
         periods.current.insert(proof);
         Use::First
     }
@@ -66,6 +82,7 @@ impl Periods {
             return;
         }
         let current = std::mem::take(&mut self.current);
+        self.keys = HashMap::new();
         self.previous = if number == self.number + 1 {
             current
         } else {
@@ -84,10 +101,14 @@ mod tests {
         let replay = Replay::new(300);
         for start in [600, 1190, 100_000] {
             let proof = [u8::try_from(start % 251).unwrap(); 32];
-            assert_eq!(replay.note(proof, start), Use::First, "{start}");
+            assert_eq!(replay.note(proof, [0; 32], start), Use::First, "{start}");
             for later in [0, 1, 299, 300, 599, 600] {
                 let now = start + later;
-                assert_eq!(replay.note(proof, now), Use::Again, "{start} + {later}");
+                assert_eq!(
+                    replay.note(proof, [0; 32], now),
+                    Use::Again,
+                    "{start} + {later}"
+                );
             }
         }
     }
@@ -98,10 +119,24 @@ mod tests {
             max: 2,
             ..Replay::new(300)
         };
-        assert_eq!(replay.note([1; 32], 0), Use::First);
-        assert_eq!(replay.note([2; 32], 0), Use::First);
-        assert_eq!(replay.note([3; 32], 0), Use::Crowded);
-        assert_eq!(replay.note([3; 32], 600), Use::First);
-        assert_eq!(replay.note([1; 32], 5000), Use::First);
+        assert_eq!(replay.note([1; 32], [0; 32], 0), Use::First);
+        assert_eq!(replay.note([2; 32], [0; 32], 0), Use::First);
+        assert_eq!(replay.note([3; 32], [0; 32], 0), Use::Crowded);
+        assert_eq!(replay.note([3; 32], [0; 32], 600), Use::First);
+        assert_eq!(replay.note([1; 32], [0; 32], 5000), Use::First);
+    }
+
+    #[test]
+    fn one_key_does_not_take_the_memory_of_the_others() {
+        let replay = Replay {
+            max_of_key: 2,
+            ..Replay::new(300)
+        };
+        let (busy, other) = ([8; 32], [9; 32]);
+        assert_eq!(replay.note([1; 32], busy, 0), Use::First);
+        assert_eq!(replay.note([2; 32], busy, 0), Use::First);
+        assert_eq!(replay.note([3; 32], busy, 0), Use::KeyCrowded);
+        assert_eq!(replay.note([4; 32], other, 0), Use::First);
+        assert_eq!(replay.note([3; 32], busy, 600), Use::First);
     }
 }

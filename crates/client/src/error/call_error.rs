@@ -76,7 +76,8 @@ pub enum CallError {
     },
     /// The answer is longer than the limit and was skipped: raise the limit, or ask for less.
     #[error(
-        "server `{server}` answered `{method}` with more than {limit} bytes; raise the limit on messages"
+        "server `{server}` answered `{method}` with more than {limit} bytes; raise \
+         `Limits::max_message_bytes`"
     )]
     Oversized {
         /// The server.
@@ -84,6 +85,19 @@ pub enum CallError {
         /// The method.
         method: Box<str>,
         /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The answer has more values than may be built at once: raise the limit, or ask for less.
+    #[error(
+        "server `{server}` answered `{method}` with more than {limit} JSON nodes; raise \
+         `Limits::max_json_nodes`"
+    )]
+    TooManyNodes {
+        /// The server.
+        server: Arc<str>,
+        /// The method.
+        method: Box<str>,
+        /// The limit for an answer of this length.
         limit: usize,
     },
     /// The tool's result is not what its own output schema promises: the server has a fault.

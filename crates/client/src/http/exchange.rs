@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
     Id, IdRef, Revision,
-    envelope::{self, Frame, Message, Response},
+    envelope::{self, Frame, MalformedKind, Message, Response},
     http::header,
 };
 use turnbuckle_transport::http::{
@@ -129,15 +129,24 @@ impl Http {
     /// Takes a message that answers the request, or comes before its answer; `None` if it is
     /// not a message.
     fn take(&self, post: &Post<'_>, message: &[u8]) -> Option<Answered> {
-        match envelope::parse(message).ok()? {
-            Frame::One(Message::Response(Response {
-                id,
-                outcome: Err(error),
-                ..
-            })) if self.is_for_this(post, id.as_ref()) => {
+        let max_nodes = self.ends.profile.settings.limits.nodes_of(message.len());
+        match envelope::parse_within(message, max_nodes) {
+            Ok((
+                Frame::One(Message::Response(Response {
+                    id,
+                    outcome: Err(error),
+                    ..
+                })),
+                _,
+            )) if self.is_for_this(post, id.as_ref()) => {
                 return Some(Answered::Error(error.value().to_owned()));
             }
-            _ => {}
+            // The call is told when it is received.
+            Err(malformed) if malformed.kind == MalformedKind::TooManyNodes => {
+                malformed.id.as_ref()?;
+            }
+            Err(_) => return None,
+            Ok(_) => {}
         }
         self.receive(message);
         Some(Answered::Landed)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use turnbuckle_protocol::{
     CancelledNotificationParams, ElicitationCompleteNotificationParams,
-    envelope::{self, Frame, Message, Notification, Response},
+    envelope::{self, Frame, MalformedKind, Message, Notification, Response},
 };
 use turnbuckle_transport::{LineFault, Receive};
 
@@ -118,14 +118,23 @@ impl Inbound {
 impl Receive for Inbound {
     fn receive(&mut self, message: &[u8]) {
         self.link.ends.show(Direction::In, message);
-        match envelope::parse(message) {
-            Ok(Frame::One(one)) => self.take(one),
-            Ok(Frame::Batch(members)) => {
+        let limits = &self.link.profile().settings.limits;
+        let max_nodes = limits.nodes_of(message.len());
+        match envelope::parse_within(message, max_nodes) {
+            Ok((Frame::One(one), _)) => self.take(one),
+            Ok((Frame::Batch(members), _)) => {
                 for member in members {
                     match member {
                         Ok(one) => self.take(one),
                         Err(malformed) => self.ignore(message, &malformed.message),
                     }
+                }
+            }
+            Err(malformed) if malformed.kind == MalformedKind::TooManyNodes => {
+                let id = malformed.id.as_ref();
+                match id.and_then(|id| self.link.pending.complete(id)) {
+                    Some(filler) => filler.fill(RequestOutcome::TooManyNodes(max_nodes)),
+                    None => self.ignore(message, &malformed.message),
                 }
             }
             // Servers print banners and warnings to standard output. It is wrong, and common.

@@ -228,6 +228,11 @@ impl OpenRequest<'_> {
                 method: method.into(),
                 overdue,
             }),
+            RequestOutcome::TooManyNodes(limit) => Err(CallError::TooManyNodes {
+                server,
+                method: method.into(),
+                limit,
+            }),
             RequestOutcome::Oversized(limit) => Err(CallError::Oversized {
                 server,
                 method: method.into(),

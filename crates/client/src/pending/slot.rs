@@ -32,6 +32,8 @@ pub(crate) enum RequestOutcome {
     /// The session that it belonged to is over, for this reason.
     #[cfg(feature = "http")]
     SessionOver(&'static str),
+    /// What came has more JSON nodes than this, and was skipped.
+    TooManyNodes(usize),
     /// Nothing can come any more.
     Closed,
 }

@@ -67,6 +67,10 @@ pub(crate) enum TaskSupport {
     Off,
 }
 
+/// 400 Ki: some 32 MiB of values, besides those that the length of a message allows. A client talks to
+/// few servers, and results are tables more often than arguments are.
+const MAX_JSON_NODES: usize = 400 * 1024;
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -76,7 +80,9 @@ impl Default for Settings {
             probe_timeout: probe::PROBE_TIMEOUT,
             handshake_timeout: probe::HANDSHAKE_TIMEOUT,
             grace: DEFAULT_GRACE,
-            limits: Limits::default().with_linger(LINGER),
+            limits: Limits::default()
+                .with_linger(LINGER)
+                .with_max_json_nodes(MAX_JSON_NODES),
             output: OutputCheck::Refuse,
             max_rounds: MAX_ROUNDS,
             log_level: None,

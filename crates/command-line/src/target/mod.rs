@@ -8,6 +8,6 @@ mod variables;
 
 pub use arguments::ServerArguments;
 pub use find::{Lookup, catalogue, configured, find, somebody_elses, split};
-pub use options::{EraName, Options};
+pub use options::{EraName, Options, limits};
 pub use server::{Server, command, is_program, without_query};
 pub use variables::{Masked, Process};

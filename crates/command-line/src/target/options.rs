@@ -7,6 +7,7 @@ use turnbuckle::{
     Client, Revision,
     client::{Era, HttpTarget},
     protocol::{LoggingLevel, LoggingMessageNotificationParams},
+    transport::Limits,
 };
 use turnbuckle_host::config::Launch;
 
@@ -117,6 +118,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// 64 MiB: what one person asks for at a terminal or on a page may be large.
+const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+
+/// 1 s for the last words of a server, as for every client.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Some 640 MB of values, of a server that the person chose.
+const MAX_JSON_NODES: usize = 8 * 1024 * 1024;
+
+/// The limits of a client that one person starts.
+pub fn limits() -> Limits {
+    Limits::default()
+        .with_max_message_bytes(MAX_MESSAGE_BYTES)
+        .with_max_json_nodes(MAX_JSON_NODES)
+        .with_linger(LINGER)
+}
+
 impl Options {
     /// How names of servers are looked up. Whoever has not agreed is asked.
     pub fn lookup(&self) -> Lookup<'_> {
@@ -141,7 +159,9 @@ impl Options {
 
     /// A client that keeps to what was asked for.
     pub fn client(&self) -> Client {
-        let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION")).deadline(self.deadline());
+        let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION"))
+            .deadline(self.deadline())
+            .limits(limits());
         let client = match (self.revision, self.era) {
             (Some(revision), _) => client.only(revision),
             (None, Some(EraName::Legacy)) => client.only_era(Era::Legacy),

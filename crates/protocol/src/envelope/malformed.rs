@@ -22,6 +22,8 @@ pub enum MalformedKind {
     NotJson,
     /// JSON, but not a request: −32600.
     NotARequest,
+    /// More values than may be read at once: −32600.
+    TooManyNodes,
     /// A request whose `params` are not an object: −32602.
     BadParams,
     /// A broken response or notification. JSON-RPC has no answer to either, so it is dropped.
@@ -33,7 +35,7 @@ impl MalformedKind {
     pub fn code(self) -> Option<i64> {
         match self {
             Self::NotJson => Some(-32700),
-            Self::NotARequest => Some(-32600),
+            Self::NotARequest | Self::TooManyNodes => Some(-32600),
             Self::BadParams => Some(-32602),
             Self::NoAnswer => None,
         }

@@ -26,7 +26,7 @@ pub use malformed::{Malformed, MalformedKind};
 pub use members::Members;
 pub use message::{Frame, Message, Notification, Request, Response};
 pub use outline::Outline;
-pub use parse::{parse, parse_member};
+pub use parse::{parse, parse_member, parse_within};
 pub use raw::{Held, Raw, RawText};
 pub use request_meta::RequestMeta;
 pub use string::write_string;

@@ -12,6 +12,11 @@ use super::{
 /// The most messages that a batch may hold: as many as may be in flight at once.
 const MAX_BATCH: usize = 1024;
 
+/// What the peer is told when a message has too many nodes.
+const TOO_MANY_NODES: &str = "the message has more JSON nodes (values and names, with more for \
+    each list and object) than the limit allows: send less at once, or raise \
+    `Limits::max_json_nodes`";
+
 /// Reads one frame.
 ///
 /// ```
@@ -25,11 +30,36 @@ const MAX_BATCH: usize = 1024;
 /// # Errors
 /// [`Malformed`] says what is wrong and, where the protocol has an answer to it, which.
 pub fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed<'_>> {
+    parse_within(bytes, usize::MAX).map(|(frame, _)| frame)
+}
+
+/// Reads one frame of at most so many nodes, and says how many it has.
+///
+/// Nodes measure the memory that the values of a message would take, some eighty bytes each, and
+/// are counted before any value is built: a value is one node, a string one more, a list with elements
+/// three more, an object with members four more, and the name of a member is one.
+///
+/// ```
+/// use turnbuckle_protocol::envelope::{MalformedKind, parse_within};
+///
+/// let message = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":[{},{}]}}"#;
+/// let (_, nodes) = parse_within(message, 100).unwrap();
+/// assert!(nodes < 20);
+/// let error = parse_within(message, 10).unwrap_err();
+/// assert_eq!(error.kind, MalformedKind::TooManyNodes);
+/// ```
+///
+/// # Errors
+/// As for [`parse`], and [`MalformedKind::TooManyNodes`].
+pub fn parse_within(bytes: &[u8], max_nodes: usize) -> Result<(Frame<'_>, usize), Malformed<'_>> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| not_json(format!("the message is not UTF-8: {error}")))?;
-    let mut scanner = Scanner::new(text);
+    let mut scanner = Scanner::new(text).with_limit(max_nodes);
     match scanner.peek() {
-        Some(b'{') => object(scanner)?.finish().map(Frame::One),
+        Some(b'{') => {
+            let (draft, nodes) = object(scanner)?;
+            Ok((Frame::One(draft.finish()?), nodes))
+        }
         Some(b'[') => batch(scanner),
         _ => Err(scalar(scanner)),
     }
@@ -40,22 +70,30 @@ pub fn parse_member<'a>(raw: impl Into<Raw<'a>>) -> Result<Message<'a>, Malforme
     let raw: Raw<'a> = raw.into();
     let scanner = Scanner::new(raw.get());
     if raw.is_object() {
-        object(scanner)?.finish()
+        object(scanner)?.0.finish()
     } else {
         Err(not_an_object())
     }
 }
 
-fn object(mut scanner: Scanner<'_>) -> Result<Draft<'_>, Malformed<'static>> {
+/// The members of a message, and how many nodes it has.
+fn object(mut scanner: Scanner<'_>) -> Result<(Draft<'_>, usize), Malformed<'_>> {
     let mut draft = Draft::default();
     let walked = scanner.members(|scanner, name| draft.take(scanner, &name));
     match walked.and_then(|()| scanner.end()) {
-        Ok(()) => Ok(draft),
-        Err(NotJson) => Err(broken(&scanner)),
+        Ok(()) => Ok((draft, scanner.nodes())),
+        Err(NotJson) => {
+            let mut malformed: Malformed<'_> = broken(&scanner);
+            if scanner.is_over() {
+                // Most peers write the id before the params, which are what is large.
+                malformed.id = draft.id.and_then(IdRef::from_raw);
+            }
+            Err(malformed)
+        }
     }
 }
 
-fn batch(mut scanner: Scanner<'_>) -> Result<Frame<'_>, Malformed<'_>> {
+fn batch(mut scanner: Scanner<'_>) -> Result<(Frame<'_>, usize), Malformed<'_>> {
     let mut elements = Vec::new();
     let walked = scanner.elements(|element| {
         // One more than there may be is refused; the rest must still be JSON.
@@ -68,9 +106,10 @@ fn batch(mut scanner: Scanner<'_>) -> Result<Frame<'_>, Malformed<'_>> {
     }
     match elements.len() {
         0 => Err(not_a_request("the batch is empty")),
-        1..=MAX_BATCH => Ok(Frame::Batch(
-            elements.into_iter().map(parse_member).collect(),
-        )),
+        1..=MAX_BATCH => {
+            let members = elements.into_iter().map(parse_member).collect();
+            Ok((Frame::Batch(members), scanner.nodes()))
+        }
         _ => Err(not_a_request(&format!(
             "a batch may have at most {MAX_BATCH} messages; send the rest in another"
         ))),
@@ -87,6 +126,9 @@ fn scalar(mut scanner: Scanner<'_>) -> Malformed<'static> {
 /// Has serde say what is wrong, and where.
 #[cold]
 fn broken(scanner: &Scanner<'_>) -> Malformed<'static> {
+    if scanner.is_over() {
+        return Malformed::new(MalformedKind::TooManyNodes, None, TOO_MANY_NODES);
+    }
     let error = serde_json::from_str::<IgnoredAny>(scanner.text()).err();
     not_json(error.map_or_else(|| "a name is not text".into(), |error| error.to_string()))
 }

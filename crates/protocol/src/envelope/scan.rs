@@ -10,19 +10,48 @@ use super::{
     special,
 };
 
-/// The text is not JSON. What exactly is wrong with it is found out when somebody asks.
+/// The text is not JSON, or has more nodes than it may have. What exactly is wrong with it is found out when somebody asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotJson;
+
+/// What an array costs more than its elements, and an object more than its members, in nodes: the
+/// room that a list takes for its first elements.
+const ARRAY: usize = 3;
+const OBJECT: usize = 4;
 
 /// A place in a text.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
+    /// The nodes that were passed over.
+    nodes: usize,
+    /// How many there may be.
+    limit: usize,
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self {
+            text,
+            at: 0,
+            nodes: 0,
+            limit: usize::MAX,
+        }
+    }
+
+    /// Stops where there are more nodes than this.
+    pub(super) fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The nodes that were passed over.
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Whether it stopped because there are too many nodes.
+    pub(super) fn is_over(&self) -> bool {
+        self.nodes > self.limit
     }
 
     /// All of the text.
@@ -78,6 +107,7 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         loop {
+            self.nodes += 1;
             self.expect(b'"')?;
             let name = self.rest_of_name()?;
             self.expect(b':')?;
@@ -122,6 +152,7 @@ impl<'a> Scanner<'a> {
 
     /// Passes over the name of a member and its colon.
     fn skip_name(&mut self) -> Result<(), NotJson> {
+        self.nodes += 1;
         self.expect(b'"')?;
         self.rest_of_string()?;
         self.expect(b':')
@@ -145,18 +176,26 @@ impl<'a> Scanner<'a> {
     fn skip(&mut self) -> Result<(), NotJson> {
         let mut nest = Nest::default();
         loop {
+            self.nodes += 1;
+            if self.is_over() {
+                return Err(NotJson);
+            }
             match self.token()? {
                 b'"' => {
+                    // Text is kept apart from the value that holds it.
+                    self.nodes += 1;
                     self.rest_of_string()?;
                 }
                 b'{' if self.peek() == Some(b'}') => self.at += 1,
                 b'[' if self.peek() == Some(b']') => self.at += 1,
                 b'{' => {
+                    self.nodes += OBJECT;
                     self.skip_name()?;
                     nest.push(Nested::Object);
                     continue;
                 }
                 b'[' => {
+                    self.nodes += ARRAY;
                     nest.push(Nested::Array);
                     continue;
                 }

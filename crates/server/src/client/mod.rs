@@ -2,6 +2,7 @@
 
 pub(crate) mod ask_by_task;
 pub(crate) mod caller;
+mod caller_key;
 pub(crate) mod cancel;
 #[cfg(feature = "http")]
 mod http_request;
@@ -16,6 +17,7 @@ pub(crate) mod session;
 pub(crate) mod trace;
 
 pub use caller::Caller;
+pub(crate) use caller_key::CallerKey;
 pub(crate) use cancel::{CancelFlag, CancelOnDrop};
 #[cfg(feature = "http")]
 pub(crate) use http_request::HttpRequest;

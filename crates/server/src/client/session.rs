@@ -70,6 +70,12 @@ impl Session {
         }
     }
 
+    /// Whether the client has said that it is ready.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.standing.get().is_some()
+    }
+
     /// What the client hears of.
     pub(crate) fn listener(&self) -> MutexGuard<'_, Listener> {
         self.listener.lock()

@@ -1,11 +1,17 @@
 //! One connection that carries messages as lines: both eras, interleaved, and all that runs on it.
 
-use std::sync::Arc;
+use std::{
+    future::Future as _,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::Sleep};
 use turnbuckle_protocol::{
-    ErrorObject,
-    envelope::{self, Frame, Malformed, Message, Request},
+    ErrorObject, IdRef,
+    envelope::{self, Frame, Malformed, Message, Request, UnreadableId},
 };
 use turnbuckle_transport::{LineFault, Outbox, Receive};
 
@@ -16,23 +22,54 @@ use super::{
 };
 use crate::{
     Caller,
-    client::{CancelFlag, Peer, Session},
-    engine::{Response, Served, Shared, Sink, answer, method},
+    client::{CallerKey, CancelFlag, Peer, Session},
+    engine::{
+        Response, Served, Shared, Sink, answer,
+        budget::{Charge, OverBudget},
+        method,
+    },
 };
 
+/// 5 s: how long nothing is read from a peer while there is no memory for its messages. Its answers
+/// may be what others wait for, so that it is heard again after that, and what is large is refused.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A connection, as its transport feeds it.
+#[derive(Clone)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     peer: Arc<Peer>,
     outbox: Outbox,
     runtime: Handle,
     running: RunningRequests,
+    pace: Pace,
+    /// Who pays for what comes in.
+    payer: CallerKey,
+}
+
+/// Whether the peer is read from.
+#[derive(Default)]
+enum Pace {
+    /// As it comes.
+    #[default]
+    Open,
+    /// There is no memory for another message, for the time being.
+    Full(Pin<Box<Sleep>>),
+    /// There was none for so long that it is read from again.
+    Overdrawn,
+}
+
+impl Clone for Pace {
+    fn clone(&self) -> Self {
+        Self::Open
+    }
 }
 
 impl Connection {
     /// Must be called inside a runtime.
     pub(crate) fn new(shared: Arc<Shared>, caller: Caller, outbox: Outbox) -> Self {
         let session = Session::new(shared.context.changes.hub());
+        let payer = CallerKey::of(&caller);
         let peer = Peer::new(
             caller,
             outbox.clone(),
@@ -45,6 +82,8 @@ impl Connection {
             running: RunningRequests::new(Some(outbox.clone())),
             outbox,
             runtime: Handle::current(),
+            pace: Pace::Open,
+            payer,
         }
     }
 
@@ -60,9 +99,43 @@ impl Connection {
         self.peer = Arc::new(self.peer.with_caller(caller));
     }
 
-    fn message(&self, message: Message<'_>) {
+    /// Takes a message of which this much was paid for.
+    pub(crate) fn receive_paid(&self, message: &[u8], paid: Option<Charge>) {
+        let limits = &self.shared.settings.limits;
+        let parsed = envelope::parse_within(message, limits.nodes_of(message.len()));
+        let (frame, nodes) = match parsed {
+            Ok(parsed) => parsed,
+            Err(malformed) => {
+                let unreadable = batch::unreadable(&self.peer);
+                return batch::refuse_malformed(&malformed, unreadable, &mut self.outbox.clone());
+            }
+        };
+        let budget = &self.shared.budget;
+        let charge = budget.message(paid, message.len(), nodes, || self.payer);
+        match (frame, charge) {
+            (Frame::One(message), Ok(charge)) => self.message(message, charge),
+            (Frame::Batch(members), Ok(charge)) => self.batch(members, charge),
+            (Frame::One(Message::Request(request)), Err(over)) => {
+                self.refuse(Ok(&request.id), over);
+            }
+            (Frame::Batch(_), Err(over)) => self.refuse(Err(batch::unreadable(&self.peer)), over),
+            // What others wait for is never refused.
+            (Frame::One(Message::Response(response)), Err(_)) => self.peer.answer(&response),
+            (Frame::One(Message::Notification(_)), Err(over)) => {
+                tracing::warn!(%over, "a notification was dropped");
+            }
+        }
+    }
+
+    fn refuse(&self, id: Result<&IdRef<'_>, UnreadableId>, over: OverBudget) {
+        let error = ErrorObject::internal(over.to_string());
+        let mut outbox = self.outbox.clone();
+        outbox.put(|out| answer::write_error(id, &error, out));
+    }
+
+    fn message(&self, message: Message<'_>, charge: Charge) {
         match message {
-            Message::Request(request) => self.request(&request),
+            Message::Request(request) => self.request(&request, charge),
             Message::Notification(notification) => {
                 let _inside = self.runtime.enter();
                 notification::take(&self.shared, &self.peer, &self.running, &notification);
@@ -71,10 +144,16 @@ impl Connection {
         }
     }
 
-    fn request(&self, request: &Request<'_>) {
+    fn request(&self, request: &Request<'_>, charge: Charge) {
         let mut outbox = self.outbox.clone();
         let Some(response) = self.serve(request, &mut outbox).later(&self.peer) else {
             return;
+        };
+        // A small one is done with when it is parsed; there are at most so many at a time.
+        let response = if charge.is_small() {
+            response
+        } else {
+            charge.hold(response)
         };
         match self
             .running
@@ -93,7 +172,7 @@ impl Connection {
         method::serve_on_line(&self.shared, &self.peer, request, out)
     }
 
-    fn batch(&self, members: Vec<Result<Message<'_>, Malformed<'_>>>) {
+    fn batch(&self, members: Vec<Result<Message<'_>, Malformed<'_>>>, charge: Charge) {
         if !batch::is_known(&self.peer) {
             let error = ErrorObject::invalid_request(batch::UNKNOWN);
             let unreadable = batch::unreadable(&self.peer);
@@ -111,12 +190,12 @@ impl Connection {
         if batch.begun.is_empty() {
             self.outbox.push(&batch::array(&batch.ready));
         } else {
-            self.spawn_batch(batch);
+            self.spawn_batch(batch, charge);
         }
     }
 
     /// Answers all requests of a batch with one message, when the last of them is done.
-    fn spawn_batch(&self, batch: Batch) {
+    fn spawn_batch(&self, batch: Batch, charge: Charge) {
         let Batch { mut ready, begun } = batch;
         let (outbox, running) = (self.outbox.clone(), self.running.clone());
         let runtime = self.runtime.clone();
@@ -132,6 +211,7 @@ impl Connection {
             for (ticket, task) in tasks {
                 done.push((ticket, task.await.ok().flatten()));
             }
+            drop(charge);
             // A peer that is gone needs no answer.
             let _ = outbox.ready().await;
             running.answer(done, |late| {
@@ -144,12 +224,27 @@ impl Connection {
 
 impl Receive for Connection {
     fn receive(&mut self, message: &[u8]) {
-        match envelope::parse(message) {
-            Ok(Frame::One(message)) => self.message(message),
-            Ok(Frame::Batch(members)) => self.batch(members),
-            Err(malformed) => {
-                let unreadable = batch::unreadable(&self.peer);
-                batch::refuse_malformed(&malformed, unreadable, &mut self.outbox.clone());
+        self.receive_paid(message, None);
+    }
+
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let (shared, wanted) = (&self.shared, self.shared.settings.limits.max_message_bytes);
+        if shared
+            .budget
+            .poll_room(self.payer, wanted, context)
+            .is_ready()
+        {
+            self.pace = Pace::Open;
+            return Poll::Ready(());
+        }
+        loop {
+            match &mut self.pace {
+                Pace::Overdrawn => return Poll::Ready(()),
+                Pace::Open => self.pace = Pace::Full(Box::pin(tokio::time::sleep(PATIENCE))),
+                Pace::Full(patience) => {
+                    ready!(patience.as_mut().poll(context));
+                    self.pace = Pace::Overdrawn;
+                }
             }
         }
     }

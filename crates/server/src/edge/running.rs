@@ -137,6 +137,12 @@ impl RunningRequests {
         }
     }
 
+    /// Whether nothing is being served.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.table().requests.is_empty()
+    }
+
     pub(crate) fn cancel_all(&self) {
         for cancel in self.table().requests.drain() {
             cancel.set();

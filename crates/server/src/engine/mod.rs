@@ -2,6 +2,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod answer;
+pub(crate) mod budget;
 pub(crate) mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod listen;
@@ -15,6 +16,7 @@ pub(crate) mod task;
 mod trace;
 
 pub(crate) use answer::Responder;
+pub use budget::MemoryBudget;
 pub(crate) use exchange::StartedCall;
 #[cfg(feature = "http")]
 pub(crate) use incoming::Denied;

@@ -2,6 +2,8 @@
 
 use turnbuckle_transport::Limits;
 
+use super::budget::MemoryBudget;
+
 /// Entries of a list in one answer. Enough for nearly every server to answer in one page, so that
 /// clients that forget to ask for the next one lose nothing; few enough for a page of large
 /// schemas to stay within a few megabytes.
@@ -11,6 +13,7 @@ const PAGE_SIZE: usize = 1000;
 pub(crate) struct Settings {
     pub(crate) page_size: usize,
     pub(crate) limits: Limits,
+    pub(crate) memory: MemoryBudget,
 }
 
 impl Default for Settings {
@@ -18,6 +21,7 @@ impl Default for Settings {
         Self {
             page_size: PAGE_SIZE,
             limits: Limits::default(),
+            memory: MemoryBudget::default(),
         }
     }
 }

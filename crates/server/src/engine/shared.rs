@@ -6,6 +6,7 @@ use turnbuckle_protocol::{JsonObject, ServerCapabilities};
 
 use super::{
     answer::Responder,
+    budget::Budget,
     settings::Settings,
     task::{TaskHost, TaskRunner},
 };
@@ -20,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) responder: Arc<Responder>,
     pub(crate) instructions: Option<String>,
     pub(crate) settings: Settings,
+    /// The memory for messages in flight.
+    pub(crate) budget: Arc<Budget>,
     /// What is around every call.
     pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) context: Arc<CallContext>,

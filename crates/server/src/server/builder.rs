@@ -12,7 +12,8 @@ use turnbuckle_transport::Limits;
 
 use crate::{
     Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
-    Layer, Leniency, LiveServer, RootsChanged, ServeError, SetupError, TaskSettings, Transport,
+    Layer, Leniency, LiveServer, MemoryBudget, RootsChanged, ServeError, SetupError, TaskSettings,
+    Transport,
     catalog::{
         Offer, Snapshot,
         caching::{self, Caching},
@@ -21,7 +22,7 @@ use crate::{
         setup,
     },
     client::roots::OnRootsChanged,
-    engine::{Responder, Settings, Shared, task::TaskHost},
+    engine::{Responder, Settings, Shared, budget::Budget, task::TaskHost},
     failure::ErrorTexts,
     handler::{
         CallContext, LogOffer, ReadsHttp, StateMap, StateTypes,
@@ -231,9 +232,13 @@ impl Server {
     }
 
     /// How long a client may take to answer what it was asked; an hour unless set. A retry that
-    /// comes later is refused, and the client starts over.
+    /// comes later is refused, and the client starts over. The clocks of replicas must agree.
+    ///
+    /// Where it is set, answers that come without their `requestState`, which tell no time, are asked
+    /// for again.
     pub fn answer_within(mut self, limit: Duration) -> Self {
         self.asks.answer_within = limit;
+        self.asks.needs_state = true;
         self
     }
 
@@ -244,10 +249,12 @@ impl Server {
         self
     }
 
-    /// Takes each `requestState` once. Without this a client may send a retry again while its state
-    /// lasts, as it must when an answer was lost on the way; with it, such a call starts over. Answers
-    /// that come without a state, which others take for the questions of their keys, are asked for
-    /// again.
+    /// Remembers here which `requestState` was used. Each is used once: a client that sends the same
+    /// retry again, so that the handler would do its work twice, is refused and starts over. Unless
+    /// set, one process remembers its own; replicas share a store, or a state can be used once on
+    /// each.
+    ///
+    /// Where it is set, answers that come without a state are asked for again.
     ///
     /// ```
     /// use turnbuckle_store::MemorySpent;
@@ -258,6 +265,15 @@ impl Server {
     /// ```
     pub fn single_use(mut self, spent: impl SpentStates) -> Self {
         self.asks.spent = Some(Arc::new(spent));
+        self.asks.needs_state = true;
+        self
+    }
+
+    /// Takes a `requestState` as often as it comes while it lasts. A client whose answer was lost on
+    /// the way can then send its retry again, and everything after the last question happens again:
+    /// only for handlers that change nothing, or whose effects have an idempotency key.
+    pub fn reusable_states(mut self) -> Self {
+        self.asks.spent = None;
         self
     }
 
@@ -316,6 +332,13 @@ impl Server {
         self
     }
 
+    /// How much memory messages may take while they are read, parsed and served. Over it, HTTP
+    /// answers with 503 or 429 and `Retry-After`, and stdio reads no further for a while.
+    pub fn memory_budget(mut self, budget: MemoryBudget) -> Self {
+        self.settings.memory = budget;
+        self
+    }
+
     /// Checks everything and makes it ready to be served, on one transport or on several.
     ///
     /// # Errors
@@ -351,6 +374,7 @@ impl Server {
         Ok(LiveServer::new(Shared {
             responder: Arc::new(Responder::new(self.info, self.cache, self.errors)),
             instructions: self.instructions,
+            budget: Arc::new(Budget::new(self.settings.memory)),
             settings: self.settings,
             layers: self.layers,
             context: Arc::new(CallContext {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{Args, MetaOf, RawArgs, Server, Tool};
+use turnbuckle_server::{Args, MemoryBudget, MetaOf, RawArgs, Server, Tool};
 use turnbuckle_transport::Limits;
 
 use crate::{gate::Gate, sample, wire::Wire};
@@ -268,6 +268,12 @@ async fn depth_that_would_break_a_recursive_reader_is_an_error_and_no_more() {
         .tool(Tool::new("echo", echo))
         .tool(Tool::new("length", length))
         .tool(Tool::new("marks", marks))
+        .limits(Limits::default().with_max_json_nodes(10_000_000))
+        .memory_budget(
+            MemoryBudget::default()
+                .with_total(1 << 30)
+                .with_per_caller(1 << 29),
+        )
         .build()
         .expect("a server");
     for depth in [200, 100_000] {
@@ -386,22 +392,29 @@ async fn an_id_in_flight_is_refused_and_free_again_when_it_is_answered() {
 }
 
 #[tokio::test]
-async fn members_by_the_hundred_thousand_do_no_harm() {
+async fn members_by_the_thousand_do_no_harm_and_by_the_hundred_thousand_are_refused() {
     let mut wire = Wire::at(&sample::server(), Revision::V2025_11_25).await;
-    let members: Vec<String> = (0..300_000)
-        .map(|number| format!("\"m{number}\":1"))
-        .collect();
-    let many = members.join(",");
-    for params in [
-        format!(r#"{{"name":"lose","arguments":{{{many}}}}}"#),
-        format!(r#"{{"name":"lose","_meta":{{{many}}}}}"#),
-    ] {
-        let request =
-            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
-        wire.send_line(&request).await;
-        assert_eq!(
-            wire.receive().await["result"]["content"][0]["text"],
-            "the map is lost"
-        );
+    for (count, is_served) in [(20_000, true), (300_000, false)] {
+        let members: Vec<String> = (0..count)
+            .map(|number| format!("\"m{number}\":1"))
+            .collect();
+        let many = members.join(",");
+        for params in [
+            format!(r#"{{"name":"lose","arguments":{{{many}}}}}"#),
+            format!(r#"{{"name":"lose","_meta":{{{many}}}}}"#),
+        ] {
+            let request =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+            wire.send_line(&request).await;
+            let answer = wire.receive().await;
+            assert_eq!(answer["id"], 1);
+            if is_served {
+                let text = &answer["result"]["content"][0]["text"];
+                assert_eq!(text, "the map is lost");
+            } else {
+                let message = answer["error"]["message"].as_str();
+                assert!(message.is_some_and(|text| text.contains("max_json_nodes")));
+            }
+        }
     }
 }

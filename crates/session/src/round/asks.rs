@@ -323,7 +323,7 @@ pub struct Pause {
 impl Pause {
     /// What to reply with: the questions, and the journal as a sealed `requestState`.
     ///
-    /// `expires` is in seconds since 1970, `nonce` is 24 random bytes used nowhere else.
+    /// `expires` is in milliseconds since 1970, `nonce` is 24 random bytes used nowhere else.
     pub fn seal(self, keys: &KeyRing, binding: &Binding<'_>, expires: u64, nonce: Nonce) -> Paused {
         Paused {
             request_state: keys.seal(&self.journal, binding, expires, nonce),

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use super::file::{self, Output};
 use super::writer::{park_until, waker};
@@ -60,6 +60,13 @@ impl<'a, C: Receive> Reader<'a, C> {
     }
 
     fn hand_over(&mut self) -> Batch {
+        let mut cx = Context::from_waker(&self.waker);
+        park_until(&mut cx, |cx| {
+            if self.is_stopped.load(Ordering::Relaxed) {
+                return Poll::Ready(());
+            }
+            self.inlet.poll_room(cx)
+        });
         self.outbox.begin_batch();
         let batch = self.inlet.deliver(self.outbox);
         self.flush();

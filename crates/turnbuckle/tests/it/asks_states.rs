@@ -1,5 +1,7 @@
 //! `requestState`: who may open it, how often, until when, and how much is in it.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use turnbuckle::{
     Ask, Caller, Client, Connection, Form, LiveServer, Revision, Server, ToolError,
@@ -96,25 +98,30 @@ async fn a_handler_that_can_do_without_asking_does_not_take_a_false_state() {
     assert_eq!(paused["resultType"], "input_required");
 }
 
-// mrtr: the official suite sends answers alone, and they count; not where a state counts once.
+// mrtr: the official suite sends answers alone, and they count; not where the author has said how long
+// or how often a state counts.
 #[tokio::test]
-async fn answers_without_a_state_count_unless_each_state_counts_once() {
+async fn answers_without_a_state_count_unless_the_author_set_a_bound() {
     let answer = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
     let params = || json!({"name": "polite", "inputResponses": answer});
     let client = connect(&server().build().unwrap()).await;
     let done = send(&client, params()).await.unwrap();
     assert_eq!(done["content"][0]["text"], "Ada");
-    let strict = server().single_use(MemorySpent::default()).build().unwrap();
-    let client = connect(&strict).await;
-    let asked = send(&client, params()).await.unwrap();
-    assert_eq!(asked["resultType"], "input_required");
-    let state = asked["requestState"].as_str().unwrap();
-    assert_eq!(retry(&client, state).await.unwrap(), "Ada");
+    for strict in [
+        server().single_use(MemorySpent::default()),
+        server().answer_within(Duration::from_mins(1)),
+    ] {
+        let client = connect(&strict.build().unwrap()).await;
+        let asked = send(&client, params()).await.unwrap();
+        assert_eq!(asked["resultType"], "input_required");
+        let state = asked["requestState"].as_str().unwrap();
+        assert_eq!(retry(&client, state).await.unwrap(), "Ada");
+    }
 }
 
 #[tokio::test]
 async fn secrets_change_while_the_server_runs() {
-    let server = server().secret(&OLD).build().unwrap();
+    let server = server().secret(&OLD).reusable_states().build().unwrap();
     let client = connect(&server).await;
     let old = pause(&client).await;
     assert!(server.secrets([[1; 8]]).is_err(), "too short");
@@ -194,14 +201,13 @@ fn a_secret_that_is_none_is_found_at_start_up() {
 }
 
 #[tokio::test]
-async fn a_state_is_used_again_unless_it_counts_once() {
-    let often = connect(&server().build().unwrap()).await;
+async fn a_state_counts_once_unless_it_may_be_used_again() {
+    let often = connect(&server().reusable_states().build().unwrap()).await;
     let state = pause(&often).await;
     assert_eq!(retry(&often, &state).await, Ok("Ada".into()));
     assert_eq!(retry(&often, &state).await, Ok("Ada".into()));
 
-    let once = server().single_use(MemorySpent::default()).build().unwrap();
-    let once = connect(&once).await;
+    let once = connect(&server().build().unwrap()).await;
     let state = pause(&once).await;
     // What cannot be used does not use it up.
     let wrong = json!({"name": {"action": "shrug"}});

@@ -96,3 +96,29 @@ async fn who_cannot_be_asked_is_not_believed() {
         assert_eq!(site.call("whoami", &token).await.status, 200);
     }
 }
+
+#[tokio::test]
+async fn garbage_costs_the_issuer_a_few_questions_and_known_callers_nothing() {
+    let issuer = AuthorizationServer::new()
+        .tokens(Tokens::Opaque)
+        .client("notes", "s3cret", [""; 0]);
+    let issuer = issuer.start().await.expect("it starts");
+    let trusted = Issuer::new(issuer.url()).introspect("notes", "s3cret");
+    let site = Site::of(issuer, trusted, |guard| guard.unknown_tokens(3)).await;
+    let known = site.token().mint();
+    assert_eq!(site.call("whoami", &known).await.status, 200);
+    let asked = site.asked("/introspect");
+    for number in 0..20 {
+        let answer = site.call("whoami", &format!("garbage-{number}")).await;
+        assert_eq!(answer.status, if number < 3 { 401 } else { 429 });
+        if number >= 3 {
+            let text = String::from_utf8_lossy(&answer.body).into_owned();
+            assert!(text.contains("unknown_tokens"), "{text}");
+        }
+    }
+    assert_eq!(site.asked("/introspect"), asked + 3);
+    assert_eq!(site.call("whoami", &known).await.status, 200);
+    site.pass(61);
+    let fresh = site.token().mint();
+    assert_eq!(site.call("whoami", &fresh).await.status, 200);
+}

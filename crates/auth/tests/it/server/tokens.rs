@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::hmac;
 use serde_json::{Value, json};
 use turnbuckle_auth::{
-    jose::{Algorithm, Jwk, SigningKey},
+    jose::{Algorithm, Jwk, JwkSet, SigningKey},
     server::{Claims, Guard, Issuer, VerifyError},
 };
 use turnbuckle_test_authorization::{AuthorizationServer, Fault};
@@ -283,4 +283,53 @@ async fn tokens_may_be_verified_in_a_way_of_ones_own() {
     let down = site.call("whoami", "down").await;
     down.is_refused(503, "at the moment");
     assert!(!String::from_utf8_lossy(&down.body).contains("database"));
+}
+
+/// A token of this type, with claims of a good one and these.
+fn typed(site: &Site, key: &SigningKey, kind: &str, more: &Value) -> String {
+    let mut claims = json!({
+        "iss": site.issuer.url(), "sub": "ann", "aud": site.resource, "client_id": "app",
+        "exp": 4_000_000_000_u64, "jti": format!("{kind}{more}"),
+    });
+    for (name, value) in more.as_object().expect("claims") {
+        claims[name] = value.clone();
+    }
+    key.sign(kind, &claims).expect("a token")
+}
+
+// RFC 9068, 4: the resource server MUST verify that `typ` is `at+jwt`.
+#[tokio::test]
+async fn who_types_its_tokens_is_held_to_it_and_id_tokens_open_nothing() {
+    let (bearer, none) = (json!({ "scope": "a" }), json!({}));
+    for (change, untyped_first, untyped_later) in [
+        (None, 200, 401),
+        (Some(true), 401, 401),
+        (Some(false), 200, 200),
+    ] {
+        let key = SigningKey::generate().expect("a key");
+        let issuer = AuthorizationServer::new().start().await.expect("it starts");
+        let trusted = Issuer::new(issuer.url()).keys(JwkSet::new([key.public_key()]));
+        let trusted = match change {
+            None => trusted,
+            Some(true) => trusted.require_typed_tokens(),
+            Some(false) => trusted.accept_untyped_tokens(),
+        };
+        let site = Site::of(issuer, trusted, |guard| guard).await;
+        let call = async |kind: &str, claims: &Value| {
+            let answer = site.call("whoami", &typed(&site, &key, kind, claims)).await;
+            answer.status.as_u16()
+        };
+        // rule: A9
+        for id in [
+            json!({ "typ": "ID" }),
+            json!({ "at_hash": "x" }),
+            json!({ "nonce": "x" }),
+        ] {
+            assert_eq!(call("JWT", &id).await, 401, "{id}");
+        }
+        assert_eq!(call("JWT", &none).await, untyped_first);
+        assert_eq!(call("at+jwt", &none).await, 200);
+        assert_eq!(call("JWT", &bearer).await, untyped_later);
+        assert_eq!(call("application/at+jwt", &bearer).await, 200);
+    }
 }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use http::{Response, StatusCode};
+use http::{Response, StatusCode, request::Parts};
 use tokio::runtime::Handle;
 use turnbuckle_protocol::envelope::{self, Frame};
 use turnbuckle_transport::Outbox;
 
 use super::{body::HttpBody, reply, session::HttpSession, session_stream, site::Site};
 use crate::{
-    Caller,
     edge::{
         batch::{self, BatchContext},
         running::Begun,
     },
+    engine::budget::Charge,
 };
 
 /// A refusal for those who cannot send batches.
@@ -26,16 +26,23 @@ pub(super) fn unknown() -> Response<HttpBody> {
 pub(super) fn serve(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
-    caller: Caller,
+    parts: &Parts,
     body: &[u8],
+    paid: Option<Charge>,
 ) -> Response<HttpBody> {
     if !batch::is_known(&session.peer) {
         return unknown();
     }
-    let members = match envelope::parse(body) {
-        Ok(Frame::Batch(members)) => members,
-        Ok(Frame::One(_)) => return unknown(),
+    let max_nodes = site.shared.settings.limits.nodes_of(body.len());
+    let (members, nodes) = match envelope::parse_within(body, max_nodes) {
+        Ok((Frame::Batch(members), nodes)) => (members, nodes),
+        Ok((Frame::One(_), _)) => return unknown(),
         Err(malformed) => return reply::malformed(&malformed, batch::unreadable(&session.peer)),
+    };
+    let budget = &site.shared.budget;
+    let charge = match budget.message(paid, body.len(), nodes, || site.key(parts)) {
+        Ok(charge) => charge,
+        Err(over) => return reply::over_budget(over, None),
     };
     if let Some(refused) = session_stream::check_count(site, session) {
         return refused;
@@ -44,7 +51,7 @@ pub(super) fn serve(
     let here = BatchContext {
         shared: &site.shared,
         session: &session.peer,
-        peer: &session.peer_of(caller, outbox.clone()),
+        peer: &session.peer_of(site.caller(parts), outbox.clone()),
         running: &session.running,
     };
     let batch = here.serve(members);
@@ -58,12 +65,12 @@ pub(super) fn serve(
     for message in &batch.ready {
         outbox.push(message);
     }
-    spawn(session, &outbox, batch.begun);
+    spawn(session, &outbox, batch.begun, charge);
     session_stream::open(site, session, outbox, Vec::new())
 }
 
 /// Lets the members go on side by side; the stream ends with the last of them.
-fn spawn(session: &HttpSession, outbox: &Outbox, begun: Vec<Begun>) {
+fn spawn(session: &HttpSession, outbox: &Outbox, begun: Vec<Begun>, charge: Charge) {
     let runtime = Handle::current();
     let run = |begun| session.running.run(&runtime, begun, outbox.clone());
     let tasks: Vec<_> = begun.into_iter().map(run).collect();
@@ -73,6 +80,7 @@ fn spawn(session: &HttpSession, outbox: &Outbox, begun: Vec<Begun>) {
             // One that panicked has no answer; the others have.
             let _ = task.await;
         }
+        drop(charge);
         outbox.close();
     });
 }

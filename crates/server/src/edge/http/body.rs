@@ -10,8 +10,14 @@ use std::{
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use crate::engine::budget::Charge;
+
 /// The body of an answer.
-pub struct HttpBody(BodyKind);
+pub struct HttpBody {
+    kind: BodyKind,
+    /// What was paid for the request, until the answer is sent.
+    charge: Option<Charge>,
+}
 
 enum BodyKind {
     Full(Option<Bytes>),
@@ -28,19 +34,33 @@ pub(super) trait StreamBody: Send {
 
 impl HttpBody {
     pub(super) fn empty() -> Self {
-        Self(BodyKind::Full(None))
+        Self::of(BodyKind::Full(None))
+    }
+
+    fn of(kind: BodyKind) -> Self {
+        let charge = None;
+        Self { kind, charge }
+    }
+
+    /// Keeps what was paid for the request until the answer is sent. An answer that is there as a
+    /// whole keeps no more than its own length.
+    pub(super) fn hold(&mut self, mut charge: Charge) {
+        if let Some(length) = self.size_hint().exact() {
+            charge.shrink_to(usize::try_from(length).unwrap_or(usize::MAX));
+        }
+        self.charge = Some(charge);
     }
 
     pub(super) fn in_two(head: Vec<u8>, tail: Bytes) -> Self {
-        Self(BodyKind::InTwo(head.into(), tail))
+        Self::of(BodyKind::InTwo(head.into(), tail))
     }
 
     pub(super) fn stream(body: impl StreamBody + 'static) -> Self {
-        Self(BodyKind::Stream(Box::new(body)))
+        Self::of(BodyKind::Stream(Box::new(body)))
     }
 
     pub(super) fn full(bytes: impl Into<Bytes>) -> Self {
-        Self(BodyKind::Full(Some(bytes.into())))
+        Self::of(BodyKind::Full(Some(bytes.into())))
     }
 }
 
@@ -52,11 +72,11 @@ impl Body for HttpBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let bytes = match &mut self.0 {
+        let bytes = match &mut self.kind {
             BodyKind::Full(bytes) => Poll::Ready(bytes.take()),
             BodyKind::InTwo(head, tail) => {
                 let (head, tail) = (mem::take(head), mem::take(tail));
-                self.0 = BodyKind::Full(Some(tail));
+                self.kind = BodyKind::Full(Some(tail));
                 Poll::Ready(Some(head))
             }
             BodyKind::Stream(body) => body.poll_bytes(context),
@@ -65,11 +85,11 @@ impl Body for HttpBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.0, BodyKind::Full(None))
+        matches!(self.kind, BodyKind::Full(None))
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
             BodyKind::Full(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }

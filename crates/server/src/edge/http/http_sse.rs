@@ -16,16 +16,20 @@ use turnbuckle_protocol::{
     envelope::{self, Frame, Message},
 };
 use turnbuckle_session::Era;
-use turnbuckle_transport::{Outbox, Receive as _, http::sse};
+use turnbuckle_transport::{Outbox, http::sse};
 
 use super::{
     body::{HttpBody, StreamBody},
+    elsewhere,
     keep_alive::{KeepAlive, append_lines},
     media, mirror, named_session, read, reply,
     site::Site,
     sse_session::SseSession,
 };
-use crate::{client::Peer, engine::admission};
+use crate::{
+    client::Peer,
+    engine::{admission, budget::LARGE_BYTES},
+};
 
 /// Opens the stream.
 pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
@@ -40,13 +44,10 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     }
     let caller = site.caller(parts);
     let open = |id| SseSession::new(id, caller, &site.shared);
-    let opened = site.sessions.open_sse(open);
+    let opened = site.sessions.open_sse(site.key(parts), open);
     let session = match opened {
         Ok(session) => session,
-        Err(full) => {
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return reply::refuse(status, &full.to_string());
-        }
+        Err(full) => return full.refuse(None),
     };
     let mut start = Vec::new();
     // Relative to the stream's own address, so that it holds behind any prefix and proxy.
@@ -87,9 +88,8 @@ where
         let message = "there is no such session, or its stream has ended: open a new one";
         return reply::refuse(StatusCode::NOT_FOUND, message);
     };
-    let limit = site.shared.settings.limits.max_message_bytes;
-    let body = match read::whole(body, limit, site.settings.body_patience).await {
-        Ok(body) => body,
+    let (body, paid) = match read::whole(body, site, || site.key(parts)).await {
+        Ok(read) => read,
         Err(error) => return error.answer(),
     };
     if let Some(refused) = contradiction(site, parts, &body) {
@@ -105,8 +105,12 @@ where
         // its requests.
         connection.called_by(caller);
     }
-    connection.receive(&body);
-    drop(connection);
+    if body.len() <= LARGE_BYTES {
+        connection.receive_paid(&body, paid);
+    } else {
+        let receiving = async move { connection.receive_paid(&body, paid) };
+        elsewhere::begin(&site.shared.budget, Box::pin(receiving)).await;
+    }
     reply::empty(StatusCode::ACCEPTED)
 }
 
@@ -116,7 +120,9 @@ where
 /// messages of its sessions. A request that is complete in itself is held against them wherever it
 /// is posted: what is in front of the server may have acted on them.
 fn contradiction(site: &Arc<Site>, parts: &Parts, body: &[u8]) -> Option<Response<HttpBody>> {
-    let Ok(Frame::One(Message::Request(request))) = envelope::parse(body) else {
+    let max_nodes = site.shared.settings.limits.nodes_of(body.len());
+    let parsed = envelope::parse_within(body, max_nodes);
+    let Ok((Frame::One(Message::Request(request)), _)) = parsed else {
         return None;
     };
     if !admission::names_version(&request) || request.method == "initialize" {

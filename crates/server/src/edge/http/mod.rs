@@ -19,6 +19,7 @@ mod card;
 mod cors;
 mod cors_rules;
 mod door;
+mod elsewhere;
 mod event_stream;
 mod exchange_body;
 mod guard;

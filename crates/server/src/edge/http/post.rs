@@ -14,9 +14,16 @@ use turnbuckle_protocol::{
 use turnbuckle_session::{Era, era};
 
 use super::{
-    batch, body::HttpBody, media, modern, named_session, read, reply, session_post, site::Site,
+    batch, body::HttpBody, elsewhere, media, modern, named_session, read, reply, session_post,
+    site::Site,
 };
-use crate::{edge::batch as edge_batch, engine::admission};
+use crate::{
+    edge::batch as edge_batch,
+    engine::{
+        admission,
+        budget::{Charge, LARGE_BYTES},
+    },
+};
 
 /// Bytes of an `initialize`. What the client says of itself is kept for as long as the session
 /// lasts, so ten thousand sessions must not be able to keep ten thousand large messages.
@@ -29,25 +36,41 @@ where
     if let Some(refused) = media::check(&parts.headers) {
         return refused;
     }
-    let limit = site.shared.settings.limits.max_message_bytes;
-    let body = match read::whole(body, limit, site.settings.body_patience).await {
-        Ok(body) => body,
+    let (body, paid) = match read::whole(body, site, || site.key(parts)).await {
+        Ok(read) => read,
         Err(error) => return error.answer(),
     };
+    if body.len() <= LARGE_BYTES {
+        return serve_body(site, parts, &body, paid).await;
+    }
+    let (shared, parts) = (Arc::clone(site), parts.clone());
+    let serving = async move { serve_body(&shared, &parts, &body, paid).await };
+    elsewhere::begin(&site.shared.budget, Box::pin(serving)).await
+}
+
+/// Serves a body that has arrived, of which this much was paid for.
+async fn serve_body(
+    site: &Arc<Site>,
+    parts: &Parts,
+    body: &[u8],
+    paid: Option<Charge>,
+) -> Response<HttpBody> {
+    let budget = &site.shared.budget;
     // Told apart before it is parsed, so that a batch that is not allowed is not read.
     if body.trim_ascii_start().first() == Some(&b'[') {
         if let Some(refused) = named_session::check_repeated(parts, None) {
             return refused;
         }
         return match named_session::find(site, parts) {
-            Ok(Some(session)) => batch::serve(site, &session, site.caller(parts), &body),
+            Ok(Some(session)) => batch::serve(site, &session, parts, body, paid),
             Ok(None) => batch::unknown(),
             Err(response) => response,
         };
     }
-    let message = match envelope::parse(&body) {
-        Ok(Frame::One(message)) => message,
-        Ok(Frame::Batch(_)) => return batch::unknown(),
+    let max_nodes = site.shared.settings.limits.nodes_of(body.len());
+    let (message, nodes) = match envelope::parse_within(body, max_nodes) {
+        Ok((Frame::One(message), nodes)) => (message, nodes),
+        Ok((Frame::Batch(_), _)) => return batch::unknown(),
         Err(malformed) => {
             let session = named_session::find(site, parts).ok().flatten();
             let unreadable = session.map_or(Revision::LATEST.rules().unreadable_id, |session| {
@@ -63,13 +86,21 @@ where
     if let Some(refused) = named_session::check_repeated(parts, id) {
         return refused;
     }
-    match &message {
+    let mut charge = match budget.message(paid, body.len(), nodes, || site.key(parts)) {
+        Ok(charge) => Some(charge),
+        Err(over) => return reply::over_budget(over, id),
+    };
+    let mut response = match &message {
         Message::Request(request) if request.method == "initialize" => {
             initialize(site, parts, request, body.len())
         }
-        Message::Request(request) => serve_request(site, parts, request).await,
+        Message::Request(request) => serve_request(site, parts, request, &mut charge).await,
         message => accept(site, parts, message),
+    };
+    if let Some(charge) = charge {
+        response.body_mut().hold(charge);
     }
+    response
 }
 
 /// Takes a notification or a response.
@@ -113,13 +144,14 @@ fn initialize(
         ));
         return reply::error(StatusCode::PAYLOAD_TOO_LARGE, Some(&request.id), &error);
     }
-    session_post::initialize(site, site.caller(parts), request)
+    session_post::initialize(site, parts, request)
 }
 
 async fn serve_request(
     site: &Arc<Site>,
     parts: &Parts,
     request: &Request<'_>,
+    charge: &mut Option<Charge>,
 ) -> Response<HttpBody> {
     let version = request.params.meta().and_then(|meta| meta.protocol_version);
     let header = parts.headers.get(PROTOCOL_VERSION);
@@ -131,7 +163,7 @@ async fn serve_request(
         }
         _ => match named_session::find(site, parts) {
             Ok(Some(session)) => {
-                session_post::serve(site, &session, site.caller(parts), request).await
+                session_post::serve(site, &session, site.caller(parts), request, charge).await
             }
             Ok(None) => {
                 let error = ErrorObject::invalid_request(

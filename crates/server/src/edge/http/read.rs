@@ -11,17 +11,25 @@ use bytes::{Bytes, BytesMut};
 use http::{Response, StatusCode};
 use http_body::Body;
 
-use super::{body::HttpBody, reply};
+use super::{body::HttpBody, reply, site::Site};
+use crate::{
+    client::CallerKey,
+    engine::budget::{Charge, OverBudget, SMALL_BYTES},
+};
 
 /// A body that could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
-    #[error("the body is longer than {0} bytes: send less at once, or raise `Limits`")]
+    #[error(
+        "the body is longer than {0} bytes: send less at once, or raise `Limits::max_message_bytes`"
+    )]
     TooLong(usize),
     #[error("the body came too slowly: send it faster, or raise `HttpSettings::body_patience`")]
     TooSlow,
     #[error("the body broke off")]
     Broken,
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
 }
 
 impl ReadError {
@@ -30,6 +38,7 @@ impl ReadError {
             Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::Broken => StatusCode::BAD_REQUEST,
+            Self::OverBudget(over) => return reply::over_budget(*over, None),
         };
         reply::refuse(status, &self.to_string())
     }
@@ -43,14 +52,33 @@ const SLOWEST: u64 = 1024;
 /// memory grows with what really comes, so that announcing costs nobody but the announcer.
 const BELIEVED_BYTES: usize = 1024 * 1024;
 
-/// Reads the whole body. One that arrives in one piece, as nearly all do, is not copied.
+/// A body that has outgrown [`BELIEVED_BYTES`] gets room for so much at once. The C library of most
+/// Linux systems gives what is larger than 32 MiB back to the system as soon as it is free, and keeps
+/// what is smaller, the more so the larger the pieces were. Memory that is not written to costs
+/// nothing.
+#[cfg(target_env = "gnu")]
+const OWN_MAPPING_BYTES: usize = 32 * 1024 * 1024 + 64 * 1024;
+#[cfg(not(target_env = "gnu"))]
+const OWN_MAPPING_BYTES: usize = BELIEVED_BYTES;
+
+/// 64 KiB: a body that comes bit by bit pays for so much at a time.
+const STEP_BYTES: usize = 64 * 1024;
+
+/// Reads the whole body. One that arrives in one piece, as nearly all do, is not copied; if it is
+/// small, nothing has been paid for it yet.
 ///
 /// A client may pause for `patience`, and is given as much once more for all its slowness, plus
 /// what the slowest network would take.
-pub(super) async fn whole<B>(body: B, limit: usize, patience: Duration) -> Result<Bytes, ReadError>
+pub(super) async fn whole<B>(
+    body: B,
+    site: &Site,
+    caller: impl FnOnce() -> CallerKey,
+) -> Result<(Bytes, Option<Charge>), ReadError>
 where
     B: Body<Data = Bytes>,
 {
+    let limit = site.shared.settings.limits.max_message_bytes;
+    let patience = site.settings.body_patience;
     let announced = body.size_hint().lower();
     if announced > limit as u64 {
         return Err(ReadError::TooLong(limit));
@@ -58,13 +86,19 @@ where
     let announced = usize::try_from(announced).unwrap_or(limit);
     let mut body = pin!(body);
     let Some(first) = next(body.as_mut(), patience).await? else {
-        return Ok(Bytes::new());
+        return Ok((Bytes::new(), None));
     };
     if first.len() > limit {
         return Err(ReadError::TooLong(limit));
     }
+    if first.len() <= SMALL_BYTES && body.is_end_stream() {
+        return Ok((first, None));
+    }
+    let mut charge = site.shared.budget.of_caller(caller());
+    charge.check(announced)?;
+    charge.grow_to(first.len())?;
     if body.is_end_stream() {
-        return Ok(first);
+        return Ok((first, Some(charge)));
     }
     let start = Instant::now();
     let mut all = BytesMut::with_capacity(announced.min(BELIEVED_BYTES).max(first.len()));
@@ -73,10 +107,16 @@ where
         let allowed = patience + Duration::from_secs(all.len() as u64 / SLOWEST);
         let left = allowed.saturating_sub(start.elapsed());
         let Some(more) = next(body.as_mut(), left.min(patience)).await? else {
-            return Ok(all.freeze());
+            return Ok((all.freeze(), Some(charge)));
         };
         if all.len() + more.len() > limit {
             return Err(ReadError::TooLong(limit));
+        }
+        charge.grow_to((all.len() + more.len()).next_multiple_of(STEP_BYTES))?;
+        if all.len() + more.len() > BELIEVED_BYTES && all.capacity() < OWN_MAPPING_BYTES {
+            let mut own = BytesMut::with_capacity(OWN_MAPPING_BYTES.max(announced));
+            own.extend_from_slice(&all);
+            all = own;
         }
         all.extend_from_slice(&more);
     }

@@ -3,18 +3,21 @@
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use turnbuckle_protocol::{
     ErrorObject, IdRef,
-    envelope::{self, Malformed, UnreadableId},
+    envelope::{self, Malformed, MalformedKind, UnreadableId},
     error::code,
 };
 
 use super::body::HttpBody;
-use crate::engine::sink;
+use crate::engine::{budget::OverBudget, sink};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-transform");
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const NO: HeaderValue = HeaderValue::from_static("no");
+
+/// When to try again after a refusal for want of room: calls take less than a second.
+const RETRY_AFTER_SECONDS: &str = "1";
 
 /// A JSON message.
 pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<HttpBody> {
@@ -56,12 +59,33 @@ pub(super) fn error(
     written(status, id.ok_or(UnreadableId::Omitted), error)
 }
 
+/// A refusal of a message for which there is no memory now.
+pub(super) fn over_budget(over: OverBudget, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
+    let status = match over {
+        OverBudget::Total(_) => StatusCode::SERVICE_UNAVAILABLE,
+        OverBudget::Caller(_) => StatusCode::TOO_MANY_REQUESTS,
+    };
+    let error = ErrorObject::internal(over.to_string());
+    retry_later(self::error(status, id, &error))
+}
+
+/// Says when to try again.
+pub(super) fn retry_later(mut response: Response<HttpBody>) -> Response<HttpBody> {
+    let seconds = HeaderValue::from_static(RETRY_AFTER_SECONDS);
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    response
+}
+
 /// A refusal of a body that cannot be read as a message.
 pub(super) fn malformed(malformed: &Malformed<'_>, unreadable: UnreadableId) -> Response<HttpBody> {
     let code = malformed.kind.code().unwrap_or(code::INVALID_REQUEST);
     let error = ErrorObject::new(code, malformed.message.as_str());
     let id = malformed.id.as_ref().ok_or(unreadable);
-    written(StatusCode::BAD_REQUEST, id, &error)
+    let status = match malformed.kind {
+        MalformedKind::TooManyNodes => StatusCode::PAYLOAD_TOO_LARGE,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    written(status, id, &error)
 }
 
 fn written(

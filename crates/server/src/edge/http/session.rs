@@ -149,17 +149,22 @@ impl HttpSession {
 
     pub(super) fn touch(&self) {
         let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.seen.store(now, Ordering::Relaxed);
+        self.seen.store(now.max(1), Ordering::Relaxed);
     }
 
-    /// How long the client has been silent. One that holds a stream open is not.
+    /// How long the client has been silent. One that holds a stream open or waits for an answer is not.
     pub(super) fn idle_for(&self) -> Duration {
-        if self.open_streams() > 0 {
+        if self.open_streams() > 0 || !self.running.is_idle() {
             return Duration::ZERO;
         }
         self.opened
             .elapsed()
             .saturating_sub(Duration::from_millis(self.seen.load(Ordering::Relaxed)))
+    }
+
+    /// Whether the client has said that it is ready, or has used the session: some never say it.
+    pub(super) fn is_initialized(&self) -> bool {
+        self.lifecycle.is_ready() || self.seen.load(Ordering::Relaxed) > 0
     }
 
     /// Ends everything that belongs to the session.

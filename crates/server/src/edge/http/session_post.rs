@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode, request::Parts};
 use turnbuckle_protocol::{
-    ErrorObject,
     envelope::{Message, Request},
     http::header::SESSION_ID,
 };
@@ -19,15 +18,16 @@ use crate::{
     Caller,
     client::{Peer, Session},
     edge::notification,
-    engine::{Served, Wrote, admission, method, sink},
+    engine::{Served, Wrote, admission, budget::Charge, method, sink},
 };
 
 /// `initialize`: a session opens, if the handshake succeeds.
 pub(super) fn initialize(
     site: &Arc<Site>,
-    caller: Caller,
+    parts: &Parts,
     request: &Request<'_>,
 ) -> Response<HttpBody> {
+    let caller = site.caller(parts);
     let lifecycle = Arc::new(Session::new(site.shared.context.changes.hub()));
     let limits = site.shared.settings.limits;
     let peer = Arc::new(Peer::new(
@@ -44,9 +44,9 @@ pub(super) fn initialize(
     if response.wrote != Wrote::Result {
         return reply::whole(StatusCode::OK, response);
     }
-    let opened = site
-        .sessions
-        .open(|id| HttpSession::new(id, caller, lifecycle, limits, site.closing.clone()));
+    let opened = site.sessions.open(site.key(parts), |id| {
+        HttpSession::new(id, caller, lifecycle, limits, site.closing.clone())
+    });
     match opened {
         Ok(session) => {
             let mut reply = reply::whole(StatusCode::OK, response);
@@ -54,10 +54,7 @@ pub(super) fn initialize(
             reply.headers_mut().insert(SESSION_ID, value);
             reply
         }
-        Err(full) => {
-            let error = ErrorObject::internal(full.to_string());
-            reply::error(StatusCode::SERVICE_UNAVAILABLE, Some(&request.id), &error)
-        }
+        Err(full) => full.refuse(Some(&request.id)),
     }
 }
 
@@ -84,6 +81,7 @@ pub(super) async fn serve(
     session: &Arc<HttpSession>,
     caller: Caller,
     request: &Request<'_>,
+    charge: &mut Option<Charge>,
 ) -> Response<HttpBody> {
     if let Err(error) = session.running.check(request) {
         return reply::error(StatusCode::OK, Some(&request.id), &error);
@@ -113,6 +111,11 @@ pub(super) async fn serve(
         outbox.push(&response.into_message());
         outbox.close();
         return session_stream::open(site, session, outbox, Vec::new());
+    };
+    // The call goes on without the connection that brought it.
+    let running = match charge.take_if(|charge| !charge.is_small()) {
+        Some(charge) => charge.hold(running),
+        None => running,
     };
     let id = request.id.clone().into_owned();
     match SessionExchange::spawn(session, outbox, id, running) {

@@ -1,4 +1,8 @@
 //! The table of sessions.
+//!
+//! A caller has a quota of sessions. Where it is used up, and where the table is full, a new session
+//! takes the place of the one that has been silent for longest: of the same caller, or of the caller
+//! who has most. So nobody can keep others from opening sessions.
 
 use std::{
     collections::HashMap,
@@ -7,41 +11,94 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{session::HttpSession, settings::HttpSettings, sse_session::SseSession};
-use crate::Caller;
+use http::{Response, StatusCode};
 use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::{ErrorObject, IdRef};
+
+use super::{
+    body::HttpBody, reply, session::HttpSession, settings::HttpSettings, sse_session::SseSession,
+};
+use crate::{Caller, client::CallerKey};
 
 /// Bits of an id: enough that guessing one is hopeless for as long as the sun shines.
 const ID_BYTES: usize = 20;
-
-/// The least time between two looks for idle sessions when there are too many: a flood of clients
-/// that are turned away must not cost a look each.
-const CROWDED_PAUSE: Duration = Duration::from_millis(100);
 
 /// All sessions. An idle one costs its entry and nothing else: no task, no timer.
 pub(super) struct Sessions {
     table: Mutex<SessionTable>,
     max: usize,
+    max_per_caller: usize,
     idle: Duration,
+    initialized_within: Duration,
 }
 
 #[derive(Default)]
 struct SessionTable {
-    streamable: HashMap<Box<str>, Arc<HttpSession>>,
-    sse: HashMap<Box<str>, Arc<SseSession>>,
+    sessions: HashMap<Box<str>, Entry>,
+    /// The sessions of each caller that has any.
+    owners: HashMap<CallerKey, Vec<Box<str>>>,
     swept: Option<Instant>,
     is_closed: bool,
+}
+
+struct Entry {
+    session: AnySession,
+    owner: CallerKey,
+}
+
+#[derive(Clone)]
+enum AnySession {
+    Streamable(Arc<HttpSession>),
+    Sse(Arc<SseSession>),
+}
+
+impl AnySession {
+    /// How long the client has been silent. The session of HTTP+SSE is a stream that it reads.
+    fn idle_for(&self) -> Duration {
+        match self {
+            Self::Streamable(session) => session.idle_for(),
+            Self::Sse(_) => Duration::ZERO,
+        }
+    }
+
+    fn close(&self) {
+        match self {
+            Self::Streamable(session) => session.close(),
+            Self::Sse(session) => session.close(),
+        }
+    }
 }
 
 /// There is no room for another session.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoSession {
-    #[error("{0} sessions are open, and that is all: try again later, or raise `max_sessions`")]
+    #[error(
+        "session limit ({0}) of this caller reached, and all of them are in use: end one, or raise \
+         `HttpSettings::max_sessions_per_caller`"
+    )]
+    TooManyOfCaller(usize),
+    #[error(
+        "session limit ({0}) reached, and all of them are in use: try again later, or raise \
+         `HttpSettings::max_sessions`"
+    )]
     TooMany(usize),
     #[error("the server is shutting down")]
     Closing,
-    #[error("there is no randomness to make a session id of: {0}")]
+    #[error("could not get random bytes for a session id from the operating system: {0}")]
     NoRandomness(getrandom::Error),
+}
+
+impl NoSession {
+    pub(super) fn refuse(&self, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
+        let status = match self {
+            Self::TooManyOfCaller(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooMany(_) | Self::Closing | Self::NoRandomness(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+        };
+        let error = ErrorObject::internal(self.to_string());
+        reply::retry_later(reply::error(status, id, &error))
+    }
 }
 
 impl Sessions {
@@ -49,7 +106,9 @@ impl Sessions {
         Self {
             table: Mutex::default(),
             max: settings.max_sessions,
+            max_per_caller: settings.max_sessions_per_caller,
             idle: settings.session_idle,
+            initialized_within: settings.initialized_within,
         }
     }
 
@@ -57,7 +116,9 @@ impl Sessions {
     pub(super) fn find(&self, id: &str, caller: &Caller) -> Option<Arc<HttpSession>> {
         let mut table = self.table();
         self.sweep_if_due(&mut table);
-        let session = Arc::clone(table.streamable.get(id)?);
+        let AnySession::Streamable(session) = table.sessions.get(id)?.session.clone() else {
+            return None;
+        };
         drop(table);
         // A session is bound to who opened it: an id alone opens nothing.
         if session.peer.caller().id() != caller.id() {
@@ -74,44 +135,46 @@ impl Sessions {
     /// Opens a session; `make` is given its id.
     pub(super) fn open(
         &self,
+        owner: CallerKey,
         make: impl FnOnce(Box<str>) -> HttpSession,
     ) -> Result<Arc<HttpSession>, NoSession> {
-        self.insert(make, |table| &mut table.streamable)
+        let id = new_id()?;
+        let mut table = self.table();
+        self.admit(&mut table, owner)?;
+        let session = Arc::new(make(id.clone()));
+        table.insert(id, AnySession::Streamable(Arc::clone(&session)), owner);
+        Ok(session)
     }
 
     /// Opens a session of HTTP+SSE, which lasts as long as its stream.
     pub(super) fn open_sse(
         &self,
+        owner: CallerKey,
         make: impl FnOnce(Box<str>) -> SseSession,
     ) -> Result<Arc<SseSession>, NoSession> {
-        self.insert(make, |table| &mut table.sse)
-    }
-
-    fn insert<S>(
-        &self,
-        make: impl FnOnce(Box<str>) -> S,
-        sessions: fn(&mut SessionTable) -> &mut HashMap<Box<str>, Arc<S>>,
-    ) -> Result<Arc<S>, NoSession> {
         let id = new_id()?;
         let mut table = self.table();
-        self.admit(&mut table)?;
+        self.admit(&mut table, owner)?;
         let session = Arc::new(make(id.clone()));
-        sessions(&mut table).insert(id, Arc::clone(&session));
+        table.insert(id, AnySession::Sse(Arc::clone(&session)), owner);
         Ok(session)
     }
 
     pub(super) fn find_sse(&self, id: &str, caller: &Caller) -> Option<Arc<SseSession>> {
-        let session = Arc::clone(self.table().sse.get(id)?);
+        let table = self.table();
+        let AnySession::Sse(session) = table.sessions.get(id)?.session.clone() else {
+            return None;
+        };
         (session.caller.id() == caller.id()).then_some(session)
     }
 
     pub(super) fn end_sse(&self, id: &str) {
-        self.table().sse.remove(id);
+        self.table().remove(id);
     }
 
     /// Ends a session: what runs in it is cancelled, its streams close.
     pub(super) fn end(&self, session: &HttpSession) {
-        self.table().streamable.remove(&*session.id);
+        self.table().remove(&session.id);
         session.close();
     }
 
@@ -119,28 +182,35 @@ impl Sessions {
     pub(super) fn wind_up(&self) {
         let mut table = self.table();
         table.is_closed = true;
-        let streamable: Vec<_> = table.streamable.values().cloned().collect();
-        let sse: Vec<_> = table.sse.values().cloned().collect();
+        let all: Vec<_> = table
+            .sessions
+            .values()
+            .map(|entry| entry.session.clone())
+            .collect();
         drop(table);
-        for session in streamable {
-            session.wind_up();
-        }
-        for session in sse {
-            session.wind_up();
+        for session in all {
+            match session {
+                AnySession::Streamable(session) => session.wind_up(),
+                AnySession::Sse(session) => session.wind_up(),
+            }
         }
     }
 
-    fn admit(&self, table: &mut SessionTable) -> Result<(), NoSession> {
+    /// Makes room for another session of this caller.
+    fn admit(&self, table: &mut SessionTable, owner: CallerKey) -> Result<(), NoSession> {
         if table.is_closed {
             return Err(NoSession::Closing);
         }
         self.sweep_if_due(table);
-        let is_recent = |swept: Instant| swept.elapsed() < CROWDED_PAUSE;
-        if table.len() >= self.max && !table.swept.is_some_and(is_recent) {
-            self.sweep(table);
+        let own = table.owners.get(&owner).map_or(0, Vec::len);
+        if own >= self.max_per_caller {
+            let victim = table.longest_idle_of(owner);
+            let victim = victim.ok_or(NoSession::TooManyOfCaller(self.max_per_caller))?;
+            table.evict(&victim);
         }
-        if table.len() >= self.max {
-            return Err(NoSession::TooMany(self.max));
+        if table.sessions.len() >= self.max {
+            let victim = table.victim_for(owner);
+            table.evict(&victim.ok_or(NoSession::TooMany(self.max))?);
         }
         Ok(())
     }
@@ -148,7 +218,7 @@ impl Sessions {
     /// Ends what has been idle for too long, now and again, when a session is opened or used:
     /// nothing has to run for it.
     fn sweep_if_due(&self, table: &mut SessionTable) {
-        let pause = self.idle / 16;
+        let pause = self.idle.min(self.initialized_within) / 16;
         if table.swept.is_none_or(|swept| swept.elapsed() >= pause) {
             self.sweep(table);
         }
@@ -156,13 +226,17 @@ impl Sessions {
 
     fn sweep(&self, table: &mut SessionTable) {
         table.swept = Some(Instant::now());
-        table.streamable.retain(|_, session| {
-            let is_alive = session.idle_for() <= self.idle;
-            if !is_alive {
-                session.close();
-            }
-            is_alive
+        let over = table.sessions.iter().filter(|(_, entry)| {
+            let AnySession::Streamable(session) = &entry.session else {
+                return false;
+            };
+            let idle = session.idle_for();
+            idle > self.idle || (!session.is_initialized() && idle > self.initialized_within)
         });
+        let over: Vec<_> = over.map(|(id, _)| id.clone()).collect();
+        for id in over {
+            table.evict(&id);
+        }
     }
 
     fn table(&self) -> MutexGuard<'_, SessionTable> {
@@ -171,8 +245,45 @@ impl Sessions {
 }
 
 impl SessionTable {
-    fn len(&self) -> usize {
-        self.streamable.len() + self.sse.len()
+    fn insert(&mut self, id: Box<str>, session: AnySession, owner: CallerKey) {
+        self.owners.entry(owner).or_default().push(id.clone());
+        self.sessions.insert(id, Entry { session, owner });
+    }
+
+    fn remove(&mut self, id: &str) -> Option<AnySession> {
+        let Entry { session, owner } = self.sessions.remove(id)?;
+        if let Some(own) = self.owners.get_mut(&owner) {
+            own.retain(|other| **other != *id);
+            if own.is_empty() {
+                self.owners.remove(&owner);
+            }
+        }
+        Some(session)
+    }
+
+    fn evict(&mut self, id: &str) {
+        if let Some(session) = self.remove(id) {
+            session.close();
+        }
+    }
+
+    /// The session of a caller that has been silent for longest, if one is silent at all.
+    fn longest_idle_of(&self, owner: CallerKey) -> Option<Box<str>> {
+        let own = self.owners.get(&owner)?.iter();
+        let own = own.map(|id| (id, self.sessions[id].session.idle_for()));
+        let (id, idle) = own.max_by_key(|(_, idle)| *idle)?;
+        (idle > Duration::ZERO).then(|| id.clone())
+    }
+
+    /// The session that makes room for one of this caller: of the caller who has most the one that
+    /// has been silent for longest, or else any session of a caller who has more than this one.
+    fn victim_for(&self, owner: CallerKey) -> Option<Box<str>> {
+        let (heaviest, theirs) = self.owners.iter().max_by_key(|(_, own)| own.len())?;
+        if let Some(idle) = self.longest_idle_of(*heaviest) {
+            return Some(idle);
+        }
+        let own = self.owners.get(&owner).map_or(0, Vec::len);
+        (theirs.len() > own + 1).then(|| theirs[0].clone())
     }
 }
 

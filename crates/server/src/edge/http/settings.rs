@@ -8,6 +8,13 @@ use super::cors_rules::CorsRules;
 /// megabytes; more than one process can usefully serve, and a bound on what a flood can take.
 const MAX_SESSIONS: usize = 10_000;
 
+/// Sessions that one caller may have open: a tenth of all.
+const MAX_SESSIONS_PER_CALLER: usize = 1000;
+
+/// How long a client may take between `initialize` and `notifications/initialized`: a round trip and
+/// a busy client.
+const INITIALIZED_WITHIN: Duration = Duration::from_mins(1);
+
 /// Streams that one session may have open at once: a client's own calls and its standing stream.
 const MAX_STREAMS: usize = 64;
 
@@ -56,8 +63,15 @@ pub struct HttpSettings {
     pub cors: Cors,
     /// What browsers are told beside that, where they are told at all.
     pub cors_rules: CorsRules,
-    /// Sessions that may be open at once.
+    /// Sessions that may be open at once. One more takes the place of the one that has been silent
+    /// for longest, of the caller who has most.
     pub max_sessions: usize,
+    /// Sessions that one caller may have open at once. One more takes the place of the one that has
+    /// been silent for longest. A caller whom nobody knows is the address that it calls from: behind
+    /// a proxy that is the proxy, unless a layer says who calls.
+    pub max_sessions_per_caller: usize,
+    /// How long a client may be silent before it has sent `notifications/initialized`.
+    pub initialized_within: Duration,
     /// Streams that one session may have open at once.
     pub max_streams: usize,
     /// How long a session may be silent before it ends.
@@ -106,6 +120,8 @@ impl Default for HttpSettings {
             cors: Cors::Silent,
             cors_rules: CorsRules::default(),
             max_sessions: MAX_SESSIONS,
+            max_sessions_per_caller: MAX_SESSIONS_PER_CALLER,
+            initialized_within: INITIALIZED_WITHIN,
             max_streams: MAX_STREAMS,
             session_idle: SESSION_IDLE,
             keep_alive: KEEP_ALIVE,

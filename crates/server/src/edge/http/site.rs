@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use http::request::Parts;
+use turnbuckle_transport::http::Peer;
 
 use super::{protect::Protect, sessions::Sessions, settings::HttpSettings};
 use crate::{
     Caller,
-    client::{CancelFlag, HttpRequest},
+    client::{CallerKey, CancelFlag, HttpRequest},
     engine::{Shared, task::Anybody},
 };
 
@@ -70,6 +71,12 @@ impl Site {
             guard,
             local: Caller::local().with(Anybody),
         }
+    }
+
+    /// Whose quotas a request counts against.
+    pub(super) fn key(&self, parts: &Parts) -> CallerKey {
+        let found = parts.extensions.get::<Caller>();
+        CallerKey::over_http(found.unwrap_or(&self.local), parts.extensions.get::<Peer>())
     }
 
     /// The caller that a layer in front found, or the local one.

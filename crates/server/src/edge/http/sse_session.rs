@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::{Outbox, Receive as _};
 
 use crate::{
@@ -40,7 +40,13 @@ impl SseSession {
         self.connection().closed();
     }
 
-    pub(super) fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock()
+    /// Ends the stream, and with it the session.
+    pub(super) fn close(&self) {
+        self.outbox.close();
+    }
+
+    /// The connection, for one message. It is not locked meanwhile: a large message takes its time.
+    pub(super) fn connection(&self) -> Connection {
+        self.connection.lock().clone()
     }
 }

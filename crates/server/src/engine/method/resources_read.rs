@@ -21,6 +21,9 @@ pub(super) fn start(
 ) -> Result<StartedCall<ReadResourceResult>, Failure> {
     let input = variables(found)?.map(Held::Owned);
     let hint = hint(shared, found.reading());
+    let has_answers = ["requestState", "inputResponses"]
+        .iter()
+        .any(|name| incoming.params.get(name).is_some());
     let arguments = found.reading().arguments.clone();
     let name = Cow::Borrowed(uri);
     let call = incoming.call(&shared.context, "resources/read", name, input, arguments);
@@ -32,6 +35,10 @@ pub(super) fn start(
             complete(&mut result, &uri, found.reading().mime_type.as_deref());
             result.ttl_ms.get_or_insert(hint.ttl_ms);
             result.cache_scope.get_or_insert(hint.scope);
+            if has_answers {
+                // What somebody answered is in it, whatever the author says.
+                result.cache_scope = Some(CacheScope::Private);
+            }
             Ok(result)
         })
     }))

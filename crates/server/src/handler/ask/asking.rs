@@ -130,10 +130,9 @@ impl Asking {
             caller: caller.id().map(str::to_owned),
             request,
         };
-        // Where a state counts once, so does an answer: one without its state may be to a question
-        // that was never put. It is asked again.
-        let counts_once = context.settings.spent.is_some();
-        let is_taken = state.is_some() || !counts_once;
+        // An answer without its state may be to a question that was never put, long ago, or to
+        // somebody else. Where the author cares, it is asked again.
+        let is_taken = state.is_some() || !context.settings.needs_state;
         let mut admission = None;
         let mut round = match state {
             None => Round::new(revision, capabilities),

@@ -77,7 +77,7 @@ impl Passes {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce)
             .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
-        let expires = now().saturating_add(self.lasts.as_secs());
+        let expires = now().saturating_add(millis(self.lasts));
         let binding = binding(page, caller);
         Ok(self.keys.seal(&Journal::new(), &binding, expires, nonce))
     }
@@ -129,11 +129,15 @@ fn binding<'a>(page: &str, caller: &'a Caller) -> Binding<'a> {
     }
 }
 
-/// Seconds since 1970.
+/// Milliseconds since 1970.
 fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+        .map_or(0, millis)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -162,7 +166,7 @@ mod tests {
         let gone = late.keys.open(
             &late.issue("pay", &ada).unwrap(),
             &binding("pay", &ada),
-            now() + 3600,
+            now() + 1000,
         );
         assert!(matches!(gone, Err(BadState::Expired { .. })));
     }

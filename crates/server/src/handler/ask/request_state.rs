@@ -2,13 +2,12 @@
 
 use std::{
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use futures_core::future::BoxFuture;
 use turnbuckle_session::round::{
-    BadState, Binding, Opened, Pause, Paused, RequestDigest,
-    seal::{CLOCK_SKEW_SECONDS, NONCE_BYTES},
+    BadState, Binding, Opened, Pause, Paused, RequestDigest, seal::NONCE_BYTES,
 };
 use turnbuckle_store::Spend;
 
@@ -47,7 +46,7 @@ impl Return {
         getrandom::fill(&mut nonce)
             .map_err(|error| Fault::new(format!("there is no randomness to seal with: {error}")))?;
         let settings = &self.context.settings;
-        let expires = now().saturating_add(settings.answer_within.as_secs());
+        let expires = now().saturating_add(millis(settings.answer_within));
         let result = pause.seal(&self.context.keys(), &self.binding(), expires, nonce);
         let bytes = result.request_state.len();
         if bytes > settings.max_state_bytes {
@@ -67,9 +66,9 @@ impl Return {
         let spent = Arc::clone(self.context.settings.spent.as_ref()?);
         let (id, expires) = (state.id, state.expires);
         Some(Box::pin(async move {
-            // As long as clocks may differ, the state is still taken, so it is remembered.
-            let until = expires.saturating_add(CLOCK_SKEW_SECONDS);
-            match spent.spend(id.as_bytes(), until, now()).await {
+            // The second in which it expires is remembered too.
+            let until = (expires / 1000).saturating_add(1);
+            match spent.spend(id.as_bytes(), until, now() / 1000).await {
                 Ok(Spend::Now) => Ok(()),
                 Ok(_) => Err(refused(&BadState::Spent)),
                 Err(error) => Err(Failure::Fault(Fault::new(error))),
@@ -95,17 +94,19 @@ struct TooLarge {
     limit: usize,
 }
 
-/// Seconds since 1970.
+/// Milliseconds since 1970.
 fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+        .map_or(0, millis)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use turnbuckle_protocol::{ClientCapabilities, InputRequest, RequestParams, Revision};
     use turnbuckle_session::round::{KeyRing, Round};
 
@@ -132,16 +133,16 @@ mod tests {
     #[test]
     fn a_state_opens_for_as_long_as_was_set_and_no_longer() {
         let back = back(AskSettings {
-            answer_within: Duration::from_mins(2),
+            answer_within: Duration::from_millis(120_500),
             ..AskSettings::default()
         });
         let before = now();
         let state = back.seal(pause()).unwrap().request_state;
         let open = |now| back.context.keys().open(&state, &back.binding(), now);
         assert!(back.open(&state).is_ok());
-        assert!(open(before + 120).is_ok());
-        // A little may have passed since, and clocks may differ.
-        let late = now() + 120 + CLOCK_SKEW_SECONDS + 1;
+        assert!(open(before + 120_500).is_ok());
+        // A little may have passed since.
+        let late = now() + 120_501;
         assert!(matches!(open(late), Err(BadState::Expired { .. })));
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use turnbuckle_base::lock::RwLock;
 use turnbuckle_session::round::{KeyRing, seal::MAX_STATE_BYTES};
-use turnbuckle_store::SpentStates;
+use turnbuckle_store::{MemorySpent, SpentStates};
 
 /// How long a client may take before its retry is refused. A person may go and look something up;
 /// a box that is stolen from a log should not open tomorrow.
@@ -18,6 +18,9 @@ pub(crate) struct AskSettings {
     pub(crate) max_state_bytes: usize,
     /// Where states are spent, if each counts once.
     pub(crate) spent: Option<Arc<dyn SpentStates>>,
+    /// Whether answers that come without a state are asked for again: they know no time and no
+    /// caller, and an author who set one means it.
+    pub(crate) needs_state: bool,
     /// Whether a session is asked by tasks of its own, where it has them.
     pub(crate) asks_by_tasks: bool,
 }
@@ -53,7 +56,8 @@ impl Default for AskSettings {
         Self {
             answer_within: ANSWER_WITHIN,
             max_state_bytes: MAX_STATE_BYTES,
-            spent: None,
+            spent: Some(Arc::new(MemorySpent::default())),
+            needs_state: false,
             asks_by_tasks: false,
         }
     }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use turnbuckle_protocol::Revision;
+use turnbuckle_server::MemoryBudget;
 use turnbuckle_transport::{Limits, http::Settings};
 
 use super::{
@@ -107,14 +108,19 @@ async fn a_body_that_drips_is_408_too() {
 async fn sessions_are_counted() {
     let site = Site::set(|settings| settings.max_sessions = 3).await;
     let mut sessions = Vec::new();
+    let mut streams = Vec::new();
     for _ in 0..2 {
-        sessions.push(Session::open(&site, Revision::V2025_06_18).await);
+        let session = Session::open(&site, Revision::V2025_06_18).await;
+        streams.push(session.listen().await);
+        sessions.push(session);
     }
     let sse = Ask::new("GET", "/sse").with("accept", "text/event-stream");
     let stream = Raw::streaming(site.address, sse.clone()).await;
+    // All of them are in use.
     let full = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
     assert_eq!(full.status(), 503);
     assert!(full.text().contains("max_sessions"), "{}", full.text());
+    assert!(full.head.get("retry-after").is_some());
     assert_eq!(full.head.get("mcp-session-id"), None);
     assert_eq!(site.ask(sse).await.status(), 503);
     // Modern requests need no session, and are served.
@@ -123,6 +129,92 @@ async fn sessions_are_counted() {
     ended.ask(Ask::new("DELETE", "/mcp")).await;
     Session::open(&site, Revision::V2025_06_18).await;
     drop(stream);
+}
+
+#[tokio::test]
+async fn a_caller_with_too_many_sessions_loses_the_one_that_was_silent_for_longest() {
+    let site = Site::set(|settings| settings.max_sessions_per_caller = 2).await;
+    let first = Session::open(&site, Revision::V2025_06_18).await;
+    let second = Session::open(&site, Revision::V2025_06_18).await;
+    let ping = || Ask::post(request(7, "ping", json!({})));
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(first.ask(ping()).await.status(), 200);
+    let third = Session::open(&site, Revision::V2025_06_18).await;
+    assert_eq!(second.ask(ping()).await.status(), 404);
+    assert_eq!(first.ask(ping()).await.status(), 200);
+    assert_eq!(third.ask(ping()).await.status(), 200);
+    // Sessions that are in use stay.
+    let _reading = (first.listen().await, third.listen().await);
+    let full = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
+    assert_eq!(full.status(), 429);
+    assert!(
+        full.text().contains("max_sessions_per_caller"),
+        "{}",
+        full.text()
+    );
+}
+
+#[tokio::test]
+async fn a_thousand_handshakes_keep_nobody_else_out() {
+    let site = Site::set(|settings| settings.max_sessions = 100).await;
+    for _ in 0..1000 {
+        let opened = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
+        assert_eq!(opened.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn who_never_says_that_it_is_ready_makes_room() {
+    let site = Site::set(|settings| settings.initialized_within = SOON).await;
+    let opened = site.ask(Ask::initialize(Revision::V2025_06_18)).await;
+    let id = opened.head.get("mcp-session-id").expect("an id");
+    let ready = Session::open(&site, Revision::V2025_06_18).await;
+    tokio::time::sleep(3 * SOON).await;
+    let ping = || Ask::post(request(7, "ping", json!({})));
+    assert_eq!(ready.ask(ping()).await.status(), 200);
+    let late = site.ask(ping().with("mcp-session-id", id)).await;
+    assert_eq!(late.status(), 404);
+}
+
+#[tokio::test]
+async fn more_values_than_may_be_built_are_413() {
+    let site = Site::start().await;
+    let dense = vec![json!({ "": 0 }); 20_000];
+    let answer = site.ask(Ask::call("now", json!({ "x": dense }))).await;
+    assert_eq!(answer.status(), 413);
+    let text = answer.text();
+    assert!(
+        text.contains("max_json_nodes") && text.contains("\"id\""),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn bodies_in_flight_have_a_budget_and_small_calls_go_on() {
+    let gate = Gate::new();
+    let budget = MemoryBudget::default()
+        .with_total(400_000)
+        .with_per_caller(150_000);
+    let server = gate.server().memory_budget(budget);
+    let site = Site::serving(server, gate, |http| http).await;
+    let ask = Ask::call("now", json!({ "x": "x".repeat(100_000) }));
+    let bytes = ask.to_bytes();
+    // Most of a body, and then nothing.
+    let mut held = Raw::connect(site.address).await;
+    held.send(&bytes[..bytes.len() - 10]).await;
+    let refused = site.until_status(ask.clone(), 429).await;
+    assert!(
+        refused.text().contains("MemoryBudget::per_caller"),
+        "{}",
+        refused.text()
+    );
+    assert_eq!(refused.head.get("retry-after"), Some("1"));
+    assert_eq!(site.ask(Ask::call("now", json!({}))).await.status(), 200);
+    // What was held is given back.
+    held.send(&bytes[bytes.len() - 10..]).await;
+    assert_eq!(held.answer().await.status(), 200);
+    drop(held);
+    site.until_status(ask, 200).await;
 }
 
 #[tokio::test]

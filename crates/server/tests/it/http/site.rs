@@ -83,6 +83,19 @@ impl Site {
         Raw::connect(self.address).await.ask(ask).await
     }
 
+    /// Asks until the answer has this status: what happens on another connection takes its time.
+    pub(crate) async fn until_status(&self, ask: Ask, status: u16) -> Answer {
+        let asking = async {
+            loop {
+                let answer = self.ask(ask.clone()).await;
+                if answer.status() == status {
+                    return answer;
+                }
+            }
+        };
+        timeout(PATIENCE, asking).await.expect("it comes to that")
+    }
+
     /// Tells the server to stop.
     pub(crate) fn stop(&mut self) {
         drop(self.stop.take());

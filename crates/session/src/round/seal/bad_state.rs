@@ -26,10 +26,10 @@ pub enum BadState {
     #[error("the request state was altered")]
     Altered,
     /// It came too late.
-    #[error("the request state expired {seconds} s ago")]
+    #[error("the request state expired {milliseconds} ms ago")]
     Expired {
         /// How long ago.
-        seconds: u64,
+        milliseconds: u64,
     },
     /// It was made for somebody else.
     #[error("the request state was made for another caller")]

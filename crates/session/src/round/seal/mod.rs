@@ -18,4 +18,4 @@ mod state;
 pub use bad_state::BadState;
 pub use binding::{Binding, RequestDigest};
 pub use key_ring::{Key, KeyId, KeyRing, MAX_KEYS, MIN_SECRET_BYTES, WeakSecret};
-pub use state::{CLOCK_SKEW_SECONDS, MAX_STATE_BYTES, NONCE_BYTES, Nonce, Opened, StateId};
+pub use state::{MAX_STATE_BYTES, NONCE_BYTES, Nonce, Opened, StateId};

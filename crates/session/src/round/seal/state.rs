@@ -18,9 +18,6 @@ use super::{
 };
 use crate::round::{Journal, MAX_JOURNAL_BYTES, canonical::DIGEST_BYTES};
 
-/// How far the clocks of two replicas may be apart, in seconds.
-pub const CLOCK_SKEW_SECONDS: u64 = 30;
-
 /// The length of a nonce.
 ///
 /// Those of XAES-256-GCM are long enough to be random: after 2^80 boxes under one key two
@@ -73,12 +70,12 @@ pub struct Opened {
     pub journal: Journal,
     /// Which box it was.
     pub id: StateId,
-    /// Until when it can be opened, in seconds since 1970, [`CLOCK_SKEW_SECONDS`] not counted.
+    /// Until when it can be opened, in milliseconds since 1970.
     pub expires: u64,
 }
 
 impl KeyRing {
-    /// Seals a journal. `expires` is in seconds since 1970; `nonce` is random and used only here.
+    /// Seals a journal. `expires` is in milliseconds since 1970; `nonce` is random and used only here.
     #[expect(
         clippy::missing_panics_doc,
         reason = "a journal is always JSON, and far below the 64 GiB of the cipher"
@@ -108,7 +105,7 @@ impl KeyRing {
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Opens a box; `now` is in seconds since 1970.
+    /// Opens a box; `now` is in milliseconds since 1970.
     ///
     /// # Errors
     /// [`BadState`]: the variant is for the log, and [`BadState::to_error`] for the client.
@@ -196,9 +193,9 @@ impl<'a> Inside<'a> {
     /// The digests are compared as they are: nobody can vary those in the box, so there is nothing
     /// to learn from how long it takes.
     fn check(&self, binding: &Binding<'_>, now: u64) -> Result<(), BadState> {
-        let late = now.saturating_sub(self.expires);
-        if late > CLOCK_SKEW_SECONDS {
-            return Err(BadState::Expired { seconds: late });
+        if now > self.expires {
+            let milliseconds = now - self.expires;
+            return Err(BadState::Expired { milliseconds });
         }
         if *self.caller != binding.caller_digest() {
             return Err(BadState::OtherCaller);
