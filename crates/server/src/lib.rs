@@ -27,7 +27,7 @@ pub use edge::http::{
     Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, HttpBody, HttpRefusal,
     HttpService, HttpSettings, Protect,
 };
-pub use engine::{MemoryBudget, TaskSettings};
+pub use engine::{MemoryBudget, Rates, TaskSettings};
 pub use failure::{AskFailed, Failure, Fault, Misfit, Reject, ToolError};
 pub use futures_core::future::BoxFuture;
 #[cfg(feature = "tracing-layer")]

@@ -99,7 +99,7 @@ impl Terms {
                     scopes,
                 )
             }
-            Denied::TooMany(reason) => Refusal::new(StatusCode::TOO_MANY_REQUESTS, reason)
+            Denied::TooMany(reason) => HttpRefusal::new(StatusCode::TOO_MANY_REQUESTS, reason)
                 .with_header(header::RETRY_AFTER, RETRY_LATE),
             Denied::Unavailable(reason) => {
                 tracing::warn!(reason, "tokens cannot be verified");

@@ -12,7 +12,7 @@ use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
 
 use super::{
-    Introduction,
+    CallerKey, Introduction,
     cancel::CancelFlag,
     requests::{ClientAnswer, Waiting},
     roots_watch::RootsWatch,
@@ -28,6 +28,8 @@ pub(crate) struct Peer {
     session: Option<Arc<Session>>,
     input_ended: CancelFlag,
     detaching: Detaching,
+    /// Whose quotas requests count against, if anybody's.
+    counted: Option<CallerKey>,
 }
 
 /// Whether the client of an exchange can hang up and come back for the rest.
@@ -49,13 +51,27 @@ impl Peer {
         session: Option<Arc<Session>>,
         input_ended: CancelFlag,
     ) -> Self {
+        let counted = caller.id().map(|_| CallerKey::of(&caller));
         Self {
             caller,
             outbox,
             session,
             input_ended,
             detaching: Detaching::Meaningless,
+            counted,
         }
+    }
+
+    /// Counts requests against the quotas of this caller.
+    #[cfg(feature = "http")]
+    pub(crate) fn counted(mut self, caller: Option<CallerKey>) -> Self {
+        self.counted = caller;
+        self
+    }
+
+    /// Whose quotas requests count against. Nobody's for the user who started the process.
+    pub(crate) fn counted_key(&self) -> Option<CallerKey> {
+        self.counted
     }
 
     /// The client can hang up and come back: the reader of the outbox knows [`DETACH`].
@@ -80,6 +96,7 @@ impl Peer {
             session: self.session.clone(),
             input_ended: self.input_ended.clone(),
             detaching: self.detaching,
+            counted: self.counted,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use turnbuckle_transport::Limits;
 
-use super::budget::MemoryBudget;
+use super::{budget::MemoryBudget, rates::Rates};
 
 /// Entries of a list in one answer. Enough for nearly every server to answer in one page, so that
 /// clients that forget to ask for the next one lose nothing; few enough for a page of large
@@ -14,6 +14,7 @@ pub(crate) struct Settings {
     pub(crate) page_size: usize,
     pub(crate) limits: Limits,
     pub(crate) memory: MemoryBudget,
+    pub(crate) rates: Rates,
 }
 
 impl Default for Settings {
@@ -22,6 +23,7 @@ impl Default for Settings {
             page_size: PAGE_SIZE,
             limits: Limits::default(),
             memory: MemoryBudget::default(),
+            rates: Rates::default(),
         }
     }
 }

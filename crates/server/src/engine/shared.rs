@@ -7,6 +7,7 @@ use turnbuckle_protocol::{JsonObject, ServerCapabilities};
 use super::{
     answer::Responder,
     budget::Budget,
+    rates::RateTable,
     settings::Settings,
     task::{TaskHost, TaskRunner},
 };
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     /// The memory for messages in flight.
     pub(crate) budget: Arc<Budget>,
+    /// How often callers have asked of late.
+    pub(crate) rates: RateTable,
     /// What is around every call.
     pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) context: Arc<CallContext>,

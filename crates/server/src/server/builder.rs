@@ -12,8 +12,8 @@ use turnbuckle_transport::Limits;
 
 use crate::{
     Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
-    Layer, Leniency, LiveServer, MemoryBudget, RootsChanged, ServeError, SetupError, TaskSettings,
-    Transport,
+    Layer, Leniency, LiveServer, MemoryBudget, Rates, RootsChanged, ServeError, SetupError,
+    TaskSettings, Transport,
     catalog::{
         Offer, Snapshot,
         caching::{self, Caching},
@@ -22,7 +22,7 @@ use crate::{
         setup,
     },
     client::roots::OnRootsChanged,
-    engine::{Responder, Settings, Shared, budget::Budget, task::TaskHost},
+    engine::{Responder, Settings, Shared, budget::Budget, rates::RateTable, task::TaskHost},
     failure::ErrorTexts,
     handler::{
         CallContext, LogOffer, ReadsHttp, StateMap, StateTypes,
@@ -339,6 +339,12 @@ impl Server {
         self
     }
 
+    /// How often one caller may call tools and ask for completions.
+    pub fn rates(mut self, rates: Rates) -> Self {
+        self.settings.rates = rates;
+        self
+    }
+
     /// Checks everything and makes it ready to be served, on one transport or on several.
     ///
     /// # Errors
@@ -375,6 +381,7 @@ impl Server {
             responder: Arc::new(Responder::new(self.info, self.cache, self.errors)),
             instructions: self.instructions,
             budget: Arc::new(Budget::new(self.settings.memory)),
+            rates: RateTable::new(self.settings.rates),
             settings: self.settings,
             layers: self.layers,
             context: Arc::new(CallContext {

@@ -33,7 +33,8 @@ pub(super) async fn serve(
 ) -> Response<HttpBody> {
     let outbox = Outbox::new(site.shared.settings.limits);
     let closing = site.closing.clone();
-    let peer = Arc::new(Peer::new(site.caller(parts), outbox.clone(), None, closing));
+    let peer = Peer::new(site.caller(parts), outbox.clone(), None, closing);
+    let peer = Arc::new(peer.counted(site.counted(parts)));
     let admitted = admission::admit(&site.shared, &peer, Era::Modern, request);
     if let Ok(incoming) = &admitted
         && let Some(refused) = guard::check_scopes(site, incoming)

@@ -15,7 +15,7 @@ use turnbuckle_transport::{Limits, Outbox};
 use super::{event_stream::EventStream, settings::HttpSettings, turn::Source};
 use crate::{
     Caller,
-    client::{CancelFlag, Peer, Session},
+    client::{CallerKey, CancelFlag, Peer, Session},
     edge::running::RunningRequests,
 };
 
@@ -47,11 +47,12 @@ impl HttpSession {
         lifecycle: Arc<Session>,
         limits: Limits,
         closing: CancelFlag,
+        counted: Option<CallerKey>,
     ) -> Self {
         let _ = lifecycle.id.set(id.clone());
         let standing = Outbox::new(limits.with_outbox_high_water_bytes(STANDING_BYTES));
         let session = Some(Arc::clone(&lifecycle));
-        let peer = Peer::new(caller, standing.clone(), session, closing);
+        let peer = Peer::new(caller, standing.clone(), session, closing).counted(counted);
         let peer = if primes(peer.session_revision()) {
             peer.detachable()
         } else {

@@ -45,7 +45,8 @@ pub(super) fn initialize(
         return reply::whole(StatusCode::OK, response);
     }
     let opened = site.sessions.open(site.key(parts), |id| {
-        HttpSession::new(id, caller, lifecycle, limits, site.closing.clone())
+        let counted = site.counted(parts);
+        HttpSession::new(id, caller, lifecycle, limits, site.closing.clone(), counted)
     });
     match opened {
         Ok(session) => {

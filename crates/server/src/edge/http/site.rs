@@ -79,6 +79,18 @@ impl Site {
         CallerKey::over_http(found.unwrap_or(&self.local), parts.extensions.get::<Peer>())
     }
 
+    /// Whose rates a request counts against: nobody's if it comes from this machine and nobody says who
+    /// calls.
+    pub(super) fn counted(&self, parts: &Parts) -> Option<CallerKey> {
+        let is_known = parts
+            .extensions
+            .get::<Caller>()
+            .is_some_and(|caller| caller.id().is_some());
+        let peer = parts.extensions.get::<Peer>();
+        let is_counted = is_known || peer.is_some_and(|peer| !peer.is_local());
+        is_counted.then(|| self.key(parts))
+    }
+
     /// The caller that a layer in front found, or the local one.
     pub(super) fn caller(&self, parts: &Parts) -> Caller {
         let found = parts.extensions.get::<Caller>();

@@ -14,7 +14,7 @@ use crate::{
     client::Peer,
     engine::{
         Incoming, Served, Shared, Sink, StartedCall, Target, admission, answer::WireResult,
-        exchange, task,
+        exchange, rates::Counted, task,
     },
 };
 
@@ -61,7 +61,13 @@ fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> 
             run(shared, incoming, started, out)
         }
         Ok(Target::Completion(params, completable)) => {
-            let started = completion_complete::start(shared, incoming, params, completable);
+            let is_allowed = match incoming.peer.counted_key() {
+                Some(caller) => shared.rates.check(Counted::Completions, caller),
+                None => Ok(()),
+            };
+            let started = is_allowed
+                .map_err(Failure::from)
+                .and_then(|()| completion_complete::start(shared, incoming, params, completable));
             run(shared, incoming, started, out)
         }
         Ok(Target::Extension(method)) => run(

@@ -8,7 +8,9 @@ use super::route;
 use crate::{
     Failure, Fault,
     catalog::ToolEntry,
-    engine::{Incoming, Served, Shared, Sink, StartedCall, exchange, task::TaskMode},
+    engine::{
+        Incoming, Served, Shared, Sink, StartedCall, exchange, rates::Counted, task::TaskMode,
+    },
     handler::TaskChannel,
 };
 
@@ -19,6 +21,13 @@ pub(super) fn serve(
     name: &str,
     out: &mut impl Sink,
 ) -> Served {
+    if let Some(caller) = incoming.peer.counted_key()
+        && let Err(reject) = shared.rates.check(Counted::ToolCalls, caller)
+    {
+        // tools: servers MUST rate limit tool invocations.
+        incoming.refuse(reject, out);
+        return Served::Done;
+    }
     let mode = match tool.task {
         // A modern call says nothing of tasks: what need not be looked for is not.
         None if incoming.revision.is_modern() => Ok(TaskMode::Never),

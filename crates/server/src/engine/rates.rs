@@ -1,0 +1,135 @@
+//! How often a caller may ask for work.
+
+use std::{sync::atomic::AtomicU64, time::Instant};
+
+use turnbuckle_transport::Rate;
+
+use crate::{Reject, client::CallerKey};
+
+/// Tool calls of one caller: a program that calls tools in a loop stays below it, and one that has run
+/// wild is noticed within a second.
+const TOOL_CALLS: (u32, u32) = (1000, 200);
+
+/// Completions of one caller: a person who types makes ten in a second.
+const COMPLETIONS: (u32, u32) = (200, 50);
+
+/// -32000: the specification leaves it to servers.
+const TOO_OFTEN: i64 = -32000;
+
+/// Cells in which callers are counted, by their digests, as for memory.
+const CELLS: usize = 1024;
+
+/// How often one caller may ask for what costs work.
+///
+/// A caller is who a guard or a layer says it is, or the address that it calls from. The user who
+/// started the process, and whoever calls from this machine without a guard, is not counted.
+///
+/// ```
+/// use turnbuckle_server::{Rates, Server};
+/// use turnbuckle_transport::Rate;
+///
+/// let rates = Rates::default().with_tool_calls(Rate::new(20, 5));
+/// let server = Server::new("search", "1.0.0").rates(rates);
+/// # server.build().unwrap();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rates {
+    /// `tools/call`; 1,000 at once and 200 in a second unless set.
+    pub tool_calls: Rate,
+    /// `completion/complete`; 200 at once and 50 in a second unless set.
+    pub completions: Rate,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self {
+            tool_calls: Rate::new(TOOL_CALLS.0, TOOL_CALLS.1),
+            completions: Rate::new(COMPLETIONS.0, COMPLETIONS.1),
+        }
+    }
+}
+
+impl Rates {
+    /// Sets how often one caller may call tools.
+    pub fn with_tool_calls(mut self, rate: Rate) -> Self {
+        self.tool_calls = rate;
+        self
+    }
+
+    /// Sets how often one caller may ask for completions.
+    pub fn with_completions(mut self, rate: Rate) -> Self {
+        self.completions = rate;
+        self
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    ToolCalls,
+    Completions,
+}
+
+/// How often callers have asked of late.
+pub(crate) struct RateTable {
+    rates: Rates,
+    start: Instant,
+    cells: [Box<[[AtomicU64; CELLS]; 2]>; 2],
+}
+
+impl RateTable {
+    pub(crate) fn new(rates: Rates) -> Self {
+        let table = || Box::new([const { [const { AtomicU64::new(0) }; CELLS] }; 2]);
+        Self {
+            rates,
+            start: Instant::now(),
+            cells: [table(), table()],
+        }
+    }
+
+    /// Counts one request of a caller. Two callers count for each other only if they share both of
+    /// their cells.
+    ///
+    /// # Errors
+    /// If there were too many of late.
+    pub(crate) fn check(&self, what: Counted, caller: CallerKey) -> Result<(), Reject> {
+        let (rate, table, setting) = match what {
+            Counted::ToolCalls => (self.rates.tool_calls, &self.cells[0], "tool_calls"),
+            Counted::Completions => (self.rates.completions, &self.cells[1], "completions"),
+        };
+        let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let [first, second] = caller.cells(CELLS);
+        let taken = [
+            rate.take(&table[0][first], now),
+            rate.take(&table[1][second], now),
+        ];
+        if taken.contains(&true) {
+            return Ok(());
+        }
+        let message = format!(
+            "rate limit of this caller ({rate}) reached: wait a second, or raise `Rates::{setting}`"
+        );
+        Err(Reject::new(TOO_OFTEN, message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Caller;
+
+    #[test]
+    fn one_caller_does_not_use_up_the_calls_of_another() {
+        let rates = Rates::default().with_tool_calls(Rate::new(2, 1));
+        let table = RateTable::new(rates);
+        let (ada, eve) = (Caller::new("ada"), Caller::new("eve"));
+        let check = |what, caller| table.check(what, CallerKey::of(caller)).is_ok();
+        let calls = [&ada, &ada, &ada, &eve].map(|caller| check(Counted::ToolCalls, caller));
+        assert_eq!(calls, [true, true, false, true]);
+        assert!(check(Counted::Completions, &ada));
+        let refused = table.check(Counted::ToolCalls, CallerKey::of(&ada));
+        let text = format!("{:?}", refused.unwrap_err());
+        assert!(text.contains("`Rates::tool_calls`"), "{text}");
+    }
+}

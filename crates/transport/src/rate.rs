@@ -1,0 +1,112 @@
+//! How often something may happen.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Microseconds in a second.
+const SECOND: u64 = 1_000_000;
+
+/// How often something may happen: so many times at once, and so many in each second after that.
+///
+/// ```
+/// use turnbuckle_transport::Rate;
+///
+/// let rate = Rate::new(100, 10);
+/// assert_eq!(rate.to_string(), "100 at once and 10 in a second");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    burst: u32,
+    per_second: u32,
+}
+
+impl Rate {
+    /// As often as anybody likes.
+    pub const UNLIMITED: Self = Self {
+        burst: u32::MAX,
+        per_second: u32::MAX,
+    };
+
+    /// So many times at once, and so many in each second after that. Neither is less than one.
+    pub fn new(burst: u32, per_second: u32) -> Self {
+        Self {
+            burst: burst.max(1),
+            per_second: per_second.max(1),
+        }
+    }
+
+    /// Whether there is no bound.
+    pub fn is_unlimited(self) -> bool {
+        self.burst == u32::MAX
+    }
+
+    /// Counts one time in a cell; false if that is too often. A cell holds when the next time would
+    /// be due at an even pace, in microseconds; `now` is in microseconds after any fixed time.
+    pub fn take(self, cell: &AtomicU64, now: u64) -> bool {
+        if self.is_unlimited() {
+            return true;
+        }
+        let pause = SECOND / u64::from(self.per_second);
+        let ahead = pause.saturating_mul(u64::from(self.burst - 1));
+        let next = |due: u64| {
+            let due = due.max(now);
+            (due - now <= ahead).then(|| due.saturating_add(pause.max(1)))
+        };
+        cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .is_ok()
+    }
+}
+
+impl std::fmt::Display for Rate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { burst, per_second } = self;
+        write!(f, "{burst} at once and {per_second} in a second")
+    }
+}
+
+/// Counts how often something happens.
+#[derive(Debug)]
+pub struct Pacer {
+    rate: Rate,
+    start: Instant,
+    cell: AtomicU64,
+}
+
+impl Pacer {
+    /// Nothing has happened yet.
+    pub fn new(rate: Rate) -> Self {
+        Self {
+            rate,
+            start: Instant::now(),
+            cell: AtomicU64::new(0),
+        }
+    }
+
+    /// How often it may happen.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Counts one time; false if that is too often.
+    pub fn take(&self, now: Instant) -> bool {
+        let now = now.saturating_duration_since(self.start).as_micros();
+        self.rate
+            .take(&self.cell, u64::try_from(now).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_and_then_an_even_pace() {
+        let (rate, cell) = (Rate::new(3, 10), AtomicU64::new(0));
+        let taken = |now| rate.take(&cell, now);
+        assert_eq!([0, 0, 0, 0].map(taken), [true, true, true, false]);
+        assert_eq!([99_999, 100_000, 100_001].map(taken), [false, true, false]);
+        assert_eq!([10 * SECOND; 4].map(taken), [true, true, true, false]);
+        let cell = AtomicU64::new(0);
+        assert!((0..1000).all(|_| Rate::UNLIMITED.take(&cell, 0)));
+    }
+}
