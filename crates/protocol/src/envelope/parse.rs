@@ -80,17 +80,15 @@ pub fn parse_member<'a>(raw: impl Into<Raw<'a>>) -> Result<Message<'a>, Malforme
 fn object(mut scanner: Scanner<'_>) -> Result<(Draft<'_>, usize), Malformed<'_>> {
     let mut draft = Draft::default();
     let walked = scanner.members(|scanner, name| draft.take(scanner, &name));
-    match walked.and_then(|()| scanner.end()) {
-        Ok(()) => Ok((draft, scanner.nodes())),
-        Err(NotJson) => {
-            let mut malformed: Malformed<'_> = broken(&scanner);
-            if scanner.is_over() {
-                // Most peers write the id before the params, which are what is large.
-                malformed.id = draft.id.and_then(IdRef::from_raw);
-            }
-            Err(malformed)
-        }
+    if walked.and_then(|()| scanner.end()).is_ok() {
+        return Ok((draft, scanner.nodes()));
     }
+    let mut malformed: Malformed<'_> = broken(&scanner);
+    if scanner.is_over() {
+        // Most peers write the id before the params, which are what is large.
+        malformed.id = draft.id.and_then(IdRef::from_raw);
+    }
+    Err(malformed)
 }
 
 fn batch(mut scanner: Scanner<'_>) -> Result<(Frame<'_>, usize), Malformed<'_>> {

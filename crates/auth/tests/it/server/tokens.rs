@@ -297,6 +297,7 @@ fn typed(site: &Site, key: &SigningKey, kind: &str, more: &Value) -> String {
     key.sign(kind, &claims).expect("a token")
 }
 
+// rule: A9
 // RFC 9068, 4: the resource server MUST verify that `typ` is `at+jwt`.
 #[tokio::test]
 async fn who_types_its_tokens_is_held_to_it_and_id_tokens_open_nothing() {
@@ -319,7 +320,6 @@ async fn who_types_its_tokens_is_held_to_it_and_id_tokens_open_nothing() {
             let answer = site.call("whoami", &typed(&site, &key, kind, claims)).await;
             answer.status.as_u16()
         };
-        // rule: A9
         for id in [
             json!({ "typ": "ID" }),
             json!({ "at_hash": "x" }),
