@@ -30,7 +30,7 @@ fn consent_and_questions_are_asked_inline_and_results_are_folded() {
     terminal.see("y once, c for this chat, a always, e edit, n no [n]");
     say(&terminal, "y");
     terminal.see("? lab asks: Whom may I greet?");
-    terminal.see("Name (at least 1 characters");
+    terminal.see("Name (at least 1 character,");
     say(&terminal, "Ada");
     terminal.see("Tone (optional)");
     say(&terminal, "");
