@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use tokio::task::AbortHandle;
+use turnbuckle_protocol::ReadWarning;
 use turnbuckle_session::Verdict;
 use turnbuckle_transport::StderrLog;
 
@@ -56,6 +57,25 @@ impl Connection {
     /// [`Call::log_level`](crate::Call::log_level).
     pub fn logs(&self) -> LogStream {
         LogStream::new(&self.link().feed)
+    }
+
+    /// What the server sent that is not what the specification says: entries of lists and parts of
+    /// results that were left out, so that the rest could be read. Each is given once, oldest first;
+    /// the newest 256 are kept until then. They are logged too.
+    ///
+    /// ```no_run
+    /// # async fn example(connection: turnbuckle_client::Connection)
+    /// # -> Result<(), turnbuckle_client::CallError> {
+    /// let tools = connection.tools().await?;
+    /// for warning in connection.warnings() {
+    ///     // `/tools/3` in the answer to `tools/list`: missing field `name`; left out
+    ///     eprintln!("{warning}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn warnings(&self) -> Vec<ReadWarning> {
+        self.link().warnings.take()
     }
 
     /// What the server's process prints to its standard error, if that is captured. It is a log,

@@ -49,6 +49,7 @@ mod subscription;
 mod tap;
 mod task;
 mod tool;
+mod warnings;
 
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_transport as transport;

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Meta,
+    Meta, OtherMembers, json,
     setter::setters,
     tagged::{self, Tagged},
 };
@@ -203,6 +203,9 @@ pub struct CompleteResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl CompleteResult {
@@ -211,6 +214,7 @@ impl CompleteResult {
         Self {
             completion: Completion::new(values),
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -220,6 +224,7 @@ impl From<Completion> for CompleteResult {
         Self {
             completion,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -238,7 +243,11 @@ pub struct Completion {
     /// At most [`Completion::MAX_VALUES`] of them, best first.
     pub values: Vec<String>,
     /// How many there are in all, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub total: Option<u64>,
     /// Whether there are more than these.
     #[serde(skip_serializing_if = "Option::is_none")]

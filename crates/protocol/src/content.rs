@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Annotations, Meta, OtherContent, Resource, ResourceContents,
+    Annotations, Meta, OtherContent, OtherMembers, Resource, ResourceContents,
     envelope::write_string,
     setter::setters,
     tagged::{self, Tagged},
@@ -61,7 +61,8 @@ impl ContentBlock {
                 text,
                 annotations: None,
                 meta: None,
-            }) => {
+                other,
+            }) if other.is_empty() => {
                 out.extend_from_slice(br#"{"type":"text","text":"#);
                 write_string(out, text);
                 out.push(b'}');
@@ -160,6 +161,9 @@ pub struct TextContent {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::without_type")]
+    pub other: OtherMembers,
 }
 
 impl TextContent {
@@ -169,6 +173,7 @@ impl TextContent {
             text: text.into(),
             annotations: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -195,6 +200,9 @@ pub struct ImageContent {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::without_type")]
+    pub other: OtherMembers,
 }
 
 impl ImageContent {
@@ -205,6 +213,7 @@ impl ImageContent {
             mime_type: mime_type.into(),
             annotations: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -231,6 +240,9 @@ pub struct AudioContent {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::without_type")]
+    pub other: OtherMembers,
 }
 
 impl AudioContent {
@@ -241,6 +253,7 @@ impl AudioContent {
             mime_type: mime_type.into(),
             annotations: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -313,6 +326,9 @@ pub struct EmbeddedResource {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::without_type")]
+    pub other: OtherMembers,
 }
 
 impl EmbeddedResource {
@@ -322,6 +338,7 @@ impl EmbeddedResource {
             resource: contents.into(),
             annotations: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }

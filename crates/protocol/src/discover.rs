@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CacheScope, Meta, ServerCapabilities, cache::cacheable, json, setter::setters};
+use crate::{
+    CacheScope, Meta, OtherMembers, ServerCapabilities, cache::cacheable, json, setter::setters,
+};
 
 /// The answer to `server/discover`. Who the server is stands in its `_meta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +31,9 @@ pub struct DiscoverResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 setters! {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, setter::setters};
+use crate::{Meta, OtherMembers, setter::setters};
 
 /// The parameters of a request that takes none of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ pub struct RequestParams {
     /// Anything the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten)]
+    pub other: OtherMembers,
 }
 
 impl RequestParams {
@@ -33,6 +36,9 @@ pub struct NotificationParams {
     /// Anything the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten)]
+    pub other: OtherMembers,
 }
 
 impl NotificationParams {
@@ -55,6 +61,9 @@ pub struct EmptyResult {
     /// Anything the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl EmptyResult {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{ClientCapabilities, ElicitRequestUrlParams};
+use crate::{ClientCapabilities, ElicitRequestUrlParams, OtherMembers};
 
 /// The codes of errors.
 pub mod code {
@@ -38,6 +38,7 @@ pub mod code {
 #[non_exhaustive]
 pub struct ErrorObject {
     /// The kind of error; see [`code`].
+    #[serde(deserialize_with = "crate::json::whole")]
     pub code: i64,
     /// What went wrong, in a sentence.
     pub message: String,
@@ -134,7 +135,10 @@ impl ErrorObject {
             code::URL_ELICITATION_REQUIRED,
             "a URL must be visited before this can go on",
         )
-        .with_data(UrlElicitationRequired { elicitations })
+        .with_data(UrlElicitationRequired {
+            elicitations,
+            other: OtherMembers::new(),
+        })
     }
 
     /// What the client would have to be able to do, if that is what is wrong.
@@ -211,12 +215,18 @@ impl UnsupportedProtocolVersion {
 pub struct UrlElicitationRequired {
     /// The URLs to visit.
     pub elicitations: Vec<ElicitRequestUrlParams>,
+    /// Members that the specification does not name.
+    #[serde(flatten)]
+    pub other: OtherMembers,
 }
 
 impl UrlElicitationRequired {
     /// The URLs to visit first.
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
-        Self { elicitations }
+        Self {
+            elicitations,
+            other: OtherMembers::new(),
+        }
     }
 }
 

@@ -15,7 +15,10 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::JsonObject;
+use crate::{
+    JsonObject,
+    grammar::{is_label, is_name},
+};
 
 /// An extension as a type: its id, and what each side says when it declares it.
 ///
@@ -93,22 +96,6 @@ pub fn check_id(id: &str) -> Result<(), BadExtensionId> {
         ));
     }
     Ok(())
-}
-
-fn is_label(label: &str) -> bool {
-    label.starts_with(|first: char| first.is_ascii_alphabetic())
-        && label.ends_with(|last: char| last.is_ascii_alphanumeric())
-        && label
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && name.ends_with(|last: char| last.is_ascii_alphanumeric())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Finds the settings of an extension in either place.

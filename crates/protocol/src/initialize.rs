@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientCapabilities, Implementation, Meta, ServerCapabilities, setter::setters};
+use crate::{
+    ClientCapabilities, Implementation, Meta, OtherMembers, ServerCapabilities, setter::setters,
+};
 
 /// What `initialize` takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +45,9 @@ pub struct InitializeResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 setters! {

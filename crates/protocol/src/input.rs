@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ListRootsResult, Meta, RequestParams,
+    ListRootsResult, Meta, OtherMembers, RequestParams,
     setter::setters,
     tagged::{self, Tagged},
     task_metadata::TaskMetadata,
@@ -96,7 +96,9 @@ impl Serialize for InputRequest {
         object.serialize_field("method", self.method())?;
         match self {
             Self::CreateMessage(params) => object.serialize_field("params", params)?,
-            Self::ListRoots(RequestParams { meta: None }) => object.skip_field("params")?,
+            Self::ListRoots(RequestParams { meta: None, other }) if other.is_empty() => {
+                object.skip_field("params")?;
+            }
             Self::ListRoots(params) => object.serialize_field("params", params)?,
             Self::Elicit(params) => object.serialize_field("params", params)?,
         }
@@ -237,6 +239,9 @@ pub struct InputRequiredResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl InputRequiredResult {

@@ -1,11 +1,45 @@
 //! JSON as it stands on the wire: open objects, values kept as the text they came in, and numbers
 //! that do not grow a decimal point.
 
+use std::{borrow::Cow, fmt, marker::PhantomData};
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, value::RawValue};
 
 /// An open JSON object, its members in the order they came.
 pub type JsonObject = Map<String, Value>;
+
+/// A string borrowed from the input where it can be.
+pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+
+// By hand: what wraps a deserializer to know the names of members sees only what asks for a string.
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> de::Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
 
 /// Serialises once and keeps the text.
 pub(crate) fn to_raw<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, serde_json::Error> {
@@ -85,6 +119,82 @@ where
             .as_u64()
             .unwrap_or_else(|| number.as_f64().unwrap_or(0.0) as u64)
     }))
+}
+
+/// Reads an integer, which may be written with a fraction of zero.
+///
+/// JSON Schema: `3.0` is an integer.
+pub(crate) fn whole<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: TryFrom<i128>,
+{
+    struct Whole<T>(PhantomData<T>);
+
+    impl<T: TryFrom<i128>> Whole<T> {
+        fn fit<E: de::Error>(number: i128) -> Result<T, E> {
+            T::try_from(number)
+                .map_err(|_| E::custom(format_args!("the integer `{number}` is out of range")))
+        }
+    }
+
+    impl<T: TryFrom<i128>> de::Visitor<'_> for Whole<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an integer")
+        }
+
+        fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+            Self::fit(number.into())
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+            Self::fit(number.into())
+        }
+
+        fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+            // Beyond 2^64 no integer type of the protocol holds it.
+            if number.fract() == 0.0 && number.abs() <= 18_446_744_073_709_551_616.0 {
+                #[expect(clippy::cast_possible_truncation, reason = "whole, and within 2^64")]
+                return Self::fit(number as i128);
+            }
+            Err(E::invalid_value(de::Unexpected::Float(number), &self))
+        }
+    }
+
+    deserializer.deserialize_any(Whole(PhantomData))
+}
+
+/// [`whole`] for values that may be absent.
+pub(crate) fn whole_option<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: TryFrom<i128>,
+{
+    struct Present<T>(PhantomData<T>);
+
+    impl<'de, T: TryFrom<i128>> de::Visitor<'de> for Present<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an integer")
+        }
+
+        fn visit_none<E: de::Error>(self) -> Result<Option<T>, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E: de::Error>(self) -> Result<Option<T>, E> {
+            Ok(None)
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, value: D) -> Result<Option<T>, D::Error> {
+            whole(value).map(Some)
+        }
+    }
+
+    deserializer.deserialize_option(Present(PhantomData))
 }
 
 /// The largest magnitude below which every whole `f64` is exact.

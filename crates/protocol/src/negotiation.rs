@@ -45,6 +45,7 @@ impl InitializeResult {
             server_info: server,
             instructions: None,
             meta: None,
+            other: crate::OtherMembers::new(),
         }
     }
 

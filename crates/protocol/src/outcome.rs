@@ -3,7 +3,7 @@
 //! Results do not carry it themselves; the types here add it when they are written and look at it
 //! when they are read. Peers that speak an older revision leave it out, which means complete.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     CallToolResult, ContentBlock, CreateTaskResult, InputRequests, InputRequiredResult,
-    LegacyCreateTaskResult, LegacyTask, Meta, TaskStatus, json,
+    LegacyCreateTaskResult, LegacyTask, Meta, OtherMembers, TaskStatus, json,
 };
 
 /// The member of a result that says what kind it is.
@@ -157,10 +157,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Untyped<A> {
     where
         K: DeserializeSeed<'de>,
     {
-        #[derive(Deserialize)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-        while let Some(Name(name)) = self.map.next_key()? {
+        while let Some(json::Text(name)) = self.map.next_key()? {
             if name != RESULT_TYPE {
                 return seed.deserialize(name.into_deserializer()).map(Some);
             }
@@ -225,6 +222,8 @@ struct CallToolMembers {
     ttl_ms: Option<u64>,
     #[serde(default, deserialize_with = "json::millis")]
     poll_interval_ms: Option<u64>,
+    #[serde(flatten)]
+    other: OtherMembers,
 }
 
 impl CallToolMembers {
@@ -250,6 +249,7 @@ impl CallToolMembers {
             structured_content: self.structured_content,
             is_error: self.is_error,
             meta: self.meta,
+            other: self.other,
         })
     }
 }
@@ -263,6 +263,7 @@ impl<'de> Deserialize<'de> for CallToolOutcome {
                 let result = LegacyCreateTaskResult {
                     task,
                     meta: members.meta,
+                    other: members.other,
                 };
                 Ok(Self::Task(result.into()))
             }
@@ -270,6 +271,7 @@ impl<'de> Deserialize<'de> for CallToolOutcome {
                 input_requests: members.input_requests,
                 request_state: members.request_state,
                 meta: members.meta,
+                other: members.other,
             })),
             (Some(ResultType::Task), _) => members.into_task().map(Self::Task),
             (Some(ResultType::Complete) | None, _) => members.into_result().map(Self::Complete),

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CacheScope, ContentBlock, Cursor, Icon, InputResponses, Meta, Role, cache::cacheable, json,
-    setter::setters,
+    CacheScope, ContentBlock, Cursor, Icon, InputResponses, Meta, OtherMembers, Role,
+    cache::cacheable, json, setter::setters,
 };
 
 /// A text a server offers, with gaps to fill.
@@ -154,6 +154,9 @@ pub struct ListPromptsResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl ListPromptsResult {
@@ -234,6 +237,9 @@ pub struct GetPromptResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl GetPromptResult {

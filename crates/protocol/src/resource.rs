@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{Annotations, Icon, Meta, setter::setters};
+use crate::{Annotations, Icon, Meta, OtherMembers, json, setter::setters};
 
 /// Something a client can read by its URI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,11 @@ pub struct Resource {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Its size in bytes before any encoding, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub size: Option<u64>,
     /// Pictures for it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,6 +38,9 @@ pub struct Resource {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::without_type")]
+    pub other: OtherMembers,
 }
 
 impl Resource {
@@ -154,6 +161,8 @@ impl<'de> Deserialize<'de> for ResourceContents {
             blob: Option<String>,
             #[serde(rename = "_meta")]
             meta: Option<Meta>,
+            #[serde(flatten)]
+            other: OtherMembers,
         }
 
         let Either {
@@ -162,6 +171,7 @@ impl<'de> Deserialize<'de> for ResourceContents {
             text,
             blob,
             meta,
+            other,
         } = Either::deserialize(deserializer)?;
         match (text, blob) {
             (Some(text), _) => Ok(TextResourceContents {
@@ -169,6 +179,7 @@ impl<'de> Deserialize<'de> for ResourceContents {
                 mime_type,
                 text,
                 meta,
+                other,
             }
             .into()),
             (None, Some(blob)) => Ok(BlobResourceContents {
@@ -176,6 +187,7 @@ impl<'de> Deserialize<'de> for ResourceContents {
                 mime_type,
                 blob,
                 meta,
+                other,
             }
             .into()),
             (None, None) => Err(de::Error::custom("resource contents need `text` or `blob`")),
@@ -210,6 +222,9 @@ pub struct TextResourceContents {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten)]
+    pub other: OtherMembers,
 }
 
 impl TextResourceContents {
@@ -245,6 +260,9 @@ pub struct BlobResourceContents {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten)]
+    pub other: OtherMembers,
 }
 
 impl BlobResourceContents {

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CacheScope, Cursor, InputResponses, Meta, Resource, ResourceContents, ResourceTemplate,
-    cache::cacheable, json, setter::setters,
+    CacheScope, Cursor, InputResponses, Meta, OtherMembers, Resource, ResourceContents,
+    ResourceTemplate, cache::cacheable, json, setter::setters,
 };
 
 /// The answer to `resources/list`.
@@ -30,6 +30,9 @@ pub struct ListResourcesResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl ListResourcesResult {
@@ -74,6 +77,9 @@ pub struct ListResourceTemplatesResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl ListResourceTemplatesResult {
@@ -178,6 +184,9 @@ pub struct ReadResourceResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl ReadResourceResult {
@@ -207,6 +216,9 @@ pub struct ResourceUpdatedNotificationParams {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten)]
+    pub other: OtherMembers,
 }
 
 impl ResourceUpdatedNotificationParams {
@@ -215,6 +227,7 @@ impl ResourceUpdatedNotificationParams {
         Self {
             uri: uri.into(),
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Who speaks, and to whom something is addressed.
 
-use serde::{Deserialize, Serialize};
+use crate::word::open_words;
 
-/// One side of a conversation with a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Role {
-    /// The person, or the program that speaks for them.
-    User,
-    /// The model.
-    Assistant,
+open_words! {
+    /// One side of a conversation with a model.
+    ///
+    /// The specification has two. A word that it does not have is kept as it came, so that one
+    /// message of a `system` does not make the others unreadable.
+    Role {
+        /// The person, or the program that speaks for them.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+    }
 }

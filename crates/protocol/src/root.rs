@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, setter::setters};
+use crate::{Meta, OtherMembers, setter::setters};
 
 /// A place a server may work in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,12 +44,19 @@ pub struct ListRootsResult {
     /// Anything else the sender attached. Until 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl ListRootsResult {
     /// These places.
     pub fn new(roots: Vec<Root>) -> Self {
-        Self { roots, meta: None }
+        Self {
+            roots,
+            meta: None,
+            other: OtherMembers::new(),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Meta, envelope::Id, setter::setters};
+use crate::{Meta, OtherMembers, envelope::Id, setter::setters};
 
 /// The kinds of change to hear of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,6 +159,9 @@ pub struct SubscriptionsListenResult {
     /// The listen request this belongs to, and anything else.
     #[serde(rename = "_meta")]
     pub meta: Meta,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl SubscriptionsListenResult {
@@ -166,6 +169,7 @@ impl SubscriptionsListenResult {
     pub fn new(listen: &Id) -> Self {
         Self {
             meta: Meta::new().with_subscription_id(listen),
+            other: OtherMembers::new(),
         }
     }
 }

@@ -3,15 +3,15 @@
 //! When that member comes first, as nearly every peer writes it, the rest is read straight into
 //! the right type. In any other order the object is gathered first.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 
 use serde::{
-    Deserialize, Deserializer,
+    Deserializer,
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::Value;
 
-use crate::json::JsonObject;
+use crate::json::{JsonObject, Text};
 
 /// A type that is told from its siblings by one member of the object.
 pub(crate) trait Tagged<'de>: Sized {
@@ -40,10 +40,6 @@ pub(crate) fn unknown<E: de::Error>(tag: &str, value: Option<&str>, known: &str)
         None => E::custom(format_args!("`{tag}` is missing; expected one of {known}")),
     }
 }
-
-/// A string borrowed from the input where it can be.
-#[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 struct TagVisitor<T>(PhantomData<T>);
 

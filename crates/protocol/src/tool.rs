@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CacheScope, Cursor, Icon, JsonObject, Meta, cache::cacheable, json, setter::setters};
+use crate::{
+    CacheScope, Cursor, Icon, JsonObject, Meta, OtherMembers, cache::cacheable, json,
+    setter::setters, word::open_words,
+};
 
 /// Something a model may call, and what it takes and returns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -163,18 +166,19 @@ impl ToolExecution {
     }
 }
 
-/// Whether a call may become a task of 2025-11-25.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum TaskSupport {
-    /// It may not.
-    #[default]
-    Forbidden,
-    /// It may.
-    Optional,
-    /// It must.
-    Required,
+open_words! {
+    /// Whether a call may become a task of 2025-11-25. A word that is not known here is kept as it
+    /// came, and such a tool is called without a task.
+    #[derive(Default)]
+    TaskSupport {
+        /// It may not.
+        #[default]
+        Forbidden = "forbidden",
+        /// It may.
+        Optional = "optional",
+        /// It must.
+        Required = "required",
+    }
 }
 
 /// The answer to `tools/list`.
@@ -200,6 +204,9 @@ pub struct ListToolsResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl ListToolsResult {

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    ContentBlock, InputResponses, Meta, json, setter::setters, task_metadata::TaskMetadata,
+    ContentBlock, InputResponses, Meta, OtherMembers, json, setter::setters,
+    task_metadata::TaskMetadata,
 };
 
 /// What `tools/call` takes.
@@ -112,6 +113,9 @@ pub struct CallToolResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl CallToolResult {
@@ -176,6 +180,12 @@ impl CallToolResult {
             out.extend_from_slice(br#","_meta":"#);
             serde_json::to_writer(&mut *out, meta)?;
         }
+        for (name, value) in self.other.iter() {
+            out.push(b',');
+            serde_json::to_writer(&mut *out, name)?;
+            out.push(b':');
+            serde_json::to_writer(&mut *out, value)?;
+        }
         out.push(b'}');
         Ok(())
     }
@@ -200,6 +210,7 @@ impl PartialEq for CallToolResult {
             && json::is_same_option(left.as_deref(), right.as_deref())
             && self.is_error == other.is_error
             && self.meta == other.meta
+            && self.other == other.other
     }
 }
 
@@ -220,6 +231,7 @@ mod tests {
             structured_content: Some(json::to_raw(&serde_json::json!({"a": [1, "x"]})).unwrap()),
             is_error: Some(false),
             meta: Some(Meta::new().with("k", 1)),
+            other: OtherMembers::new(),
         };
         for result in [CallToolResult::default(), CallToolResult::error("no"), full] {
             let mut out = Vec::new();

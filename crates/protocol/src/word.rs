@@ -48,8 +48,21 @@ macro_rules! open_words {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                Ok(Self::from(&*word))
+                struct Word;
+
+                impl serde::de::Visitor<'_> for Word {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("a string")
+                    }
+
+                    fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<$name, E> {
+                        Ok($name::from(word))
+                    }
+                }
+
+                deserializer.deserialize_str(Word)
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{Complete, CreateTaskResult, InputRequiredResult, Outcome};
+use turnbuckle_protocol::{Complete, CreateTaskResult, InputRequiredResult, Outcome, lenient};
 
 use crate::{error::CallError, link::Link};
 
@@ -54,16 +54,34 @@ impl AnswerReader<'_> {
         if !self.link.revision().is_modern() {
             return self.parse(raw).map(Parsed::Done);
         }
-        Ok(match self.parse::<Outcome<R>>(raw)? {
-            Outcome::Complete(result) => Parsed::Done(result),
-            Outcome::InputRequired(asked) => Parsed::Asked(asked),
-            _ => return Err(self.malformed("its type is not known here")),
-        })
+        match serde_json::from_str::<Outcome<R>>(raw.get()) {
+            Ok(Outcome::Complete(result)) => Ok(Parsed::Done(result)),
+            Ok(Outcome::InputRequired(asked)) => Ok(Parsed::Asked(asked)),
+            Ok(_) => Err(self.malformed("its type is not known here")),
+            // A question is read whole or not at all; of a result what can be.
+            Err(error) => self
+                .mend::<Complete<R>>(raw, error)
+                .map(|complete| Parsed::Done(complete.0)),
+        }
     }
 
+    /// Reads an answer. Parts of it that cannot be read are left out, and
+    /// [warned of](crate::Connection::warnings).
     pub(crate) fn parse<T: DeserializeOwned>(&self, raw: &RawValue) -> Result<T, CallError> {
-        serde_json::from_str(raw.get())
-            .map_err(|source| CallError::malformed(self.link.server().clone(), self.method, source))
+        serde_json::from_str(raw.get()).or_else(|error| self.mend(raw, error))
+    }
+
+    #[cold]
+    fn mend<T: DeserializeOwned>(
+        &self,
+        raw: &RawValue,
+        error: serde_json::Error,
+    ) -> Result<T, CallError> {
+        let server = self.link.server();
+        let (read, warnings) = lenient::mend(self.method, raw.get())
+            .ok_or_else(|| CallError::malformed(server.clone(), self.method, error))?;
+        self.link.warnings.add(server, warnings);
+        Ok(read)
     }
 
     pub(crate) fn malformed(&self, problem: &str) -> CallError {

@@ -21,6 +21,7 @@ use crate::{
     subscription::{ChangeQueues, DesiredSession},
     tap::Direction,
     tool::ListedTools,
+    warnings::Warnings,
 };
 
 /// One connection, as its calls and its driver see it: each part has one job, and whatever needs one
@@ -48,6 +49,8 @@ pub(crate) struct Link {
     pub(crate) cache: ConnectionCache,
     /// What the list of tools says.
     pub(crate) tools: Arc<ListedTools>,
+    /// What could not be read.
+    pub(crate) warnings: Warnings,
 }
 
 impl Link {
@@ -83,6 +86,7 @@ impl Link {
             manual: Arc::default(),
             cache: ConnectionCache::new(ends.profile.cache.clone(), wire.url()),
             tools,
+            warnings: Warnings::default(),
             wire,
             ends,
         }

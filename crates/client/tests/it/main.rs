@@ -40,6 +40,7 @@ mod http_tls;
 #[cfg(feature = "http")]
 mod http_waiting;
 mod keep_alive;
+mod leniency;
 mod listening;
 mod lists;
 mod logs;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setter::setters;
+use crate::{json, setter::setters};
 
 /// One of several values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,10 +110,18 @@ pub struct UntitledMultiSelectEnumSchema {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fewest choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub min_items: Option<u64>,
     /// The most choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub max_items: Option<u64>,
     /// The values.
     pub items: EnumItems,
@@ -173,10 +181,18 @@ pub struct TitledMultiSelectEnumSchema {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fewest choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub min_items: Option<u64>,
     /// The most choices.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub max_items: Option<u64>,
     /// The values.
     pub items: TitledEnumItems,

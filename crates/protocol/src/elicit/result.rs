@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use crate::{Meta, setter::setters};
+use crate::{Meta, OtherMembers, setter::setters};
 
 /// What a person did with the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct ElicitResult {
     /// Anything else the sender attached. Until 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl ElicitResult {
@@ -50,6 +53,7 @@ impl ElicitResult {
             action: ElicitAction::Accept,
             content: Some(filled.collect()),
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 
@@ -59,6 +63,7 @@ impl ElicitResult {
             action: ElicitAction::Accept,
             content: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 
@@ -68,6 +73,7 @@ impl ElicitResult {
             action: ElicitAction::Decline,
             content: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 
@@ -77,6 +83,7 @@ impl ElicitResult {
             action: ElicitAction::Cancel,
             content: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }

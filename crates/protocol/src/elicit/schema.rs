@@ -8,7 +8,7 @@ use super::{
     ElicitValue, LegacyTitledEnumSchema, TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
     UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
 };
-use crate::{JsonObject, setter::setters, word::open_words};
+use crate::{JsonObject, json, setter::setters, word::open_words};
 
 /// The fields of a form, in the order they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -200,10 +200,18 @@ pub struct StringSchema {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fewest characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub min_length: Option<u64>,
     /// The most characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::whole_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub max_length: Option<u64>,
     /// What kind of text.
     #[serde(skip_serializing_if = "Option::is_none")]

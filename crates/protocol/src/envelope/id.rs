@@ -51,6 +51,7 @@ impl<'a> IdRef<'a> {
                 text.parse()
                     .map_or(Self::Big(Cow::Borrowed(text)), Self::Int),
             ),
+            b'-' | b'0'..=b'9' => whole(text).map(Self::Int),
             _ => None,
         }
     }
@@ -87,6 +88,14 @@ impl<'a> IdRef<'a> {
             }
         }
     }
+}
+
+/// The integer that a number with a fraction of zero is, such as `3.0`.
+#[cold]
+fn whole(text: &str) -> Option<i64> {
+    let (digits, zeros) = text.split_once('.')?;
+    let is_whole = !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0');
+    is_whole.then(|| digits.parse().ok()).flatten()
 }
 
 impl From<i64> for Id {

@@ -42,6 +42,7 @@ fn audio_as_text(audio: &mut AudioContent) -> TextContent {
         text,
         annotations: audio.annotations.take(),
         meta: None,
+        other: crate::OtherMembers::new(),
     }
 }
 

@@ -90,6 +90,7 @@ fn link_as_text(link: &mut ResourceLink) -> TextContent {
         text,
         annotations: resource.annotations.take(),
         meta: None,
+        other: crate::OtherMembers::new(),
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn create_message_params(params: &mut CreateMessageRequestParams) {
             let role = message.role;
             let said = message.content.into_iter().filter(is_said);
             said.map(move |content| SamplingMessage {
-                role,
+                role: role.clone(),
                 content: vec![content],
                 meta: None,
             })

@@ -12,7 +12,7 @@ use serde::{
 use serde_json::Value;
 
 use crate::{
-    AudioContent, ContentBlock, ImageContent, JsonObject, Meta, TextContent, json,
+    AudioContent, ContentBlock, ImageContent, JsonObject, Meta, OtherMembers, TextContent, json,
     setter::setters,
     tagged::{self, Tagged},
 };
@@ -99,6 +99,9 @@ pub struct ToolUseContent {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::without_type")]
+    pub other: OtherMembers,
 }
 
 impl ToolUseContent {
@@ -109,6 +112,7 @@ impl ToolUseContent {
             name: name.into(),
             input,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -141,6 +145,9 @@ pub struct ToolResultContent {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::without_type")]
+    pub other: OtherMembers,
 }
 
 impl ToolResultContent {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::content::{SamplingContent, read_one_or_many, write_one_or_many};
-use crate::{Meta, Role, setter::setters, word::open_words};
+use crate::{Meta, OtherMembers, Role, setter::setters, word::open_words};
 
 /// One turn of the conversation the model is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +70,9 @@ pub struct CreateMessageResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl CreateMessageResult {
@@ -81,6 +84,7 @@ impl CreateMessageResult {
             model: model.into(),
             stop_reason: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::SamplingMessage;
-use crate::{JsonObject, Meta, Tool, json, setter::setters, task_metadata::TaskMetadata};
+use crate::{
+    JsonObject, Meta, OtherMembers, Tool, json, setter::setters, task_metadata::TaskMetadata,
+};
 
 /// What `sampling/createMessage` takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +30,7 @@ pub struct CreateMessageRequestParams {
     )]
     pub temperature: Option<f64>,
     /// The most tokens the model may write.
+    #[serde(deserialize_with = "json::whole")]
     pub max_tokens: u64,
     /// Sequences to stop at.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +129,9 @@ pub struct ModelHint {
     /// A name, or part of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Members that the specification does not name.
+    #[serde(flatten)]
+    pub other: OtherMembers,
 }
 
 impl ModelHint {
@@ -133,6 +139,7 @@ impl ModelHint {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),
+            other: OtherMembers::new(),
         }
     }
 }

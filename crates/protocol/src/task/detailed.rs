@@ -20,6 +20,8 @@ pub enum TaskState {
     Failed(ErrorObject),
     /// It was given up.
     Cancelled,
+    /// It stands in a way that is not known here, by its word. It is not over.
+    Other(Box<str>),
 }
 
 impl TaskState {
@@ -31,6 +33,7 @@ impl TaskState {
             Self::Completed(_) => TaskStatus::Completed,
             Self::Failed(_) => TaskStatus::Failed,
             Self::Cancelled => TaskStatus::Cancelled,
+            Self::Other(status) => TaskStatus::Other(status.clone()),
         }
     }
 }
@@ -133,7 +136,7 @@ impl Serialize for DetailedTask {
             TaskState::InputRequired(requests) => wire.input_requests = Some(requests),
             TaskState::Completed(result) => wire.result = Some(result),
             TaskState::Failed(error) => wire.error = Some(error),
-            TaskState::Working | TaskState::Cancelled => {}
+            TaskState::Working | TaskState::Cancelled | TaskState::Other(_) => {}
         }
         wire.serialize(serializer)
     }
@@ -175,6 +178,7 @@ impl<'de> Deserialize<'de> for DetailedTask {
             }
             TaskStatus::Failed => TaskState::Failed(members.error.ok_or_else(missing("error"))?),
             TaskStatus::Cancelled => TaskState::Cancelled,
+            TaskStatus::Other(status) => TaskState::Other(status),
         };
         Ok(Self {
             task_id: members.task_id,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Task, TaskStatus};
-use crate::{Cursor, Meta, json, setter::setters};
+use crate::{Cursor, Meta, OtherMembers, json, setter::setters};
 
 /// A task as 2025-11-25 writes it: the answer to `tasks/get` and `tasks/cancel`, and what
 /// `notifications/tasks/status` carries.
@@ -35,6 +35,9 @@ pub struct LegacyTask {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 setters! {
@@ -57,6 +60,7 @@ impl From<Task> for LegacyTask {
             ttl: task.ttl_ms,
             poll_interval: task.poll_interval_ms,
             meta: task.meta,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -85,6 +89,9 @@ pub struct LegacyCreateTaskResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 setters! {
@@ -100,6 +107,7 @@ impl From<Task> for LegacyCreateTaskResult {
         Self {
             task: task.into(),
             meta,
+            other: OtherMembers::new(),
         }
     }
 }
@@ -126,6 +134,9 @@ pub struct LegacyListTasksResult {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl LegacyListTasksResult {

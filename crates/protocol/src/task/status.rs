@@ -2,28 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{InputResponses, Meta, json, setter::setters};
+use crate::{InputResponses, Meta, json, setter::setters, word::open_words};
 
-/// How a task stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum TaskStatus {
-    /// It runs.
-    Working,
-    /// It waits for the client.
-    InputRequired,
-    /// It is done.
-    Completed,
-    /// It ended in an error; in 2025-11-25 also in a tool result that says so.
-    Failed,
-    /// It was given up.
-    Cancelled,
+open_words! {
+    /// How a task stands. A word that is not known here is kept as it came; such a task is not over.
+    TaskStatus {
+        /// It runs.
+        Working = "working",
+        /// It waits for the client.
+        InputRequired = "input_required",
+        /// It is done.
+        Completed = "completed",
+        /// It ended in an error; in 2025-11-25 also in a tool result that says so.
+        Failed = "failed",
+        /// It was given up.
+        Cancelled = "cancelled",
+    }
 }
 
 impl TaskStatus {
     /// Whether it will not change any more.
-    pub const fn is_terminal(self) -> bool {
+    pub const fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }

@@ -12,6 +12,7 @@ mod methods;
 mod origin;
 mod ours;
 mod outgoing;
+mod prose;
 mod round_trip;
 mod sample;
 mod schema;

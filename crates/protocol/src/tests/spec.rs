@@ -60,6 +60,12 @@ impl Spec {
             .map(|root| Self { root })
     }
 
+    /// A folder with the prose of revisions as texts, if it lies beside the schemas.
+    pub(crate) fn prose(&self) -> Option<PathBuf> {
+        let folder = self.root.join("../seeds");
+        folder.is_dir().then_some(folder)
+    }
+
     /// The JSON Schema of a revision.
     pub(crate) fn schema(&self, revision: Revision) -> Value {
         read(&self.root.join(revision.as_str()).join("schema.json"))

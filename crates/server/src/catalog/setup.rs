@@ -5,7 +5,9 @@ use std::{any::TypeId, sync::Arc};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use turnbuckle_protocol::{
-    self as protocol, CacheHint, CacheScope, PromptArgument, http::ParamHeaders,
+    self as protocol, CacheHint, CacheScope, Meta, PromptArgument,
+    grammar::{is_media_type, is_meta_key, uri_problem},
+    http::ParamHeaders,
 };
 use turnbuckle_uri_template::Template;
 
@@ -75,6 +77,21 @@ impl About<'_> {
         self.check_needs(description, states)
     }
 
+    /// `_meta` keys by the grammar, and the media type, if there is one.
+    fn check_texts(&self, meta: Option<&Meta>, mime_type: Option<&str>) -> Result<(), SetupError> {
+        let keys = meta.into_iter().flat_map(|meta| meta.0.keys());
+        if let Some(key) = keys.into_iter().find(|key| !is_meta_key(key)) {
+            return Err(self.invalid(format!(
+                "`{key}` is not a key for `_meta`: write a name of letters, digits, `-`, `_` and \
+                 `.`, with a prefix such as `com.example/`"
+            )));
+        }
+        match mime_type.filter(|mime_type| !is_media_type(mime_type)) {
+            Some(bad) => Err(self.invalid(format!("`{bad}` is not a media type"))),
+            None => Ok(()),
+        }
+    }
+
     fn check_needs(
         &self,
         description: &Description,
@@ -122,6 +139,7 @@ pub(crate) fn tool(
     };
     about.check(&description, states)?;
     check_name(&about)?;
+    about.check_texts(wire.meta.as_ref(), None)?;
     let is_declared = description
         .arguments
         .as_ref()
@@ -155,7 +173,7 @@ pub(crate) fn tool(
     let task = wire
         .execution
         .as_ref()
-        .and_then(|execution| execution.task_support);
+        .and_then(|execution| execution.task_support.clone());
     if begins_task && task.is_none() {
         return Err(about.invalid("takes `Background` and is no task: say `task`"));
     }
@@ -207,6 +225,7 @@ pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<Shelved, Set
     if name.is_empty() {
         return Err(about.invalid("a prompt needs a name"));
     }
+    about.check_texts(wire.meta.as_ref(), None)?;
     let arguments = description.arguments.map(Arc::new);
     let schema = arguments.as_ref().map(|arguments| arguments.schema());
     let listed = schema.map(prompt_arguments).unwrap_or_default();
@@ -306,6 +325,12 @@ pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelve
     if !resource.uri.contains(':') {
         return Err(about.invalid("a URI starts with a scheme, such as `file://` or `app://`"));
     }
+    if template.is_literal()
+        && let Some(problem) = uri_problem(&resource.uri)
+    {
+        return Err(about.invalid(format!("it is not a URI: {problem}")));
+    }
+    about.check_texts(resource.meta.as_ref(), resource.mime_type.as_deref())?;
     let schema = resource
         .description
         .arguments

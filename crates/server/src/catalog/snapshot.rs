@@ -167,6 +167,13 @@ impl Snapshot {
         part(&self.open) || self.has_hidden && part(&self.offer(caller))
     }
 
+    /// Whether there are resources or templates, for whomever.
+    pub(crate) fn has_resources(&self) -> bool {
+        self.open.resources
+            || self.resources.iter().next().is_some()
+            || self.templates.iter().next().is_some()
+    }
+
     /// Whether what is offered differs by caller.
     pub(crate) fn has_hidden(&self) -> bool {
         self.has_hidden

@@ -6,7 +6,7 @@
 use std::{pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use futures_core::future::BoxFuture;
-use turnbuckle_protocol::{InputRequest, ListRootsResult, RequestParams, Root};
+use turnbuckle_protocol::{InputRequest, ListRootsResult, RequestParams, Root, lenient};
 
 use super::{peer::Peer, roots_watch::RootsWatch};
 use crate::Caller;
@@ -69,9 +69,15 @@ impl RootsChanged {
                 code: error.code,
                 message: error.message,
             }),
-            Ok(Some(Ok(result))) => serde_json::from_str::<ListRootsResult>(result.get())
-                .map(|result| result.roots)
-                .map_err(|error| RootsError::Unreadable(error.to_string())),
+            Ok(Some(Ok(result))) => {
+                let (listed, warnings) =
+                    lenient::read::<ListRootsResult>("roots/list", result.get())
+                        .map_err(|error| RootsError::Unreadable(error.to_string()))?;
+                for warning in warnings {
+                    tracing::warn!("{warning}");
+                }
+                Ok(listed.roots)
+            }
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Outcomes on their way out: what this revision may see of them, as bytes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::Serialize;
+use serde_json::{Value, json};
 use turnbuckle_protocol::{
     CallToolResult, CompleteResult, ErrorObject, GetPromptResult, IdRef, Implementation,
     ListResourcesResult, Lower, Meta, ReadResourceResult, Revision, envelope,
@@ -8,9 +11,10 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::round::Paused;
 
-use super::sink::Wrote;
+use super::{content_check, sink::Wrote};
 use crate::{
-    Cached, ExtensionReply, Failure, Fault, Reject, catalog::caching::Caching, failure::ErrorTexts,
+    Cached, Catalog, ExtensionReply, Failure, Fault, Reject, catalog::caching::Caching,
+    failure::ErrorTexts,
 };
 
 /// A result that a client gets.
@@ -37,8 +41,40 @@ pub(crate) trait WireResult: Serialize + Lower + Sized {
 
     /// Arguments that do not fit.
     fn misfit(text: String, _revision: Revision) -> Result<Self, Reject> {
-        Err(Reject::invalid_params(text))
+        Err(bad_arguments(&text))
     }
+
+    /// Why the author's result may not be sent; `None` if it may.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether there is a resource in it, or a link to one.
+    fn has_resources(&self) -> bool {
+        false
+    }
+}
+
+/// The error for arguments that do not fit: what is wrong first, in a sentence. All of it is in the
+/// data, with an example that would do.
+// errors: a message SHOULD be one concise sentence.
+fn bad_arguments(text: &str) -> Reject {
+    const EXAMPLE: &str = "A valid example: ";
+    let lines = || text.lines().filter(|line| !line.starts_with(EXAMPLE));
+    let problems: Vec<&str> = lines().collect();
+    let mut first = lines().filter_map(|line| line.strip_prefix("- "));
+    let message = match (first.next(), first.count()) {
+        (None, _) => text.to_owned(),
+        (Some(problem), 0) => format!("invalid arguments: {problem}"),
+        (Some(problem), more) => format!("invalid arguments: {problem} (and {more} more)"),
+    };
+    let example = text.lines().find_map(|line| line.strip_prefix(EXAMPLE));
+    let example = example.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let mut data = json!({ "problems": problems });
+    if let Some(example) = example {
+        data["example"] = example;
+    }
+    Reject::invalid_params(message).with_data(data)
 }
 
 impl WireResult for CallToolResult {
@@ -67,15 +103,33 @@ impl WireResult for CallToolResult {
     // a protocol error.
     fn misfit(text: String, revision: Revision) -> Result<Self, Reject> {
         match revision.rules().argument_errors {
-            ArgumentErrors::Protocol => Err(Reject::invalid_params(text)),
+            ArgumentErrors::Protocol => Err(bad_arguments(&text)),
             ArgumentErrors::Result => Ok(Self::error(text)),
         }
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.content.iter().find_map(content_check::block_problem)
+    }
+
+    fn has_resources(&self) -> bool {
+        self.content.iter().any(content_check::is_resource)
     }
 }
 
 impl WireResult for GetPromptResult {
     fn meta_mut(&mut self) -> &mut Option<Meta> {
         &mut self.meta
+    }
+
+    fn problem(&self) -> Option<String> {
+        let content = self.messages.iter().map(|message| &message.content);
+        content.into_iter().find_map(content_check::block_problem)
+    }
+
+    fn has_resources(&self) -> bool {
+        let mut messages = self.messages.iter();
+        messages.any(|message| content_check::is_resource(&message.content))
     }
 }
 
@@ -116,6 +170,12 @@ impl WireResult for ReadResourceResult {
         )))
     }
 
+    fn problem(&self) -> Option<String> {
+        self.contents
+            .iter()
+            .find_map(content_check::contents_problem)
+    }
+
     // caching: complete results of resources/read carry a hint.
     fn modernise(&mut self, cache: &Caching) {
         let hint = cache.of(Cached::Reads);
@@ -144,16 +204,41 @@ pub(crate) struct Responder {
     pub(crate) complete_tail: Vec<u8>,
     /// Ends a modern result that says what is missing.
     paused_tail: Vec<u8>,
+    catalog: Catalog,
+    /// Whether it was reported that results have resources in them and the server has none.
+    has_reported_resources: AtomicBool,
 }
 
 impl Responder {
-    pub(crate) fn new(info: Implementation, cache: Caching, errors: ErrorTexts) -> Self {
+    pub(crate) fn new(
+        info: Implementation,
+        cache: Caching,
+        errors: ErrorTexts,
+        catalog: Catalog,
+    ) -> Self {
         Self {
             complete_tail: tail("complete", &info),
             paused_tail: tail("input_required", &info),
             info,
             cache,
             errors,
+            catalog,
+            has_reported_resources: AtomicBool::new(false),
+        }
+    }
+
+    /// Reports once that a server whose results have resources in them has none itself.
+    // tools: servers that embed resources SHOULD implement `resources`.
+    #[cold]
+    fn report_resources(&self) {
+        let offers_any = || self.catalog.snapshot().has_resources();
+        if !self.has_reported_resources.swap(true, Ordering::Relaxed) && !offers_any() {
+            let server = &*self.info.name;
+            tracing::warn!(
+                server,
+                "a result has a resource in it, but the server has no resources: clients that \
+                 want to read it again cannot. Add it with `Server::resource`"
+            );
         }
     }
 
@@ -164,7 +249,10 @@ impl Responder {
         revision: Revision,
     ) -> Result<T, Reject> {
         match outcome {
-            Ok(result) => Ok(result),
+            Ok(result) => match result.problem() {
+                None => Ok(result),
+                Some(problem) => Err(Fault::new(problem).into_reject()),
+            },
             Err(Failure::Arguments(text)) => T::misfit(text, revision),
             Err(Failure::Reject(reject)) => Err(reject),
             Err(Failure::Unaskable(reject)) => T::unaskable(reject, revision),
@@ -182,6 +270,9 @@ impl Responder {
         out: &mut Vec<u8>,
     ) -> Wrote {
         let written = self.settle(outcome, revision).and_then(|result| {
+            if result.has_resources() {
+                self.report_resources();
+            }
             envelope::write_result(out, id, |out| self.write_body(revision, result, out))
                 .map_err(|error| Fault::new(error).into_reject())
         });

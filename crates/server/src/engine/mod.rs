@@ -3,6 +3,7 @@
 pub(crate) mod admission;
 pub(crate) mod answer;
 pub(crate) mod budget;
+mod content_check;
 pub(crate) mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod listen;

@@ -378,7 +378,12 @@ impl Server {
             ..self.asks
         };
         Ok(LiveServer::new(Shared {
-            responder: Arc::new(Responder::new(self.info, self.cache, self.errors)),
+            responder: Arc::new(Responder::new(
+                self.info,
+                self.cache,
+                self.errors,
+                catalog.clone(),
+            )),
             instructions: self.instructions,
             budget: Arc::new(Budget::new(self.settings.memory)),
             rates: RateTable::new(self.settings.rates),

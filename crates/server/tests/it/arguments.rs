@@ -188,6 +188,7 @@ fn wrong() -> Vec<(Value, &'static [&'static str])> {
 }
 
 // rule: T3, T7
+// rule: J17
 #[tokio::test]
 async fn what_cannot_be_meant_is_told_to_the_model_or_refused_as_the_revision_has_it() {
     // tools: validation errors are tool results since 2025-11-25, and were protocol errors before.
@@ -203,7 +204,16 @@ async fn what_cannot_be_meant_is_told_to_the_model_or_refused_as_the_revision_ha
                 } else {
                     let error = wire.error("tools/call", params).await;
                     assert_eq!(error["code"], -32602, "{arguments}");
-                    error["message"].as_str().expect("a message").to_owned()
+                    let message = error["message"].as_str().expect("a message");
+                    assert_eq!(message.lines().count(), 1, "one sentence: {message}");
+                    let data = &error["data"];
+                    let example = data.get("example");
+                    let problems = data["problems"].as_array().expect("the problems");
+                    assert!(!problems.is_empty());
+                    let example = example.map(|json| format!("A valid example: {json}"));
+                    let problems = problems.iter().filter_map(|line| line.as_str());
+                    let problems = problems.collect::<Vec<_>>().join("\n");
+                    format!("{problems}\n{}", example.unwrap_or_default())
                 };
                 for word in told {
                     assert!(text.contains(word), "{arguments}: no {word} in\n{text}");

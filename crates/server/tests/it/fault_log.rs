@@ -11,17 +11,20 @@ use tracing::{
     field::{Field, Visit},
     span,
 };
-use turnbuckle_server::{Fault, Server, Tool};
+use turnbuckle_protocol::{
+    self as protocol, BlobResourceContents, ContentBlock, TextResourceContents,
+};
+use turnbuckle_server::{Fault, Resource, Server, Tool};
 
 use crate::wire::Wire;
 
-/// A log that keeps its errors as text.
+/// A log that keeps its errors and warnings as text.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() == tracing::Level::ERROR
+        *metadata.level() <= tracing::Level::WARN
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
@@ -90,5 +93,63 @@ async fn a_fault_is_logged_with_its_causes_under_the_number_that_the_peer_sees()
             assert!(lines[0].contains(cause), "{lines:?}");
             assert!(!message.contains(cause), "{message}");
         }
+    }
+}
+
+/// What an author returns is held against the grammar where it leaves; the peer is told nothing of it.
+// rule: RS1, RS4
+#[tokio::test]
+async fn content_that_breaks_the_grammar_is_a_fault() {
+    let block =
+        |block: ContentBlock| Tool::new("t", move || std::future::ready(vec![block.clone()]));
+    let link = |uri: &str| ContentBlock::link(protocol::Resource::new(uri, "n"));
+    for (content, told) in [
+        (ContentBlock::image("not base64", "image/png"), "not base64"),
+        (ContentBlock::audio("AAAA", "wav"), "not a media type"),
+        (link("no scheme"), "not a URI"),
+        (
+            ContentBlock::resource(BlobResourceContents::new("a:b", "AAA")),
+            "not base64",
+        ),
+    ] {
+        let log = Log::default();
+        let _guard = tracing::subscriber::set_default(log.clone());
+        let live = Server::new("s", "1")
+            .tool(block(content))
+            .build()
+            .expect("a server");
+        let mut wire = Wire::open(&live);
+        let error = wire.error("tools/call", json!({ "name": "t" })).await;
+        assert_eq!(error["code"], -32603);
+        assert!(!error.to_string().contains(told));
+        let logged = log.0.lock().expect("nobody panics here").join("\n");
+        assert!(logged.contains(told), "{logged}");
+    }
+}
+
+/// A server that hands out resources should have them: its author is told, once.
+// rule: T9
+#[tokio::test]
+async fn resources_in_results_of_a_server_without_resources_are_reported_once() {
+    let tool = || {
+        Tool::new("t", async || {
+            let contents = TextResourceContents::new("a:b", "text");
+            vec![ContentBlock::resource(contents)]
+        })
+    };
+    let with = Server::new("s", "1").resource(Resource::new("a:b", async || "text"));
+    for (server, reports) in [(Server::new("s", "1"), 1), (with, 0)] {
+        let log = Log::default();
+        let _guard = tracing::subscriber::set_default(log.clone());
+        let live = server.tool(tool()).build().expect("a server");
+        let mut wire = Wire::open(&live);
+        for _ in 0..3 {
+            wire.result("tools/call", json!({ "name": "t" })).await;
+        }
+        let logged = log.0.lock().expect("nobody panics here").clone();
+        let about = logged
+            .iter()
+            .filter(|line| line.contains("has no resources"));
+        assert_eq!(about.count(), reports, "{logged:?}");
     }
 }

@@ -171,3 +171,33 @@ fn a_running_server_takes_no_mistakes_and_stays_as_it_was() {
     assert!(!catalog.remove_resource("a://b"));
     assert!(catalog.add_tool(Tool::new("b", async || "")).is_ok());
 }
+
+// rule: J10, RS1
+#[test]
+fn what_authors_write_follows_the_grammar() {
+    let server = || Server::new("s", "1");
+    let tool = |key: &str| server().tool(Tool::new("t", async || "").meta(key, 1));
+    let prompt = |key: &str| server().prompt(Prompt::new("p", async || "").meta(key, 1));
+    let resource = |key: &str| server().resource(Resource::new("a:b", async || "").meta(key, 1));
+    for key in ["com.example/origin", "origin", "a.b-c/d_e.f"] {
+        for server in [tool(key), prompt(key), resource(key)] {
+            assert!(server.build().is_ok(), "{key}");
+        }
+    }
+    for key in ["my key", "com.example/", "/x", "a/b/c", "1a/x", ""] {
+        let is_empty_name = key == "com.example/";
+        for server in [tool(key), prompt(key), resource(key)] {
+            let built = server.build();
+            assert_eq!(built.is_ok(), is_empty_name, "{key}");
+        }
+    }
+    for uri in ["file:///a b", "app://x/%zz", "1a:b", "app://ü"] {
+        let error = mistake(server().resource(Resource::new(uri, async || "")));
+        assert!(error.to_string().contains("URI"), "{error}");
+    }
+    for mime_type in ["png", "image/", "a b/c"] {
+        let resource = Resource::new("a:b", async || "").mime_type(mime_type);
+        let error = mistake(server().resource(resource));
+        assert!(error.to_string().contains("not a media type"), "{error}");
+    }
+}

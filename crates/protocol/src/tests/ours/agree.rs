@@ -229,7 +229,7 @@ impl Names<'_> {
         for member in members {
             let field = &member.name;
             if member.is_flat {
-                if member.rust.name != "JsonObject" {
+                if !["JsonObject", "OtherMembers"].contains(&&*member.rust.name) {
                     let rust = &member.rust;
                     faults.push(format!(
                         "`{name}.{field}` is flat and `{rust}`, not a map of JSON"

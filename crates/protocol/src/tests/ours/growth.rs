@@ -8,6 +8,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("Complete", "a wrapper of any result"),
     ("Cursor", "a text"),
     ("Meta", "an open map"),
+    ("OtherMembers", "its fields are private"),
     ("ProgressToken", "an id"),
     ("TraceContext", "its fields are private"),
     ("TraceParent", "its fields are private"),

@@ -11,6 +11,7 @@ pub(super) fn notifications(g: &mut Generator) {
     let (f, to) = (g.f, g.to);
     let empty = NotificationParams {
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     };
     let of = ["NotificationParams"];
     g.notification::<method::Initialized>("InitializedNotification", &of, empty.clone());
@@ -33,6 +34,7 @@ pub(super) fn notifications(g: &mut Generator) {
     let updated = ResourceUpdatedNotificationParams {
         uri,
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     };
     g.notification::<method::ResourcesUpdated>("ResourceUpdatedNotification", &of, updated);
     let of = ["SubscriptionsAcknowledgedNotificationParams"];

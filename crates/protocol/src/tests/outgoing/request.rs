@@ -16,6 +16,7 @@ pub(super) fn client_requests(g: &mut Generator) {
     lists(g);
     let empty = RequestParams {
         meta: f.request_meta(to),
+        other: crate::OtherMembers::new(),
     };
     let opening = sample::initialize_params(f, to);
     g.request::<method::Initialize>("InitializeRequest", &["InitializeRequestParams"], opening);
@@ -93,6 +94,7 @@ pub(super) fn server_requests(g: &mut Generator) {
     }
     let empty = RequestParams {
         meta: f.request_meta(to),
+        other: crate::OtherMembers::new(),
     };
     g.request::<method::RootsList>("ListRootsRequest", &["RequestParams"], empty);
 }

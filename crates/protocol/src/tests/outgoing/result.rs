@@ -37,6 +37,7 @@ pub(super) fn results(g: &mut Generator) {
     g.result::<method::CompletionComplete>("CompleteResult", response, &any, values);
     let empty = EmptyResult {
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     };
     g.result::<method::Ping>("EmptyResult", "", &any, empty.clone());
     g.result::<method::LoggingSetLevel>("EmptyResult", "", &any, empty.clone());

@@ -20,6 +20,7 @@ pub(crate) fn tool_use(f: Fullness) -> ToolUseContent {
         name: "book".into(),
         input: object(json!({"row": 3})),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn tool_result(f: Fullness) -> ToolResultContent {
         structured_content: f.opt(json!([1, 2])),
         is_error: f.opt(false),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -56,6 +58,7 @@ pub(crate) fn model_preferences(f: Fullness) -> ModelPreferences {
     ModelPreferences {
         hints: f.opt(vec![ModelHint {
             name: f.opt("large".into()),
+            other: crate::OtherMembers::new(),
         }]),
         cost_priority: f.opt(0.0),
         speed_priority: f.opt(0.5),
@@ -89,6 +92,7 @@ pub(crate) fn create_message_result(f: Fullness) -> CreateMessageResult {
         model: "large-1".into(),
         stop_reason: f.opt(StopReason::ToolUse),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -96,6 +100,7 @@ pub(crate) fn list_roots_result(f: Fullness) -> ListRootsResult {
     ListRootsResult {
         roots: vec![root(f)],
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -256,6 +261,7 @@ pub(crate) fn elicit_result(f: Fullness) -> ElicitResult {
         action: ElicitAction::Accept,
         content: f.opt(content.into_iter().collect()),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -266,7 +272,10 @@ pub(crate) fn input_requests(f: Fullness) -> InputRequests {
         ("model".to_owned(), create_message_params(f).into()),
         (
             "roots".to_owned(),
-            InputRequest::ListRoots(RequestParams { meta: f.meta() }),
+            InputRequest::ListRoots(RequestParams {
+                meta: f.meta(),
+                other: crate::OtherMembers::new(),
+            }),
         ),
         ("form".to_owned(), form(fields, f).into()),
         ("visit".to_owned(), visit(f).into()),

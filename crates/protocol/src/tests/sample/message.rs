@@ -44,6 +44,7 @@ pub(crate) fn initialize_result(f: Fullness, to: Revision) -> InitializeResult {
         server_info: implementation(f),
         instructions: f.opt("Book early.".into()),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -56,6 +57,7 @@ pub(crate) fn discover_result(f: Fullness) -> DiscoverResult {
         ttl_ms,
         cache_scope,
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -84,6 +86,7 @@ pub(crate) fn call_result(f: Fullness) -> CallToolResult {
         structured_content: f.opt(to_raw_value(&json!({"ticket": "A3"})).unwrap()),
         is_error: f.opt(false),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -104,6 +107,7 @@ pub(crate) fn list_tools_result(f: Fullness) -> ListToolsResult {
         ttl_ms,
         cache_scope,
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -115,6 +119,7 @@ pub(crate) fn list_resources_result(f: Fullness) -> ListResourcesResult {
         ttl_ms,
         cache_scope,
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -126,6 +131,7 @@ pub(crate) fn list_templates_result(f: Fullness) -> ListResourceTemplatesResult 
         ttl_ms,
         cache_scope,
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -137,6 +143,7 @@ pub(crate) fn list_prompts_result(f: Fullness) -> ListPromptsResult {
         ttl_ms,
         cache_scope,
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -156,6 +163,7 @@ pub(crate) fn read_result(f: Fullness) -> ReadResourceResult {
         ttl_ms,
         cache_scope,
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -178,6 +186,7 @@ pub(crate) fn get_prompt_result(f: Fullness) -> GetPromptResult {
         description: f.opt("Reviews code".into()),
         messages: f.list(prompt_messages(f)),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -186,6 +195,7 @@ pub(crate) fn input_required_result(f: Fullness) -> InputRequiredResult {
         input_requests: f.opt(input_requests(f)),
         request_state: Some("sealed".into()),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -230,6 +240,7 @@ pub(crate) fn complete_result(f: Fullness) -> CompleteResult {
             has_more: f.opt(true),
         },
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -282,5 +293,8 @@ pub(crate) fn listen_result(f: Fullness) -> SubscriptionsListenResult {
         .meta()
         .unwrap_or_default()
         .with_subscription_id(&Id::from("listen-1"));
-    SubscriptionsListenResult { meta: Meta(meta.0) }
+    SubscriptionsListenResult {
+        meta: Meta(meta.0),
+        other: crate::OtherMembers::new(),
+    }
 }

@@ -43,6 +43,7 @@ pub(crate) fn legacy_tasks(f: Fullness) -> LegacyListTasksResult {
         tasks: STATUSES.into_iter().map(bare).collect(),
         next_cursor: f.opt("next".into()),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 

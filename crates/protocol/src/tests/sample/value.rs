@@ -104,6 +104,7 @@ pub(crate) fn resource(f: Fullness) -> Resource {
         icons: f.opt(vec![icon(f)]),
         annotations: f.opt(annotations(f)),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -126,6 +127,7 @@ pub(crate) fn text_contents(f: Fullness) -> TextResourceContents {
         mime_type: f.opt("text/plain".into()),
         text: "hello".into(),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -135,6 +137,7 @@ pub(crate) fn blob_contents(f: Fullness) -> BlobResourceContents {
         mime_type: f.opt("application/octet-stream".into()),
         blob: "aGVsbG8=".into(),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -147,6 +150,7 @@ pub(crate) fn text(f: Fullness) -> TextContent {
         text: "hello".into(),
         annotations: f.opt(annotations(f)),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -156,6 +160,7 @@ pub(crate) fn image(f: Fullness) -> ImageContent {
         mime_type: "image/png".into(),
         annotations: f.opt(annotations(f)),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -165,6 +170,7 @@ pub(crate) fn audio(f: Fullness) -> AudioContent {
         mime_type: "audio/wav".into(),
         annotations: f.opt(annotations(f)),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -173,6 +179,7 @@ pub(crate) fn embedded(contents: ResourceContents, f: Fullness) -> EmbeddedResou
         resource: contents,
         annotations: f.opt(annotations(f)),
         meta: f.meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 

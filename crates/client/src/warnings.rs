@@ -1,0 +1,33 @@
+//! What a server sent that could not be read, and was left out so that the rest could.
+
+use std::collections::VecDeque;
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::ReadWarning;
+
+/// How many warnings of a connection wait to be looked at. The oldest give way.
+const MAX_WAITING: usize = 256;
+
+/// The warnings of one connection that nobody has looked at yet.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings(Mutex<VecDeque<ReadWarning>>);
+
+impl Warnings {
+    /// Keeps warnings, and logs them.
+    #[cold]
+    pub(crate) fn add(&self, server: &str, warnings: Vec<ReadWarning>) {
+        let mut waiting = self.0.lock();
+        for warning in warnings {
+            tracing::warn!(server, "{warning}");
+            if waiting.len() == MAX_WAITING {
+                waiting.pop_front();
+            }
+            waiting.push_back(warning);
+        }
+    }
+
+    /// Takes all of them.
+    pub(crate) fn take(&self) -> Vec<ReadWarning> {
+        std::mem::take(&mut *self.0.lock()).into()
+    }
+}

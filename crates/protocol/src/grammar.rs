@@ -1,0 +1,198 @@
+//! Texts with a grammar: keys of `_meta`, URIs, media types, base64.
+//!
+//! Servers and clients hold what their authors write against these. They are single passes over
+//! the text.
+
+/// Whether a key of `_meta` is one by the grammar: an optional prefix of labels with dots between,
+/// which ends with `/`, and a name.
+///
+/// basic, `_meta`: labels MUST start with a letter and end with a letter or a digit, with hyphens at
+/// most between. A name MUST begin and end with a letter or a digit, with `-`, `_` and `.` at most
+/// between.
+///
+/// ```
+/// use turnbuckle_protocol::grammar::is_meta_key;
+///
+/// assert!(is_meta_key("com.example/origin"));
+/// assert!(!is_meta_key("com.example/my origin"));
+/// ```
+pub fn is_meta_key(key: &str) -> bool {
+    let (prefix, name) = match key.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, key),
+    };
+    let has_prefix = prefix.is_some();
+    prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
+        && (is_name(name) || (name.is_empty() && has_prefix))
+}
+
+pub(crate) fn is_label(label: &str) -> bool {
+    label.starts_with(|first: char| first.is_ascii_alphabetic())
+        && label.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && label
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+pub(crate) fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Why a text is not a URI; `None` if it is one (RFC 3986).
+///
+/// ```
+/// use turnbuckle_protocol::grammar::uri_problem;
+///
+/// assert_eq!(uri_problem("file:///a%20b"), None);
+/// assert!(uri_problem("file:///a b").is_some());
+/// ```
+pub fn uri_problem(uri: &str) -> Option<String> {
+    let Some((scheme, rest)) = uri.split_once(':') else {
+        return Some("it has no scheme, such as `file:` or `app:`".to_owned());
+    };
+    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    if !is_scheme {
+        return Some(format!("`{scheme}` is not a scheme"));
+    }
+    let authority = rest.strip_prefix("//").map_or(0, |rest| {
+        rest.find(['/', '?', '#']).unwrap_or(rest.len()) + 2
+    });
+    let bytes = rest.as_bytes();
+    let mut has_fragment = false;
+    for (index, byte) in rest.bytes().enumerate() {
+        let is_allowed = match byte {
+            b'%' => {
+                let digits = bytes.get(index + 1..index + 3);
+                digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            }
+            b'#' => !std::mem::replace(&mut has_fragment, true),
+            b'[' | b']' => index < authority,
+            byte => byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte),
+        };
+        if !is_allowed {
+            let character = rest[index..].chars().next().unwrap_or_default();
+            let hint = match character {
+                '%' => "`%` must be followed by two hexadecimal digits".to_owned(),
+                other => format!("`{other}` must be percent-encoded"),
+            };
+            return Some(hint);
+        }
+    }
+    None
+}
+
+/// Whether a text is base64 with padding, in the alphabet that JSON Schema means by `byte`.
+pub fn is_base64(text: &str) -> bool {
+    let digits = text.trim_end_matches('=');
+    text.len().is_multiple_of(4)
+        && text.len() - digits.len() <= 2
+        && digits
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+}
+
+/// Whether a text is a media type, such as `image/png` or `text/html;profile=mcp-app`.
+pub fn is_media_type(text: &str) -> bool {
+    let (essence, parameters) = text.split_once(';').unwrap_or((text, "a=b"));
+    let is_token = |token: &str| {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        !token.is_empty() && token.bytes().all(is_part)
+    };
+    let is_parameter = |parameter: &str| {
+        let (name, value) = parameter.trim().split_once('=').unwrap_or_default();
+        let is_quoted = value.len() >= 2 && value.starts_with('"') && value.ends_with('"');
+        is_token(name) && (is_token(value) || is_quoted)
+    };
+    essence
+        .trim_end()
+        .split_once('/')
+        .is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype))
+        && parameters.split(';').all(is_parameter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // rule: J10
+    #[test]
+    fn a_key_of_meta_has_labels_and_a_name() {
+        for key in [
+            "a",
+            "progressToken",
+            "com.example/x",
+            "a-b.c/d_e.f",
+            "io.x/",
+            "a1/2",
+        ] {
+            assert!(is_meta_key(key), "{key}");
+        }
+        for key in [
+            "", "a b", "/x", "1a/x", "a./x", "a-/x", "a/-x", "a/x-", "a/b/c", "a/ü", "-a",
+        ] {
+            assert!(!is_meta_key(key), "{key}");
+        }
+    }
+
+    // rule: RS1
+    #[test]
+    fn a_uri_is_that_of_rfc_3986() {
+        for uri in [
+            "file:///a",
+            "app://x/y?z=1#f",
+            "urn:isbn:0451450523",
+            "a:",
+            "http://[::1]:80/a",
+            "mailto:a@b.c",
+            "x-y+z.1:a%20b",
+        ] {
+            assert_eq!(uri_problem(uri), None, "{uri}");
+        }
+        for uri in [
+            "", "a", "/a/b", "1a:b", ":b", "a:b c", "a:%", "a:%2", "a:%zz", "a:#b#c", "a:[b]",
+            "a:ü", "a:<b>", "a:b\\c", "a b:c",
+        ] {
+            assert!(uri_problem(uri).is_some(), "{uri}");
+        }
+    }
+
+    // rule: RS1, RS4
+    #[test]
+    fn base64_and_media_types_are_told_from_other_texts() {
+        for text in ["", "AA==", "AAA=", "AAAA", "+/+/"] {
+            assert!(is_base64(text), "{text}");
+        }
+        for text in [
+            "A", "AA", "AA=", "A===", "-_-_", "AA==AAAA", "AAA ", "hello!",
+        ] {
+            assert!(!is_base64(text), "{text}");
+        }
+        for text in [
+            "image/png",
+            "text/html;profile=mcp-app",
+            "a/b; c=\"d e\"; f=g",
+            "x/vnd.a+json",
+        ] {
+            assert!(is_media_type(text), "{text}");
+        }
+        for text in [
+            "",
+            "image",
+            "image/",
+            "/png",
+            "image/p ng",
+            "a/b;",
+            "a/b;c",
+            "a/b/c",
+        ] {
+            assert!(!is_media_type(text), "{text}");
+        }
+    }
+}

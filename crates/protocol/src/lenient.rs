@@ -1,0 +1,473 @@
+//! Reading what others send when a part of it is not what the specification says.
+//!
+//! One odd entry must not make a whole list unreadable. A message that is as it should be is read
+//! at once, and this costs nothing. Only if that fails is it taken apart: what cannot be read is
+//! left out, entry by entry, and each time a [`ReadWarning`] says what and why.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use serde_path_to_error::Segment;
+
+use crate::JsonObject;
+
+/// How many parts of one entry, or of a message outside of its entries, are left out. An entry with
+/// more is left out as a whole.
+const MAX_FIXES: usize = 16;
+
+/// How many warnings about one message are kept.
+const MAX_WARNINGS: usize = 100;
+
+/// Members that change what a result means: without them it would be read as something else.
+const KEPT: [&str; 6] = [
+    "resultType",
+    "isError",
+    "inputRequests",
+    "requestState",
+    "task",
+    "taskId",
+];
+
+/// A part of a message that is not what the specification says, and was left out or read otherwise.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ReadWarning {
+    /// The method whose answer it was in.
+    pub method: String,
+    /// Where it was, as a JSON pointer into the result: `/tools/3` is the fourth tool.
+    pub pointer: String,
+    /// What is wrong with it, and what became of it.
+    pub problem: String,
+    /// What came there, as it came.
+    pub value: Value,
+}
+
+impl ReadWarning {
+    /// A warning about something at a place in the answer to a method.
+    pub fn new(
+        method: impl Into<String>,
+        pointer: impl Into<String>,
+        problem: impl Into<String>,
+        value: Value,
+    ) -> Self {
+        Self {
+            method: method.into(),
+            pointer: pointer.into(),
+            problem: problem.into(),
+            value,
+        }
+    }
+}
+
+impl fmt::Display for ReadWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (method, problem) = (&self.method, &self.problem);
+        match self.pointer.as_str() {
+            "" => write!(f, "the answer to `{method}`: {problem}"),
+            pointer => write!(f, "`{pointer}` in the answer to `{method}`: {problem}"),
+        }
+    }
+}
+
+/// Reads the answer to a method. Parts that cannot be read are left out, with a warning for each.
+///
+/// ```
+/// use turnbuckle_protocol::{ListToolsResult, lenient};
+///
+/// let text = r#"{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":7}]}"#;
+/// let (listed, warnings) = lenient::read::<ListToolsResult>("tools/list", text)?;
+/// assert_eq!(listed.tools.len(), 1);
+/// assert_eq!(warnings[0].pointer, "/tools/1");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+/// If it cannot be read whatever is left out; the error is that of the whole.
+pub fn read<T: DeserializeOwned>(
+    method: &str,
+    text: &str,
+) -> Result<(T, Vec<ReadWarning>), serde_json::Error> {
+    match serde_json::from_str(text) {
+        Ok(read) => Ok((read, Vec::new())),
+        Err(error) => mend(method, text).ok_or(error),
+    }
+}
+
+/// Reads an answer that could not be read as it is; `None` if it cannot be read at all.
+#[cold]
+pub fn mend<T: DeserializeOwned>(method: &str, text: &str) -> Option<(T, Vec<ReadWarning>)> {
+    let Ok(Value::Object(mut result)) = serde_json::from_str(text) else {
+        return None;
+    };
+    let mut mender = Mender {
+        method,
+        warnings: Vec::new(),
+        more: 0,
+    };
+    mender.add_missing(&mut result);
+    mender.mend_entries::<T>(&mut result);
+    let read = mender.mend_whole(result)?;
+    Some((read, mender.finish()))
+}
+
+struct Mender<'a> {
+    method: &'a str,
+    warnings: Vec<ReadWarning>,
+    /// How many more warnings there were than are kept.
+    more: usize,
+}
+
+impl Mender<'_> {
+    fn warn(&mut self, pointer: String, problem: String, value: Value) {
+        if self.warnings.len() == MAX_WARNINGS {
+            self.more += 1;
+            return;
+        }
+        self.warnings
+            .push(ReadWarning::new(self.method, pointer, problem, value));
+    }
+
+    fn finish(mut self) -> Vec<ReadWarning> {
+        if self.more > 0 {
+            let problem = format!("{} more parts of it could not be read", self.more);
+            self.warnings
+                .push(ReadWarning::new(self.method, "", problem, Value::Null));
+        }
+        self.warnings
+    }
+
+    /// Adds required members that are often left out and whose meaning without them is plain.
+    fn add_missing(&mut self, result: &mut JsonObject) {
+        let is_absent = |value: Option<&Value>| value.is_none_or(Value::is_null);
+        match self.method {
+            "tools/list" => {
+                let tools = result.get_mut("tools").and_then(Value::as_array_mut);
+                for (index, tool) in tools.into_iter().flatten().enumerate() {
+                    let came = tool.clone();
+                    if let Some(tool) = tool.as_object_mut()
+                        && is_absent(tool.get("inputSchema"))
+                    {
+                        tool.insert("inputSchema".into(), json!({ "type": "object" }));
+                        let problem = "`inputSchema` is missing; read as an object of any members";
+                        self.warn(format!("/tools/{index}"), problem.into(), came);
+                    }
+                }
+            }
+            "tools/call" | "tasks/result" => {
+                let is_result = !["task", "taskId", "inputRequests", "requestState"]
+                    .iter()
+                    .any(|name| result.contains_key(*name));
+                if is_result && is_absent(result.get("content")) {
+                    result.insert("content".into(), json!([]));
+                    let problem = "`content` is missing; read as empty";
+                    self.warn(String::new(), problem.into(), Value::Null);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks at each entry of each array by itself, so that the work grows with their number only.
+    fn mend_entries<T: DeserializeOwned>(&mut self, result: &mut JsonObject) {
+        for (name, member) in result.iter_mut() {
+            let Value::Array(entries) = member else {
+                continue;
+            };
+            let whole = std::mem::take(entries);
+            for (index, mut entry) in whole.into_iter().enumerate() {
+                let place = format!("/{name}/{index}");
+                let alone = json!({ name: [entry.take()] });
+                entries.extend(self.mend_entry::<T>(name, place, alone));
+            }
+        }
+    }
+
+    /// An entry, which is alone in its array, as far as it can be read; `None` if it cannot.
+    fn mend_entry<T: DeserializeOwned>(
+        &mut self,
+        name: &str,
+        place: String,
+        mut alone: Value,
+    ) -> Option<Value> {
+        let Err((path, problem)) = attempt::<T>(&alone) else {
+            return taken(alone, name);
+        };
+        if path.len() < 2 || path[0] != Step::Member(name.into()) {
+            // What is wrong is not in here.
+            return taken(alone, name);
+        }
+        let came = alone[name][0].clone();
+        let before = self.warnings.len();
+        let first = match pointer(&path[2..]).as_str() {
+            "" => problem.clone(),
+            inner => format!("`{inner}`: {problem}"),
+        };
+        let mut fault = (path, problem);
+        for _ in 0..MAX_FIXES {
+            let (path, problem) = fault;
+            let inner = &path[2..];
+            if inner.is_empty() {
+                self.warnings.truncate(before);
+                self.warn(place, format!("{first}; left out"), came);
+                return None;
+            }
+            let removed = remove(&mut alone, &path)?;
+            let pointer = format!("{place}{}", pointer(inner));
+            self.warn(pointer, format!("{problem}; left out"), removed);
+            match attempt::<T>(&alone) {
+                Err(next) if next.0.len() >= 2 => fault = next,
+                Ok(_) | Err(_) => return taken(alone, name),
+            }
+        }
+        self.warnings.truncate(before);
+        self.warn(
+            place,
+            "too much of it cannot be read; left out".into(),
+            came,
+        );
+        None
+    }
+
+    /// Reads a message whose entries can be read.
+    fn mend_whole<T: DeserializeOwned>(&mut self, result: JsonObject) -> Option<T> {
+        let mut result = Value::Object(result);
+        for _ in 0..MAX_FIXES {
+            let (path, problem) = match attempt::<T>(&result) {
+                Ok(read) => return Some(read),
+                Err(fault) => fault,
+            };
+            let is_kept =
+                matches!(path.first(), Some(Step::Member(name)) if KEPT.contains(&&**name));
+            if path.is_empty() || is_kept {
+                return None;
+            }
+            let removed = remove(&mut result, &path)?;
+            self.warn(pointer(&path), format!("{problem}; left out"), removed);
+        }
+        None
+    }
+}
+
+/// A step on the way to a part of a message.
+#[derive(Debug, PartialEq)]
+enum Step {
+    Member(String),
+    Element(usize),
+}
+
+/// Reads a value, or says where it cannot be read and why.
+fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, (Vec<Step>, String)> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let mut path = Vec::new();
+        for segment in error.path() {
+            path.push(match segment {
+                Segment::Seq { index } => Step::Element(*index),
+                Segment::Map { key } => Step::Member(key.clone()),
+                _ => break,
+            });
+        }
+        // A type that is read from text of its own names places that are not there.
+        while !path.is_empty() && at(value, &path).is_none() {
+            path.pop();
+        }
+        (path, error.inner().to_string())
+    })
+}
+
+fn at<'a>(value: &'a Value, path: &[Step]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Member(name) => value.get(name),
+        Step::Element(index) => value.get(index),
+    })
+}
+
+/// Takes a part out of a message.
+fn remove(value: &mut Value, path: &[Step]) -> Option<Value> {
+    let (last, way) = path.split_last()?;
+    let mut parent = value;
+    for step in way {
+        parent = match step {
+            Step::Member(name) => parent.get_mut(name)?,
+            Step::Element(index) => parent.get_mut(index)?,
+        };
+    }
+    match (parent, last) {
+        (Value::Object(members), Step::Member(name)) => members.shift_remove(name),
+        (Value::Array(elements), Step::Element(index)) if *index < elements.len() => {
+            Some(elements.remove(*index))
+        }
+        _ => None,
+    }
+}
+
+/// The only entry of an array, if it is still there.
+fn taken(mut alone: Value, name: &str) -> Option<Value> {
+    alone[name].as_array_mut().and_then(Vec::pop)
+}
+
+fn pointer(path: &[Step]) -> String {
+    path.iter().fold(String::new(), |pointer, step| match step {
+        Step::Element(index) => format!("{pointer}/{index}"),
+        Step::Member(name) => {
+            let name = name.replace('~', "~0").replace('/', "~1");
+            format!("{pointer}/{name}")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        CallToolOutcome, Complete, GetPromptResult, ListPromptsResult, ListResourcesResult,
+        ListRootsResult, ListToolsResult, ReadResourceResult,
+    };
+
+    /// What is read of a message, and the places that are warned about.
+    fn read<T: DeserializeOwned>(method: &str, json: &Value) -> Option<(T, Vec<String>)> {
+        let (read, warnings) = super::read::<T>(method, &json.to_string()).ok()?;
+        let pointers = warnings.into_iter().map(|warning| warning.pointer);
+        Some((read, pointers.collect()))
+    }
+
+    fn tool(name: &str) -> Value {
+        json!({ "name": name, "inputSchema": { "type": "object" } })
+    }
+
+    // rule: J15
+    #[test]
+    fn one_odd_tool_does_not_lose_the_others() {
+        let listed = json!({ "tools": [
+            tool("a"),
+            { "inputSchema": { "type": "object" } },
+            { "name": "b" },
+            { "name": "c", "inputSchema": [] },
+            7,
+            { "name": "d", "inputSchema": {}, "title": 7, "annotations": { "readOnlyHint": "yes" } },
+            { "name": "e", "inputSchema": {}, "execution": { "taskSupport": "sometimes" } },
+            tool("f"),
+        ], "nextCursor": "more", "ttlMs": 5 });
+        for is_modern in [false, true] {
+            let (listed, warned) = if is_modern {
+                let (Complete(listed), warned) = read("tools/list", &listed).expect("read");
+                (listed, warned)
+            } else {
+                read::<ListToolsResult>("tools/list", &listed).expect("read")
+            };
+            let names: Vec<_> = listed.tools.iter().map(|tool| &*tool.name).collect();
+            assert_eq!(names, ["a", "b", "d", "e", "f"]);
+            assert_eq!(listed.next_cursor.expect("a cursor").as_str(), "more");
+            assert_eq!(listed.tools[1].input_schema["type"], "object");
+            let wanted = [
+                "/tools/2",
+                "/tools/1",
+                "/tools/3",
+                "/tools/4",
+                "/tools/5/title",
+                "/tools/5/annotations/readOnlyHint",
+            ];
+            assert_eq!(warned, wanted);
+        }
+    }
+
+    // rule: J15
+    #[test]
+    fn entries_of_every_list_and_result_stand_by_themselves() {
+        let good = json!({ "uri": "a:b", "name": "n" });
+        let odd = json!({ "uri": "a:c", "name": "m", "size": "large" });
+        let listed = json!({ "resources": [odd, { "name": "x" }, good] });
+        let (listed, warned) =
+            read::<ListResourcesResult>("resources/list", &listed).expect("read");
+        assert_eq!(listed.resources.len(), 2);
+        assert_eq!(warned, ["/resources/0/size", "/resources/1"]);
+
+        let listed =
+            json!({ "prompts": [{ "name": "a", "arguments": [{ "name": "x" }, {}] }, {}] });
+        let (listed, warned) = read::<ListPromptsResult>("prompts/list", &listed).expect("read");
+        assert_eq!(listed.prompts[0].arguments.as_ref().map(Vec::len), Some(1));
+        assert_eq!(warned, ["/prompts/0/arguments/1", "/prompts/1"]);
+
+        let contents = json!({ "contents": [{ "uri": "a:b" }, { "uri": "a:b", "text": "" }] });
+        let (read_result, warned) =
+            read::<ReadResourceResult>("resources/read", &contents).expect("read");
+        assert_eq!(read_result.contents.len(), 1);
+        assert_eq!(warned, ["/contents/0"]);
+
+        let text = json!({ "type": "text", "text": "hi" });
+        let messages = json!({ "messages": [
+            { "role": "system", "content": text }, { "role": "user" }, { "role": "user", "content": 1 },
+        ] });
+        let (prompt, warned) = read::<GetPromptResult>("prompts/get", &messages).expect("read");
+        assert_eq!(prompt.messages.len(), 1);
+        assert_eq!(warned, ["/messages/1", "/messages/2"]);
+
+        let roots = json!({ "roots": [{ "uri": "file:///a" }, {}, { "uri": 1 }] });
+        let (roots, warned) = read::<ListRootsResult>("roots/list", &roots).expect("read");
+        assert_eq!(roots.roots.len(), 1);
+        assert_eq!(warned, ["/roots/1", "/roots/2"]);
+    }
+
+    // rule: J15
+    #[test]
+    fn a_tool_result_keeps_what_can_be_read() {
+        let result = json!({
+            "content": [
+                { "type": "text", "text": "a" }, { "type": "text", "text": 1 }, { "text": "b" },
+                { "type": "text", "text": "c", "annotations": { "audience": ["human"] } },
+                { "type": "text", "text": "d", "annotations": { "priority": "high" } },
+            ],
+            "structuredContent": { "x": 1.0 }, "isError": true,
+        });
+        let (outcome, warned) = read::<CallToolOutcome>("tools/call", &result).expect("read");
+        let CallToolOutcome::Complete(result) = outcome else {
+            panic!("a result")
+        };
+        let texts: Vec<_> = result
+            .content
+            .iter()
+            .filter_map(|it| it.as_text())
+            .collect();
+        assert_eq!(texts, ["a", "c", "d"]);
+        assert_eq!(result.is_error, Some(true));
+        assert_eq!(
+            warned,
+            [
+                "/content/1",
+                "/content/2",
+                "/content/4/annotations/priority"
+            ]
+        );
+        let (outcome, warned) =
+            read::<CallToolOutcome>("tools/call", &json!({ "structuredContent": 1 }))
+                .expect("read");
+        assert!(matches!(outcome, CallToolOutcome::Complete(_)));
+        assert_eq!(warned, [""]);
+    }
+
+    #[test]
+    fn what_would_change_its_meaning_is_not_left_out() {
+        for result in [
+            json!({ "content": [], "isError": "yes" }),
+            json!({ "content": [], "resultType": "unheard_of" }),
+            json!({ "resultType": "input_required", "inputRequests": { "a": 1 } }),
+            json!({ "resultType": "task", "taskId": 7 }),
+            json!([]),
+            json!(null),
+        ] {
+            assert!(
+                read::<CallToolOutcome>("tools/call", &result).is_none(),
+                "{result}"
+            );
+        }
+    }
+
+    #[test]
+    fn very_many_odd_entries_take_no_longer_than_they_are_many() {
+        let entries: Vec<_> = (0..5_000).map(|name| json!({ "name": name })).collect();
+        let listed = json!({ "tools": entries });
+        let (listed, warned) = read::<ListToolsResult>("tools/list", &listed).expect("read");
+        assert!(listed.tools.is_empty());
+        assert_eq!(warned.len(), MAX_WARNINGS + 1);
+    }
+}

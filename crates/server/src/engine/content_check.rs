@@ -1,0 +1,64 @@
+//! What authors put into results, held against the grammar of the specification before it leaves.
+//!
+//! Text needs no check, so a result of text costs nothing here.
+
+use turnbuckle_protocol::{
+    ContentBlock, ResourceContents,
+    grammar::{is_base64, is_media_type, uri_problem},
+};
+
+/// Why a piece of content may not be sent; `None` if it may.
+pub(super) fn block_problem(block: &ContentBlock) -> Option<String> {
+    match block {
+        ContentBlock::Image(image) => media_problem("image", &image.data, &image.mime_type),
+        ContentBlock::Audio(audio) => media_problem("audio", &audio.data, &audio.mime_type),
+        ContentBlock::ResourceLink(link) => {
+            let (uri, mime_type) = (&link.resource.uri, link.resource.mime_type.as_deref());
+            address_problem(uri).or_else(|| media_type_problem(uri, mime_type))
+        }
+        ContentBlock::Resource(embedded) => address_problem(embedded.resource.uri())
+            .or_else(|| contents_problem(&embedded.resource)),
+        _ => None,
+    }
+}
+
+/// Why the contents of a resource may not be sent; `None` if they may. Their URI is mostly the one
+/// that the client asked for, and not for the author to answer for.
+pub(super) fn contents_problem(contents: &ResourceContents) -> Option<String> {
+    let (uri, mime_type) = match contents {
+        ResourceContents::Text(text) => (&text.uri, &text.mime_type),
+        ResourceContents::Blob(blob) if !is_base64(&blob.blob) => {
+            return Some(format!("the blob of `{}` is not base64", blob.uri));
+        }
+        ResourceContents::Blob(blob) => (&blob.uri, &blob.mime_type),
+        _ => return None,
+    };
+    media_type_problem(uri, mime_type.as_deref())
+}
+
+/// Whether it is a resource, or leads to one.
+pub(super) fn is_resource(block: &ContentBlock) -> bool {
+    matches!(
+        block,
+        ContentBlock::ResourceLink(_) | ContentBlock::Resource(_)
+    )
+}
+
+fn media_problem(kind: &str, data: &str, mime_type: &str) -> Option<String> {
+    if !is_base64(data) {
+        return Some(format!("the data of {kind} content is not base64"));
+    }
+    let is_bad = !is_media_type(mime_type);
+    is_bad.then(|| format!("`{mime_type}` of {kind} content is not a media type"))
+}
+
+fn address_problem(uri: &str) -> Option<String> {
+    uri_problem(uri).map(|problem| format!("`{uri}` is not a URI: {problem}"))
+}
+
+fn media_type_problem(uri: &str, mime_type: Option<&str>) -> Option<String> {
+    let bad = mime_type.filter(|mime_type| !is_media_type(mime_type))?;
+    Some(format!(
+        "`{bad}` of the resource `{uri}` is not a media type"
+    ))
+}
