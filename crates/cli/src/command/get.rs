@@ -58,7 +58,7 @@ impl Get {
             return session.print_exact("prompts/get", &finished.result);
         }
         for message in &finished.result.messages {
-            let role = serde_json::to_value(message.role).unwrap_or_default();
+            let role = serde_json::to_value(&message.role).unwrap_or_default();
             print(&Style::Dim.out(role.as_str().unwrap_or_default()));
             print_shown(&show::block(&message.content, &self.request.media));
         }

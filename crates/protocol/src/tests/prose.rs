@@ -17,6 +17,9 @@ use crate::{
 /// A type that an example may be of.
 type Round = fn(&Value) -> Result<Value, String>;
 
+/// How the params and the result of a method are read, if it has this name.
+type OfMethod = fn(&str) -> Option<(Round, Round)>;
+
 fn round<T: Serialize + DeserializeOwned>(json: &Value) -> Result<Value, String> {
     let value: T = serde_json::from_str(&json.to_string()).map_err(|error| error.to_string())?;
     serde_json::to_value(&value).map_err(|error| error.to_string())
@@ -32,7 +35,7 @@ fn rounds(name: &str) -> Option<(Round, Round)> {
         (name == N::NAME).then_some((round::<N::Params> as Round, round::<EmptyResult> as Round))
     }
 
-    let all: &[fn(&str) -> Option<(Round, Round)>] = &[
+    let all: &[OfMethod] = &[
         of::<method::Initialize>,
         of::<method::Ping>,
         of::<method::ToolsList>,
