@@ -64,8 +64,12 @@ impl Namer {
             Prefix::None => allowed(own),
             Prefix::Server => format!("{}__{}", allowed(server.as_str()), allowed(own)),
         };
-        let digest = digest(server, own, 0);
-        let name: Arc<str> = shortened(&wanted, self.limit, &digest).into();
+        // A digest costs more than all the rest, and few names need one.
+        let name: Arc<str> = if wanted.len() <= self.limit {
+            wanted.as_str().into()
+        } else {
+            with_digest(&wanted, self.limit, &digest(server, own, 0)).into()
+        };
         let Some(first) = self.taken.get(&name) else {
             self.taken
                 .insert(name.clone(), (server.clone(), own.to_owned()));
@@ -74,7 +78,7 @@ impl Namer {
         // A server may have chosen its names so that this one is taken too.
         let mut attempt = 0;
         let given: Arc<str> = loop {
-            let digest = self::digest(server, own, attempt);
+            let digest = digest(server, own, attempt);
             let given = with_digest(&wanted, self.limit, &digest);
             if !self.taken.contains_key(given.as_str()) {
                 break given.into();
@@ -116,14 +120,6 @@ fn digest(server: &ServerId, own: &str, attempt: u32) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
-}
-
-fn shortened(name: &str, limit: usize, digest: &str) -> String {
-    if name.len() <= limit {
-        name.to_owned()
-    } else {
-        with_digest(name, limit, digest)
-    }
 }
 
 /// The head and the tail of a name, with a digest between them. The name is ASCII.
