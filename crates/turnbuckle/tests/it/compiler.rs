@@ -126,7 +126,7 @@ fn portable(said: &str) -> String {
         let text = line.trim_start();
         // The names in the list depend on the features that other crates of the workspace turn on: a name
         // that two types have is written with its path, and goes to another place.
-        if is_list && line.starts_with(LISTED) {
+        if is_list && is_listed(line) {
             continue;
         }
         is_list = text.starts_with("= help: the following other types implement trait");
@@ -163,8 +163,14 @@ fn with_margin(line: &str, margin: usize) -> String {
     }
 }
 
-/// How a type in a list of types begins. The line after the list has two spaces fewer.
-const LISTED: &str = "              ";
+/// Whether this line of a list of types names one. After the last one comes their number, or something else.
+fn is_listed(line: &str) -> bool {
+    let text = line.trim_start();
+    line.starts_with(' ')
+        && !text.is_empty()
+        && !text.starts_with(['=', '|'])
+        && !text.starts_with("and ")
+}
 
 fn is_summary(line: &str) -> bool {
     [
