@@ -8,7 +8,7 @@ use turnbuckle_protocol::ReadWarning;
 /// How many warnings of a connection wait to be looked at. The oldest give way.
 const MAX_WAITING: usize = 256;
 
-/// The warnings of one connection that nobody has looked at yet.
+/// The warnings of one connection that were not read yet.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(Mutex<VecDeque<ReadWarning>>);
 

@@ -36,7 +36,7 @@ pub fn make_unique_folder(below: &Path, start: &str) -> io::Result<std::path::Pa
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
     let path = below.join(format!("{start}-{:016x}", u64::from_ne_bytes(random)));
-    // Whoever has made one of this name does not get what is for this one.
+    // A folder of this name that somebody else made is not used.
     builder().create(&path)?;
     Ok(path)
 }

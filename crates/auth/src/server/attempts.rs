@@ -1,4 +1,4 @@
-//! Tokens that nobody knows, counted by where they come from.
+//! Unknown tokens, counted by the address that sent them.
 //!
 //! Each costs a question to an issuer, and anybody can make them up. An address that has sent many is
 //! refused without a question, for a while; tokens that are known already are not counted.
@@ -63,7 +63,7 @@ impl Attempts {
         cells.all(|(row, cell)| count(row[cell].load(Ordering::Relaxed), now) >= self.max)
     }
 
-    /// Counts one that nobody knew.
+    /// Counts an unknown token.
     pub(super) fn note(&self, origin: Origin, now: u64) {
         for (row, cell) in self.cells.iter().zip(origin.0) {
             let more = |before: u64| {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::jose::Algorithm;
 
-/// Tokens that nobody knows of one address in a minute: a person who signs in anew sends one.
+/// Unknown tokens that one address may send in a minute: a person who signs in anew sends one.
 const UNKNOWN_TOKENS: u32 = 60;
 
 /// A guard being written: say which server it is for and whose tokens are good, then build it.
@@ -154,7 +154,7 @@ impl Guard {
         self
     }
 
-    /// How many tokens that nobody knows one address may send in a minute, where an issuer is asked
+    /// How many unknown tokens one address may send in a minute, where an issuer is asked
     /// about tokens; 60 unless set. Beyond that the address gets 429 for tokens that were not seen
     /// before, and the issuer is not asked. Behind a proxy every client has the proxy's address.
     pub fn unknown_tokens(mut self, in_a_minute: u32) -> Self {

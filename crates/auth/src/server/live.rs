@@ -120,7 +120,7 @@ impl Protect for LiveGuard {
 }
 
 impl Inner {
-    /// Whether a token that nobody knows costs somebody a question.
+    /// Whether an unknown token costs a request to an issuer.
     fn asks_issuers(&self) -> bool {
         self.issuers.iter().any(LiveIssuer::knows_opaque)
     }

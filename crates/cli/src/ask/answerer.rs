@@ -88,7 +88,7 @@ impl Answerer {
             }
         };
         if !self.is_attended {
-            // It was agreed to ahead, so whoever did has been there.
+            // The user has agreed to it before.
             return Ok(());
         }
         tokio::select! {

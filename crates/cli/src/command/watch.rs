@@ -48,7 +48,7 @@ pub(crate) fn run(watch: &Watch) -> Outcome {
     let work = async |session: Session| {
         let watching = watch.on(&session, uris);
         match options.timeout {
-            // Whoever gives a time has seen enough then.
+            // The user has set how long to watch.
             Some(time) => tokio::time::timeout(time, watching).await.unwrap_or(Ok(())),
             None => watching.await,
         }
@@ -78,7 +78,7 @@ impl Watch {
                 Some(log) = logs.next() => self.log(&log),
             };
             print(&line);
-            // Whoever has gone away is not printed to for ever.
+            // Stop printing when the reader has gone away.
             all_printed()?;
             printed += 1;
         }

@@ -45,7 +45,7 @@ pub(crate) fn print_shown(line: &str) {
     }
 }
 
-/// Fails if something was not printed: the disk is full, or nobody reads any more.
+/// Fails if something was not printed: the disk is full, or the reader has gone away.
 pub(crate) fn all_printed() -> Outcome {
     let flushed = io::stdout().lock().flush();
     match LOST.lock().take().or(flushed.err()) {

@@ -13,7 +13,7 @@ const MAX_WIDTH: usize = 60;
 /// The last cell of a row has at least so many columns; if there are fewer, it has a line of its own.
 const MIN_LAST: usize = 24;
 
-/// What stands before each row.
+/// The text before each row.
 const INDENT: &str = "  ";
 
 impl Table {

@@ -33,7 +33,7 @@ impl Candidate {
 }
 
 /// What may be typed at the end of these words, the last of which is not finished. The first word is
-/// the one after the program's name. What stands behind may name the server.
+/// the one after the program's name. The words after it may name the server.
 pub(crate) fn next(program: &Command, words: &[String], behind: &[String]) -> Suggestions {
     let line = Line::read(program, words, behind);
     let all = match &line.wanted {

@@ -93,7 +93,7 @@ fn a_file_of_somebody_else_does_not_hide_the_users_own() {
     if std::os::unix::fs::chown(&file, Some(12_345), None).is_ok() {
         std::fs::rename(&file, &link).expect("it can be renamed");
     } else {
-        // Whoever is not root cannot give files away, and has links to those of root.
+        // Only root can change the owner of a file, so others use a link to a file of root's.
         std::os::unix::fs::symlink("/etc/passwd", &link).expect("a link can be made");
     }
     let output = place.run(&["list", "lab"]);

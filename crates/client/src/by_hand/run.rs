@@ -261,7 +261,7 @@ impl<R: Answerable> Call<'_, R> {
                 (key, InputRequest::Elicit(Box::new(asked)))
             })
             .collect();
-        // Whoever cannot make visits is told what the server said.
+        // A client that cannot open URLs gets the server's own error.
         if self.link.check_asks(&asks).is_err() {
             return Err(error);
         }

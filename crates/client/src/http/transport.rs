@@ -139,7 +139,7 @@ impl Http {
         self.is_down.store(is_down, Ordering::Relaxed);
     }
 
-    /// Takes note that nobody answers.
+    /// Notes that the server does not answer.
     pub(crate) fn note_down(&self) {
         self.is_down.store(true, Ordering::Relaxed);
     }

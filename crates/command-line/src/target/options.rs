@@ -136,7 +136,7 @@ pub fn limits() -> Limits {
 }
 
 impl Options {
-    /// How names of servers are looked up. Whoever has not agreed is asked.
+    /// How names of servers are looked up. The user is asked about files that are not trusted yet.
     pub fn lookup(&self) -> Lookup<'_> {
         let consent = if self.trust {
             Consent::Given

@@ -159,7 +159,7 @@ async fn undeclared(connection: &mut Connection<'_>, kind: Kind) {
     }
 }
 
-/// A cursor that nobody gave out.
+/// A cursor that the server never gave out.
 async fn cursor(connection: &mut Connection<'_>, kind: Kind) {
     if kind != Kind::Tools {
         return;
@@ -170,7 +170,10 @@ async fn cursor(connection: &mut Connection<'_>, kind: Kind) {
         connection.report.ok(&lists::CURSOR, "cursors are checked");
         return;
     }
-    let said = format!("a cursor that nobody gave out gets {}", exchange.came());
+    let said = format!(
+        "a cursor that the server never gave out gets {}",
+        exchange.came()
+    );
     connection
         .report
         .add(exchange.finding(&lists::CURSOR, said));

@@ -37,7 +37,7 @@ pub enum Denied {
     /// The server asks more than it may at a time.
     #[error("the server has too many questions open")]
     TooManyQuestions,
-    /// The server asks although nobody called it.
+    /// The server asks while no call to it is in flight.
     #[error("the server asks without being called")]
     NotCalled,
 }

@@ -5,7 +5,7 @@ use std::{error::Error, fmt, sync::Arc};
 use turnbuckle_base::error_chain::causes;
 use turnbuckle_client::{ConnectError, Ending};
 
-/// How many lines of standard error a failure keeps: the last ones, where the reason mostly stands.
+/// How many lines of standard error a failure keeps: the last ones, which usually hold the reason.
 const KEPT_LINES: usize = 20;
 
 /// What kind of failure it is, by what can be done about it.

@@ -134,7 +134,7 @@ impl Supervisor<'_> {
                 failure,
                 retry_after: Some(rest),
             },
-            // Whoever asked for it is told; nobody else waits.
+            // The caller is told; other callers do not wait.
             Pause::Short(_) if is_on_demand && was_never_ready => ServerState::Failed {
                 failure,
                 retry_after: None,
@@ -250,7 +250,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Something may have changed while nobody listened.
+    /// Something may have changed while no stream was open.
     fn tell_followers(&self) {
         let followed: Vec<Arc<str>> = self.upstream.followed.lock().keys().cloned().collect();
         for uri in &followed {

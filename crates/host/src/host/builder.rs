@@ -129,7 +129,7 @@ impl HostBuilder {
     /// Calls the tools without asking that config files name in `alwaysAllow` or `autoApprove`.
     ///
     /// Without it these keys are reported as not honoured: a file of a project comes with the
-    /// project, and whoever wrote it is not the person whose consent counts.
+    /// project, and its author is not the person whose consent counts.
     pub fn trust_approvals_of_files(mut self) -> Self {
         self.approvals = Approvals::Trusted;
         self

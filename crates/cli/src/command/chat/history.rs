@@ -43,7 +43,7 @@ impl History {
         }
     }
 
-    /// Adds a line. A file that cannot be written costs nobody the chat.
+    /// Adds a line. The chat goes on if the file cannot be written.
     pub(super) fn add(&mut self, line: &str) {
         if self.lines.last().is_some_and(|last| last == line) {
             return;

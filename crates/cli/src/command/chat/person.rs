@@ -21,7 +21,7 @@ use crate::{
 /// 2,000 characters of an argument or a message are shown before somebody agrees to it.
 const MAX_SHOWN: usize = 2000;
 
-/// Whoever sits at the terminal.
+/// The person at the terminal.
 pub(super) struct Person;
 
 impl UserInterface for Person {
