@@ -29,6 +29,7 @@ pub struct Members<'a> {
     inline: [Option<Member<'a>>; INLINE],
     more: Vec<Member<'a>>,
     meta: Option<RequestMeta<'a>>,
+    raw: Option<Raw<'a>>,
 }
 
 impl<'a> Members<'a> {
@@ -42,6 +43,11 @@ impl<'a> Members<'a> {
     /// `_meta`, read in passing; `None` where there is none, or it is not an object.
     pub fn meta(&self) -> Option<&RequestMeta<'a>> {
         self.meta.as_ref()
+    }
+
+    /// The whole object as it came, white space included; `None` where there is none.
+    pub fn raw(&self) -> Option<Raw<'a>> {
+        self.raw
     }
 
     /// The text of a member that is a string.
@@ -135,6 +141,7 @@ impl<'a> Params<'a> {
         let mut members = Members::default();
         let mut duplicate = None;
         let mut count = 0_usize;
+        let start = scanner.position();
         scanner.members(|scanner, name| {
             let value = if name == "_meta" && scanner.peek() == Some(b'{') {
                 let (raw, meta) = scanner.value_by(RequestMeta::read)?;
@@ -153,6 +160,7 @@ impl<'a> Params<'a> {
             }
             Ok(())
         })?;
+        members.raw = Some(Raw::found(&scanner.text()[start..scanner.position()]));
         Ok(match duplicate {
             Some(name) => Self::Duplicate(name.into_owned()),
             None if count > MAX_MEMBERS => Self::TooMany,

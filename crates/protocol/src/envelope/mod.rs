@@ -4,6 +4,7 @@
 //! stay unparsed until somebody knows their type. The `write_*` functions append whole messages to
 //! a buffer. Nothing here panics on input, and nothing recurses into it.
 
+mod edit;
 mod id;
 mod malformed;
 mod members;
@@ -21,6 +22,7 @@ mod tests;
 mod text;
 mod write;
 
+pub use edit::{Edit, NotAnObject};
 pub use id::{Id, IdRef};
 pub use malformed::{Malformed, MalformedKind};
 pub use members::Members;

@@ -54,6 +54,11 @@ impl<'a> Raw<'a> {
 pub struct RawText(Box<str>);
 
 impl RawText {
+    /// `text` must be one JSON value without white space around it.
+    pub(super) fn found(text: String) -> Self {
+        Self(text.into())
+    }
+
     /// The value.
     pub fn raw(&self) -> Raw<'_> {
         Raw(&self.0)

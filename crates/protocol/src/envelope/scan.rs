@@ -2,7 +2,7 @@
 //!
 //! Nothing is recursive: how deep values are nested is a matter of one bit a level.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use super::{
     Raw,
@@ -95,11 +95,24 @@ impl<'a> Scanner<'a> {
         Ok((Raw::found(&self.text[start..self.at]), found))
     }
 
+    /// How many bytes were passed over.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
     /// Walks over the members of an object that stands here. `member` is given each name, and must
     /// pass over the value.
     pub(super) fn members(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
+    ) -> Result<(), NotJson> {
+        self.named_members(|scanner, name, _| member(scanner, name))
+    }
+
+    /// The same, with where each name is, its quotes included.
+    pub(super) fn named_members(
+        &mut self,
+        mut member: impl FnMut(&mut Self, Cow<'a, str>, Range<usize>) -> Result<(), NotJson>,
     ) -> Result<(), NotJson> {
         self.expect(b'{')?;
         if self.peek() == Some(b'}') {
@@ -109,9 +122,11 @@ impl<'a> Scanner<'a> {
         loop {
             self.nodes += 1;
             self.expect(b'"')?;
+            let start = self.at - 1;
             let name = self.rest_of_name()?;
+            let end = self.at;
             self.expect(b':')?;
-            member(self, name)?;
+            member(self, name, start..end)?;
             match self.token()? {
                 b',' => {}
                 b'}' => return Ok(()),
