@@ -12,6 +12,7 @@ mod edge;
 mod engine;
 mod failure;
 mod handler;
+mod relay;
 mod server;
 mod subscription;
 
@@ -47,6 +48,7 @@ pub use handler::{
 };
 #[cfg(feature = "http")]
 pub use handler::{Headers, HttpExtension, PeerAddress};
+pub use relay::{Front, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
 #[cfg(feature = "http")]
 pub use server::Http;
 pub use server::{

@@ -34,6 +34,6 @@ pub use request_meta::RequestMeta;
 pub use string::write_string;
 pub use text::text_of;
 pub use write::{
-    UnreadableId, write_error, write_notification, write_raw_response, write_raw_result,
-    write_request, write_result, write_result_head,
+    UnreadableId, write_error, write_notification, write_raw_notification, write_raw_request,
+    write_raw_response, write_raw_result, write_request, write_result, write_result_head,
 };

@@ -1,6 +1,6 @@
 //! Messages to bytes. Every function appends one whole message, without a line end.
 
-use super::{IdRef, Raw};
+use super::{IdRef, Raw, write_string};
 use serde::Serialize;
 
 /// How to answer a message whose id could not be read.
@@ -50,6 +50,30 @@ fn write_call<P: Serialize>(
     }
     out.push(b'}');
     Ok(())
+}
+
+/// Appends a request whose params are JSON already.
+pub fn write_raw_request(out: &mut Vec<u8>, id: &IdRef<'_>, method: &str, params: Option<Raw<'_>>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(out);
+    write_raw_call(out, method, params);
+}
+
+/// Appends a notification whose params are JSON already.
+pub fn write_raw_notification(out: &mut Vec<u8>, method: &str, params: Option<Raw<'_>>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    write_raw_call(out, method, params);
+}
+
+fn write_raw_call(out: &mut Vec<u8>, method: &str, params: Option<Raw<'_>>) {
+    out.extend_from_slice(br#","method":"#);
+    write_string(out, method);
+    if let Some(params) = params {
+        out.reserve(params.get().len() + 16);
+        out.extend_from_slice(br#","params":"#);
+        out.extend_from_slice(params.get().as_bytes());
+    }
+    out.push(b'}');
 }
 
 /// Appends a successful response; `write` appends the result.

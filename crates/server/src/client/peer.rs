@@ -1,12 +1,13 @@
 //! The other end of a connection: who it is, how far its session has come, how to tell it things.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use serde::Serialize;
 use turnbuckle_base::lock::MutexGuard;
 use turnbuckle_protocol::{
     CancelledNotificationParams, ElicitRequestParams, ElicitRequestUrlParams, IdRef, InputRequest,
-    LoggingLevel, Revision, envelope,
+    LoggingLevel, Revision,
+    envelope::{self, Raw},
 };
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
@@ -251,6 +252,36 @@ impl Peer {
         let answered = session.hear(answer).await;
         drop(unasked);
         answered
+    }
+
+    /// Sends a request with params that are JSON already to a legacy client, and waits for its
+    /// answer; `None` if it went away.
+    ///
+    /// # Cancel safety
+    /// Dropping the future tells the client that nobody waits any more.
+    pub(crate) async fn ask_raw(
+        &self,
+        method: &str,
+        params: Option<Raw<'_>>,
+    ) -> Option<ClientAnswer> {
+        let session = self.session.as_ref()?;
+        let (waiting, answer) = session.requests.enter().ok()?;
+        let mut message = Vec::new();
+        envelope::write_raw_request(&mut message, &waiting.id.as_ref(), method, params);
+        let unasked = Unasked {
+            waiting,
+            outbox: &self.outbox,
+        };
+        self.outbox.send(&message).await.ok()?;
+        let answered = session.hear(answer).await;
+        drop(unasked);
+        answered
+    }
+
+    /// What a relay keeps with the session; `None` where there is no session.
+    pub(crate) fn relay_state<T: Default + Any + Send + Sync>(&self) -> Option<&T> {
+        let kept = &self.session.as_ref()?.relay_state;
+        kept.get_or_init(|| Box::new(T::default())).downcast_ref()
     }
 
     /// Sends a notification; waits while the peer does not read. A peer that is gone needs none.

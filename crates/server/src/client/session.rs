@@ -1,6 +1,7 @@
 //! A legacy session, on whichever transport it was opened.
 
 use std::{
+    any::Any,
     future::{Future as _, poll_fn},
     pin::{Pin, pin},
     sync::{Arc, OnceLock},
@@ -36,6 +37,8 @@ pub(crate) struct Session {
     listener: Mutex<Listener>,
     pub(super) log_level: SessionLevel,
     pub(super) roots: RootsWatch,
+    /// What a relay keeps with the session.
+    pub(super) relay_state: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl Session {
@@ -49,6 +52,7 @@ impl Session {
             listener: Mutex::new(Listener::new(hub, None)),
             log_level: SessionLevel::default(),
             roots: RootsWatch::default(),
+            relay_state: OnceLock::new(),
         }
     }
 

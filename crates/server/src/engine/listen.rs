@@ -1,6 +1,7 @@
 //! One `subscriptions/listen`: acknowledged first, then told of changes until it ends.
 
 use std::{
+    any::Any,
     future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
@@ -27,6 +28,8 @@ pub(crate) struct Subscription {
     acknowledgement: Option<Vec<u8>>,
     /// The tasks that it hears of.
     tasks: Option<Box<dyn TaskNews>>,
+    /// What a relay has dropped when the subscription ends.
+    guard: Option<Box<dyn Any + Send>>,
     /// Done when one side says that no more will come.
     ended: BoxFuture<'static, ()>,
     #[cfg(feature = "http")]
@@ -58,6 +61,7 @@ impl Subscription {
             id,
             acknowledgement: Some(acknowledgement),
             tasks: None,
+            guard: None,
             ended: Box::pin(async move { ended.wait().await }),
             #[cfg(feature = "http")]
             is_over: false,
@@ -67,6 +71,12 @@ impl Subscription {
     /// Hears of tasks too.
     pub(crate) fn with_tasks(mut self, tasks: Option<Box<dyn TaskNews>>) -> Self {
         self.tasks = tasks;
+        self
+    }
+
+    /// Drops this when it ends.
+    pub(crate) fn with_guard(mut self, guard: Option<Box<dyn Any + Send>>) -> Self {
+        self.guard = guard;
         self
     }
 
@@ -121,6 +131,7 @@ impl Subscription {
                 acknowledgement,
                 tasks,
                 ended,
+                guard,
                 ..
             } = self;
             // A peer that is gone needs none.
@@ -134,6 +145,7 @@ impl Subscription {
                 Some(tasks) => tell_until(tasks, ended, peer.outbox()).await,
             }
             drop(listener);
+            drop(guard);
             // cancellation: a server that tears a subscription down MUST say so like this;
             // subscriptions: and SHOULD answer the request.
             let params = CancelledNotificationParams::new(id.clone());

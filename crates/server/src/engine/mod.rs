@@ -9,6 +9,7 @@ pub(crate) mod incoming;
 pub(crate) mod listen;
 pub(crate) mod method;
 pub(crate) mod rates;
+pub(crate) mod relayed;
 pub(crate) mod served;
 pub(crate) mod settings;
 pub(crate) mod shared;

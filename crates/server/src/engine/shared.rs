@@ -16,6 +16,7 @@ use crate::{
     catalog::{Offer, Snapshot, extension::Registry},
     client::roots::OnRootsChanged,
     handler::CallContext,
+    relay::{Relay, RelayOffer},
 };
 
 pub(crate) struct Shared {
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     /// Called when the roots of a client have changed.
     pub(crate) on_roots_changed: Option<OnRootsChanged>,
     pub(crate) tasks: TaskHost,
+    /// Asked first, if there is one.
+    pub(crate) relay: Option<Arc<dyn Relay>>,
 }
 
 impl Shared {
@@ -51,16 +54,54 @@ impl Shared {
 
     /// Whether this caller is offered log messages.
     pub(crate) fn logs(&self, caller: &Caller) -> bool {
-        self.context.logging.is_made() || self.catalog().offers(caller, |offer| offer.logs)
+        let relayed = || {
+            let offer = self.relayed(caller);
+            offer.is_some_and(|offer| offer.capabilities.logging.is_some())
+        };
+        self.context.logging.is_made()
+            || self.catalog().offers(caller, |offer| offer.logs)
+            || relayed()
+    }
+
+    /// What the relay offers to this caller, if there is one.
+    pub(crate) fn relayed(&self, caller: &Caller) -> Option<RelayOffer> {
+        Some(self.relay.as_ref()?.offer(caller))
     }
 
     /// What the server can do for somebody who is offered this, read off what it was given.
-    pub(crate) fn capabilities(&self, offer: Offer) -> ServerCapabilities {
+    pub(crate) fn capabilities(
+        &self,
+        offer: Offer,
+        relayed: Option<&RelayOffer>,
+    ) -> ServerCapabilities {
         let mut capabilities = offer.capabilities();
         if offer.logs || self.context.logging.is_made() {
             capabilities.logging = Some(JsonObject::new());
         }
         self.extensions.declare(&mut capabilities);
+        if let Some(relayed) = relayed {
+            add(&mut capabilities, &relayed.capabilities);
+        }
         capabilities
+    }
+}
+
+/// Adds what a relay offers to what the server itself does.
+fn add(own: &mut ServerCapabilities, relayed: &ServerCapabilities) {
+    fn fill<T: Clone>(own: &mut Option<T>, relayed: Option<&T>) {
+        if own.is_none() {
+            *own = relayed.cloned();
+        }
+    }
+    fill(&mut own.experimental, relayed.experimental.as_ref());
+    fill(&mut own.logging, relayed.logging.as_ref());
+    fill(&mut own.completions, relayed.completions.as_ref());
+    fill(&mut own.prompts, relayed.prompts.as_ref());
+    fill(&mut own.resources, relayed.resources.as_ref());
+    fill(&mut own.tools, relayed.tools.as_ref());
+    fill(&mut own.tasks, relayed.tasks.as_ref());
+    for (id, settings) in relayed.extensions.iter().flatten() {
+        let all = own.extensions.get_or_insert_default();
+        all.entry(id.clone()).or_insert_with(|| settings.clone());
     }
 }

@@ -12,7 +12,7 @@ use turnbuckle_transport::Limits;
 
 use crate::{
     Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
-    Layer, Leniency, LiveServer, MemoryBudget, Rates, RootsChanged, ServeError, SetupError,
+    Layer, Leniency, LiveServer, MemoryBudget, Rates, Relay, RootsChanged, ServeError, SetupError,
     TaskSettings, Transport,
     catalog::{
         Offer, Snapshot,
@@ -65,6 +65,7 @@ pub struct Server {
     on_roots_changed: Option<OnRootsChanged>,
     tasks: Option<Arc<dyn Tasks>>,
     task_settings: TaskSettings,
+    relay: Option<Arc<dyn Relay>>,
 }
 
 impl Server {
@@ -92,6 +93,7 @@ impl Server {
             on_roots_changed: None,
             tasks: None,
             task_settings: TaskSettings::default(),
+            relay: None,
         }
     }
 
@@ -326,6 +328,12 @@ impl Server {
         self
     }
 
+    /// Asks this first for every request, before the server's own tools, prompts and resources.
+    pub fn relay(mut self, relay: Arc<dyn Relay>) -> Self {
+        self.relay = Some(relay);
+        self
+    }
+
     /// How much a connection may hold, and how long it waits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
@@ -401,6 +409,7 @@ impl Server {
             extensions,
             on_roots_changed: self.on_roots_changed,
             tasks: TaskHost::new(self.tasks, self.task_settings),
+            relay: self.relay,
         }))
     }
 

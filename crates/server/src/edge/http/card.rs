@@ -24,7 +24,7 @@ pub(super) fn card(site: &Site, parts: &Parts) -> Response<HttpBody> {
             "url": endpoint_of(site, parts),
             "supportedProtocolVersions": Revision::NEWEST_FIRST,
         }],
-        "capabilities": site.shared.capabilities(offer),
+        "capabilities": site.shared.capabilities(offer, None),
     });
     let optional = [
         ("title", json!(info.title)),

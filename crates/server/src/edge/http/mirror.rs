@@ -9,12 +9,17 @@ use turnbuckle_protocol::{
     Revision,
     envelope::{Raw, Request, RequestMeta},
     http::{
+        ParamHeaders,
         header::{METHOD, NAME, PROTOCOL_VERSION},
         matches, name_of,
     },
 };
 
-use crate::engine::{Incoming, Target};
+use crate::{
+    Caller,
+    engine::{Incoming, Target},
+    relay::Relay,
+};
 
 /// Holds the headers against the body. `incoming` is the request as it was admitted, if it was.
 pub(super) fn check(
@@ -106,12 +111,37 @@ fn check_parameters(
     let Some(mirrored) = &tool.headers else {
         return Ok(());
     };
+    check_arguments(headers, request, mirrored)
+}
+
+fn check_arguments(
+    headers: &HeaderMap,
+    request: &Request<'_>,
+    mirrored: &ParamHeaders,
+) -> Result<(), Cow<'static, str>> {
     let arguments = request.params.get("arguments");
     let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT).value();
     let lookup = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     mirrored
         .check(arguments, lookup)
         .map_err(|fault| fault.to_string().into())
+}
+
+/// The same for a tool that a relay knows.
+pub(super) fn check_relayed(
+    headers: &HeaderMap,
+    request: &Request<'_>,
+    relay: &dyn Relay,
+    caller: &Caller,
+) -> Result<(), Cow<'static, str>> {
+    if request.method != "tools/call" {
+        return Ok(());
+    }
+    let name = request.params.text("name").unwrap_or_default();
+    let Some(mirrored) = relay.param_headers(caller, &name) else {
+        return Ok(());
+    };
+    check_arguments(headers, request, &mirrored)
 }
 
 /// A duplicate `Mcp-*` header. An intermediary that reads the other value would see another request.

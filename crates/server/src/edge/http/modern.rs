@@ -45,6 +45,13 @@ pub(super) async fn serve(
         let error = ErrorObject::header_mismatch(problem);
         return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
     }
+    if let Some(relay) = &site.shared.relay
+        && let Err(problem) =
+            mirror::check_relayed(&parts.headers, request, &**relay, peer.caller())
+    {
+        let error = ErrorObject::header_mismatch(problem);
+        return reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error);
+    }
     let mut response = sink::Response::default();
     let served = match admitted {
         Ok(incoming) => method::serve(&site.shared, &incoming, &mut response),

@@ -25,7 +25,8 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
         .parse()
         .map_err(|error| Reject::invalid_params(format!("`initialize` cannot be read: {error}")))?;
     let offer = shared.catalog().offer(incoming.caller());
-    let mut capabilities = shared.capabilities(offer);
+    let relayed = shared.relayed(incoming.caller());
+    let mut capabilities = shared.capabilities(offer, relayed.as_ref());
     if offer.tasks {
         capabilities.tasks = Some(task::capability(incoming.caller()));
     }
@@ -44,9 +45,11 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
         .initialize(&params.protocol_version, Revision::NEWEST_FIRST, opened)
         .map_err(|refusal| Reject::new(refusal.code(), refusal.to_string()))?;
     drop(session);
-    let info = shared.responder.info.clone();
+    let relayed = relayed.map(|offer| (offer.info, offer.instructions));
+    let (info, instructions) = relayed.unwrap_or_default();
+    let info = info.unwrap_or_else(|| shared.responder.info.clone());
     let mut result = InitializeResult::new(revision, capabilities, info);
-    result.instructions.clone_from(&shared.instructions);
+    result.instructions = instructions.or_else(|| shared.instructions.clone());
     result.lower(revision);
     Ok(result)
 }

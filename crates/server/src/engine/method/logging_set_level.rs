@@ -6,6 +6,7 @@ use turnbuckle_protocol::SetLevelRequestParams;
 use crate::{
     Reject,
     engine::{Incoming, Shared, Sink, admission::LEVELS, target::offered},
+    relay::Front,
 };
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
@@ -19,6 +20,10 @@ fn set(shared: &Shared, incoming: &Incoming<'_>) -> Result<(), Reject> {
         Reject::invalid_params(format!("`params.level` must be one of {LEVELS}: {error}"))
     })?;
     if incoming.peer.set_log_level(params.level) {
+        if let Some(relay) = &shared.relay {
+            let front = Front::new(incoming.peer, incoming.revision);
+            relay.log_level(&front, params.level);
+        }
         return Ok(());
     }
     Err(Reject::invalid_request(

@@ -14,7 +14,7 @@ use crate::{
     client::Peer,
     engine::{
         Incoming, Served, Shared, Sink, StartedCall, Target, admission, answer::WireResult,
-        exchange, rates::Counted, task,
+        exchange, rates::Counted, relayed, task,
     },
 };
 
@@ -46,6 +46,11 @@ pub(crate) fn serve(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut imp
 }
 
 fn route(shared: &Arc<Shared>, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
+    if let Some(relay) = &shared.relay
+        && let Some(served) = relayed::serve(shared, relay, incoming, out)
+    {
+        return served;
+    }
     match &incoming.target {
         Ok(Target::Tool(tool, name)) => tools_call::serve(shared, incoming, tool, name, out),
         Ok(Target::Prompt(prompt, name)) => {

@@ -12,12 +12,16 @@ use crate::{
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
     let catalog = shared.catalog();
     let offer = catalog.offer(incoming.caller());
-    let mut capabilities = shared.capabilities(offer);
+    let relayed = shared.relayed(incoming.caller());
+    let mut capabilities = shared.capabilities(offer, relayed.as_ref());
+    // tasks: of a relay they are the extension too.
+    capabilities.tasks = None;
     if offer.tasks {
         capabilities = capabilities.with_extension(TASKS_EXTENSION, JsonObject::new());
     }
     let mut result = DiscoverResult::new(Revision::NEWEST_FIRST, capabilities);
-    result.instructions.clone_from(&shared.instructions);
+    let instructions = relayed.and_then(|offer| offer.instructions);
+    result.instructions = instructions.or_else(|| shared.instructions.clone());
     let mut hint = shared.responder.cache.of(Cached::Discovery);
     if catalog.has_hidden() {
         // caching: what differs by caller is not for shared caches.

@@ -9,6 +9,7 @@ use turnbuckle_protocol::{
 use crate::{
     Reject,
     engine::{Incoming, Served, Shared, Sink, Subscription, task},
+    relay::Front,
 };
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) -> Served {
@@ -32,7 +33,13 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     if wants_tasks && runner.is_some() && !incoming.declares(TASKS_EXTENSION) {
         return Err(task::undeclared());
     }
-    let accepted = accepted(shared, incoming, &params.notifications);
+    let mut accepted = accepted(shared, incoming, &params.notifications);
+    let guard = shared.relay.as_ref().and_then(|relay| {
+        let front = Front::new(incoming.peer, incoming.revision);
+        let listen = relay.listen(&front, &params.notifications);
+        merge(&mut accepted, listen.accepted);
+        listen.guard
+    });
     let id = incoming.id.clone().into_owned();
     let tasks = accepted.task_ids.as_deref().zip(runner);
     let tasks = tasks.map(|(tasks, runner)| {
@@ -41,7 +48,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     let hub = shared.context.changes.hub();
     let subscription = Subscription::new(hub, id, accepted, incoming.peer.ended())
         .map_err(|too_many| Reject::invalid_params(too_many.to_string()))?;
-    Ok(subscription.with_tasks(tasks))
+    Ok(subscription.with_tasks(tasks).with_guard(guard))
 }
 
 /// The part of what is wanted that is there. subscriptions: what is not supported is omitted.
@@ -70,6 +77,20 @@ fn accepted(
     filter.task_ids =
         Some(task::listened(wanted.tasks())).filter(|tasks| offer.tasks && !tasks.is_empty());
     filter
+}
+
+/// Adds what a relay tells of.
+fn merge(own: &mut SubscriptionFilter, relayed: SubscriptionFilter) {
+    let either = |own: Option<bool>, relayed: Option<bool>| own.or(relayed);
+    own.tools_list_changed = either(own.tools_list_changed, relayed.tools_list_changed);
+    own.prompts_list_changed = either(own.prompts_list_changed, relayed.prompts_list_changed);
+    own.resources_list_changed = either(own.resources_list_changed, relayed.resources_list_changed);
+    for uri in relayed.resource_subscriptions.unwrap_or_default() {
+        let known = own.resource_subscriptions.get_or_insert_default();
+        if !known.contains(&uri) {
+            known.push(uri);
+        }
+    }
 }
 
 /// All lists that can be told of.

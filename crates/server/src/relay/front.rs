@@ -1,0 +1,102 @@
+//! The way back to the client of one request.
+
+use std::{any::Any, sync::Arc};
+
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{
+    ErrorObject, LoggingLevel, Revision,
+    envelope::{self, Raw},
+};
+
+use crate::{
+    Caller,
+    client::Peer,
+    subscription::{Subject, TooMany},
+};
+
+/// The way back to the client of one request: its stream and its session. Clones are the same.
+#[derive(Clone)]
+pub struct Front {
+    peer: Arc<Peer>,
+    revision: Revision,
+}
+
+impl Front {
+    pub(crate) fn new(peer: &Arc<Peer>, revision: Revision) -> Self {
+        Self {
+            peer: Arc::clone(peer),
+            revision,
+        }
+    }
+
+    /// The revision that the client speaks.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &Caller {
+        self.peer.caller()
+    }
+
+    /// The mildest log messages that the session wants now; `None` before it says so, and for a client
+    /// of 2026-07-28, whose requests say it.
+    pub fn session_log_level(&self) -> Option<LoggingLevel> {
+        self.peer.log_level()
+    }
+
+    /// Sends a notification on the stream of the request. Waits while the client does not read; a
+    /// client that is gone is told nothing.
+    pub async fn notify(&self, method: &str, params: Option<Raw<'_>>) {
+        let mut message = Vec::new();
+        envelope::write_raw_notification(&mut message, method, params);
+        // A peer that is gone needs none.
+        let _ = self.peer.outbox().send(&message).await;
+    }
+
+    /// Asks a legacy client on the stream of the request and waits for its answer; `None` if the
+    /// client went away or has no session.
+    ///
+    /// # Cancel safety
+    /// Dropping the future tells the client that nobody waits any more.
+    pub async fn ask(
+        &self,
+        method: &str,
+        params: Option<Raw<'_>>,
+    ) -> Option<Result<Box<RawValue>, ErrorObject>> {
+        self.peer.ask_raw(method, params).await
+    }
+
+    /// Lets the session hear when the visit with this id is over.
+    pub fn expect_visit(&self, id: &str) {
+        if let Some(mut listener) = self.peer.listener() {
+            listener.add_visit(id);
+        }
+    }
+
+    /// Lets the session of a legacy client hear of changes to a resource.
+    ///
+    /// # Errors
+    /// If it hears of too many, or there is no session. The text says which.
+    pub fn subscribe(&self, uri: &str) -> Result<(), String> {
+        match self.peer.listener() {
+            Some(mut listener) => listener
+                .add(Subject::Resource(uri.into()))
+                .map_err(|too_many: TooMany| too_many.to_string()),
+            None => Err("there is no session here to subscribe with".to_owned()),
+        }
+    }
+
+    /// The opposite of [`subscribe`](Self::subscribe).
+    pub fn unsubscribe(&self, uri: &str) {
+        if let Some(mut listener) = self.peer.listener() {
+            listener.remove_resource(uri);
+        }
+    }
+
+    /// A value that is kept for as long as the session of a legacy client; `None` where there is no
+    /// session. A server has one relay, which has one such type.
+    pub fn session_state<T: Default + Any + Send + Sync>(&self) -> Option<&T> {
+        self.peer.relay_state()
+    }
+}

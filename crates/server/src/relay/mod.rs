@@ -1,0 +1,11 @@
+//! The seam for servers whose answers come from elsewhere: a gateway, a proxy, a server that is
+//! composed of others.
+//!
+//! A [`Relay`] is asked first for every request. Params and results pass as the text that they came
+//! in; the server sees to everything around them: sessions, batches, streams, headers, the guard.
+
+mod front;
+mod seam;
+
+pub use front::Front;
+pub use seam::{Relay, RelayListen, RelayOffer, RelayReply, Relayed};

@@ -1,0 +1,223 @@
+//! What a relay is asked, and what it gives.
+
+use std::{any::Any, sync::Arc};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::{
+    ClientCapabilities, ErrorObject, Implementation, LoggingLevel, Revision, ServerCapabilities,
+    SubscriptionFilter,
+    envelope::{Members, Raw, RawText, RequestMeta},
+    http::ParamHeaders,
+};
+
+use super::Front;
+use crate::{Caller, Reject, client::Peer};
+
+/// Answers requests in place of the server's own tools, prompts and resources.
+///
+/// It is asked first for every method but `ping`, `initialize`, `server/discover`,
+/// `logging/setLevel` and `subscriptions/listen`, which the server serves by what the relay
+/// [offers](Relay::offer). Give it to [`Server::relay`](crate::Server::relay).
+///
+/// ```
+/// use std::sync::Arc;
+/// use turnbuckle_protocol::ServerCapabilities;
+/// use turnbuckle_server::{BoxFuture, Caller, Relay, RelayOffer, RelayReply, Relayed, Server};
+///
+/// struct Echo;
+///
+/// impl Relay for Echo {
+///     fn offer(&self, _: &Caller) -> RelayOffer {
+///         RelayOffer::new(ServerCapabilities::default())
+///     }
+///
+///     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+///         (request.method() == "echo/params").then(|| -> BoxFuture<'static, _> {
+///             let params = request.params().map_or("{}", |raw| raw.get()).to_owned();
+///             Box::pin(async { RelayReply::Result(params.into_bytes()) })
+///         })
+///     }
+/// }
+///
+/// let server = Server::new("echo", "1.0.0").relay(Arc::new(Echo));
+/// # server.build().unwrap();
+/// ```
+pub trait Relay: Send + Sync + 'static {
+    /// What this caller is offered. It is asked when a session opens and for `server/discover`, and
+    /// must not wait.
+    fn offer(&self, caller: &Caller) -> RelayOffer;
+
+    /// Serves a request. `None` leaves it to the server's own entries.
+    ///
+    /// The future is dropped when the client cancels or goes away. It is first polled by the
+    /// connection, so it must not block.
+    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>>;
+
+    /// Opens a subscription of a client of 2026-07-28, and says which part of it there is.
+    fn listen(&self, _front: &Front, _wanted: &SubscriptionFilter) -> RelayListen {
+        RelayListen::default()
+    }
+
+    /// The arguments of a tool that clients mirror in headers.
+    fn param_headers(&self, _caller: &Caller, _tool: &str) -> Option<Arc<ParamHeaders>> {
+        None
+    }
+
+    /// The session of a legacy client asks for log messages of this severity and above.
+    fn log_level(&self, _front: &Front, _level: LoggingLevel) {}
+}
+
+/// What a relay offers to a caller.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RelayOffer {
+    /// What there is.
+    pub capabilities: ServerCapabilities,
+    /// Who answers; the server itself if `None`.
+    pub info: Option<Implementation>,
+    /// How it is used, for a model to read.
+    pub instructions: Option<String>,
+}
+
+impl RelayOffer {
+    /// These capabilities.
+    pub fn new(capabilities: ServerCapabilities) -> Self {
+        Self {
+            capabilities,
+            info: None,
+            instructions: None,
+        }
+    }
+
+    /// Says who answers.
+    pub fn with_info(mut self, info: Implementation) -> Self {
+        self.info = Some(info);
+        self
+    }
+
+    /// Says how it is used.
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+}
+
+/// The part of a subscription that there is.
+#[derive(Default)]
+#[non_exhaustive]
+pub struct RelayListen {
+    /// What is heard of.
+    pub accepted: SubscriptionFilter,
+    /// Dropped when the subscription ends.
+    pub guard: Option<Box<dyn Any + Send>>,
+}
+
+impl RelayListen {
+    /// Hears of this. `guard` is dropped when the subscription ends.
+    pub fn new(accepted: SubscriptionFilter, guard: impl Any + Send) -> Self {
+        Self {
+            accepted,
+            guard: Some(Box::new(guard)),
+        }
+    }
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RelayReply {
+    /// A result: the text of a JSON object, whole, as the client's revision has it.
+    Result(Vec<u8>),
+    /// An error as another server wrote it, with its code.
+    Error(i64, RawText),
+    /// An error of the relay itself.
+    Reject(Reject),
+}
+
+impl From<Reject> for RelayReply {
+    fn from(reject: Reject) -> Self {
+        Self::Reject(reject)
+    }
+}
+
+impl From<ErrorObject> for RelayReply {
+    fn from(error: ErrorObject) -> Self {
+        Self::Reject(Reject::of(error))
+    }
+}
+
+/// A request, still in the message that it came in.
+pub struct Relayed<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) params: &'a Members<'a>,
+    pub(crate) revision: Revision,
+    pub(crate) peer: &'a Arc<Peer>,
+    pub(crate) front: Front,
+}
+
+impl<'a> Relayed<'a> {
+    /// The method.
+    pub fn method(&self) -> &'a str {
+        self.method
+    }
+
+    /// All params as they came; `None` where there are none.
+    pub fn params(&self) -> Option<Raw<'a>> {
+        self.params.raw()
+    }
+
+    /// The params, one level deep.
+    pub fn members(&self) -> &'a Members<'a> {
+        self.params
+    }
+
+    /// What `_meta` says to the protocol.
+    pub fn meta(&self) -> Option<&RequestMeta<'a>> {
+        self.params.meta()
+    }
+
+    /// The revision that the client speaks.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &'a Caller {
+        self.peer.caller()
+    }
+
+    /// What the client said that it can be asked, with this request or in its handshake.
+    pub fn capabilities(&self) -> ClientCapabilities {
+        if self.revision.is_modern() {
+            let declared = self.meta().and_then(|meta| meta.client_capabilities);
+            return declared
+                .and_then(|raw| raw.parse().ok())
+                .unwrap_or_default();
+        }
+        let client = self.peer.client();
+        client.map(|client| client.capabilities).unwrap_or_default()
+    }
+
+    /// Who the client says it is.
+    pub fn client_info(&self) -> Option<Implementation> {
+        if self.revision.is_modern() {
+            let info = self.meta().and_then(|meta| meta.client_info);
+            return info.and_then(|raw| raw.parse().ok());
+        }
+        self.peer.client()?.info
+    }
+
+    /// The mildest log messages that the client asked for, with this request or for its session.
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        if self.revision.is_modern() {
+            let level = self.meta().and_then(|meta| meta.log_level);
+            return level.and_then(|raw| raw.parse().ok());
+        }
+        self.peer.log_level()
+    }
+
+    /// The way back to the client, which outlives the message.
+    pub fn front(&self) -> &Front {
+        &self.front
+    }
+}
