@@ -5,7 +5,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 use turnbuckle_protocol::{
-    CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
     ElicitRequestUrlParams, ElicitResult, ExtensionSpec, Implementation, LoggingLevel,
     LoggingMessageNotificationParams, Revision, Root,
 };
@@ -18,7 +18,8 @@ use crate::{
     connect::{Connect, Target},
     news::News,
     peer::Peer,
-    profile::{KeepAlive, OutputCheck, Profile, TaskSupport},
+    profile::{KeepAlive, OutputCheck, Profile, RelayProfile, TaskSupport},
+    relayed::RelaySink,
     tap::{Passing, Tap},
 };
 
@@ -272,6 +273,19 @@ impl Client {
     /// the connection to a process ends. Off unless it is set.
     pub fn keep_alive(self, pings: KeepAlive) -> Self {
         self.with(|profile| profile.settings.keep_alive = Some(pings))
+    }
+
+    /// Hands on what servers ask and say in place of answering it, for gateways and bridges: declares
+    /// exactly these capabilities, as far as the revision has them, and keeps no results. What belongs
+    /// to a call comes with the events of [`Connection::relay`](crate::Connection::relay), the rest
+    /// goes to `sink`. Only `ping` is answered here.
+    pub fn relaying(self, capabilities: ClientCapabilities, sink: Arc<dyn RelaySink>) -> Self {
+        self.with(|profile| {
+            profile.relay = Some(RelayProfile { capabilities, sink });
+            profile.cache = None;
+            profile.settings.output = OutputCheck::Skip;
+            profile.settings.tasks = TaskSupport::Off;
+        })
     }
 
     /// Connects to a server: a program, a pair of streams, anything that can be dialled, or, with

@@ -16,6 +16,7 @@
 //! | hear of everything said unasked | [`Connection::news`], [`Client::on_news`] |
 //! | keep results for a while | [`Cache`] |
 //! | answer what servers ask | [`Answers`] |
+//! | hand requests and answers on as they are, as gateways do | [`Client::relaying`], [`Connection::relay`] |
 //! | answer it by hand, later, in another process | [`Connection::by_hand`], [`Connection::resume`] |
 //!
 //! With feature `http` a server may be at a URL: `client.connect("https://host/mcp")`, or an
@@ -45,6 +46,8 @@ mod news;
 mod peer;
 mod pending;
 mod profile;
+mod relay;
+mod relayed;
 mod subscription;
 mod tap;
 mod task;
@@ -71,6 +74,8 @@ pub use listen::ChangeStream;
 pub use news::{LogStream, Logged, News, NewsStream};
 pub use peer::Peer;
 pub use profile::{KeepAlive, OutputCheck};
+pub use relay::{RelayCall, RelayRequest};
+pub use relayed::{Attribution, RelayAsk, RelayEvent, RelaySink};
 pub use subscription::{Change, Listen, Missed};
 pub use tap::{Direction, Passing};
 pub use task::{TaskStatuses, TaskTicket};

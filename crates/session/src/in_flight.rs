@@ -167,6 +167,12 @@ impl<H> InFlight<H> {
         self.serving.remove(&ticket.id).map(|slot| slot.handle)
     }
 
+    /// Whether a request still waits for its answer.
+    pub fn is_open(&self, ticket: &Ticket) -> bool {
+        let slot = self.serving.get(&ticket.id);
+        slot.is_some_and(|slot| slot.turn == ticket.turn)
+    }
+
     /// Takes `notifications/cancelled` and gives what ends the work. `None` for an id that is
     /// unknown or done, and for `initialize`: such a notification is ignored.
     pub fn cancel(&mut self, id: &Id) -> Option<H> {
@@ -250,6 +256,7 @@ mod tests {
         let old = serving.begin(id(1), "old").unwrap();
         serving.cancel(&id(1));
         let new = serving.begin(id(1), "new").unwrap();
+        assert!(!serving.is_open(&old) && serving.is_open(&new));
         assert_eq!(serving.finish(&old), None);
         assert_eq!(serving.finish(&new), Some("new"));
         assert_eq!(serving.finish(&new), None);

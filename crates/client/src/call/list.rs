@@ -275,7 +275,7 @@ pub(super) fn is_outdated(link: &Link, method: &str, error: &CallError) -> bool 
 
 /// Lists the tools again, for what the list says about sending their calls.
 #[cfg(feature = "http")]
-pub(super) async fn refetch_tools(link: &Link) -> bool {
+pub(crate) async fn refetch_tools(link: &Link) -> bool {
     let listed = List::<Tool>::new(link).fresh().await;
     if let Err(error) = &listed {
         tracing::debug!(server = &**link.server(), %error, "could not list the tools again");

@@ -29,6 +29,8 @@ pub use extension::Extended;
 pub use input_completion::InputCompletion;
 pub(crate) use input_required::{Retry, answer};
 pub(crate) use list::learn_promises;
+#[cfg(feature = "http")]
+pub(crate) use list::refetch_tools;
 pub use list::{List, ListStream, Listed};
 pub(crate) use reader::{AnswerReader, Parsed};
 pub use start_task::{StartTask, Started};

@@ -1,5 +1,7 @@
 //! One POST, and all that comes of it.
 
+use std::task::Poll;
+
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{
@@ -20,7 +22,7 @@ use super::{
     refusal::{HttpRefusal, is_gone, is_passing},
     session::Session,
 };
-use crate::{pending::Slot, tap::Direction};
+use crate::{pending::Slot, relayed::RelayQueue, tap::Direction};
 
 /// A request on its way.
 pub(crate) struct Post<'a> {
@@ -31,6 +33,8 @@ pub(crate) struct Post<'a> {
     pub(crate) message: Bytes,
     /// Where its answer lands.
     pub(crate) slot: &'a Slot,
+    /// Where its events wait, if it is relayed.
+    pub(crate) events: Option<&'a RelayQueue>,
 }
 
 /// How a POST ended well.
@@ -148,7 +152,7 @@ impl Http {
             Err(_) => return None,
             Ok(_) => {}
         }
-        self.receive(message);
+        self.receive(message, Some(post.id));
         Some(Answered::Landed)
     }
 
@@ -194,6 +198,14 @@ impl Http {
                         // If there are too many of them, this connection is closed instead.
                         let _ = self.leftovers.try_send(events);
                         return Ok(Answered::Landed);
+                    }
+                    // Nothing more is read before the owner of the call has taken what there is.
+                    if let Some(waiting) = post.events {
+                        std::future::poll_fn(|_| match waiting.is_crowded() {
+                            true => Poll::Pending,
+                            false => Poll::Ready(()),
+                        })
+                        .await;
                     }
                 }
                 Err(HttpError::TooLarge { limit }) => return Err(Fault::Oversized(limit).into()),

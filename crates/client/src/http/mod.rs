@@ -21,4 +21,4 @@ pub(crate) use head::of_session;
 pub(crate) use position::{Position, jitter};
 pub(crate) use refusal::{HttpRefusal, is_gone, is_passing};
 pub(crate) use session::{Reopenings, Session};
-pub(crate) use transport::{Http, MAX_RETRIES};
+pub(crate) use transport::{Http, MAX_RETRIES, ReceiveFrom};

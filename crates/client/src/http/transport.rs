@@ -8,10 +8,8 @@ use std::sync::{
 use bytes::Bytes;
 use tokio::sync::mpsc;
 use turnbuckle_base::lock::{Mutex, RwLock};
-use turnbuckle_transport::{
-    Receive,
-    http::client::{Address, Agent, Events, HttpError, Reply},
-};
+use turnbuckle_protocol::Id;
+use turnbuckle_transport::http::client::{Address, Agent, Events, HttpError, Reply};
 
 use super::{
     Fault,
@@ -50,7 +48,13 @@ pub(crate) struct Http {
     /// Whether the server did not answer the last time it was tried.
     is_down: AtomicBool,
     /// Takes what the server says. It holds the connection, which holds this, until it is closed.
-    receiver: Mutex<Option<Box<dyn Receive>>>,
+    receiver: Mutex<Option<Box<dyn ReceiveFrom>>>,
+}
+
+/// Takes what a server says, and on the stream of which request it did.
+pub(crate) trait ReceiveFrom: Send {
+    /// Takes a message. `call` is the request whose own stream it came on.
+    fn receive_from(&mut self, message: &[u8], call: Option<&Id>);
 }
 
 impl Http {
@@ -79,7 +83,7 @@ impl Http {
     }
 
     /// Brings what the server says to this receiver, from now on.
-    pub(crate) fn attach(&self, receiver: impl Receive + 'static) {
+    pub(crate) fn attach(&self, receiver: impl ReceiveFrom + 'static) {
         *self.receiver.lock() = Some(Box::new(receiver));
     }
 
@@ -95,10 +99,10 @@ impl Http {
         drop(receiver);
     }
 
-    /// Takes a message of the server.
-    pub(crate) fn receive(&self, message: &[u8]) {
+    /// Takes a message of the server that came on the stream of this request, or on none.
+    pub(crate) fn receive(&self, message: &[u8], call: Option<&Id>) {
         if let Some(receiver) = &mut *self.receiver.lock() {
-            receiver.receive(message);
+            receiver.receive_from(message, call);
         }
     }
 

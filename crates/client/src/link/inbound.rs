@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use turnbuckle_protocol::{
-    CancelledNotificationParams, ElicitationCompleteNotificationParams,
+    CancelledNotificationParams, ElicitationCompleteNotificationParams, Id,
+    ProgressNotificationParams,
     envelope::{self, Frame, MalformedKind, Message, Notification, Response},
 };
 use turnbuckle_transport::{LineFault, Receive};
 
-use super::{Link, oversized, serving::Serving};
-use crate::{news::News, pending::RequestOutcome, tap::Direction};
+use super::{Link, arrival::Arrival, oversized, serving::Serving};
+#[cfg(feature = "http")]
+use crate::http::ReceiveFrom;
+use crate::{news::News, pending::RequestOutcome, relayed::RelayEvent, tap::Direction};
 
 /// How much of a line that is no message goes to the log, in bytes.
 const LOGGED_NOISE_BYTES: usize = 200;
@@ -29,11 +32,11 @@ impl Inbound {
         }
     }
 
-    fn take(&mut self, message: Message<'_>) {
+    fn take(&mut self, message: Message<'_>, arrival: Arrival<'_>) {
         match message {
             Message::Response(response) => self.take_response(&response),
-            Message::Notification(notification) => self.take_notification(&notification),
-            Message::Request(request) => self.serving.serve(&request),
+            Message::Notification(notification) => self.take_notification(&notification, arrival),
+            Message::Request(request) => self.serving.serve(&request, arrival),
         }
     }
 
@@ -52,11 +55,11 @@ impl Inbound {
         }
     }
 
-    fn take_notification(&self, notification: &Notification<'_>) {
+    fn take_notification(&self, notification: &Notification<'_>, arrival: Arrival<'_>) {
         match &*notification.method {
             "notifications/progress" => {
                 if let Ok(report) = notification.params.parse() {
-                    self.link.pending.progress(report);
+                    self.take_progress(report, notification, arrival);
                 }
             }
             "notifications/cancelled" => {
@@ -70,6 +73,7 @@ impl Inbound {
                 }
             }
             "notifications/elicitation/complete" => {
+                self.relay(notification, arrival);
                 // elicitation: a client MUST ignore ids that it does not know, and those that are
                 // over.
                 if let Ok(ended) = notification
@@ -83,15 +87,53 @@ impl Inbound {
                 }
             }
             method @ "notifications/subscriptions/acknowledged" => {
+                self.relay(notification, arrival);
                 self.publish(&News::read(method, &notification.params));
                 self.link.changes.acknowledge(&notification.params);
             }
             method => {
+                self.relay(notification, arrival);
                 let news = News::read(method, &notification.params);
                 // First what is known to be out of date goes, then others learn of it.
                 self.publish(&news);
                 self.link.changes.hear(&news, &notification.params);
             }
+        }
+    }
+
+    fn take_progress(
+        &self,
+        report: ProgressNotificationParams,
+        notification: &Notification<'_>,
+        arrival: Arrival<'_>,
+    ) {
+        let relayed = match self.link.profile().relay {
+            Some(_) => self.link.relays.of(&report.progress_token.0),
+            None => None,
+        };
+        let is_news = self.link.pending.progress(report);
+        if let Some(relayed) = relayed.filter(|_| is_news)
+            && let Some(params) = arrival.params(&notification.params)
+        {
+            relayed.queue.push(RelayEvent::Progress(params));
+        }
+    }
+
+    /// Hands a notification on, if this client relays: to the call that it belongs to, or else to the
+    /// sink.
+    fn relay(&self, notification: &Notification<'_>, arrival: Arrival<'_>) {
+        let Some(relay) = &self.link.profile().relay else {
+            return;
+        };
+        let params = arrival.params(&notification.params);
+        match self.link.relayed_call_of(notification, arrival) {
+            Some(call) => {
+                let method = notification.method.as_ref().into();
+                call.queue.push(RelayEvent::Notification(method, params));
+            }
+            None => relay
+                .sink
+                .notification(&notification.method, params.as_deref()),
         }
     }
 
@@ -115,17 +157,26 @@ impl Inbound {
     }
 }
 
-impl Receive for Inbound {
-    fn receive(&mut self, message: &[u8]) {
+impl Inbound {
+    fn take_message(&mut self, message: &[u8], call: Option<&Id>) {
         self.link.ends.show(Direction::In, message);
         let limits = &self.link.profile().settings.limits;
         let max_nodes = limits.nodes_of(message.len());
         match envelope::parse_within(message, max_nodes) {
-            Ok((Frame::One(one), _)) => self.take(one),
+            Ok((Frame::One(one), _)) => {
+                let message = Some(message);
+                self.take(one, Arrival { call, message });
+            }
             Ok((Frame::Batch(members), _)) => {
                 for member in members {
                     match member {
-                        Ok(one) => self.take(one),
+                        Ok(one) => self.take(
+                            one,
+                            Arrival {
+                                call,
+                                message: None,
+                            },
+                        ),
                         Err(malformed) => self.ignore(message, &malformed.message),
                     }
                 }
@@ -140,6 +191,19 @@ impl Receive for Inbound {
             // Servers print banners and warnings to standard output. It is wrong, and common.
             Err(malformed) => self.ignore(message, &malformed.message),
         }
+    }
+}
+
+#[cfg(feature = "http")]
+impl ReceiveFrom for Inbound {
+    fn receive_from(&mut self, message: &[u8], call: Option<&Id>) {
+        self.take_message(message, call);
+    }
+}
+
+impl Receive for Inbound {
+    fn receive(&mut self, message: &[u8]) {
+        self.take_message(message, None);
     }
 
     fn receive_fault(&mut self, fault: LineFault<'_>) {

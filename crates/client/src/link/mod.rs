@@ -4,6 +4,7 @@
 //! in [`post`], over HTTP. [`inbound`] takes what the server sends, and [`serving`] answers what it
 //! asks. [`driver`] has the tasks of the connection.
 
+mod arrival;
 mod asks;
 mod canceller;
 mod common_meta;
@@ -22,6 +23,8 @@ mod parts;
 mod pipe;
 #[cfg(feature = "http")]
 mod post;
+mod relay;
+mod relayed_ask;
 mod request;
 mod serving;
 mod span;
@@ -37,5 +40,6 @@ pub(crate) use late_progress::LateProgress;
 pub(crate) use outgoing::{Outgoing, split_meta};
 pub(crate) use parts::Link;
 pub use pipe::Pipe;
+pub(crate) use relay::RelayAttempt;
 pub(crate) use request::{OnDrop, OnProgress};
 pub(crate) use span::{in_span, span};

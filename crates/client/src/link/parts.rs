@@ -18,6 +18,7 @@ use crate::{
     peer::Peer,
     pending::PendingRequests,
     profile::Profile,
+    relayed::RelayCalls,
     subscription::{ChangeQueues, DesiredSession},
     tap::Direction,
     tool::ListedTools,
@@ -51,6 +52,8 @@ pub(crate) struct Link {
     pub(crate) tools: Arc<ListedTools>,
     /// What could not be read.
     pub(crate) warnings: Warnings,
+    /// The relayed calls in flight.
+    pub(crate) relays: RelayCalls,
 }
 
 impl Link {
@@ -87,6 +90,7 @@ impl Link {
             cache: ConnectionCache::new(ends.profile.cache.clone(), wire.url()),
             tools,
             warnings: Warnings::default(),
+            relays: RelayCalls::default(),
             wire,
             ends,
         }

@@ -26,6 +26,7 @@ impl OpenRequest<'_> {
             modern: self.modern,
             message: std::mem::take(&mut self.message).into(),
             slot: &self.slot,
+            events: self.events,
         };
         let mut exchange = pin!(self.link.exchange(http, &post));
         let mut is_over = false;

@@ -13,6 +13,7 @@ use crate::{
     error::CallError,
     future::{First, race},
     pending::{Refused, RequestOutcome, Slot, SlotEvent, slot},
+    relayed::RelayQueue,
 };
 
 /// Room for most requests, so that writing one does not make its buffer grow again and again.
@@ -42,6 +43,8 @@ pub(crate) struct OpenRequest<'l> {
     pub(super) state: SendState,
     /// The revision it says it is of; `None` for a request of a session.
     pub(super) modern: Option<Revision>,
+    /// Where its events wait, if it is relayed.
+    pub(super) events: Option<&'l RelayQueue>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,7 @@ impl Link {
             canceller: outgoing.canceller.cloned(),
             state: SendState::Unsent,
             modern: None,
+            events: None,
         };
         let common = self.common_meta.read();
         request.modern = common.revision;
@@ -129,6 +133,45 @@ impl Link {
     }
 }
 
+impl<'l> OpenRequest<'l> {
+    /// A relayed request, entered and written already.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one request")]
+    pub(super) fn relayed(
+        link: &'l Link,
+        method: &'l str,
+        id: Id,
+        message: Vec<u8>,
+        slot: Slot,
+        events: &'l RelayQueue,
+        canceller: Canceller,
+        modern: Option<Revision>,
+    ) -> Self {
+        Self {
+            link,
+            method,
+            id,
+            message,
+            slot,
+            on_drop: OnDrop::Cancel,
+            canceller: Some(canceller),
+            state: SendState::Unsent,
+            modern,
+            events: Some(events),
+        }
+    }
+
+    /// Sends it and gives its result or its error object as they came.
+    pub(super) async fn relay(mut self) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
+        match self.run(None).await? {
+            RequestOutcome::Error(error) => {
+                self.state = SendState::Settled;
+                Ok(Err(error))
+            }
+            outcome => self.settle(outcome).map(Ok),
+        }
+    }
+}
+
 impl OpenRequest<'_> {
     /// Its id, under which what belongs to it comes.
     pub(crate) fn id(&self) -> &Id {
@@ -148,12 +191,21 @@ impl OpenRequest<'_> {
     /// Sends it and waits for the result.
     pub(crate) async fn answer(
         mut self,
-        mut progress: Option<OnProgress<'_>>,
+        progress: Option<OnProgress<'_>>,
     ) -> Result<Box<RawValue>, CallError> {
+        let outcome = self.run(progress).await?;
+        self.settle(outcome)
+    }
+
+    /// Sends it and waits for what comes of it.
+    async fn run(
+        &mut self,
+        mut progress: Option<OnProgress<'_>>,
+    ) -> Result<RequestOutcome, CallError> {
         #[cfg(feature = "http")]
         if let Some(http) = self.link.wire.http() {
             return match self.post(http, progress).await {
-                Ok(outcome) => self.settle(outcome),
+                Ok(outcome) => Ok(outcome),
                 Err(fault) => {
                     self.state = SendState::Settled;
                     Err(fault.into_error(self.link.server().clone(), self.method))
@@ -161,7 +213,7 @@ impl OpenRequest<'_> {
             };
         }
         if let Some(outcome) = self.send().await {
-            return self.settle(outcome);
+            return Ok(outcome);
         }
         loop {
             match self.slot.landed().await {
@@ -170,7 +222,7 @@ impl OpenRequest<'_> {
                         told(report);
                     }
                 }
-                SlotEvent::Outcome(outcome) => return self.settle(outcome),
+                SlotEvent::Outcome(outcome) => return Ok(outcome),
             }
         }
     }

@@ -17,18 +17,30 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::{InFlight, in_flight::Ticket};
 
-use super::{Link, MAX_OPEN_ASKS, own_tasks::OwnTasks};
-use crate::answer::Unanswered;
+use super::{Link, MAX_OPEN_ASKS, arrival::Arrival, own_tasks::OwnTasks, relayed_ask::relayed_ask};
+use crate::{answer::Unanswered, profile::RelayProfile, relayed::RelayEvent};
 
 /// Set right after the work has begun, before anything else is read from the server.
 type Handle = Arc<OnceLock<AbortHandle>>;
+
+/// What ends the work on a request of the server.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// A task of ours answers it.
+    Task(Handle),
+    /// It was handed on.
+    Relayed,
+}
+
+/// The requests of a server that are not answered yet.
+pub(super) type OpenWork = Arc<Mutex<InFlight<Work>>>;
 
 /// The questions of one server that are being answered.
 pub(super) struct Serving {
     link: Arc<Link>,
     /// What is asked as a task.
     own: OwnTasks,
-    open: Arc<Mutex<InFlight<Handle>>>,
+    open: OpenWork,
     /// Held for its drop: it ends what is being answered.
     tasks: JoinSet<()>,
 }
@@ -45,7 +57,7 @@ impl Serving {
     }
 
     /// Takes a request of the server.
-    pub(super) fn serve(&mut self, request: &Request<'_>) {
+    pub(super) fn serve(&mut self, request: &Request<'_>, arrival: Arrival<'_>) {
         if self
             .link
             .peer()
@@ -61,6 +73,9 @@ impl Serving {
         }
         if request.method == "ping" {
             return self.link.respond(&request.id, Ok(&EmptyResult::default()));
+        }
+        if let Some(relay) = &self.link.profile().relay {
+            return self.hand_on(relay, request, arrival);
         }
         if self.own.serve(request) {
             return;
@@ -87,8 +102,34 @@ impl Serving {
     /// Takes `notifications/cancelled`.
     pub(super) fn cancel(&self, id: &Id) {
         let cancelled = self.open.lock().cancel(id);
-        if let Some(task) = cancelled.as_ref().and_then(|handle| handle.get()) {
-            task.abort();
+        match cancelled {
+            Some(Work::Task(handle)) => {
+                if let Some(task) = handle.get() {
+                    task.abort();
+                }
+            }
+            Some(Work::Relayed) => {
+                if let Some(relay) = &self.link.profile().relay {
+                    relay.sink.withdrawn(id);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Hands a request on, to the call that it belongs to or to the sink.
+    fn hand_on(&self, relay: &RelayProfile, request: &Request<'_>, arrival: Arrival<'_>) {
+        let id = request.id.clone().into_owned();
+        let begun = self.open.lock().begin(id, Work::Relayed);
+        match begun {
+            Ok(ticket) => match relayed_ask(&self.link, &self.open, ticket, request, arrival) {
+                (ask, Some(call)) => call.queue.push(RelayEvent::Ask(ask)),
+                (ask, None) => relay.sink.ask(ask),
+            },
+            Err(refused) => {
+                let error = ErrorObject::new(refused.code(), refused.to_string());
+                self.link.respond::<()>(&request.id, Err(&error));
+            }
         }
     }
 
@@ -98,7 +139,7 @@ impl Serving {
         let begun = self
             .open
             .lock()
-            .begin(id.clone().into_owned(), handle.clone());
+            .begin(id.clone().into_owned(), Work::Task(handle.clone()));
         match begun {
             Ok(ticket) => {
                 let link = self.link.clone();
@@ -148,7 +189,7 @@ async fn answer(link: Arc<Link>, asked: InputRequest, question: OpenQuestion) {
 /// The duty to answer one question. Dropped unused, it says that something failed.
 struct OpenQuestion {
     link: Arc<Link>,
-    open: Arc<Mutex<InFlight<Handle>>>,
+    open: OpenWork,
     ticket: Ticket,
 }
 

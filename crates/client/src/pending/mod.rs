@@ -7,5 +7,5 @@ mod clock;
 mod requests;
 mod slot;
 
-pub(crate) use requests::{PendingRequests, Refused};
+pub(crate) use requests::{ClockHold, PendingRequests, Refused};
 pub(crate) use slot::{LateSlot, RequestOutcome, Slot, SlotEvent, slot};

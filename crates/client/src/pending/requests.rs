@@ -1,6 +1,6 @@
 //! The requests of one connection that wait for their answers, and the timer that ends the wait.
 
-use std::time::Instant;
+use std::{ops::Deref, sync::Arc, time::Instant};
 
 use tokio::sync::Notify;
 use turnbuckle_base::lock::Mutex;
@@ -53,7 +53,7 @@ struct TimedTable {
 
 /// The clock of the connection is held for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct ClockHold<'a>(&'a PendingRequests);
+pub(crate) struct ClockHold<P: Deref<Target = PendingRequests>>(P);
 
 impl PendingRequests {
     /// Enters a request and gives its id.
@@ -103,19 +103,23 @@ impl PendingRequests {
         self.timed.lock().table.cancel(id).is_some()
     }
 
-    /// Hands a progress report to the call it is for.
-    pub(crate) fn progress(&self, report: ProgressNotificationParams) {
+    /// Hands a progress report to the call it is for. Says whether a call waits for it.
+    pub(crate) fn progress(&self, report: ProgressNotificationParams) -> bool {
         let mut timed = self.timed.lock();
         let now = timed.clock.at(wall());
         let token = report.progress_token.0.clone();
         match timed.table.progress(&token.as_ref(), report.progress, now) {
-            Progressed::News(filler) => filler.progress(report),
+            Progressed::News(filler) => {
+                filler.progress(report);
+                true
+            }
             Progressed::Unknown => {
                 drop(timed);
                 self.progress_of_task(&token, report);
+                false
             }
             // progress: reports that do not grow are dropped.
-            Progressed::Stale => {}
+            Progressed::Stale => false,
         }
     }
 
@@ -138,9 +142,15 @@ impl PendingRequests {
     }
 
     /// Stops the clock while the server waits for us.
-    pub(crate) fn hold(&self) -> ClockHold<'_> {
+    pub(crate) fn hold(&self) -> ClockHold<&Self> {
         self.timed.lock().clock.hold(wall());
         ClockHold(self)
+    }
+
+    /// The same for what outlives a borrow.
+    pub(crate) fn hold_shared(self: &Arc<Self>) -> ClockHold<Arc<Self>> {
+        self.timed.lock().clock.hold(wall());
+        ClockHold(self.clone())
     }
 
     /// The time on the connection's clock.
@@ -224,7 +234,7 @@ impl PendingRequests {
     }
 }
 
-impl Drop for ClockHold<'_> {
+impl<P: Deref<Target = PendingRequests>> Drop for ClockHold<P> {
     fn drop(&mut self) {
         self.0.timed.lock().clock.release(wall());
         self.0.sooner.notify_one();

@@ -8,7 +8,7 @@ use turnbuckle_protocol::{
 };
 
 use super::{Settings, TaskSupport, tasks};
-use crate::{answer::Answers, cache::Cache, news::News, tap::Tap};
+use crate::{answer::Answers, cache::Cache, news::News, relayed::RelaySink, tap::Tap};
 
 /// All that the connections of a client need to know of it.
 #[derive(Clone)]
@@ -21,6 +21,15 @@ pub(crate) struct Profile {
     pub(crate) log_listener: Option<LogListener>,
     pub(crate) tap: Option<Tap>,
     pub(crate) extensions: Map<String, Value>,
+    /// Set for a client that hands on what servers say.
+    pub(crate) relay: Option<RelayProfile>,
+}
+
+/// What a client that hands on what servers say declares, and where that goes.
+#[derive(Clone)]
+pub(crate) struct RelayProfile {
+    pub(crate) capabilities: ClientCapabilities,
+    pub(crate) sink: Arc<dyn RelaySink>,
 }
 
 type NewsListener = Arc<dyn Fn(&News) + Send + Sync>;
@@ -38,6 +47,7 @@ impl From<Implementation> for Profile {
             log_listener: None,
             tap: None,
             extensions: Map::new(),
+            relay: None,
         }
     }
 }
@@ -45,6 +55,11 @@ impl From<Implementation> for Profile {
 impl Profile {
     /// What the client offers to a server of this revision.
     pub(crate) fn capabilities(&self, revision: Revision) -> ClientCapabilities {
+        if let Some(relay) = &self.relay {
+            let mut capabilities = relay.capabilities.clone();
+            capabilities.lower(revision);
+            return capabilities;
+        }
         let mut capabilities = self.answers.capabilities();
         if !self.extensions.is_empty() {
             capabilities.extensions = Some(self.extensions.clone());
@@ -54,6 +69,16 @@ impl Profile {
             tasks::declare(&mut capabilities, revision);
         }
         capabilities
+    }
+
+    /// Whether a server can ask this client anything.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_askable(&self) -> bool {
+        let declared = self.relay.as_ref().map(|relay| &relay.capabilities);
+        declared.map_or_else(
+            || self.answers.has_any(),
+            |declared| *declared != ClientCapabilities::default(),
+        )
     }
 
     /// Who the client is, in the words of this revision.

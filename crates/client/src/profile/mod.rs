@@ -5,7 +5,7 @@ mod keep_alive;
 mod settings;
 mod tasks;
 
-pub(crate) use identity::Profile;
+pub(crate) use identity::{Profile, RelayProfile};
 pub use keep_alive::KeepAlive;
 pub(crate) use keep_alive::Pipes;
 pub use settings::OutputCheck;

@@ -15,7 +15,7 @@ use turnbuckle_client::{CallError, News, protocol::Revision};
 use crate::http_site::{Answer, Handling, Heard, Site, initialized, plain, text};
 
 /// A server with sessions, of which `handler` answers what is not their beginning.
-async fn legacy<H>(revision: Revision, handler: H) -> Site
+pub(crate) async fn legacy<H>(revision: Revision, handler: H) -> Site
 where
     H: for<'a> Fn(Heard, &'a mut Answer) -> Handling<'a> + Send + Sync + 'static,
 {

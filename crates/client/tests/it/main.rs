@@ -50,6 +50,9 @@ mod opening;
 mod output;
 mod own_tasks;
 mod patience;
+mod relaying;
+#[cfg(feature = "http")]
+mod relaying_http;
 mod script;
 #[cfg(feature = "http")]
 mod tap;

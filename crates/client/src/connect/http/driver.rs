@@ -164,7 +164,7 @@ async fn finish(http: Arc<Http>, mut events: Box<Events>) {
     let rest = async {
         while let Ok(Some(event)) = events.next().await {
             if is_message(&event) {
-                http.receive(event.data.as_bytes());
+                http.receive(event.data.as_bytes(), None);
             }
         }
     };

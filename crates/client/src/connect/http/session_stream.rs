@@ -29,7 +29,7 @@ pub(crate) async fn begin_session(opened: &Opened) {
     let (opens, is_open) = oneshot::channel();
     opened.spawn(listen(opened.link.clone(), http, opens));
     // Servers that ask by this stream lose what they ask before it is there.
-    if opened.link.profile().answers.has_any() {
+    if opened.link.profile().is_askable() {
         let _ = tokio::time::timeout(STREAM_OPENS, is_open).await;
     }
 }
@@ -79,7 +79,7 @@ async fn follow(
                     is_useful = true;
                     position.note(&event);
                     if is_message(&event) {
-                        http.receive(event.data.as_bytes());
+                        http.receive(event.data.as_bytes(), None);
                     }
                 }
                 // Quiet streams are cut by what stands between, which is no failure either.

@@ -1,0 +1,335 @@
+//! A relayed request: written as it was given, with what came of it as it came.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::{Id, IdRef, Revision};
+use turnbuckle_session::requests::Deadline;
+
+use super::{Canceller, Link, request::OpenRequest};
+use crate::{
+    error::CallError,
+    pending::{Refused, Slot, slot},
+    relayed::{OpenRelay, RelayQueue},
+};
+
+/// A relayed request that is entered and written, and not sent yet. Dropping it gives it up.
+pub(crate) struct RelayAttempt {
+    entry: Entry,
+    method: Arc<str>,
+    message: Vec<u8>,
+    slot: Slot,
+    queue: Arc<RelayQueue>,
+    canceller: Canceller,
+    modern: Option<Revision>,
+}
+
+/// The place of a request among those that wait. Dropping it leaves the place.
+struct Entry {
+    link: Arc<Link>,
+    id: Id,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.link.pending.withdraw(&self.id.as_ref());
+        self.link.relays.leave(&self.id);
+    }
+}
+
+impl RelayAttempt {
+    /// Enters and writes a request.
+    pub(crate) fn new(
+        link: Arc<Link>,
+        method: &Arc<str>,
+        params: Option<&RawValue>,
+        wants_progress: bool,
+        deadline: Deadline,
+        queue: &Arc<RelayQueue>,
+        canceller: &Canceller,
+    ) -> Result<Self, CallError> {
+        let (filler, slot) = slot();
+        let entered = link.pending.enter(filler, deadline);
+        let id = entered.map_err(|refused| match refused {
+            Refused::Closed => link.closed(method),
+            Refused::Full(limit) => CallError::Busy {
+                server: link.server().clone(),
+                limit,
+            },
+        })?;
+        let modern = link.common_meta.read().revision;
+        let entry = Entry { link, id };
+        let mut message = Vec::new();
+        write(
+            &mut message,
+            &entry.id.as_ref(),
+            method,
+            params,
+            wants_progress,
+        )
+        .map_err(|source| CallError::unwritable(method, source))?;
+        let task = match (&**method, params) {
+            ("tasks/result", Some(params)) => task_of(params),
+            _ => None,
+        };
+        let relay = OpenRelay::new(queue.clone(), method, task);
+        entry.link.relays.enter(entry.id.clone(), relay);
+        Ok(Self {
+            entry,
+            method: method.clone(),
+            message,
+            slot,
+            queue: queue.clone(),
+            canceller: canceller.clone(),
+            modern,
+        })
+    }
+
+    /// Its id.
+    pub(crate) fn id(&self) -> &Id {
+        &self.entry.id
+    }
+
+    /// Sends it and waits for its result or its error object.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives the request up, and the server is told so.
+    pub(crate) async fn run(self) -> Result<Result<Box<RawValue>, Box<RawValue>>, CallError> {
+        let Self {
+            entry,
+            method,
+            message,
+            slot,
+            queue,
+            canceller,
+            modern,
+        } = self;
+        let request = OpenRequest::relayed(
+            &entry.link,
+            &method,
+            entry.id.clone(),
+            message,
+            slot,
+            &queue,
+            canceller,
+            modern,
+        );
+        request.relay().await
+    }
+}
+
+/// Appends the whole message. Of the params one member is not sent as it came: the progress token,
+/// which has to be one of this connection.
+fn write(
+    out: &mut Vec<u8>,
+    id: &IdRef<'_>,
+    method: &str,
+    params: Option<&RawValue>,
+    wants_progress: bool,
+) -> Result<(), serde_json::Error> {
+    let text = params.map_or("", RawValue::get);
+    out.reserve(text.len() + method.len() + 96);
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write(out);
+    out.extend_from_slice(br#","method":"#);
+    serde_json::to_writer(&mut *out, method)?;
+    if params.is_none() && !wants_progress {
+        out.push(b'}');
+        return Ok(());
+    }
+    out.extend_from_slice(br#","params":"#);
+    match TokenPlace::find(text, wants_progress)? {
+        TokenPlace::Nowhere => out.extend_from_slice(text.as_bytes()),
+        TokenPlace::At {
+            start,
+            end,
+            before,
+            after,
+        } => {
+            out.extend_from_slice(&text.as_bytes()[..start]);
+            out.extend_from_slice(before.as_bytes());
+            id.write(out);
+            out.extend_from_slice(after.as_bytes());
+            out.extend_from_slice(&text.as_bytes()[end..]);
+        }
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Where in the text of params the progress token goes.
+#[derive(Debug, PartialEq, Eq)]
+enum TokenPlace {
+    /// The params have none, and need none.
+    Nowhere,
+    /// In place of these bytes, with text before and after it.
+    At {
+        start: usize,
+        end: usize,
+        before: &'static str,
+        after: &'static str,
+    },
+}
+
+impl TokenPlace {
+    fn find(text: &str, is_wanted: bool) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct MetaOf<'a> {
+            #[serde(borrow, rename = "_meta")]
+            meta: Option<&'a RawValue>,
+        }
+
+        #[derive(Deserialize)]
+        struct TokenOf<'a> {
+            #[serde(borrow, rename = "progressToken")]
+            token: Option<&'a RawValue>,
+        }
+
+        if text.is_empty() {
+            return Ok(Self::At {
+                start: 0,
+                end: 0,
+                before: r#"{"_meta":{"progressToken":"#,
+                after: "}}",
+            });
+        }
+        if !text.starts_with('{') {
+            return Err(serde::ser::Error::custom(
+                "the params of a request are an object",
+            ));
+        }
+        // Most requests want no progress, and are not read here. A name may be written with escapes.
+        if !is_wanted && !text.contains("progressToken") && !text.contains('\\') {
+            return Ok(Self::Nowhere);
+        }
+        let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+        let insert = |start, before, after| Self::At {
+            start,
+            end: start,
+            before,
+            after,
+        };
+        let found: MetaOf<'_> = serde_json::from_str(text)?;
+        let Some(meta) = found
+            .meta
+            .map(RawValue::get)
+            .filter(|it| it.starts_with('{'))
+        else {
+            let is_empty = text[1..].trim_start().starts_with('}');
+            let after = if is_empty { "}" } else { "}," };
+            return Ok(match is_wanted && found.meta.is_none() {
+                true => insert(1, r#""_meta":{"progressToken":"#, after),
+                false => Self::Nowhere,
+            });
+        };
+        let token: TokenOf<'_> = serde_json::from_str(meta)?;
+        Ok(match token.token.map(RawValue::get) {
+            Some(token) => Self::At {
+                start: offset(token),
+                end: offset(token) + token.len(),
+                before: "",
+                after: "",
+            },
+            None if is_wanted => {
+                let is_empty = meta[1..].trim_start().starts_with('}');
+                let after = if is_empty { "" } else { "," };
+                insert(offset(meta) + 1, r#""progressToken":"#, after)
+            }
+            None => Self::Nowhere,
+        })
+    }
+}
+
+fn task_of(params: &RawValue) -> Option<Box<str>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct TaskId {
+        task_id: Box<str>,
+    }
+
+    let named: TaskId = serde_json::from_str(params.get()).ok()?;
+    Some(named.task_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(params: Option<&str>, wants_progress: bool) -> String {
+        let params = params.map(|text| RawValue::from_string(text.to_owned()).expect("JSON"));
+        let mut out = Vec::new();
+        write(
+            &mut out,
+            &IdRef::Int(7),
+            "m",
+            params.as_deref(),
+            wants_progress,
+        )
+        .expect("params are an object");
+        let text = String::from_utf8(out).expect("UTF-8");
+        let _: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let head = r#"{"jsonrpc":"2.0","id":7,"method":"m""#;
+        text.strip_prefix(head).expect("the head").to_owned()
+    }
+
+    #[test]
+    fn params_are_sent_as_they_came() {
+        assert_eq!(written(None, false), "}");
+        for text in [
+            r#"{ "b" : 1.0e2, "a":[1, 2 ],"_meta":{"x/y":"z"} }"#,
+            r#"{"arguments":{"note":"a \"progressToken\" here"}}"#,
+            "{}",
+        ] {
+            assert_eq!(written(Some(text), false), format!(r#","params":{text}}}"#));
+        }
+    }
+
+    #[test]
+    fn the_progress_token_is_the_id_and_nothing_else_changes() {
+        for (params, expected) in [
+            (
+                r#"{"a":1, "_meta":{ "progressToken" : "abc", "k":1.50 },"z":2}"#,
+                r#"{"a":1, "_meta":{ "progressToken" : 7, "k":1.50 },"z":2}"#,
+            ),
+            (
+                r#"{"_meta":{"progress\u0054oken":3}}"#,
+                r#"{"_meta":{"progress\u0054oken":7}}"#,
+            ),
+        ] {
+            for wants_progress in [true, false] {
+                let expected = format!(r#","params":{expected}}}"#);
+                assert_eq!(written(Some(params), wants_progress), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_is_added_where_progress_is_wanted() {
+        for (params, expected) in [
+            (None, r#"{"_meta":{"progressToken":7}}"#),
+            (Some("{ }"), r#"{"_meta":{"progressToken":7} }"#),
+            (Some(r#"{"a":1}"#), r#"{"_meta":{"progressToken":7},"a":1}"#),
+            (
+                Some(r#"{"a":1,"_meta":{}}"#),
+                r#"{"a":1,"_meta":{"progressToken":7}}"#,
+            ),
+            (
+                Some(r#"{"a":1,"_meta":{"b":2}}"#),
+                r#"{"a":1,"_meta":{"progressToken":7,"b":2}}"#,
+            ),
+        ] {
+            assert_eq!(written(params, true), format!(r#","params":{expected}}}"#));
+        }
+    }
+
+    #[test]
+    fn params_that_are_no_object_are_refused() {
+        for text in ["[1]", "\"x\"", "null"] {
+            let params = RawValue::from_string(text.to_owned()).expect("JSON");
+            let mut out = Vec::new();
+            let written = write(&mut out, &IdRef::Int(1), "m", Some(&params), false);
+            assert!(written.is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Requests and notifications of a server, for those who relay: which call they belong to, and the way
+//! back for answers.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+use turnbuckle_protocol::{
+    ErrorObject, Id,
+    envelope::{self, Members, Notification, Request},
+    meta::key,
+};
+use turnbuckle_session::in_flight::Ticket;
+
+use super::{Link, arrival::Arrival, serving::OpenWork};
+use crate::{
+    pending::{ClockHold, PendingRequests},
+    relayed::{AskReply, Attribution, OpenRelay, RelayAsk},
+};
+
+impl Link {
+    /// The relayed call that a notification belongs to.
+    pub(super) fn relayed_call_of(
+        &self,
+        notification: &Notification<'_>,
+        arrival: Arrival<'_>,
+    ) -> Option<OpenRelay> {
+        let on_stream = arrival.call.and_then(|id| self.relays.of(id));
+        if let Some(call) = &on_stream
+            && call.is_listening()
+        {
+            return on_stream;
+        }
+        match &*notification.method {
+            "notifications/message" => on_stream.or_else(|| self.relays.only()),
+            // These tell of the server, whatever stream they come on; on a pipe they name the
+            // subscription that they belong to.
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed"
+            | "notifications/resources/updated"
+            | "notifications/subscriptions/acknowledged"
+            | "notifications/tasks"
+            | "notifications/tasks/status"
+            | "notifications/elicitation/complete" => {
+                let id = subscription_of(&notification.params)?;
+                self.relays.of(&id)
+            }
+            _ => on_stream,
+        }
+    }
+
+    /// The relayed call that a request of the server belongs to.
+    fn asked_call_of(
+        &self,
+        arrival: Arrival<'_>,
+        task: Option<&str>,
+    ) -> (Attribution, Option<OpenRelay>) {
+        if let Some(call) = arrival.call.and_then(|id| self.relays.of(id)) {
+            return (Attribution::Stream, Some(call));
+        }
+        if let Some(task) = task {
+            return match self.relays.of_task(task) {
+                Some(call) => (Attribution::Task, Some(call)),
+                None => (Attribution::Unknown, None),
+            };
+        }
+        match self.relays.only_asking() {
+            Some(call) => (Attribution::OnlyCall, Some(call)),
+            None => (Attribution::Unknown, None),
+        }
+    }
+}
+
+/// Makes a question of a request that was entered, and finds the call that it belongs to.
+pub(super) fn relayed_ask(
+    link: &Arc<Link>,
+    open: &OpenWork,
+    ticket: Ticket,
+    request: &Request<'_>,
+    arrival: Arrival<'_>,
+) -> (RelayAsk, Option<OpenRelay>) {
+    let related_task = related_task(&request.params);
+    let (attribution, call) = link.asked_call_of(arrival, related_task.as_deref());
+    let reply = RelayReply {
+        link: link.clone(),
+        open: open.clone(),
+        ticket,
+        _held: link.pending.hold_shared(),
+    };
+    let ask = RelayAsk {
+        id: request.id.clone().into_owned(),
+        method: request.method.as_ref().into(),
+        params: arrival.params(&request.params),
+        attribution,
+        related_task,
+        reply: Box::new(reply),
+    };
+    (ask, call)
+}
+
+/// The duty to answer one request. Dropped unused, it says that something failed.
+struct RelayReply {
+    link: Arc<Link>,
+    open: OpenWork,
+    ticket: Ticket,
+    /// While the server waits for us it cannot get on with what we asked it.
+    _held: ClockHold<Arc<PendingRequests>>,
+}
+
+impl AskReply for RelayReply {
+    fn answer(&self, outcome: Result<&RawValue, &RawValue>) {
+        let is_open = self.open.lock().finish(&self.ticket).is_some();
+        if !is_open {
+            return;
+        }
+        let id = self.ticket.id().as_ref();
+        self.link.push(|out| match outcome {
+            Ok(result) => {
+                envelope::write_raw_result(out, &id, result.get().as_bytes());
+                Ok(())
+            }
+            Err(error) => envelope::write_error(out, Ok(&id), &error),
+        });
+    }
+
+    fn is_withdrawn(&self) -> bool {
+        !self.open.lock().is_open(&self.ticket)
+    }
+}
+
+impl Drop for RelayReply {
+    fn drop(&mut self) {
+        let error = ErrorObject::internal("the client failed to answer");
+        if let Ok(error) = to_raw_value(&error) {
+            self.answer(Err(&error));
+        }
+    }
+}
+
+fn subscription_of(params: &Members<'_>) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct SubscriptionMeta {
+        #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+        id: Option<Id>,
+    }
+
+    let meta = params.get("_meta")?;
+    serde_json::from_str::<SubscriptionMeta>(meta.get())
+        .ok()?
+        .id
+}
+
+fn related_task(params: &Members<'_>) -> Option<Box<str>> {
+    let meta = params.get("_meta")?;
+    if !meta.get().contains(key::RELATED_TASK) {
+        return None;
+    }
+    let meta: turnbuckle_protocol::Meta = serde_json::from_str(meta.get()).ok()?;
+    Some(meta.related_task()?.task_id.into())
+}

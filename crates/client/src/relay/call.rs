@@ -1,0 +1,90 @@
+//! A relayed call under way.
+
+use std::{
+    fmt,
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_protocol::Id;
+
+use crate::{
+    link::Canceller,
+    relayed::{RelayEvent, RelayQueue},
+};
+
+/// A relayed call. It is sent when [`next`](Self::next) is first awaited, and over HTTP its stream is
+/// read while `next` is awaited.
+///
+/// It borrows nothing, so that it can be kept while somebody answers what the server asks. Dropping it
+/// gives the call up, and the server is told so.
+#[must_use = "nothing is sent before its events are awaited"]
+pub struct RelayCall {
+    pub(super) id: Id,
+    pub(super) queue: Arc<RelayQueue>,
+    pub(super) canceller: Canceller,
+    pub(super) state: State,
+}
+
+pub(super) enum State {
+    Running(BoxFuture<'static, RelayEvent>),
+    /// The end, which is told after what came before it.
+    Ended(RelayEvent),
+    Over,
+}
+
+impl RelayCall {
+    /// The id of its request.
+    pub fn id(&self) -> &Id {
+        &self.id
+    }
+
+    /// What comes next, in the order it was received. After a result, an error or
+    /// [`RelayEvent::Lost`] nothing comes any more, and the future is never ready.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> RelayEvent {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// The same for those who poll by hand.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<RelayEvent> {
+        if let Poll::Ready(event) = self.queue.poll_next(context) {
+            return Poll::Ready(event);
+        }
+        if let State::Running(run) = &mut self.state {
+            match run.as_mut().poll(context) {
+                Poll::Ready(end) => self.state = State::Ended(end),
+                Poll::Pending => return self.queue.poll_next(context),
+            }
+            // What was received before the end is told before it.
+            if let Poll::Ready(event) = self.queue.poll_next(context) {
+                return Poll::Ready(event);
+            }
+        }
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Ended(end) => Poll::Ready(end),
+            other => {
+                self.state = other;
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Gives the call up for this reason. Servers are told the reason, except modern ones at a URL: there
+    /// the stream of the call is closed, and nothing is said.
+    pub fn cancel(self, reason: &str) {
+        self.canceller.cancel(reason);
+    }
+}
+
+impl fmt::Debug for RelayCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RelayCall")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

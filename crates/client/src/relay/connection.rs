@@ -1,0 +1,135 @@
+//! Handing requests on over a connection.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use turnbuckle_protocol::envelope;
+use turnbuckle_session::requests::Deadline;
+
+use super::{RelayCall, RelayRequest, call::State, request::Patience};
+#[cfg(feature = "http")]
+use crate::call::refetch_tools;
+use crate::{
+    connection::Connection,
+    error::CallError,
+    link::{Canceller, Link, RelayAttempt},
+    relayed::{RelayEvent, RelayQueue},
+};
+
+impl Connection {
+    /// Hands a request on as it is. What comes of it is told by [`RelayCall::next`], as it came: nothing
+    /// is checked, cached, answered or translated.
+    ///
+    /// The client should be made with [`Client::relaying`](crate::Client::relaying); one that was not
+    /// answers questions by itself, and tells of log messages elsewhere.
+    ///
+    /// Two things are done on the way. Where a modern server refuses the headers of a tool call
+    /// (-32020), the tools are listed and the call is sent again. Where a session is over, another is
+    /// opened, and what may run twice is sent again.
+    ///
+    /// # Errors
+    /// [`CallError::Closed`], [`CallError::Busy`], and [`CallError::Unwritable`] for params that are not
+    /// an object.
+    pub fn relay(&self, request: RelayRequest) -> Result<RelayCall, CallError> {
+        let relayed = Relayed {
+            link: self.shared_link(),
+            request,
+            queue: Arc::default(),
+            canceller: Canceller::new(),
+        };
+        let first = relayed.attempt()?;
+        Ok(RelayCall {
+            id: first.id().clone(),
+            queue: relayed.queue.clone(),
+            canceller: relayed.canceller.clone(),
+            state: State::Running(Box::pin(relayed.run(first))),
+        })
+    }
+
+    /// Hands a notification on as it is.
+    ///
+    /// # Errors
+    /// [`CallError::Closed`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future before it is ready sends nothing.
+    pub async fn relay_notification(
+        &self,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<(), CallError> {
+        let link = self.link();
+        let mut message = Vec::new();
+        envelope::write_notification(&mut message, method, &params)
+            .map_err(|source| CallError::unwritable(method, source))?;
+        let sent = link.send(&message).await;
+        sent.map_err(|_| link.closed(method))
+    }
+}
+
+/// A request that is handed on, once or twice.
+struct Relayed {
+    link: Arc<Link>,
+    request: RelayRequest,
+    queue: Arc<RelayQueue>,
+    canceller: Canceller,
+}
+
+impl Relayed {
+    fn attempt(&self) -> Result<RelayAttempt, CallError> {
+        let settings = &self.link.profile().settings;
+        let deadline = match self.request.patience {
+            Patience::Usual => settings.deadline(None),
+            Patience::Within(time) => settings.deadline(Some(time)),
+            Patience::Endless => Deadline::never(),
+        };
+        RelayAttempt::new(
+            self.link.clone(),
+            &self.request.method,
+            self.request.params.as_deref(),
+            self.request.wants_progress,
+            deadline,
+            &self.queue,
+            &self.canceller,
+        )
+    }
+
+    async fn run(self, first: RelayAttempt) -> RelayEvent {
+        let outcome = first.run().await;
+        #[cfg(feature = "http")]
+        if let Ok(Err(error)) = &outcome
+            && self.is_outdated(error)
+            && Box::pin(refetch_tools(&self.link)).await
+        {
+            // streamable-http: after a header mismatch, list the tools again and retry.
+            return match self.attempt() {
+                Ok(second) => event(second.run().await),
+                Err(error) => RelayEvent::Lost(error),
+            };
+        }
+        event(outcome)
+    }
+
+    /// Whether an error says that the list of tools which a call was made by is out of date.
+    #[cfg(feature = "http")]
+    fn is_outdated(&self, error: &RawValue) -> bool {
+        #[derive(Deserialize)]
+        struct Code {
+            code: i64,
+        }
+
+        &*self.request.method == "tools/call"
+            && self.link.wire.is_http()
+            && serde_json::from_str::<Code>(error.get())
+                .is_ok_and(|error| error.code == turnbuckle_protocol::error::code::HEADER_MISMATCH)
+    }
+}
+
+fn event(outcome: Result<Result<Box<RawValue>, Box<RawValue>>, CallError>) -> RelayEvent {
+    match outcome {
+        Ok(Ok(result)) => RelayEvent::Result(result),
+        Ok(Err(error)) => RelayEvent::Error(error),
+        Err(error) => RelayEvent::Lost(error),
+    }
+}

@@ -1,0 +1,64 @@
+//! A request to be handed on.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::value::RawValue;
+
+/// A request to be handed on as it is. See [`Connection::relay`](crate::Connection::relay).
+#[derive(Clone, Debug)]
+#[must_use = "it is given to `Connection::relay`"]
+pub struct RelayRequest {
+    pub(super) method: Arc<str>,
+    pub(super) params: Option<Box<RawValue>>,
+    pub(super) wants_progress: bool,
+    pub(super) patience: Patience,
+}
+
+/// How long an answer may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Patience {
+    /// As long as the client gives every call.
+    Usual,
+    Within(Duration),
+    Endless,
+}
+
+impl RelayRequest {
+    /// A request with these params, `_meta` included. They are sent byte for byte, but for the progress
+    /// token: one that is in them is replaced, because tokens belong to a connection.
+    ///
+    /// For a modern server `_meta` has to say the version, who the client is and what it can do:
+    /// nothing is added.
+    pub fn new(method: impl Into<Arc<str>>, params: Option<Box<RawValue>>) -> Self {
+        let method = method.into();
+        let is_open_end = &*method == "subscriptions/listen";
+        Self {
+            method,
+            params,
+            wants_progress: false,
+            patience: if is_open_end {
+                Patience::Endless
+            } else {
+                Patience::Usual
+            },
+        }
+    }
+
+    /// Asks for progress, also where the params have no token.
+    pub fn with_progress(mut self) -> Self {
+        self.wants_progress = true;
+        self
+    }
+
+    /// Gives the call this long.
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.patience = Patience::Within(deadline);
+        self
+    }
+
+    /// Waits for as long as the server takes: for owners that end the call by themselves.
+    pub fn without_deadline(mut self) -> Self {
+        self.patience = Patience::Endless;
+        self
+    }
+}

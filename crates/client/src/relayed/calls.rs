@@ -1,0 +1,120 @@
+//! The relayed calls of one connection that are in flight, and which of them a message belongs to.
+
+use std::{collections::HashMap, sync::Arc};
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::Id;
+
+use super::RelayQueue;
+
+/// The relayed calls of one connection, by the ids of their requests.
+#[derive(Debug, Default)]
+pub(crate) struct RelayCalls(Mutex<HashMap<Id, OpenRelay>>);
+
+/// A relayed call that is in flight.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenRelay {
+    pub(crate) queue: Arc<RelayQueue>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A server may ask in the middle of it.
+    Asking,
+    /// It waits for the result of this task, which may ask.
+    TaskResult(Option<Box<str>>),
+    /// It stays open for notifications.
+    Listen,
+    Other,
+}
+
+impl OpenRelay {
+    /// A call of this method. `task` is the task that its params name.
+    pub(crate) fn new(queue: Arc<RelayQueue>, method: &str, task: Option<Box<str>>) -> Self {
+        let kind = match method {
+            "tools/call" | "prompts/get" | "resources/read" => Kind::Asking,
+            "tasks/result" => Kind::TaskResult(task),
+            "subscriptions/listen" => Kind::Listen,
+            _ => Kind::Other,
+        };
+        Self { queue, kind }
+    }
+
+    /// Whether it stays open for notifications.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.kind == Kind::Listen
+    }
+}
+
+impl RelayCalls {
+    /// A call begins.
+    pub(crate) fn enter(&self, id: Id, call: OpenRelay) {
+        self.0.lock().insert(id, call);
+    }
+
+    /// A call is over.
+    pub(crate) fn leave(&self, id: &Id) {
+        let left = self.0.lock().remove(id);
+        // Its questions are answered when it is dropped: not under the lock.
+        drop(left);
+    }
+
+    /// The call of this request.
+    pub(crate) fn of(&self, id: &Id) -> Option<OpenRelay> {
+        self.0.lock().get(id).cloned()
+    }
+
+    /// The call that waits for the result of this task.
+    pub(crate) fn of_task(&self, task: &str) -> Option<OpenRelay> {
+        self.only_if(|kind| matches!(kind, Kind::TaskResult(Some(other)) if **other == *task))
+    }
+
+    /// The only call in flight in whose middle a server may ask.
+    pub(crate) fn only_asking(&self) -> Option<OpenRelay> {
+        self.only_if(|kind| matches!(kind, Kind::Asking | Kind::TaskResult(_)))
+    }
+
+    /// The only call in flight that works on something.
+    pub(crate) fn only(&self) -> Option<OpenRelay> {
+        self.only_if(|kind| *kind != Kind::Listen)
+    }
+
+    fn only_if(&self, fits: impl Fn(&Kind) -> bool) -> Option<OpenRelay> {
+        let calls = self.0.lock();
+        let mut fitting = calls.values().filter(|call| fits(&call.kind));
+        let first = fitting.next()?;
+        fitting.next().is_none().then(|| first.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_without_a_stream_belongs_to_the_only_call_that_fits() {
+        let calls = RelayCalls::default();
+        let enter = |id, method, task: Option<&str>| {
+            calls.enter(
+                Id::Int(id),
+                OpenRelay::new(Arc::default(), method, task.map(Into::into)),
+            );
+        };
+        assert!(calls.only().is_none());
+        enter(1, "subscriptions/listen", None);
+        assert!(calls.only().is_none());
+        enter(2, "tools/list", None);
+        assert!(calls.only().is_some());
+        assert!(calls.only_asking().is_none());
+        enter(3, "tools/call", None);
+        assert!(calls.only().is_none());
+        assert!(calls.only_asking().is_some());
+        enter(4, "tasks/result", Some("a"));
+        assert!(calls.only_asking().is_none());
+        assert!(calls.of_task("a").is_some());
+        assert!(calls.of_task("b").is_none());
+        calls.leave(&Id::Int(3));
+        assert!(calls.only_asking().is_some());
+    }
+}
