@@ -201,9 +201,12 @@ impl Http {
                     }
                     // Nothing more is read before the owner of the call has taken what there is.
                     if let Some(waiting) = post.events {
-                        std::future::poll_fn(|_| match waiting.is_crowded() {
-                            true => Poll::Pending,
-                            false => Poll::Ready(()),
+                        std::future::poll_fn(|_| {
+                            if waiting.is_crowded() {
+                                Poll::Pending
+                            } else {
+                                Poll::Ready(())
+                            }
                         })
                         .await;
                     }

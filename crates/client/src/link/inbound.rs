@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_transport::{LineFault, Receive};
 
-use super::{Link, arrival::Arrival, oversized, serving::Serving};
+use super::{Link, oversized, serving::Serving};
 #[cfg(feature = "http")]
 use crate::http::ReceiveFrom;
 use crate::{news::News, pending::RequestOutcome, relayed::RelayEvent, tap::Direction};
@@ -32,11 +32,11 @@ impl Inbound {
         }
     }
 
-    fn take(&mut self, message: Message<'_>, arrival: Arrival<'_>) {
+    fn take(&mut self, message: Message<'_>, call: Option<&Id>) {
         match message {
             Message::Response(response) => self.take_response(&response),
-            Message::Notification(notification) => self.take_notification(&notification, arrival),
-            Message::Request(request) => self.serving.serve(&request, arrival),
+            Message::Notification(notification) => self.take_notification(&notification, call),
+            Message::Request(request) => self.serving.serve(&request, call),
         }
     }
 
@@ -55,11 +55,11 @@ impl Inbound {
         }
     }
 
-    fn take_notification(&self, notification: &Notification<'_>, arrival: Arrival<'_>) {
+    fn take_notification(&self, notification: &Notification<'_>, call: Option<&Id>) {
         match &*notification.method {
             "notifications/progress" => {
                 if let Ok(report) = notification.params.parse() {
-                    self.take_progress(report, notification, arrival);
+                    self.take_progress(report, notification);
                 }
             }
             "notifications/cancelled" => {
@@ -73,7 +73,7 @@ impl Inbound {
                 }
             }
             "notifications/elicitation/complete" => {
-                self.relay(notification, arrival);
+                self.relay(notification, call);
                 // elicitation: a client MUST ignore ids that it does not know, and those that are
                 // over.
                 if let Ok(ended) = notification
@@ -87,12 +87,12 @@ impl Inbound {
                 }
             }
             method @ "notifications/subscriptions/acknowledged" => {
-                self.relay(notification, arrival);
+                self.relay(notification, call);
                 self.publish(&News::read(method, &notification.params));
                 self.link.changes.acknowledge(&notification.params);
             }
             method => {
-                self.relay(notification, arrival);
+                self.relay(notification, call);
                 let news = News::read(method, &notification.params);
                 // First what is known to be out of date goes, then others learn of it.
                 self.publish(&news);
@@ -101,32 +101,31 @@ impl Inbound {
         }
     }
 
-    fn take_progress(
-        &self,
-        report: ProgressNotificationParams,
-        notification: &Notification<'_>,
-        arrival: Arrival<'_>,
-    ) {
+    fn take_progress(&self, report: ProgressNotificationParams, notification: &Notification<'_>) {
         let relayed = match self.link.profile().relay {
             Some(_) => self.link.relays.of(&report.progress_token.0),
             None => None,
         };
         let is_news = self.link.pending.progress(report);
         if let Some(relayed) = relayed.filter(|_| is_news)
-            && let Some(params) = arrival.params(&notification.params)
+            && let Some(params) = notification.params.raw()
         {
+            let params = params.value().to_owned();
             relayed.queue.push(RelayEvent::Progress(params));
         }
     }
 
     /// Hands a notification on, if this client relays: to the call that it belongs to, or else to the
     /// sink.
-    fn relay(&self, notification: &Notification<'_>, arrival: Arrival<'_>) {
+    fn relay(&self, notification: &Notification<'_>, call: Option<&Id>) {
         let Some(relay) = &self.link.profile().relay else {
             return;
         };
-        let params = arrival.params(&notification.params);
-        match self.link.relayed_call_of(notification, arrival) {
+        let params = notification
+            .params
+            .raw()
+            .map(|params| params.value().to_owned());
+        match self.link.relayed_call_of(notification, call) {
             Some(call) => {
                 let method = notification.method.as_ref().into();
                 call.queue.push(RelayEvent::Notification(method, params));
@@ -164,19 +163,12 @@ impl Inbound {
         let max_nodes = limits.nodes_of(message.len());
         match envelope::parse_within(message, max_nodes) {
             Ok((Frame::One(one), _)) => {
-                let message = Some(message);
-                self.take(one, Arrival { call, message });
+                self.take(one, call);
             }
             Ok((Frame::Batch(members), _)) => {
                 for member in members {
                     match member {
-                        Ok(one) => self.take(
-                            one,
-                            Arrival {
-                                call,
-                                message: None,
-                            },
-                        ),
+                        Ok(one) => self.take(one, call),
                         Err(malformed) => self.ignore(message, &malformed.message),
                     }
                 }

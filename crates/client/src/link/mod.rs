@@ -4,7 +4,6 @@
 //! in [`post`], over HTTP. [`inbound`] takes what the server sends, and [`serving`] answers what it
 //! asks. [`driver`] has the tasks of the connection.
 
-mod arrival;
 mod asks;
 mod canceller;
 mod common_meta;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use turnbuckle_protocol::{Id, IdRef, Revision};
+use turnbuckle_protocol::{Id, IdRef, Revision, envelope::RawText};
 use turnbuckle_session::requests::Deadline;
 
 use super::{Canceller, Link, request::OpenRequest};
@@ -43,7 +43,7 @@ impl RelayAttempt {
     pub(crate) fn new(
         link: Arc<Link>,
         method: &Arc<str>,
-        params: Option<&RawValue>,
+        params: Option<&RawText>,
         wants_progress: bool,
         deadline: Deadline,
         queue: &Arc<RelayQueue>,
@@ -125,10 +125,10 @@ fn write(
     out: &mut Vec<u8>,
     id: &IdRef<'_>,
     method: &str,
-    params: Option<&RawValue>,
+    params: Option<&RawText>,
     wants_progress: bool,
 ) -> Result<(), serde_json::Error> {
-    let text = params.map_or("", RawValue::get);
+    let text = params.map_or("", |params| params.raw().get());
     out.reserve(text.len() + method.len() + 96);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     id.write(out);
@@ -218,9 +218,10 @@ impl TokenPlace {
         else {
             let is_empty = text[1..].trim_start().starts_with('}');
             let after = if is_empty { "}" } else { "}," };
-            return Ok(match is_wanted && found.meta.is_none() {
-                true => insert(1, r#""_meta":{"progressToken":"#, after),
-                false => Self::Nowhere,
+            return Ok(if is_wanted && found.meta.is_none() {
+                insert(1, r#""_meta":{"progressToken":"#, after)
+            } else {
+                Self::Nowhere
             });
         };
         let token: TokenOf<'_> = serde_json::from_str(meta)?;
@@ -241,29 +242,36 @@ impl TokenPlace {
     }
 }
 
-fn task_of(params: &RawValue) -> Option<Box<str>> {
+fn task_of(params: &RawText) -> Option<Box<str>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct TaskId {
         task_id: Box<str>,
     }
 
-    let named: TaskId = serde_json::from_str(params.get()).ok()?;
+    let named: TaskId = params.raw().parse().ok()?;
     Some(named.task_id)
 }
 
 #[cfg(test)]
 mod tests {
+    use turnbuckle_protocol::envelope::Raw;
+
     use super::*;
 
+    fn params_of(text: &str) -> RawText {
+        let raw: &RawValue = serde_json::from_str(text).expect("JSON");
+        Raw::from(raw).into()
+    }
+
     fn written(params: Option<&str>, wants_progress: bool) -> String {
-        let params = params.map(|text| RawValue::from_string(text.to_owned()).expect("JSON"));
+        let params = params.map(params_of);
         let mut out = Vec::new();
         write(
             &mut out,
             &IdRef::Int(7),
             "m",
-            params.as_deref(),
+            params.as_ref(),
             wants_progress,
         )
         .expect("params are an object");
@@ -326,7 +334,7 @@ mod tests {
     #[test]
     fn params_that_are_no_object_are_refused() {
         for text in ["[1]", "\"x\"", "null"] {
-            let params = RawValue::from_string(text.to_owned()).expect("JSON");
+            let params = params_of(text);
             let mut out = Vec::new();
             let written = write(&mut out, &IdRef::Int(1), "m", Some(&params), false);
             assert!(written.is_err(), "{text}");

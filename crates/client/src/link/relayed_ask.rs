@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::in_flight::Ticket;
 
-use super::{Link, arrival::Arrival, serving::OpenWork};
+use super::{Link, serving::OpenWork};
 use crate::{
     pending::{ClockHold, PendingRequests},
     relayed::{AskReply, Attribution, OpenRelay, RelayAsk},
@@ -23,9 +23,9 @@ impl Link {
     pub(super) fn relayed_call_of(
         &self,
         notification: &Notification<'_>,
-        arrival: Arrival<'_>,
+        on: Option<&Id>,
     ) -> Option<OpenRelay> {
-        let on_stream = arrival.call.and_then(|id| self.relays.of(id));
+        let on_stream = on.and_then(|id| self.relays.of(id));
         if let Some(call) = &on_stream
             && call.is_listening()
         {
@@ -53,10 +53,10 @@ impl Link {
     /// The relayed call that a request of the server belongs to.
     fn asked_call_of(
         &self,
-        arrival: Arrival<'_>,
+        on: Option<&Id>,
         task: Option<&str>,
     ) -> (Attribution, Option<OpenRelay>) {
-        if let Some(call) = arrival.call.and_then(|id| self.relays.of(id)) {
+        if let Some(call) = on.and_then(|id| self.relays.of(id)) {
             return (Attribution::Stream, Some(call));
         }
         if let Some(task) = task {
@@ -78,10 +78,10 @@ pub(super) fn relayed_ask(
     open: &OpenWork,
     ticket: Ticket,
     request: &Request<'_>,
-    arrival: Arrival<'_>,
+    on: Option<&Id>,
 ) -> (RelayAsk, Option<OpenRelay>) {
     let related_task = related_task(&request.params);
-    let (attribution, call) = link.asked_call_of(arrival, related_task.as_deref());
+    let (attribution, call) = link.asked_call_of(on, related_task.as_deref());
     let reply = RelayReply {
         link: link.clone(),
         open: open.clone(),
@@ -91,7 +91,7 @@ pub(super) fn relayed_ask(
     let ask = RelayAsk {
         id: request.id.clone().into_owned(),
         method: request.method.as_ref().into(),
-        params: arrival.params(&request.params),
+        params: request.params.raw().map(|params| params.value().to_owned()),
         attribution,
         related_task,
         reply: Box::new(reply),

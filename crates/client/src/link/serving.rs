@@ -17,7 +17,7 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::{InFlight, in_flight::Ticket};
 
-use super::{Link, MAX_OPEN_ASKS, arrival::Arrival, own_tasks::OwnTasks, relayed_ask::relayed_ask};
+use super::{Link, MAX_OPEN_ASKS, own_tasks::OwnTasks, relayed_ask::relayed_ask};
 use crate::{answer::Unanswered, profile::RelayProfile, relayed::RelayEvent};
 
 /// Set right after the work has begun, before anything else is read from the server.
@@ -57,7 +57,7 @@ impl Serving {
     }
 
     /// Takes a request of the server.
-    pub(super) fn serve(&mut self, request: &Request<'_>, arrival: Arrival<'_>) {
+    pub(super) fn serve(&mut self, request: &Request<'_>, call: Option<&Id>) {
         if self
             .link
             .peer()
@@ -75,7 +75,7 @@ impl Serving {
             return self.link.respond(&request.id, Ok(&EmptyResult::default()));
         }
         if let Some(relay) = &self.link.profile().relay {
-            return self.hand_on(relay, request, arrival);
+            return self.hand_on(relay, request, call);
         }
         if self.own.serve(request) {
             return;
@@ -118,11 +118,11 @@ impl Serving {
     }
 
     /// Hands a request on, to the call that it belongs to or to the sink.
-    fn hand_on(&self, relay: &RelayProfile, request: &Request<'_>, arrival: Arrival<'_>) {
+    fn hand_on(&self, relay: &RelayProfile, request: &Request<'_>, call: Option<&Id>) {
         let id = request.id.clone().into_owned();
         let begun = self.open.lock().begin(id, Work::Relayed);
         match begun {
-            Ok(ticket) => match relayed_ask(&self.link, &self.open, ticket, request, arrival) {
+            Ok(ticket) => match relayed_ask(&self.link, &self.open, ticket, request, call) {
                 (ask, Some(call)) => call.queue.push(RelayEvent::Ask(ask)),
                 (ask, None) => relay.sink.ask(ask),
             },

@@ -87,7 +87,7 @@ impl Relayed {
         RelayAttempt::new(
             self.link.clone(),
             &self.request.method,
-            self.request.params.as_deref(),
+            self.request.params.as_ref(),
             self.request.wants_progress,
             deadline,
             &self.queue,

@@ -2,14 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::value::RawValue;
+use turnbuckle_protocol::envelope::RawText;
 
 /// A request to be handed on as it is. See [`Connection::relay`](crate::Connection::relay).
 #[derive(Clone, Debug)]
 #[must_use = "it is given to `Connection::relay`"]
 pub struct RelayRequest {
     pub(super) method: Arc<str>,
-    pub(super) params: Option<Box<RawValue>>,
+    pub(super) params: Option<RawText>,
     pub(super) wants_progress: bool,
     pub(super) patience: Patience,
 }
@@ -29,7 +29,7 @@ impl RelayRequest {
     ///
     /// For a modern server `_meta` has to say the version, who the client is and what it can do:
     /// nothing is added.
-    pub fn new(method: impl Into<Arc<str>>, params: Option<Box<RawValue>>) -> Self {
+    pub fn new(method: impl Into<Arc<str>>, params: Option<RawText>) -> Self {
         let method = method.into();
         let is_open_end = &*method == "subscriptions/listen";
         Self {
