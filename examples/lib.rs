@@ -32,6 +32,7 @@
 //! | a resource that changes, and a log for who asks | `live_resource` |
 //! | a socket, or any other byte stream | `socket` |
 //! | a transport that is no byte stream | `channel` |
+//! | a server inside an axum application, with CORS | `web_app` |
 //! | a tool with a page (MCP Apps) | `app` |
 //! | skills, and a host that verifies them | `skills` |
 //! | one trace through two servers, in OpenTelemetry | `traces` |

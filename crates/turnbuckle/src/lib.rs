@@ -1,5 +1,7 @@
 #![doc = include_str!("docs/crate.md")]
 
+#[cfg(doctest)]
+mod book;
 #[cfg(feature = "models")]
 pub mod models;
 
@@ -109,75 +111,3 @@ pub mod __private {
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{ChoiceField, ChoiceOption, form_limit, is_outcome};
 }
-
-/// The code in the page on extensions compiles.
-#[cfg(all(doctest, feature = "server", feature = "client"))]
-#[doc = include_str!("../../../docs/extensions.md")]
-struct Extensions;
-
-/// The code in the page on catalogs that change compiles.
-#[cfg(all(doctest, feature = "server"))]
-#[doc = include_str!("../../../docs/catalog.md")]
-struct CatalogPage;
-
-/// The code in the page on testing compiles and runs.
-#[cfg(all(doctest, feature = "server"))]
-#[doc = include_str!("../../../docs/testing.md")]
-struct TestingPage;
-
-/// The code in the page on resources compiles.
-#[cfg(all(doctest, feature = "server"))]
-#[doc = include_str!("../../../docs/resources.md")]
-struct ResourcesPage;
-
-/// The code in the page on errors compiles.
-#[cfg(all(doctest, feature = "server"))]
-#[doc = include_str!("../../../docs/errors.md")]
-struct ErrorsPage;
-
-/// The examples of the attributes compile.
-#[cfg(all(doctest, feature = "server"))]
-mod attributes {
-    #[doc = include_str!("../../macros/src/docs/tool.md")]
-    struct Tool;
-
-    #[doc = include_str!("../../macros/src/docs/prompt.md")]
-    struct Prompt;
-
-    #[doc = include_str!("../../macros/src/docs/resource.md")]
-    struct Resource;
-
-    #[doc = include_str!("../../macros/src/docs/handlers.md")]
-    struct Handlers;
-
-    #[doc = include_str!("../../macros/src/docs/form.md")]
-    struct Form;
-
-    #[doc = include_str!("../../macros/src/docs/choice.md")]
-    struct Choice;
-}
-
-/// The code in the README compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// So does that in the page on servers at a URL.
-#[cfg(all(doctest, feature = "client", feature = "http"))]
-#[doc = include_str!("../../../docs/http-client.md")]
-struct HttpClient;
-
-/// The code in the page on hosts compiles.
-#[cfg(all(doctest, feature = "host"))]
-#[doc = include_str!("../../../docs/host.md")]
-struct HostPage;
-
-/// The code in the page on tasks compiles.
-#[cfg(all(doctest, feature = "server", feature = "client"))]
-#[doc = include_str!("../../../docs/tasks.md")]
-struct Tasks;
-
-/// So does that in the page on what a client does beside calling.
-#[cfg(all(doctest, feature = "client"))]
-#[doc = include_str!("../../../docs/client.md")]
-struct ClientPage;

@@ -39,7 +39,7 @@ const SERVERS: [&str; 19] = [
 const CLIENTS: [&str; 4] = ["answering", "call_options", "list_and_call", "sign_in"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 13] = [
     "answer_later",
     "authorization_server",
     "channel",
@@ -52,6 +52,7 @@ const PROGRAMS: [&str; 12] = [
     "socket",
     "traces",
     "visibility",
+    "web_app",
 ];
 
 /// The example that runs in several processes.

@@ -2,8 +2,9 @@
 
 use std::process::Stdio;
 
+use serde_json::json;
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
     process::Command,
 };
@@ -191,4 +192,55 @@ async fn authorization_server_says_where_it_is() {
     let url = line.strip_prefix("listening at ").expect("the issuer");
     let address = url.strip_prefix("http://").expect("plain HTTP");
     TcpStream::connect(address).await.expect("it listens");
+}
+
+#[tokio::test]
+async fn a_web_app_serves_its_site_tools_and_pages_of_one_origin() {
+    let mut program = Command::new(example("web_app"))
+        .arg("127.0.0.1:0")
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the example starts");
+    let mut lines = BufReader::new(program.stdout.take().expect("it is piped")).lines();
+    let line = lines.next_line().await.expect("it prints").expect("a line");
+    let url = line.strip_prefix("listening on ").expect("the address");
+
+    let client = Client::new("test", "1.0.0");
+    let server = client.connect(url).await.expect("it answers");
+    let output = server.call("add", json!({ "a": 2, "b": 3 })).await;
+    assert_eq!(output.expect("it is called").text(), "5");
+
+    let address = url.strip_prefix("http://").expect("plain HTTP");
+    let (address, path) = address.split_once('/').expect("it has a path");
+    let site = raw(address, "GET / HTTP/1.1\r\n").await;
+    assert!(site.ends_with("the site"), "{site}");
+    let ask = |origin: &str| {
+        format!(
+            "OPTIONS /{path} HTTP/1.1\r\norigin: {origin}\r\naccess-control-request-method: POST\r\n\
+             access-control-request-headers: mcp-method, mcp-param-region\r\n"
+        )
+    };
+    let allowed = raw(address, &ask("https://app.example.com")).await;
+    let origin = "access-control-allow-origin: https://app.example.com\r\n";
+    assert!(allowed.contains(origin), "{allowed}");
+    assert!(allowed.contains("mcp-param-region"), "{allowed}");
+    assert!(
+        allowed.contains("access-control-expose-headers: mcp-session-id"),
+        "{allowed}"
+    );
+    let refused = raw(address, &ask("https://evil.example")).await;
+    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+}
+
+/// Sends the head of a request and reads all that comes.
+async fn raw(address: &str, head: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.expect("it listens");
+    let request = format!("{head}host: {address}\r\nconnection: close\r\n\r\n");
+    let written = stream.write_all(request.as_bytes()).await;
+    written.expect("it reads");
+    let mut answer = String::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await;
+    read.expect("it answers in time").expect("it answers");
+    answer
 }
