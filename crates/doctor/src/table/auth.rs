@@ -61,7 +61,7 @@ checks! { Auth;
         fix: "Serve them by TLS, and say so in the metadata.",
     }
     REGISTRATION Warning "auth.registration" {
-        claim: "A client that nobody registered can introduce itself.",
+        claim: "A client that is not registered can register or describe itself.",
         breaks: "users of clients that have no field for a client id",
         rule: "2026-07-28/basic/authorization/client-registration" "A17 A18",
         fix: "Accept client id metadata documents (`client_id_metadata_document_supported`), or offer a `registration_endpoint`.",

@@ -12,7 +12,7 @@ checks! { Http;
         fix: "Check the port: something else listens there.",
     }
     REDIRECT Warning "http.redirect" {
-        claim: "The URL answers itself, and sends nobody elsewhere.",
+        claim: "The URL answers without a redirect.",
         breaks: "clients that do not follow redirects of POST, and those that turn them into GET",
         fix: "Use the URL that it leads to. A slash too many or too few at the end is the usual reason.",
     }
@@ -22,12 +22,12 @@ checks! { Http;
         fix: "Check the path: `/mcp` is usual, and `/sse` for the older transport.",
     }
     PAGE Error "http.page" {
-        claim: "The answer is no web page.",
-        fix: "The URL leads to a web site, a sign-in page or a gateway's error page; check the path, and what stands between.",
+        claim: "The answer is not a web page.",
+        fix: "The URL leads to a web site, a sign-in page or a gateway's error page; check the path, and any proxy in between.",
     }
     SERVER_ERROR Error "http.server-error" {
         claim: "No answer has a status of 500 and above.",
-        fix: "Look at the server's log: it broke, or what stands before it could not reach it.",
+        fix: "Look at the server's log: it failed, or a proxy in front of it could not reach it.",
     }
     CONTENT_TYPE Error "http.content-type" {
         claim: "Answers to requests are `application/json` or `text/event-stream`, and say so.",
@@ -58,7 +58,7 @@ checks! { Http;
         fix: "Answer with status 404 and the JSON-RPC error -32601 in the body.",
     }
     BAD_JSON Warning "http.bad-json" {
-        claim: "A body that is no JSON is refused with 400.",
+        claim: "A body that is not JSON is refused with 400.",
         rule: "2026-07-28/basic/transports/streamable-http" "J1",
         fix: "Answer with status 400, and error -32700 in the body.",
     }

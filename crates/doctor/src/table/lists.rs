@@ -39,9 +39,9 @@ checks! { Lists;
         fix: "Leave `nextCursor` out of the last page, and never give the same cursor twice in a walk.",
     }
     CURSOR Warning "lists.cursor" {
-        claim: "A cursor that nobody gave out is error -32602.",
+        claim: "An invented cursor is answered with error -32602.",
         rule: "2026-07-28/server/utilities/pagination" "RS6",
-        fix: "Refuse it; the first page in its place makes clients go round.",
+        fix: "Refuse it; a client that gets the first page instead may loop.",
     }
     ORDER Warning "lists.order" {
         claim: "A list has the same order each time.",

@@ -57,7 +57,7 @@ checks! { Methods;
         fix: "Send nothing for messages without an id, also when they are unknown.",
     }
     GARBAGE Warning "methods.garbage" {
-        claim: "A line that is no JSON does not end the server.",
+        claim: "A line that is not JSON does not end the server.",
         rule: "2026-07-28/basic/transports/stdio" "J1",
         fix: "Answer with error -32700 without an id, or skip the line, and go on.",
     }

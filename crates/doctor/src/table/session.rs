@@ -20,7 +20,7 @@ checks! { Session;
         fix: "Answer 400 Bad Request.",
     }
     UNKNOWN Warning "session.unknown" {
-        claim: "A session that never was is answered with 404, as one that has ended.",
+        claim: "An unknown session is answered with 404, like one that has ended.",
         breaks: "clients after a restart of the server: they open a new session on 404 alone",
         rule: "2025-11-25/basic/transports" "H9 H10",
         fix: "Answer 404 Not Found for ids that are unknown; a server that was restarted cannot know which have ended.",
