@@ -67,6 +67,17 @@ impl ConversationId {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// The number by which calls of a conversation, or of none, are told apart.
+    pub(crate) fn tag(conversation: Option<Self>) -> u64 {
+        // No conversation has the number 0.
+        conversation.map_or(0, |it| it.0)
+    }
+
+    /// The conversation of a tag.
+    pub(crate) fn of_tag(tag: u64) -> Option<Self> {
+        (tag != 0).then_some(Self(tag))
+    }
+
     /// The id as a number.
     pub fn number(self) -> u64 {
         self.0

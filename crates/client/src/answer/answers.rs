@@ -224,10 +224,11 @@ impl Answers {
         &self,
         server: Arc<Peer>,
         request: InputRequest,
+        tag: Option<u64>,
     ) -> Result<InputResponse, Unanswered> {
         match request {
             InputRequest::Elicit(request) => {
-                let answered = self.elicit(server, *request).await;
+                let answered = self.elicit(server, *request, tag).await;
                 // Saying no is an answer to a form.
                 match answered {
                     Err(Unanswered::Refused(Refusal::Declined)) => Ok(ElicitResult::decline()),
@@ -236,7 +237,8 @@ impl Answers {
                 .map(InputResponse::from)
             }
             InputRequest::CreateMessage(request) => {
-                self.sample(server, *request).await.map(InputResponse::from)
+                let answered = self.sample(server, *request, tag).await;
+                answered.map(InputResponse::from)
             }
             InputRequest::ListRoots(_) => {
                 if let Some(handler) = &self.roots_of {
@@ -254,17 +256,18 @@ impl Answers {
         &self,
         server: Arc<Peer>,
         request: ElicitRequestParams,
+        tag: Option<u64>,
     ) -> Result<ElicitResult, Unanswered> {
         match request {
             ElicitRequestParams::Form(form) => {
                 let handler = self.form.as_ref().ok_or(Unanswered::ByHand)?;
                 let schema = form.requested_schema.clone();
-                let answered = handler(Ask::new(server, form)).await;
+                let answered = handler(Ask::new(server, form, tag)).await;
                 answered.and_then(|answer| form::check(&schema, answer))
             }
             ElicitRequestParams::Url(url) => {
                 let handler = self.url.as_ref().ok_or(Unanswered::ByHand)?;
-                handler(Ask::new(server, url)).await
+                handler(Ask::new(server, url, tag)).await
             }
             _ => return Err(Unanswered::NotThisWay("questions of this kind")),
         }
@@ -275,6 +278,7 @@ impl Answers {
         &self,
         server: Arc<Peer>,
         request: CreateMessageRequestParams,
+        tag: Option<u64>,
     ) -> Result<CreateMessageResult, Unanswered> {
         let handler = self.sample.as_ref().ok_or(Unanswered::ByHand)?;
         // What is offered by hand may be more than the handler takes.
@@ -286,7 +290,7 @@ impl Answers {
         if let Some(reason) = tool_fault(&request) {
             return Err(Unanswered::Wrong(reason));
         }
-        handler(Ask::new(server, request))
+        handler(Ask::new(server, request, tag))
             .await
             .map_err(Unanswered::Refused)
     }

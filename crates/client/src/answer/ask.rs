@@ -14,11 +14,18 @@ pub struct Ask<P> {
     pub server: Arc<Peer>,
     /// What it asks.
     pub request: P,
+    /// The [tag](crate::Call::tag) of the call that it belongs to, where that is known: over Streamable
+    /// HTTP, where the call's own stream says so, and in 2026-07-28, where its result asks.
+    pub tag: Option<u64>,
 }
 
 impl<P> Ask<P> {
-    pub(crate) fn new(server: Arc<Peer>, request: P) -> Self {
-        Self { server, request }
+    pub(crate) fn new(server: Arc<Peer>, request: P, tag: Option<u64>) -> Self {
+        Self {
+            server,
+            request,
+            tag,
+        }
     }
 }
 

@@ -76,7 +76,7 @@ impl<R: Answerable> Call<'_, R> {
                     return Ok(Round::Asked(pending.into()));
                 }
                 // The server only put it off.
-                None => retry = call::answer(&reader, asked, round).await?,
+                None => retry = call::answer(&reader, asked, round, None).await?,
             }
         }
         Err(self.too_many_rounds())

@@ -56,6 +56,8 @@ pub(crate) struct CallOptions<'a> {
     pub(super) freshness: Freshness,
     /// What may cancel it with a reason.
     pub(super) canceller: Option<Canceller>,
+    /// What its questions are told apart by.
+    pub(super) tag: Option<u64>,
     /// Whether reports may still come when the call has become a task.
     pub(super) keeps_token: bool,
     /// Where they arrive.
@@ -192,6 +194,13 @@ impl<'a, R> Call<'a, R> {
     /// [`CallError::Cancelled`] then.
     pub fn cancel_with(mut self, canceller: &Canceller) -> Self {
         self.options.canceller = Some(canceller.clone());
+        self
+    }
+
+    /// Gives the call a number of your own, which its questions carry as [`Ask::tag`](crate::Ask::tag)
+    /// where it is known that they belong to it.
+    pub fn tag(mut self, tag: u64) -> Self {
+        self.options.tag = Some(tag);
         self
     }
 

@@ -109,6 +109,7 @@ impl<'a, R> Call<'a, R> {
         mut task: Option<TaskMetadata>,
     ) -> Result<Begun<R>, CallError> {
         let mut retry = Retry::default();
+        let tag = self.options.tag;
         self.options.keeps_token = task.is_some();
         for round in 0..self.link.profile().settings.max_rounds {
             let params = SubjectParams::new(subject, &retry, task.as_ref());
@@ -140,7 +141,7 @@ impl<'a, R> Call<'a, R> {
                     return Ok(Begun::Task(tool, Box::new(task)));
                 }
                 Parsed::Asked(asked) => {
-                    retry = input_required::answer(&reader, asked, round).await?;
+                    retry = input_required::answer(&reader, asked, round, tag).await?;
                 }
             }
         }
@@ -206,6 +207,10 @@ impl<'a, R> Call<'a, R> {
         let request = self
             .link
             .prepare(&outgoing, deadline, OnDrop::Cancel, params)?;
+        let _tagged = self
+            .options
+            .tag
+            .map(|tag| self.link.tags.enter(request.id().clone(), tag));
         if self.options.keeps_token && self.options.progress.is_some() {
             self.options.late_progress = Some(Box::new(request.late_progress()));
         }

@@ -26,6 +26,7 @@ pub(crate) async fn answer(
     reader: &AnswerReader<'_>,
     asked: InputRequiredResult,
     round: usize,
+    tag: Option<u64>,
 ) -> Result<Retry, CallError> {
     let Some(requests) = &asked.input_requests else {
         if asked.request_state.is_none() {
@@ -38,7 +39,7 @@ pub(crate) async fn answer(
             state: asked.request_state,
         });
     };
-    match reader.link.answer_asks(requests).await {
+    match reader.link.answer_asks(requests, tag).await {
         Ok(responses) => Ok(Retry {
             responses: Some(responses),
             state: asked.request_state,

@@ -44,7 +44,7 @@ async fn make(link: &Link, visit: ElicitRequestUrlParams) -> bool {
     };
     let over = server.visits().expect(&visit);
     let visit = InputRequest::Elicit(Box::new(ElicitRequestParams::Url(visit)));
-    let answered = link.answer_ask(visit).await;
+    let answered = link.answer_ask(visit, None).await;
     match answered {
         Ok(InputResponse::Elicit(result)) if result.action == ElicitAction::Accept => {
             over.await;

@@ -13,12 +13,14 @@ use crate::{
 pub(crate) const MAX_OPEN_ASKS: usize = 64;
 
 impl Link {
-    /// Answers questions with the handlers of the client. The error says which has no answer.
+    /// Answers questions of a call with this tag with the handlers of the client. The error says which
+    /// has no answer.
     ///
     /// mrtr: a refusal cannot be expressed in an answer, so the call is not sent again then.
     pub(crate) async fn answer_asks(
         &self,
         requests: &InputRequests,
+        tag: Option<u64>,
     ) -> Result<InputResponses, String> {
         // As many as may be open in a session: no form of the question is a way around the bound.
         if requests.len() > MAX_OPEN_ASKS {
@@ -29,7 +31,7 @@ impl Link {
         }
         let each = requests
             .values()
-            .map(|request| self.answer_ask(request.clone()));
+            .map(|request| self.answer_ask(request.clone(), tag));
         let answered = join_all(each).await;
         let mut responses = InputResponses::new();
         for (key, answer) in requests.keys().zip(answered) {
@@ -44,10 +46,11 @@ impl Link {
     pub(crate) async fn answer_ask(
         &self,
         request: InputRequest,
+        tag: Option<u64>,
     ) -> Result<InputResponse, Unanswered> {
         self.check_ask(&request)?;
         let server = self.ends.peer_or_unknown();
-        self.profile().answers.answer(server, request).await
+        self.profile().answers.answer(server, request, tag).await
     }
 
     /// Whether this client has offered to answer a question, in the revision that is spoken.

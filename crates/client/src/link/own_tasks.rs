@@ -200,7 +200,7 @@ impl TaskTable {
 
     async fn work(self: Arc<Self>, key: TaskKey, asked: InputRequest) {
         let link = &self.link;
-        let answered = link.answer_ask(asked).await;
+        let answered = link.answer_ask(asked, None).await;
         let end = match answered {
             Ok(mut answer) => {
                 answer.lower(link.revision());

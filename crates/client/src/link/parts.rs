@@ -16,7 +16,7 @@ use crate::{
     error::{CallError, Ending},
     news::Feed,
     peer::Peer,
-    pending::PendingRequests,
+    pending::{CallTags, PendingRequests},
     profile::Profile,
     relayed::RelayCalls,
     subscription::{ChangeQueues, DesiredSession},
@@ -52,6 +52,8 @@ pub(crate) struct Link {
     pub(crate) tools: Arc<ListedTools>,
     /// What could not be read.
     pub(crate) warnings: Warnings,
+    /// The tags of calls in flight.
+    pub(crate) tags: CallTags,
     /// The relayed calls in flight.
     pub(crate) relays: RelayCalls,
 }
@@ -90,6 +92,7 @@ impl Link {
             cache: ConnectionCache::new(ends.profile.cache.clone(), wire.url()),
             tools,
             warnings: Warnings::default(),
+            tags: CallTags::default(),
             relays: RelayCalls::default(),
             wire,
             ends,

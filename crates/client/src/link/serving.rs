@@ -92,7 +92,8 @@ impl Serving {
                     peer.visits().expect_asked(&asked);
                 }
                 if let Some(asked) = self.own.take(&request.id, asked) {
-                    self.begin(&request.id, asked);
+                    let tag = call.and_then(|id| self.link.tags.of(id));
+                    self.begin(&request.id, asked, tag);
                 }
             }
             Err(error) => self.link.respond::<()>(&request.id, Err(&error)),
@@ -133,7 +134,7 @@ impl Serving {
         }
     }
 
-    fn begin(&mut self, id: &IdRef<'_>, asked: InputRequest) {
+    fn begin(&mut self, id: &IdRef<'_>, asked: InputRequest, tag: Option<u64>) {
         while self.tasks.try_join_next().is_some() {}
         let handle = Handle::default();
         let begun = self
@@ -148,7 +149,7 @@ impl Serving {
                     open: self.open.clone(),
                     ticket,
                 };
-                let task = self.tasks.spawn(answer(link, asked, question));
+                let task = self.tasks.spawn(answer(link, asked, tag, question));
                 // Nobody else has seen the handle yet.
                 let _ = handle.set(task);
             }
@@ -160,14 +161,14 @@ impl Serving {
     }
 }
 
-async fn answer(link: Arc<Link>, asked: InputRequest, question: OpenQuestion) {
+async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question: OpenQuestion) {
     let method = asked.method();
     // While the server waits for us it cannot get on with what we asked it.
     let _held = link.pending.hold();
     let is_form = matches!(asked, InputRequest::Elicit(_));
     let answered = match link.manual.ask(&asked) {
         Some(answer) => answer.await.map_err(|_| Unanswered::ByHand),
-        None => link.answer_ask(asked).await,
+        None => link.answer_ask(asked, tag).await,
     };
     let answered = match answered {
         // elicitation: what was neither filled in nor declined was cancelled.

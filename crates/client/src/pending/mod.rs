@@ -6,6 +6,8 @@
 mod clock;
 mod requests;
 mod slot;
+mod tags;
 
 pub(crate) use requests::{ClockHold, PendingRequests, Refused};
 pub(crate) use slot::{LateSlot, RequestOutcome, Slot, SlotEvent, slot};
+pub(crate) use tags::CallTags;

@@ -220,7 +220,7 @@ async fn answer(
         return Ok(false);
     }
     let link = connection.link();
-    match link.answer_asks(&asked).await {
+    match link.answer_asks(&asked, None).await {
         Ok(responses) => {
             poll::update(connection, ticket, responses).await?;
             Ok(true)

@@ -1,6 +1,7 @@
 //! Sessions of Streamable HTTP, 2025-03-26 to 2025-11-25.
 
 use std::{
+    future::IntoFuture,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -393,4 +394,65 @@ async fn a_client_that_can_be_asked_listens_before_it_calls() {
     let lines = site.lines();
     let place = |wanted: &str| lines.iter().position(|line| line == wanted).unwrap();
     assert!(place("GET") < place("POST tools/call"), "{lines:?}");
+}
+
+// Two calls at once: the stream that a question came on says whose it is.
+#[tokio::test]
+async fn a_question_has_the_tag_of_the_call_on_whose_stream_it_came() {
+    let answered: Arc<[tokio::sync::Notify; 2]> = Arc::default();
+    let site = legacy(Revision::V2025_06_18, move |heard, answer| {
+        let answered = answered.clone();
+        Box::pin(async move {
+            match heard.line().as_str() {
+                "GET" => answer.status(405).await,
+                "POST tools/call" => {
+                    let tool = heard.body["params"]["name"].as_str().unwrap().to_owned();
+                    answer.events().await;
+                    let schema = json!({"type": "object", "properties": {}});
+                    let asked = json!({"message": tool, "requestedSchema": schema});
+                    answer
+                        .event(&json!({
+                            "jsonrpc": "2.0", "id": tool, "method": "elicitation/create", "params": asked,
+                        }))
+                        .await;
+                    answered[usize::from(tool == "b")].notified().await;
+                    answer.event(&heard.result(text(&tool))).await;
+                }
+                _ => {
+                    if let Some(id) = heard.body["id"].as_str() {
+                        answered[usize::from(id == "b")].notify_one();
+                    }
+                    answer.status(202).await;
+                }
+            }
+        })
+    })
+    .await;
+    let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = asked.clone();
+    let both = Arc::new(tokio::sync::Barrier::new(2));
+    let client = plain().on_form(move |form| {
+        let (kept, both) = (kept.clone(), both.clone());
+        async move {
+            // Both questions are open at once.
+            both.wait().await;
+            kept.lock().unwrap().push((form.message.clone(), form.tag));
+            Ok(turnbuckle_client::protocol::ElicitResult::decline())
+        }
+    });
+    let server = client.connect(site.url()).await.unwrap();
+    let (a, b) = tokio::join!(
+        server.call("a", ()).tag(1).into_future(),
+        server.call("b", ()).tag(2).into_future()
+    );
+    assert_eq!(
+        (a.unwrap().text(), b.unwrap().text()),
+        ("a".into(), "b".into())
+    );
+    let mut asked = asked.lock().unwrap().clone();
+    asked.sort();
+    assert_eq!(
+        asked,
+        [("a".to_owned(), Some(1)), ("b".to_owned(), Some(2))]
+    );
 }

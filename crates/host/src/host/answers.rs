@@ -1,7 +1,8 @@
 //! What the host answers when a server asks: a form, a visit, a sampling request.
 //!
 //! A question counts only while the server works on a call. It carries the id of the server, and the
-//! conversation where all calls that the server works on belong to one.
+//! conversation of the call that it came with: over Streamable HTTP the call's own stream says so. Over
+//! a pipe it is known where all calls that the server works on belong to one.
 
 use std::sync::Arc;
 
@@ -32,11 +33,11 @@ pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
         answers = answers
             .on_form(move |ask| {
                 let asked = form.clone();
-                async move { asked.form(&ask.request).await }
+                async move { asked.form(&ask.request, ask.tag).await }
             })
             .on_url(move |ask| {
                 let asked = asked.clone();
-                async move { asked.url(&ask.request).await }
+                async move { asked.url(&ask.request, ask.tag).await }
             });
     }
     let Some(model) = shared.model.clone() else {
@@ -44,15 +45,15 @@ pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
     };
     let asked = Asked::new(shared, server);
     let takes_tools = model.takes_tools();
-    let sample = move |request: CreateMessageRequestParams| {
+    let sample = move |request: CreateMessageRequestParams, tag: Option<u64>| {
         let (asked, model) = (asked.clone(), model.clone());
-        async move { asked.sample(&*model, request).await }
+        async move { asked.sample(&*model, request, tag).await }
     };
     let answers = answers.adding_context();
     if takes_tools {
-        answers.on_sample_with_tools(move |ask| sample(ask.request))
+        answers.on_sample_with_tools(move |ask| sample(ask.request, ask.tag))
     } else {
-        answers.on_sample(move |ask| sample(ask.request))
+        answers.on_sample(move |ask| sample(ask.request, ask.tag))
     }
 }
 
@@ -79,7 +80,14 @@ impl Asked {
     }
 
     /// The conversation that a question belongs to.
-    fn conversation(&self, action: &Action<'_>) -> Result<Option<ConversationId>, Refusal> {
+    fn conversation(
+        &self,
+        action: &Action<'_>,
+        tag: Option<u64>,
+    ) -> Result<Option<ConversationId>, Refusal> {
+        if let Some(tag) = tag {
+            return Ok(ConversationId::of_tag(tag));
+        }
         match self.origin.attribution() {
             Attribution::One(conversation) => Ok(conversation),
             Attribution::Several => Ok(None),
@@ -93,9 +101,13 @@ impl Asked {
         Refusal::Declined
     }
 
-    async fn form(&self, form: &ElicitRequestFormParams) -> Result<ElicitResult, Refusal> {
+    async fn form(
+        &self,
+        form: &ElicitRequestFormParams,
+        tag: Option<u64>,
+    ) -> Result<ElicitResult, Refusal> {
         let action = Action::ShowForm { form };
-        let conversation = self.conversation(&action)?;
+        let conversation = self.conversation(&action, tag)?;
         let Some(_open) = self.origin.open_question() else {
             return Err(self.refused(&action, Denied::TooManyQuestions));
         };
@@ -107,9 +119,13 @@ impl Asked {
         }
     }
 
-    async fn url(&self, visit: &ElicitRequestUrlParams) -> Result<ElicitResult, Refusal> {
+    async fn url(
+        &self,
+        visit: &ElicitRequestUrlParams,
+        tag: Option<u64>,
+    ) -> Result<ElicitResult, Refusal> {
         let action = Action::ShowUrl { visit };
-        let conversation = self.conversation(&action)?;
+        let conversation = self.conversation(&action, tag)?;
         let Some(_open) = self.origin.open_question() else {
             return Err(self.refused(&action, Denied::TooManyQuestions));
         };
@@ -127,9 +143,10 @@ impl Asked {
         &self,
         model: &dyn SamplingModel,
         mut request: CreateMessageRequestParams,
+        tag: Option<u64>,
     ) -> Result<CreateMessageResult, Refusal> {
         let action = Action::SendPrompt { request: &request };
-        let conversation = self.conversation(&action)?;
+        let conversation = self.conversation(&action, tag)?;
         let Some(_open) = self.origin.open_question() else {
             return Err(self.refused(&action, Denied::TooManyQuestions));
         };

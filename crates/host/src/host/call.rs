@@ -135,7 +135,9 @@ impl<'a> HostCall<'a> {
             )
         });
         let _in_flight = upstream.origin.enter(self.conversation);
-        let mut call = connection.call(tool.tool().name.as_str(), arguments);
+        let mut call = connection
+            .call(tool.tool().name.as_str(), arguments)
+            .tag(ConversationId::tag(self.conversation));
         if let Some(deadline) = self.deadline {
             call = call.deadline(deadline);
         }

@@ -132,7 +132,8 @@ impl Host {
         permitted.map_err(|denied| denial(server, ActionKind::Read, without_query(uri), denied))?;
         let connection = self.connected(&upstream).await?;
         let _in_flight = upstream.origin.enter(conversation);
-        Ok(connection.read(uri).await?)
+        let read = connection.read(uri).tag(ConversationId::tag(conversation));
+        Ok(read.await?)
     }
 
     pub(super) async fn get_prompt_in(
@@ -152,7 +153,8 @@ impl Host {
             .map_err(|denied| denial(upstream.id(), ActionKind::GetPrompt, &prompt, denied))?;
         let connection = self.connected(&upstream).await?;
         let _in_flight = upstream.origin.enter(conversation);
-        Ok(connection.get(prompt.as_str(), arguments).await?)
+        let get = connection.get(prompt.as_str(), arguments);
+        Ok(get.tag(ConversationId::tag(conversation)).await?)
     }
 
     fn prompt(&self, name: &str) -> Result<(Arc<Upstream>, String), HostError> {
