@@ -51,3 +51,12 @@ pub use host::{
 pub use id::{ConversationId, ServerId};
 pub use names::Collision;
 pub use sampling::{SamplingError, SamplingModel, SamplingRequest};
+
+/// What a gateway shares with the host. Not for applications: it changes without notice.
+#[doc(hidden)]
+pub mod shared {
+    pub use crate::{
+        fleet::{Fleet, FleetHooks, List, Listed, Lists, Upstream},
+        names::{Namer, Prefix},
+    };
+}

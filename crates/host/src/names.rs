@@ -20,7 +20,7 @@ const DIGEST_DIGITS: usize = 8;
 
 /// Whether names say which server they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Prefix {
+pub enum Prefix {
     /// There is one server: its own names.
     None,
     /// There are several: `server__name`.
@@ -29,7 +29,7 @@ pub(crate) enum Prefix {
 
 /// Gives names for one list.
 #[derive(Debug)]
-pub(crate) struct Namer {
+pub struct Namer {
     prefix: Prefix,
     limit: usize,
     taken: HashMap<Arc<str>, (ServerId, String)>,
@@ -50,7 +50,8 @@ pub struct Collision {
 }
 
 impl Namer {
-    pub(crate) fn new(prefix: Prefix, limit: usize) -> Self {
+    /// No name is taken yet.
+    pub fn new(prefix: Prefix, limit: usize) -> Self {
         Self {
             prefix,
             limit,
@@ -59,7 +60,7 @@ impl Namer {
     }
 
     /// Gives a name to an entry of a server.
-    pub(crate) fn name(&mut self, server: &ServerId, own: &str) -> (Arc<str>, Option<Collision>) {
+    pub fn name(&mut self, server: &ServerId, own: &str) -> (Arc<str>, Option<Collision>) {
         let wanted = match self.prefix {
             Prefix::None => allowed(own),
             Prefix::Server => format!("{}__{}", allowed(server.as_str()), allowed(own)),

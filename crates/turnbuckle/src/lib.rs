@@ -18,6 +18,8 @@ pub use turnbuckle_client::{
     Answers, Cache, CallError, Change, Client, ConnectError, Connection, Listen, Missed, News,
     Pending, Round, Target, ToolOutput,
 };
+#[cfg(feature = "gateway")]
+pub use turnbuckle_gateway as gateway;
 #[cfg(feature = "host")]
 pub use turnbuckle_host as host;
 pub use turnbuckle_macros::{Choice, Form, handlers, prompt, resource, tool};

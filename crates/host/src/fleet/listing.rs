@@ -67,29 +67,31 @@ impl Kind for ResourceTemplate {
 
 /// An entry of a list, and its text.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed<T> {
-    pub(crate) value: Arc<T>,
+pub struct Listed<T> {
+    /// What it says.
+    pub value: Arc<T>,
     page: Arc<RawValue>,
     span: Range<usize>,
 }
 
 impl<T> Listed<T> {
     /// The entry as the server wrote it.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         self.page.get().get(self.span.clone()).unwrap_or_default()
     }
 }
 
 /// One list of a server.
 #[derive(Clone, Debug)]
-pub(crate) struct List<T> {
-    pub(crate) entries: Vec<Listed<T>>,
+pub struct List<T> {
+    /// Its entries.
+    pub entries: Vec<Listed<T>>,
     /// What was left out, and why.
-    pub(crate) problems: Vec<String>,
+    pub problems: Vec<String>,
     /// For how long it is fresh, if the server says so: the shortest of its pages.
-    pub(crate) ttl: Option<Duration>,
+    pub ttl: Option<Duration>,
     /// Who may share it: the narrowest of its pages.
-    pub(crate) scope: Option<CacheScope>,
+    pub scope: Option<CacheScope>,
 }
 
 impl<T> Default for List<T> {
@@ -105,7 +107,7 @@ impl<T> Default for List<T> {
 
 impl<T> List<T> {
     /// Whether another list says the same, to the byte.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         self.entries.len() == other.entries.len()
             && self.problems == other.problems
             && self

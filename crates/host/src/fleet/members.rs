@@ -13,7 +13,7 @@ use crate::id::ServerId;
 const MAX_STARTS: usize = 4;
 
 /// The servers of a host or a gateway. Dropping it ends them.
-pub(crate) struct Fleet {
+pub struct Fleet {
     shared: Arc<FleetShared>,
     members: RwLock<IndexMap<ServerId, Member>>,
 }
@@ -35,7 +35,8 @@ impl Drop for Supervising {
 }
 
 impl Fleet {
-    pub(crate) fn new(hooks: Arc<dyn FleetHooks>, pacing: Pacing, lists: Option<PathBuf>) -> Self {
+    /// No server yet.
+    pub fn new(hooks: Arc<dyn FleetHooks>, pacing: Pacing, lists: Option<PathBuf>) -> Self {
         Self {
             shared: Arc::new(FleetShared {
                 hooks,
@@ -48,7 +49,7 @@ impl Fleet {
     }
 
     /// Adds a server, in place of one that had the same id, which is stopped.
-    pub(crate) fn add(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
+    pub fn add(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
         let upstream = Arc::new(Upstream::new(id.clone(), spec));
         let folder = self.shared.lists.as_ref();
         let known = folder.and_then(|folder| known::read(&known::path(folder, &upstream.origin)?));
@@ -68,7 +69,7 @@ impl Fleet {
     }
 
     /// Removes a server and waits for its end.
-    pub(crate) async fn remove(&self, id: &ServerId) -> bool {
+    pub async fn remove(&self, id: &ServerId) -> bool {
         let removed = self.members.write().shift_remove(id);
         match removed {
             Some(member) => {
@@ -80,7 +81,7 @@ impl Fleet {
     }
 
     /// Ends all servers and waits for them.
-    pub(crate) async fn close(&self) {
+    pub async fn close(&self) {
         let members: Vec<Member> = self.members.write().drain(..).map(|(_, it)| it).collect();
         for member in &members {
             member.upstream.stop();
@@ -90,7 +91,8 @@ impl Fleet {
         }
     }
 
-    pub(crate) fn find(&self, id: &ServerId) -> Option<Arc<Upstream>> {
+    /// The server with this id.
+    pub fn find(&self, id: &ServerId) -> Option<Arc<Upstream>> {
         self.members
             .read()
             .get(id)
@@ -98,7 +100,7 @@ impl Fleet {
     }
 
     /// All servers, in the order in which they were added.
-    pub(crate) fn all(&self) -> Vec<Arc<Upstream>> {
+    pub fn all(&self) -> Vec<Arc<Upstream>> {
         let members = self.members.read();
         members
             .values()
@@ -107,7 +109,7 @@ impl Fleet {
     }
 
     /// Puts the servers into the order of these ids.
-    pub(crate) fn sort_by(&self, order: &[ServerId]) {
+    pub fn sort_by(&self, order: &[ServerId]) {
         let place = |id: &ServerId| order.iter().position(|other| other == id);
         let last = order.len();
         self.members

@@ -225,6 +225,53 @@ impl ServerSpec {
         }
     }
 
+    /// Whether the server is a program that is started here.
+    #[doc(hidden)]
+    pub fn is_process(&self) -> bool {
+        matches!(self.reach, Reach::Launch(Launch::Command { .. }))
+    }
+
+    /// Whether messages come on one pipe, all of them together.
+    #[doc(hidden)]
+    pub fn is_pipe(&self) -> bool {
+        !matches!(self.reach, Reach::Launch(Launch::Remote(_)))
+    }
+
+    /// Whether some tools may not be used.
+    #[doc(hidden)]
+    pub fn filters_tools(&self) -> bool {
+        self.tools != ToolFilter::default()
+    }
+
+    /// Whether a tool may be used.
+    #[doc(hidden)]
+    pub fn uses_tool(&self, name: &str) -> bool {
+        self.tools.admits(name)
+    }
+
+    /// How long a call may take, if it is set.
+    #[doc(hidden)]
+    pub fn time_for_calls(&self) -> Option<Duration> {
+        self.call_timeout
+    }
+
+    /// How long it may take to start.
+    #[doc(hidden)]
+    pub fn time_to_start(&self) -> Duration {
+        self.start_timeout
+    }
+
+    /// The way to the server as it is written.
+    #[doc(hidden)]
+    pub fn way(&self) -> Result<Target, Failure> {
+        self.target(&Customise {
+            #[cfg(feature = "http")]
+            server: ServerId::new(""),
+            #[cfg(feature = "http")]
+            hook: None,
+        })
+    }
+
     /// The way to the server.
     pub(crate) fn target(&self, customise: &Customise) -> Result<Target, Failure> {
         match &self.reach {

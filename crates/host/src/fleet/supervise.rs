@@ -31,7 +31,7 @@ const CLOSE_TIME: Duration = Duration::from_secs(5);
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
 /// What a fleet leaves to the program that it belongs to, a host or a gateway.
-pub(crate) trait FleetHooks: Send + Sync + 'static {
+pub trait FleetHooks: Send + Sync + 'static {
     /// Makes the client and the way for one start. An error keeps the server from being started.
     fn prepare<'a>(
         &'a self,

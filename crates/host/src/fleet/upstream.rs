@@ -19,20 +19,24 @@ use crate::id::ServerId;
 
 /// Everything that a server lists.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lists {
-    pub(crate) tools: Arc<List<Tool>>,
-    pub(crate) prompts: Arc<List<Prompt>>,
-    pub(crate) resources: Arc<List<Resource>>,
-    pub(crate) templates: Arc<List<ResourceTemplate>>,
+pub struct Lists {
+    /// Tools.
+    pub tools: Arc<List<Tool>>,
+    /// Prompts.
+    pub prompts: Arc<List<Prompt>>,
+    /// Resources.
+    pub resources: Arc<List<Resource>>,
+    /// Resource templates.
+    pub templates: Arc<List<ResourceTemplate>>,
     /// Lists that could not be read.
-    pub(crate) failures: Vec<String>,
+    pub failures: Vec<String>,
     /// When the first of them is out of date, by what the server says.
-    pub(crate) stale_at: Option<Instant>,
+    pub stale_at: Option<Instant>,
 }
 
 impl Lists {
     /// Whether other lists say the same, to the byte.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         self.tools.is_same(&other.tools)
             && self.prompts.is_same(&other.prompts)
             && self.resources.is_same(&other.resources)
@@ -42,9 +46,10 @@ impl Lists {
 }
 
 /// One server of the fleet.
-pub(crate) struct Upstream {
+pub struct Upstream {
     pub(crate) origin: Arc<Origin>,
-    pub(crate) spec: ServerSpec,
+    /// How it is reached.
+    pub spec: ServerSpec,
     /// The roots that it is told of.
     pub(crate) roots: Roots,
     /// The roots that it may be told of, as far as they are there.
@@ -96,11 +101,13 @@ impl Upstream {
         }
     }
 
-    pub(crate) fn id(&self) -> &ServerId {
+    /// Its id.
+    pub fn id(&self) -> &ServerId {
         &self.origin.id
     }
 
-    pub(crate) fn state(&self) -> ServerState {
+    /// What it is doing.
+    pub fn state(&self) -> ServerState {
         self.state.borrow().1.clone()
     }
 
@@ -111,7 +118,8 @@ impl Upstream {
         });
     }
 
-    pub(crate) fn lists(&self) -> Lists {
+    /// What it lists.
+    pub fn lists(&self) -> Lists {
         self.lists.read().clone()
     }
 
@@ -120,7 +128,7 @@ impl Upstream {
     }
 
     /// The connection, if there is one now.
-    pub(crate) fn live(&self) -> Option<Connection> {
+    pub fn live(&self) -> Option<Connection> {
         self.live.read().as_ref().cloned()
     }
 
@@ -129,7 +137,7 @@ impl Upstream {
     }
 
     /// Says that the server is needed.
-    pub(crate) fn want(&self) {
+    pub fn want(&self) {
         self.is_wanted.store(true, Ordering::Release);
         self.wanted.notify_one();
     }
@@ -152,17 +160,17 @@ impl Upstream {
     }
 
     /// Asks the supervisor to end the server and itself.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         self.stopping.send_replace(true);
     }
 
     /// Asks for the lists to be read again.
-    pub(crate) fn nudge(&self) {
+    pub fn nudge(&self) {
         self.nudged.notify_one();
     }
 
     /// Asks for the lists to be read again if the server says that they are out of date.
-    pub(crate) fn nudge_if_stale(&self) {
+    pub fn nudge_if_stale(&self) {
         let is_stale = self
             .lists
             .read()
@@ -174,7 +182,7 @@ impl Upstream {
     }
 
     /// Reads the lists again and waits until that is done, if the server is ready.
-    pub(crate) async fn refresh(&self) {
+    pub async fn refresh(&self) {
         let mut listed = self.listed.subscribe();
         let mut states = self.state.subscribe();
         // A reading that is under way began before this was asked; the next one counts.
@@ -197,7 +205,7 @@ impl Upstream {
     }
 
     /// Waits until the server is ready, failed, or waits to be asked for.
-    pub(crate) async fn settled(&self) -> ServerState {
+    pub async fn settled(&self) -> ServerState {
         let mut states = self.state.subscribe();
         match states.wait_for(|(_, state)| state.is_settled()).await {
             Ok(settled) => settled.1.clone(),
@@ -209,7 +217,7 @@ impl Upstream {
     ///
     /// # Errors
     /// Why the server is not there. While it rests after many failures, that is said at once.
-    pub(crate) async fn connection(&self) -> Result<Connection, Arc<Failure>> {
+    pub async fn connection(&self) -> Result<Connection, Arc<Failure>> {
         if let Some(connection) = self.live()
             && !connection.is_closed()
         {
@@ -279,12 +287,13 @@ impl Upstream {
     }
 
     /// Follows the changes of a resource; undone by [`unfollow`](Self::unfollow).
-    pub(crate) fn follow(&self, uri: &Arc<str>) {
+    pub fn follow(&self, uri: &Arc<str>) {
         *self.followed.lock().entry(uri.clone()).or_default() += 1;
         self.followed_changed.notify_one();
     }
 
-    pub(crate) fn unfollow(&self, uri: &str) {
+    /// The opposite of [`follow`](Self::follow).
+    pub fn unfollow(&self, uri: &str) {
         let mut followed = self.followed.lock();
         if let Some(count) = followed.get_mut(uri) {
             *count -= 1;

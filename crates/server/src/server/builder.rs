@@ -97,6 +97,11 @@ impl Server {
         }
     }
 
+    /// Who the server says it is.
+    pub fn implementation(&self) -> &Implementation {
+        &self.info
+    }
+
     /// A title for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.info.title = Some(title.into());

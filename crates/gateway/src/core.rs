@@ -1,0 +1,495 @@
+//! The gateway at work: its servers, what they offer together, and where each request goes.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_base::lock::{Mutex, RwLock};
+use turnbuckle_client::{Client, Target};
+use turnbuckle_host::{
+    Failure, ServerId, ServerSpec, ServerState,
+    shared::{Fleet, FleetHooks, Upstream},
+};
+use turnbuckle_protocol::{
+    JsonObject, ServerCapabilities, SubscriptionFilter, envelope::Raw, http::ParamHeaders,
+};
+use turnbuckle_server::{
+    Caller, Changes, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
+};
+
+use crate::{
+    exchange::{self, Context, Route},
+    routes::{Kind, Routes},
+    settings::{Naming, UpstreamSettings},
+    translate::{FrontRequest, text_of},
+    upstream::{Common, Member, Plan},
+};
+
+/// Hears of the states of servers.
+pub(crate) type OnState = Arc<dyn Fn(&ServerId, &ServerState) + Send + Sync>;
+
+/// The gateway at work.
+pub(crate) struct Core {
+    pub(crate) context: Arc<Context>,
+    common: Arc<Common>,
+    naming: Naming,
+    on_state: Option<OnState>,
+    plans: RwLock<HashMap<ServerId, Arc<Plan>>>,
+    members: RwLock<Vec<Arc<Member>>>,
+    routes: RwLock<Arc<Routes>>,
+    generation: AtomicU64,
+    fleet: OnceLock<Fleet>,
+    changes: Arc<OnceLock<Changes>>,
+}
+
+impl Core {
+    pub(crate) fn new(
+        context: Context,
+        common: Common,
+        naming: Naming,
+        on_state: Option<OnState>,
+    ) -> Self {
+        Self {
+            changes: Arc::clone(&context.changes),
+            context: Arc::new(context),
+            common: Arc::new(common),
+            naming,
+            on_state,
+            plans: RwLock::default(),
+            members: RwLock::default(),
+            routes: RwLock::default(),
+            generation: AtomicU64::new(1),
+            fleet: OnceLock::new(),
+        }
+    }
+
+    /// Gives it the servers' keeper, and the way to tell clients of changes.
+    pub(crate) fn start(&self, fleet: Fleet, changes: Changes) {
+        let _ = self.fleet.set(fleet);
+        let _ = self.changes.set(changes);
+    }
+
+    pub(crate) fn fleet(&self) -> Option<&Fleet> {
+        self.fleet.get()
+    }
+
+    /// Adds a server, in place of one that had the same name.
+    pub(crate) fn add(&self, id: &ServerId, spec: ServerSpec, settings: UpstreamSettings) {
+        let plan = Arc::new(Plan::new(spec.clone(), settings, Arc::clone(&self.common)));
+        self.plans.write().insert(id.clone(), Arc::clone(&plan));
+        let Some(fleet) = self.fleet.get() else {
+            return;
+        };
+        let upstream = fleet.add(id.clone(), spec);
+        let member = Arc::new(Member::new(id.clone(), plan, upstream));
+        {
+            let mut members = self.members.write();
+            match members.iter_mut().find(|other| other.id == *id) {
+                Some(place) => *place = member,
+                None => members.push(member),
+            }
+        }
+        self.reroute();
+    }
+
+    /// Removes a server and waits for its end.
+    pub(crate) async fn remove(&self, id: &ServerId) -> bool {
+        self.plans.write().remove(id);
+        self.members.write().retain(|member| member.id != *id);
+        self.reroute();
+        match self.fleet.get() {
+            Some(fleet) => fleet.remove(id).await,
+            None => false,
+        }
+    }
+
+    pub(crate) fn members(&self) -> Vec<Arc<Member>> {
+        self.members.read().clone()
+    }
+
+    fn routes(&self) -> Arc<Routes> {
+        Arc::clone(&self.routes.read())
+    }
+
+    /// The server of a tool or prompt, and what the server calls it.
+    pub(crate) fn owner(&self, name: &str) -> Option<(ServerId, String)> {
+        if let Some(member) = self.only() {
+            return Some((member.id.clone(), name.to_owned()));
+        }
+        let routes = self.routes();
+        let entry = routes.find(Kind::Tools, name);
+        let entry = entry.or_else(|| routes.find(Kind::Prompts, name))?;
+        Some((entry.server.clone(), entry.own.to_string()))
+    }
+
+    /// Merges the lists anew, and tells clients of those that changed.
+    fn reroute(&self) {
+        let generation = self.generation.fetch_add(1, Ordering::Relaxed);
+        let routes = Arc::new(Routes::new(&self.members(), self.naming, generation));
+        let before = std::mem::replace(&mut *self.routes.write(), Arc::clone(&routes));
+        let Some(changes) = self.changes.get() else {
+            return;
+        };
+        let mut are_resources_told = false;
+        for kind in routes.differing(&before) {
+            match kind {
+                Kind::Tools => changes.tools(),
+                Kind::Prompts => changes.prompts(),
+                Kind::Resources | Kind::Templates => {
+                    if !std::mem::replace(&mut are_resources_told, true) {
+                        changes.resources();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The only server, if its entries are offered as they are.
+    fn only(&self) -> Option<Arc<Member>> {
+        let members = self.members.read();
+        match &**members {
+            [one] if self.naming != Naming::Prefixed => Some(Arc::clone(one)),
+            _ => None,
+        }
+    }
+
+    fn member(&self, id: &ServerId) -> Option<Arc<Member>> {
+        let members = self.members.read();
+        members.iter().find(|member| member.id == *id).cloned()
+    }
+
+    /// Where a request goes.
+    fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
+        let text = |path: &[&str]| params.at(path).and_then(text_of);
+        if let Some(member) = self.only() {
+            return Ok(Route { member, name: None });
+        }
+        let routes = self.routes();
+        let by_name = |kind, path: &'static [&'static str]| {
+            let name = text(path).ok_or_else(|| {
+                Reject::invalid_params(format!("`params.{}` must be a string", path.join(".")))
+            })?;
+            let unknown = || Reject::invalid_params(format!("there is no `{name}` here"));
+            let entry = routes.find(kind, &name).ok_or_else(unknown)?;
+            let member = self.member(&entry.server).ok_or_else(unknown)?;
+            let own = entry.own.to_string();
+            let name = (own != name).then_some((path, own));
+            Ok(Route { member, name })
+        };
+        let by_uri = |path: &'static [&'static str]| {
+            let uri = text(path).ok_or_else(|| {
+                Reject::invalid_params(format!("`params.{}` must be a string", path.join(".")))
+            })?;
+            let owner = routes.owner(&uri);
+            let owner = owner.or_else(|| {
+                let entry = routes.find(Kind::Templates, &uri)?;
+                Some(entry.server.clone())
+            });
+            let member = owner.and_then(|id| self.member(&id));
+            let member = member.ok_or_else(|| Reject::resource_not_found(&uri))?;
+            Ok(Route { member, name: None })
+        };
+        match method {
+            "tools/call" => by_name(Kind::Tools, &["name"]),
+            "prompts/get" => by_name(Kind::Prompts, &["name"]),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => by_uri(&["uri"]),
+            "completion/complete" if text(&["ref", "type"]).as_deref() == Some("ref/prompt") => {
+                by_name(Kind::Prompts, &["ref", "name"])
+            }
+            "completion/complete" => by_uri(&["ref", "uri"]),
+            _ => self
+                .extended()
+                .map(|member| Route { member, name: None })
+                .ok_or_else(|| Reject::method_not_found(method)),
+        }
+    }
+
+    /// The only server with extensions: a method that the protocol does not have goes there.
+    fn extended(&self) -> Option<Arc<Member>> {
+        let members = self.members.read();
+        let mut extended = members.iter().filter(|member| {
+            let state = member.upstream.state();
+            let ServerState::Ready(ready) = state else {
+                return false;
+            };
+            let can = ready.capabilities.as_ref();
+            can.is_some_and(|can| can.extensions.as_ref().is_some_and(|all| !all.is_empty()))
+        });
+        let first = extended.next()?;
+        extended.next().is_none().then(|| Arc::clone(first))
+    }
+
+    /// Hears of changes to a resource, for as long as the guard is kept.
+    fn follow(&self, uri: &str) -> Option<Follow> {
+        let member = match self.only() {
+            Some(member) => member,
+            None => self.member(&self.routes().owner(uri)?)?,
+        };
+        let ServerState::Ready(ready) = member.upstream.state() else {
+            return None;
+        };
+        let can = ready.capabilities.as_ref();
+        let resources = can.and_then(|can| can.resources.as_ref());
+        let can_subscribe = ready.revision.is_modern()
+            || resources.is_some_and(|resources| resources.subscribe == Some(true));
+        if resources.is_none() || !can_subscribe {
+            return None;
+        }
+        let uri: Arc<str> = uri.into();
+        member.upstream.follow(&uri);
+        Some(Follow {
+            upstream: Arc::clone(&member.upstream),
+            uri,
+        })
+    }
+
+    fn subscribe(&self, front: &Front, uri: &str) -> RelayReply {
+        let Some(follow) = self.follow(uri) else {
+            return Reject::resource_not_found(uri).into();
+        };
+        if let Err(reason) = front.subscribe(uri) {
+            return Reject::invalid_params(reason).into();
+        }
+        if let Some(kept) = front.session_state::<SessionState>() {
+            kept.followed.lock().insert(uri.to_owned(), follow);
+        }
+        RelayReply::Result(b"{}".to_vec())
+    }
+
+    fn unsubscribe(front: &Front, uri: &str) -> RelayReply {
+        front.unsubscribe(uri);
+        if let Some(kept) = front.session_state::<SessionState>() {
+            let followed = kept.followed.lock().remove(uri);
+            drop(followed);
+        }
+        RelayReply::Result(b"{}".to_vec())
+    }
+}
+
+/// What is kept with the session of a legacy client.
+#[derive(Default)]
+struct SessionState {
+    followed: Mutex<HashMap<String, Follow>>,
+}
+
+/// A resource whose changes are followed. Dropping it ends that.
+struct Follow {
+    upstream: Arc<Upstream>,
+    uri: Arc<str>,
+}
+
+impl Drop for Follow {
+    fn drop(&mut self) {
+        self.upstream.unfollow(&self.uri);
+    }
+}
+
+/// The core as the server asks it.
+pub(crate) struct CoreRelay(pub(crate) Arc<Core>);
+
+impl Relay for CoreRelay {
+    fn offer(&self, _: &Caller) -> RelayOffer {
+        let members = self.0.members();
+        let routes = self.0.routes();
+        let mut all = ServerCapabilities::default();
+        let mut is_known = true;
+        let mut instructions = Vec::new();
+        for member in &members {
+            match member.upstream.state() {
+                ServerState::Ready(ready) => {
+                    if let Some(can) = &ready.capabilities {
+                        add(&mut all, can, members.len() == 1);
+                    } else {
+                        is_known = false;
+                    }
+                    if let Some(text) = &ready.instructions {
+                        instructions.push((member.id.to_string(), text.clone()));
+                    }
+                }
+                ServerState::Starting | ServerState::Restarting { .. } | ServerState::Idle => {
+                    is_known = false;
+                }
+                _ => {}
+            }
+        }
+        if !is_known || routes.has_any(Kind::Tools) {
+            all.tools.get_or_insert_default();
+        }
+        if !is_known || routes.has_any(Kind::Prompts) {
+            all.prompts.get_or_insert_default();
+        }
+        if !is_known || routes.has_any(Kind::Resources) || routes.has_any(Kind::Templates) {
+            let resources = all.resources.get_or_insert_default();
+            if !is_known {
+                resources.subscribe = Some(true);
+            }
+        }
+        if !is_known {
+            all.logging.get_or_insert_default();
+            all.completions.get_or_insert_default();
+        }
+        // A gateway can always tell: servers come and go.
+        if let Some(tools) = &mut all.tools {
+            tools.list_changed = Some(true);
+        }
+        if let Some(prompts) = &mut all.prompts {
+            prompts.list_changed = Some(true);
+        }
+        if let Some(resources) = &mut all.resources {
+            resources.list_changed = Some(true);
+        }
+        let offer = RelayOffer::new(all);
+        match &*instructions {
+            [] => offer,
+            [(_, one)] if members.len() == 1 => offer.with_instructions(one),
+            several => {
+                let parts: Vec<String> = several
+                    .iter()
+                    .map(|(server, text)| format!("# {server}\n\n{text}"))
+                    .collect();
+                offer.with_instructions(parts.join("\n\n"))
+            }
+        }
+    }
+
+    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        let core = &self.0;
+        let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
+        if let Some(kind) = Kind::of(request.method())
+            && !core.passes_lists()
+        {
+            let cursor = request.members().text("cursor");
+            let page = core
+                .routes()
+                .page(kind, request.revision(), cursor.as_deref());
+            let reply = page.map_or_else(RelayReply::from, RelayReply::Result);
+            return Some(Box::pin(std::future::ready(reply)));
+        }
+        let method = request.method();
+        if matches!(method, "resources/subscribe" | "resources/unsubscribe")
+            && !request.revision().is_modern()
+        {
+            let reply = match request.members().text("uri") {
+                None => Reject::invalid_params("`params.uri` must be a string").into(),
+                Some(uri) if method == "resources/subscribe" => {
+                    core.subscribe(request.front(), &uri)
+                }
+                Some(uri) => Core::unsubscribe(request.front(), &uri),
+            };
+            return Some(Box::pin(std::future::ready(reply)));
+        }
+        let route = match core.route(method, params) {
+            Ok(route) => route,
+            Err(reject) => return Some(Box::pin(std::future::ready(reject.into()))),
+        };
+        let request = FrontRequest::new(&request);
+        let context = Arc::clone(&core.context);
+        Some(Box::pin(exchange::serve(context, request, route)))
+    }
+
+    fn listen(&self, _: &Front, wanted: &SubscriptionFilter) -> RelayListen {
+        let mut accepted = SubscriptionFilter::new();
+        let offer = self.offer(&Caller::local()).capabilities;
+        let granted = |is_wanted: bool, is_there: bool| (is_wanted && is_there).then_some(true);
+        accepted.tools_list_changed = granted(wanted.wants_tools(), offer.tools.is_some());
+        accepted.prompts_list_changed = granted(wanted.wants_prompts(), offer.prompts.is_some());
+        accepted.resources_list_changed =
+            granted(wanted.wants_resources(), offer.resources.is_some());
+        let mut followed = Vec::new();
+        for uri in wanted.resources() {
+            if let Some(follow) = self.0.follow(uri) {
+                followed.push(follow);
+                accepted
+                    .resource_subscriptions
+                    .get_or_insert_default()
+                    .push(uri.clone());
+            }
+        }
+        RelayListen::new(accepted, followed)
+    }
+
+    fn param_headers(&self, _: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
+        self.0.routes().headers(tool)
+    }
+}
+
+impl Core {
+    /// Whether lists are those of the only server, as it pages them.
+    fn passes_lists(&self) -> bool {
+        self.only().is_some_and(|member| {
+            member.upstream.state().is_ready() && !member.plan.spec.filters_tools()
+        })
+    }
+}
+
+/// Adds what one server offers. Extensions are passed on where there is one server.
+fn add(all: &mut ServerCapabilities, one: &ServerCapabilities, is_only: bool) {
+    fn present(all: &mut Option<JsonObject>, one: Option<&JsonObject>) {
+        if let Some(one) = one {
+            all.get_or_insert_with(|| one.clone());
+        }
+    }
+    present(&mut all.logging, one.logging.as_ref());
+    present(&mut all.completions, one.completions.as_ref());
+    if one.tools.is_some() {
+        all.tools.get_or_insert_default();
+    }
+    if one.prompts.is_some() {
+        all.prompts.get_or_insert_default();
+    }
+    if let Some(resources) = &one.resources {
+        let all = all.resources.get_or_insert_default();
+        if resources.subscribe == Some(true) {
+            all.subscribe = Some(true);
+        }
+    }
+    if is_only {
+        all.extensions.clone_from(&one.extensions);
+        all.experimental.clone_from(&one.experimental);
+    }
+}
+
+/// The core as the fleet tells it.
+pub(crate) struct CoreHooks(pub(crate) std::sync::Weak<Core>);
+
+impl FleetHooks for CoreHooks {
+    fn prepare<'a>(
+        &'a self,
+        server: &'a Arc<Upstream>,
+    ) -> BoxFuture<'a, Result<(Client, Target), Failure>> {
+        Box::pin(async move {
+            let core = self.0.upgrade();
+            let plan = core.and_then(|core| core.plans.read().get(server.id()).cloned());
+            let Some(plan) = plan else {
+                // It was removed a moment ago, and its supervisor is about to end.
+                return std::future::pending().await;
+            };
+            Ok((plan.client(), plan.spec.way()?))
+        })
+    }
+
+    fn state_changed(&self, server: &Upstream, state: &ServerState) {
+        let Some(core) = self.0.upgrade() else { return };
+        if let Some(on_state) = &core.on_state {
+            on_state(server.id(), state);
+        }
+    }
+
+    fn lists_changed(&self, _: &Upstream) {
+        if let Some(core) = self.0.upgrade() {
+            core.reroute();
+        }
+    }
+
+    fn resource_updated(&self, _: &Upstream, uri: &Arc<str>) {
+        let Some(core) = self.0.upgrade() else { return };
+        if let Some(changes) = core.changes.get() {
+            changes.resource(&**uri);
+        }
+    }
+}

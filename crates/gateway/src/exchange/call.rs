@@ -1,0 +1,219 @@
+//! From a request to its answer: which session, which cell, and what comes of it.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::OwnedSemaphorePermit;
+use turnbuckle_client::{RelayCall, RelayEvent, RelayRequest};
+use turnbuckle_protocol::Revision;
+use turnbuckle_server::{Changes, Reject, RelayReply};
+
+use super::{ear, park, park::ParkTable, pass, rounds, session_asks};
+use crate::{
+    seal::{Sealer, Ticket},
+    translate::{self, Answer, FrontRequest, Round},
+    upstream::{LaneUse, Member, OpenCall},
+};
+
+/// How long a call may take in which a person may have to be asked: as long as a client may keep a
+/// connection open for it. Clients end calls sooner by themselves.
+const LONGEST_CALL: Duration = Duration::from_hours(1);
+
+/// What all requests share.
+pub(crate) struct Context {
+    pub(crate) sealer: Sealer,
+    pub(crate) parked: Arc<ParkTable>,
+    pub(crate) park_for: Duration,
+    /// Tells clients of changes, once the server is built.
+    pub(crate) changes: Arc<std::sync::OnceLock<Changes>>,
+}
+
+/// Where a request goes.
+pub(crate) struct Route {
+    pub(crate) member: Arc<Member>,
+    /// What the server calls the tool or prompt, and where that is in the params.
+    pub(crate) name: Option<(&'static [&'static str], String)>,
+}
+
+/// A request on its way.
+pub(crate) struct Exchange {
+    pub(crate) context: Arc<Context>,
+    pub(crate) member: Arc<Member>,
+    pub(crate) lane: LaneUse,
+    pub(crate) request: Arc<FrontRequest>,
+    pub(crate) name: Option<(&'static [&'static str], String)>,
+    /// The turn of a tool that asks, on a process.
+    _turn: Option<OwnedSemaphorePermit>,
+}
+
+/// Serves a request.
+pub(crate) async fn serve(
+    context: Arc<Context>,
+    request: FrontRequest,
+    route: Route,
+) -> RelayReply {
+    let request = Arc::new(request);
+    let ticket = match &request.state {
+        None => None,
+        Some(state) => {
+            let opened = context.sealer.open(state, request.caller(), request.digest);
+            match opened {
+                Ok(ticket) => Some(ticket),
+                Err(reject) => return reject.into(),
+            }
+        }
+    };
+    if let Some(Ticket::Parked {
+        node,
+        number,
+        round,
+        server,
+    }) = ticket
+    {
+        return park::resume(&context, &request, &server, node, number, round).await;
+    }
+    let exchange = match Exchange::open(context, request, route).await {
+        Ok(exchange) => exchange,
+        Err(reply) => return reply,
+    };
+    let round = match ticket {
+        Some(Ticket::Upstream { server, state }) if server == exchange.server() => {
+            Round::Retry(state)
+        }
+        Some(Ticket::Visit { server }) if server == exchange.server() => Round::None,
+        None => Round::None,
+        Some(_) => {
+            return Reject::invalid_params("`requestState` belongs to another server").into();
+        }
+    };
+    exchange.run(round).await
+}
+
+impl Exchange {
+    async fn open(
+        context: Arc<Context>,
+        request: Arc<FrontRequest>,
+        route: Route,
+    ) -> Result<Self, RelayReply> {
+        let lane = route.member.lane(&request).await?;
+        let mut exchange = Self {
+            context,
+            member: route.member,
+            lane,
+            request,
+            name: route.name,
+            _turn: None,
+        };
+        if exchange.may_be_asked() && !exchange.to().is_modern() {
+            let turn = exchange.lane.hub.turn(&exchange.subject()).await;
+            exchange._turn =
+                turn.map_err(|reason| translate::unavailable(exchange.server(), &reason))?;
+        }
+        if let Some(level) = exchange.request.log_level {
+            exchange.lane.want_level(level).await;
+        }
+        Ok(exchange)
+    }
+
+    /// The revision of the client.
+    pub(crate) fn from(&self) -> Revision {
+        self.request.revision
+    }
+
+    /// The revision of the server.
+    pub(crate) fn to(&self) -> Revision {
+        self.lane.revision()
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        self.member.id.as_str()
+    }
+
+    /// Whether a server may ask in the middle of it (G8).
+    pub(crate) fn may_be_asked(&self) -> bool {
+        matches!(
+            self.request.method.as_str(),
+            "tools/call" | "prompts/get" | "resources/read" | "tasks/result"
+        )
+    }
+
+    /// What is called, to be remembered by.
+    fn subject(&self) -> String {
+        let name = self.name.as_ref().map(|(_, name)| name.clone());
+        let name = name.or_else(|| self.request.text(&["name"]));
+        let name = name.or_else(|| self.request.text(&["uri"]));
+        format!("{} {}", self.request.method, name.unwrap_or_default())
+    }
+
+    async fn run(self, round: Round) -> RelayReply {
+        match (self.from().is_modern(), self.to().is_modern()) {
+            (true, true) => pass::run(self, round).await,
+            (false, true) => rounds::run(self).await,
+            (false, false) => session_asks::run(self).await,
+            (true, false) => park::run(self).await,
+        }
+    }
+
+    /// Enters the call among those that may be asked.
+    pub(super) fn enter(&self) -> Option<OpenCall> {
+        self.may_be_asked()
+            .then(|| self.lane.hub.enter(self.request.caller(), self.subject()))
+    }
+
+    /// Prepares the request to the server. It is sent when its events are awaited.
+    pub(super) fn start(&self, round: &Round) -> Result<RelayCall, RelayReply> {
+        let name = self
+            .name
+            .as_ref()
+            .map(|(path, name)| (*path, name.as_str()));
+        let params = self.request.params_for(self.to(), name, round)?;
+        let request = RelayRequest::new(self.request.method.as_str(), params);
+        let limit = self.member.plan.spec.time_for_calls();
+        let request = match limit {
+            Some(limit) => request.with_deadline(limit),
+            None if self.may_be_asked() => request.with_deadline(LONGEST_CALL),
+            None => request,
+        };
+        let call = self.lane.connection.relay(request);
+        call.map_err(|error| translate::lost(self.server(), &error))
+    }
+
+    /// The next event of a call, with questions that came without a stream.
+    pub(super) async fn next(call: &mut RelayCall, open: &mut Option<OpenCall>) -> RelayEvent {
+        let Some(open) = open else {
+            return call.next().await;
+        };
+        let event = tokio::select! {
+            ask = open.ask() => RelayEvent::Ask(ask),
+            event = call.next() => event,
+        };
+        if matches!(event, RelayEvent::Ask(_)) {
+            open.remember();
+        }
+        event
+    }
+
+    /// Tells the client of progress and log messages. Gives back what is left to the cell.
+    pub(super) async fn hear(&self, event: RelayEvent) -> Option<RelayEvent> {
+        ear::hear(&self.request, event).await
+    }
+
+    /// The answer as the client reads it.
+    pub(super) fn finish(&self, answer: &Answer) -> RelayReply {
+        let (from, to) = (self.to(), self.from());
+        match answer {
+            Answer::Result(raw) => {
+                let server = self.lane.connection.server().implementation();
+                match translate::result(&self.request.method, raw, from, to, server) {
+                    Ok(result) => RelayReply::Result(result),
+                    Err(reject) => reject.into(),
+                }
+            }
+            Answer::Error(raw) => {
+                let uri = self.request.text(&["uri"]);
+                let uri = uri.filter(|_| self.request.method.starts_with("resources/"));
+                translate::error(raw, from, to, uri.as_deref())
+            }
+            Answer::Lost(error) => translate::lost(self.server(), error),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a server says in the middle of a call: progress and log messages, for the client that asked
+//! for them (G3, G13, G34).
+
+use turnbuckle_client::RelayEvent;
+use turnbuckle_protocol::{
+    LoggingLevel, Lower, ProgressNotificationParams,
+    envelope::{Edit, Raw},
+};
+
+use crate::translate::FrontRequest;
+
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Passes progress and log messages on. Gives back what is something else.
+pub(super) async fn hear(request: &FrontRequest, event: RelayEvent) -> Option<RelayEvent> {
+    match event {
+        RelayEvent::Progress(params) => {
+            progress(request, Raw::from(&*params)).await;
+            None
+        }
+        RelayEvent::Notification(method, params) => {
+            if &*method == "notifications/message"
+                && let Some(params) = &params
+            {
+                log(request, Raw::from(&**params)).await;
+            }
+            None
+        }
+        other => Some(other),
+    }
+}
+
+async fn progress(request: &FrontRequest, params: Raw<'_>) {
+    let Some(token) = &request.token else { return };
+    let mut edit = Edit::new(params).set(&["progressToken"], &**token);
+    if !request.revision.is_modern()
+        && let Ok(mut read) = params.parse::<ProgressNotificationParams>()
+        && read.message.is_some()
+    {
+        read.lower(request.revision);
+        if read.message.is_none() {
+            edit = edit.drop(&["message"]);
+        }
+    }
+    if let Ok(params) = edit.finish() {
+        let raw = Some(params.raw());
+        request.front.notify("notifications/progress", raw).await;
+    }
+}
+
+async fn log(request: &FrontRequest, params: Raw<'_>) {
+    let wanted = if request.revision.is_modern() {
+        // logging: a request that says no level is sent nothing.
+        let Some(level) = request.log_level else {
+            return;
+        };
+        Some(level)
+    } else {
+        request.front.session_log_level()
+    };
+    let level = params.member("level");
+    let level = level.and_then(|raw| raw.parse::<LoggingLevel>().ok());
+    if wanted
+        .zip(level)
+        .is_some_and(|(wanted, level)| level < wanted)
+    {
+        return;
+    }
+    let edit = Edit::new(params).drop(&["_meta", SUBSCRIPTION]);
+    if let Ok(params) = edit.finish() {
+        let raw = Some(params.raw());
+        request.front.notify("notifications/message", raw).await;
+    }
+}

@@ -1,0 +1,12 @@
+//! One request of a client on its way to a server and back, in all four cells of eras.
+
+mod call;
+mod ear;
+mod park;
+mod pass;
+mod rounds;
+mod session_asks;
+mod visit;
+
+pub(crate) use call::{Context, Route, serve};
+pub(crate) use park::ParkTable;

@@ -1,0 +1,59 @@
+//! A modern client in front of a modern server: everything passes as it is, but the server's state is
+//! sealed once more, because the server cannot tell the users of a gateway apart.
+
+use turnbuckle_client::RelayEvent;
+use turnbuckle_protocol::envelope::{Edit, Raw};
+use turnbuckle_server::{Reject, RelayReply};
+
+use super::call::Exchange;
+use crate::{
+    seal::Ticket,
+    translate::{Answer, Question, Round, is_input_required, text_of},
+};
+
+pub(super) async fn run(exchange: Exchange, round: Round) -> RelayReply {
+    let mut call = match exchange.start(&round) {
+        Ok(call) => call,
+        Err(reply) => return reply,
+    };
+    loop {
+        match exchange.hear(call.next().await).await {
+            None => {}
+            Some(RelayEvent::Result(raw)) if is_input_required(&raw) => {
+                return seal(&exchange, Raw::from(&*raw)).unwrap_or_else(Into::into);
+            }
+            Some(RelayEvent::Result(raw)) => return exchange.finish(&Answer::Result(raw)),
+            Some(RelayEvent::Error(raw)) => return exchange.finish(&Answer::Error(raw)),
+            Some(RelayEvent::Lost(error)) => return exchange.finish(&Answer::Lost(error)),
+            // A modern server asks with a result; a request is a mistake, and refused by dropping it.
+            Some(_) => {}
+        }
+    }
+}
+
+fn seal(exchange: &Exchange, raw: Raw<'_>) -> Result<RelayReply, Reject> {
+    let request = &exchange.request;
+    let asked = raw.member("inputRequests").map(Raw::members);
+    for (key, entry) in asked.unwrap_or_default() {
+        let question = Question::of_entry(entry);
+        let is_declared = question
+            .is_some_and(|question| question.is_declared(&request.capabilities, request.revision));
+        if !is_declared {
+            let server = exchange.server();
+            return Err(Reject::internal(format!(
+                "server `{server}` asks for something (`{key}`) that the client did not declare"
+            )));
+        }
+    }
+    let ticket = Ticket::Upstream {
+        server: exchange.server().to_owned(),
+        state: raw.member("requestState").and_then(text_of),
+    };
+    let context = &exchange.context;
+    let state = context
+        .sealer
+        .seal(&ticket, request.caller(), request.digest, context.park_for)?;
+    let edited = Edit::new(raw).set_text(&["requestState"], &state).finish();
+    let edited = edited.map_err(|error| Reject::internal(error.to_string()))?;
+    Ok(RelayReply::Result(edited.raw().get().as_bytes().to_vec()))
+}

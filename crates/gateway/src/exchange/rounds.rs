@@ -1,0 +1,158 @@
+//! A legacy client in front of a modern server: what the server asks with a result becomes requests to
+//! the client, and the call is sent again with the answers (G21, G22).
+
+use std::time::Duration;
+
+use serde_json::{json, value::RawValue};
+use tokio::{task::JoinSet, time};
+use turnbuckle_client::RelayEvent;
+use turnbuckle_protocol::{
+    CallToolResult, ErrorObject,
+    envelope::{Edit, Raw, RawText},
+};
+use turnbuckle_server::{Reject, RelayReply};
+
+use super::call::Exchange;
+use crate::translate::{Answer, Question, Round, is_input_required, text_of};
+
+/// How often a server may ask in the middle of one call.
+const MAX_ROUNDS: usize = 32;
+
+/// How many questions one round may have.
+const MAX_QUESTIONS: usize = 32;
+
+/// How long to wait before a server that asks for nothing is called again, at first.
+const BACK_OFF: Duration = Duration::from_millis(100);
+
+/// The longest such pause.
+const MAX_BACK_OFF: Duration = Duration::from_secs(5);
+
+pub(super) async fn run(exchange: Exchange) -> RelayReply {
+    let mut round = Round::None;
+    let mut pause = BACK_OFF;
+    let mut visits = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        let raw = match send(&exchange, &round).await {
+            Ok(raw) => raw,
+            Err(reply) => return reply,
+        };
+        let asked = Raw::from(&*raw);
+        let state = asked.member("requestState").and_then(text_of);
+        let questions = asked.member("inputRequests").map(Raw::members);
+        let questions = questions.unwrap_or_default();
+        if questions.is_empty() {
+            // mrtr: a state alone asks for nothing but another try.
+            time::sleep(pause).await;
+            pause = (pause * 2).min(MAX_BACK_OFF);
+            round = Round::Answers("{}".to_owned(), state);
+            continue;
+        }
+        let questions = questions
+            .into_iter()
+            .map(|(key, entry)| (key.into_owned(), Question::of_entry(entry)))
+            .collect();
+        match ask_all(&exchange, questions, &mut visits).await {
+            Ok(answers) => round = Round::Answers(answers, state),
+            Err(reply) => return reply,
+        }
+        if let Some(changes) = exchange.context.changes.get() {
+            visits.drain(..).for_each(|id: String| changes.visited(id));
+        }
+    }
+    Reject::internal(format!(
+        "server `{}` asked more than {MAX_ROUNDS} times in one call",
+        exchange.server()
+    ))
+    .into()
+}
+
+/// Sends the call once. An error is the end of it, whatever that is.
+async fn send(exchange: &Exchange, round: &Round) -> Result<Box<RawValue>, RelayReply> {
+    let mut call = exchange.start(round)?;
+    loop {
+        return match exchange.hear(call.next().await).await {
+            Some(RelayEvent::Result(raw)) if is_input_required(&raw) => Ok(raw),
+            Some(RelayEvent::Result(raw)) => Err(exchange.finish(&Answer::Result(raw))),
+            Some(RelayEvent::Error(raw)) => Err(exchange.finish(&Answer::Error(raw))),
+            Some(RelayEvent::Lost(error)) => Err(exchange.finish(&Answer::Lost(error))),
+            _ => continue,
+        };
+    }
+}
+
+/// Asks the client all questions of a round. Gives the answers as JSON.
+async fn ask_all(
+    exchange: &Exchange,
+    questions: Vec<(String, Option<Question>)>,
+    visits: &mut Vec<String>,
+) -> Result<String, RelayReply> {
+    if questions.len() > MAX_QUESTIONS {
+        let message = format!("more than {MAX_QUESTIONS} questions were asked at once");
+        return Err(Reject::internal(message).into());
+    }
+    let request = &exchange.request;
+    let mut asking = JoinSet::new();
+    for (index, (key, question)) in questions.iter().enumerate() {
+        let declared = question
+            .as_ref()
+            .filter(|question| question.is_declared(&request.capabilities, request.revision));
+        let params =
+            declared.and_then(|question| question.for_session(exchange.to(), request.revision));
+        let (Some(question), Some((params, visit))) = (declared, params) else {
+            return Err(unaskable(exchange, key, question.as_ref()));
+        };
+        if let Some(id) = visit {
+            request.front.expect_visit(&id);
+            visits.push(id);
+        }
+        let (front, method) = (request.front.clone(), question.method.clone());
+        asking.spawn(async move {
+            let params = params.as_ref().map(RawText::raw);
+            (index, front.ask(&method, params).await)
+        });
+    }
+    let mut answers: Vec<Option<Box<RawValue>>> = vec![None; questions.len()];
+    while let Some(done) = asking.join_next().await {
+        let Ok((index, answered)) = done else {
+            return Err(Reject::internal("a question was given up").into());
+        };
+        match answered {
+            Some(Ok(answer)) => answers[index] = Some(answer),
+            // mrtr: an error of the client has no form in an answer, so it ends the call.
+            Some(Err(error)) => return Err(error.into()),
+            None => return Err(ErrorObject::internal("the client went away").into()),
+        }
+    }
+    let mut text = String::from("{");
+    for ((key, _), answer) in questions.iter().zip(&answers) {
+        let Some(answer) = answer else { continue };
+        let bare = Edit::new(Raw::from(&**answer)).drop(&["_meta"]).finish();
+        let bare = bare.map_err(|_| Reject::invalid_params("an answer must be an object"))?;
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&format!("{}:{}", json!(key), bare.raw().get()));
+    }
+    text.push('}');
+    Ok(text)
+}
+
+/// What a client reads that cannot be asked: a model for a tool, a program for the rest.
+fn unaskable(exchange: &Exchange, key: &str, question: Option<&Question>) -> RelayReply {
+    let needed = question.and_then(Question::needed);
+    let needed = needed.map_or_else(
+        || "something unknown".to_owned(),
+        |it| json!(it).to_string(),
+    );
+    let server = exchange.server();
+    let message = format!(
+        "server `{server}` asks for something (`{key}`) that this client does not support: {needed}"
+    );
+    if exchange.request.method == "tools/call" {
+        let result = CallToolResult::error(message.as_str());
+        if let Ok(result) = serde_json::to_vec(&result) {
+            return RelayReply::Result(result);
+        }
+    }
+    Reject::invalid_request(message).into()
+}

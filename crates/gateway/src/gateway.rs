@@ -1,0 +1,324 @@
+//! The gateway as it is written, and as it runs.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use tokio::{sync::Semaphore, task::JoinHandle, time};
+use turnbuckle_client::Target;
+use turnbuckle_host::{Pacing, ServerId, ServerSpec, ServerState, shared::Fleet};
+use turnbuckle_protocol::Implementation;
+use turnbuckle_server::{LiveServer, Relay, Server, SetupError, WeakSecret};
+use turnbuckle_session::round::KeyRing;
+
+use crate::{
+    core::{Core, CoreHooks, CoreRelay, OnState},
+    exchange::{Context, ParkTable},
+    seal::Sealer,
+    settings::{Naming, PARK_FOR, UpstreamSettings},
+    upstream::Common,
+};
+
+/// How many processes of servers may run at a time.
+const MAX_PROCESSES: usize = 32;
+
+/// How often sessions are looked at that nothing may use any more.
+const TIDY: Duration = Duration::from_mins(1);
+
+type Wrap = Box<dyn FnOnce(Arc<dyn Relay>) -> Arc<dyn Relay> + Send>;
+
+type Customise = Box<dyn FnOnce(Server) -> Server + Send>;
+
+/// A gateway being written: give it servers, then open it.
+///
+/// ```no_run
+/// use turnbuckle_gateway::Gateway;
+/// use turnbuckle_host::ServerSpec;
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let gateway = Gateway::new("tools", "1.0.0")
+///     .server("git", ServerSpec::command("uvx", ["mcp-server-git"]))
+///     .open()?;
+/// let server = gateway.server();
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a gateway does nothing until it is opened"]
+pub struct Gateway {
+    info: Implementation,
+    servers: Vec<(ServerId, ServerSpec, UpstreamSettings)>,
+    naming: Naming,
+    park_for: Duration,
+    pacing: Pacing,
+    lists: Option<PathBuf>,
+    keys: Option<Result<KeyRing, WeakSecret>>,
+    on_state: Option<OnState>,
+    customise: Option<Customise>,
+    wrap: Option<Wrap>,
+}
+
+impl Gateway {
+    /// A gateway with this name and version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            info: Implementation::new(name, version),
+            servers: Vec::new(),
+            naming: Naming::default(),
+            park_for: PARK_FOR,
+            pacing: Pacing::default(),
+            lists: None,
+            keys: None,
+            on_state: None,
+            customise: None,
+            wrap: None,
+        }
+    }
+
+    /// Adds a server.
+    pub fn server(self, name: impl Into<ServerId>, spec: impl Into<ServerSpec>) -> Self {
+        self.server_with(name, spec, UpstreamSettings::new())
+    }
+
+    /// Adds a server with settings of its own.
+    pub fn server_with(
+        mut self,
+        name: impl Into<ServerId>,
+        spec: impl Into<ServerSpec>,
+        settings: UpstreamSettings,
+    ) -> Self {
+        self.servers.push((name.into(), spec.into(), settings));
+        self
+    }
+
+    /// Adds a server of this process, under a name: its tool `a` is `name__a`, unless there is no other
+    /// server.
+    ///
+    /// # Errors
+    /// If the server cannot be set up.
+    pub fn mount(self, name: impl Into<ServerId>, server: Server) -> Result<Self, SetupError> {
+        self.mount_with(name, server, UpstreamSettings::new())
+    }
+
+    fn mount_with(
+        self,
+        name: impl Into<ServerId>,
+        server: Server,
+        settings: UpstreamSettings,
+    ) -> Result<Self, SetupError> {
+        let name = name.into();
+        let live = server.build()?;
+        let label = name.to_string();
+        let spec = ServerSpec::from_fn(move || {
+            let live = live.clone();
+            Target::on_demand(label.clone(), move || live.connect())
+        });
+        Ok(self.server_with(name, spec, settings))
+    }
+
+    /// Chooses the names of tools and prompts.
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.naming = naming;
+        self
+    }
+
+    /// How long a client may take to answer what a server asks in the middle of a call; ten minutes
+    /// unless set.
+    pub fn park_for(mut self, time: Duration) -> Self {
+        self.park_for = time;
+        self
+    }
+
+    /// How failing servers are started again.
+    pub fn pacing(mut self, pacing: Pacing) -> Self {
+        self.pacing = pacing;
+        self
+    }
+
+    /// Keeps the lists of servers in this folder, so that they are there before the servers are.
+    pub fn lists(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.lists = Some(folder.into());
+        self
+    }
+
+    /// Seals what clients carry with keys made of this secret, of at least 16 random bytes. Unless set,
+    /// keys are random and end with the process.
+    pub fn secret(mut self, secret: &[u8]) -> Self {
+        self.keys = Some(KeyRing::from_secret(secret));
+        self
+    }
+
+    /// Calls back when a server becomes ready, fails or is removed.
+    pub fn on_state(
+        mut self,
+        hear: impl Fn(&ServerId, &ServerState) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_state = Some(Arc::new(hear));
+        self
+    }
+
+    /// Changes the server in front: limits, rates, instructions.
+    pub fn front(mut self, customise: impl FnOnce(Server) -> Server + Send + 'static) -> Self {
+        self.customise = Some(Box::new(customise));
+        self
+    }
+
+    /// Puts something around the gateway that sees every request first: a policy, limits, measurements.
+    pub fn wrap(
+        mut self,
+        wrap: impl FnOnce(Arc<dyn Relay>) -> Arc<dyn Relay> + Send + 'static,
+    ) -> Self {
+        self.wrap = Some(Box::new(wrap));
+        self
+    }
+
+    /// Opens the gateway: its servers are started, and it can be served. Must be called inside a
+    /// runtime.
+    ///
+    /// # Errors
+    /// If the server in front cannot be set up, or the secret is too short.
+    pub fn open(self) -> Result<LiveGateway, SetupError> {
+        let keys = self.keys.transpose()?;
+        let changes = Arc::new(OnceLock::new());
+        let told = Arc::clone(&changes);
+        let common = Common {
+            info: self.info.clone(),
+            processes: Arc::new(Semaphore::new(MAX_PROCESSES)),
+            on_visited: Arc::new(move |id: &str| {
+                if let Some(changes) = told.get() {
+                    turnbuckle_server::Changes::visited(changes, id);
+                }
+            }),
+        };
+        let context = Context {
+            sealer: Sealer::new(keys),
+            parked: Arc::new(ParkTable::default()),
+            park_for: self.park_for,
+            changes,
+        };
+        let core = Arc::new(Core::new(context, common, self.naming, self.on_state));
+        let server = Server::new(self.info.name.clone(), self.info.version.clone());
+        let relay: Arc<dyn Relay> = Arc::new(CoreRelay(Arc::clone(&core)));
+        let relay = match self.wrap {
+            Some(wrap) => wrap(relay),
+            None => relay,
+        };
+        let server = server.relay(relay);
+        let server = match self.customise {
+            Some(customise) => customise(server),
+            None => server,
+        };
+        let server = server.build()?;
+        let hooks = Arc::new(CoreHooks(Arc::downgrade(&core)));
+        core.start(Fleet::new(hooks, self.pacing, self.lists), server.changes());
+        for (id, spec, settings) in self.servers {
+            core.add(&id, spec, settings);
+        }
+        let tidied = Arc::downgrade(&core);
+        let tidying = tokio::spawn(async move {
+            loop {
+                time::sleep(TIDY).await;
+                let Some(core) = tidied.upgrade() else { return };
+                core.members().iter().for_each(|member| member.tidy());
+            }
+        });
+        Ok(LiveGateway(Arc::new(Live {
+            server,
+            core,
+            tidying,
+        })))
+    }
+}
+
+/// A gateway at work. Clones are the same; when the last one and the last connection are gone, its
+/// servers end.
+#[derive(Clone)]
+pub struct LiveGateway(Arc<Live>);
+
+struct Live {
+    server: LiveServer,
+    core: Arc<Core>,
+    tidying: JoinHandle<()>,
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.tidying.abort();
+    }
+}
+
+impl LiveGateway {
+    /// The server in front: serve it on any transport, or nest it in a router.
+    pub fn server(&self) -> &LiveServer {
+        &self.0.server
+    }
+
+    /// Adds a server while the gateway runs, in place of one that had the same name.
+    pub fn add(
+        &self,
+        name: impl Into<ServerId>,
+        spec: impl Into<ServerSpec>,
+        settings: UpstreamSettings,
+    ) {
+        self.0.core.add(&name.into(), spec.into(), settings);
+    }
+
+    /// Removes a server and waits for its end. False if there was none.
+    pub async fn remove(&self, name: impl Into<ServerId>) -> bool {
+        self.0.core.remove(&name.into()).await
+    }
+
+    /// The servers and what they are doing.
+    pub fn states(&self) -> Vec<(ServerId, ServerState)> {
+        let members = self.0.core.members();
+        members
+            .iter()
+            .map(|member| (member.id.clone(), member.upstream.state()))
+            .collect()
+    }
+
+    /// The server of a tool or prompt, and what the server calls it.
+    pub fn owner(&self, name: &str) -> Option<(ServerId, String)> {
+        self.0.core.owner(name)
+    }
+
+    /// Waits until each server is ready or has failed.
+    pub async fn settled(&self) {
+        for member in self.0.core.members() {
+            member.upstream.settled().await;
+        }
+    }
+
+    /// How many calls wait for answers of their clients.
+    pub fn parked(&self) -> usize {
+        self.0.core.context.parked.count()
+    }
+
+    /// Ends all servers and waits for them.
+    pub async fn close(&self) {
+        if let Some(fleet) = self.0.core.fleet() {
+            fleet.close().await;
+        }
+    }
+}
+
+/// Several servers of one process behind one endpoint.
+pub trait Mount {
+    /// Adds another server under a name: its tool `a` is `name__a` here, and so on for prompts. What this
+    /// server has keeps its own names.
+    ///
+    /// # Errors
+    /// If one of the two cannot be set up.
+    fn mount(self, name: impl Into<ServerId>, other: Server) -> Result<Gateway, SetupError>;
+}
+
+impl Mount for Server {
+    fn mount(self, name: impl Into<ServerId>, other: Server) -> Result<Gateway, SetupError> {
+        let info = self.implementation().clone();
+        let mut gateway = Gateway::new(info.name.clone(), info.version.clone());
+        gateway.info = info;
+        let own = UpstreamSettings::new().bare();
+        gateway.mount_with("self", self, own)?.mount(name, other)
+    }
+}

@@ -1,0 +1,32 @@
+//! A gateway: every server at one endpoint, for clients of every revision.
+//!
+//! A [`Gateway`] is a server whose tools, prompts and resources are those of other servers. Any client
+//! can talk to any of them, whatever revision and transport each of them speaks: what a server asks in
+//! the middle of a call reaches the client in the form that the client knows.
+//!
+//! ```no_run
+//! use turnbuckle_gateway::Gateway;
+//! use turnbuckle_host::ServerSpec;
+//! use turnbuckle_server::Stdio;
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let gateway = Gateway::new("tools", "1.0.0")
+//!     .server("git", ServerSpec::command("uvx", ["mcp-server-git"]))
+//!     .server("files", ServerSpec::command("npx", ["-y", "server-files"]))
+//!     .open()?;
+//! gateway.server().serve(Stdio).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod core;
+mod exchange;
+mod gateway;
+mod routes;
+mod seal;
+mod settings;
+mod translate;
+mod upstream;
+
+pub use gateway::{Gateway, LiveGateway, Mount};
+pub use settings::{Isolation, Naming, UpstreamSettings};

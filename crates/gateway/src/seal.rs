@@ -1,0 +1,147 @@
+//! What the gateway has to remember between two requests of a client: in a sealed box that the client
+//! carries, bound to the caller and to the request.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use turnbuckle_server::Reject;
+use turnbuckle_session::round::{
+    Binding, Journal, KeyRing, RequestDigest,
+    seal::{Key, NONCE_BYTES},
+};
+
+/// What a `requestState` of the gateway stands for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Ticket {
+    /// A call of a legacy server that waits for answers.
+    Parked {
+        /// The process that keeps it.
+        node: u64,
+        /// Which call.
+        number: u64,
+        /// How often it was asked.
+        round: u32,
+        /// The server that it runs on.
+        server: String,
+    },
+    /// The state of a modern server, with the server that it belongs to.
+    Upstream {
+        /// The server.
+        server: String,
+        /// Its own state, if it gave one.
+        state: Option<String>,
+    },
+    /// A call that did not run before the user visited some URLs (−32042).
+    Visit {
+        /// The server.
+        server: String,
+    },
+}
+
+/// The name of our part of a journal.
+const MEMO: &str = "gateway";
+
+/// Seals and opens boxes.
+pub(crate) struct Sealer {
+    keys: KeyRing,
+}
+
+impl Sealer {
+    /// With random keys, unless there is a secret.
+    pub(crate) fn new(keys: Option<KeyRing>) -> Self {
+        let keys = keys.unwrap_or_else(|| KeyRing::new(Key::new(random())));
+        Self { keys }
+    }
+
+    /// Seals a value for a caller and a request.
+    pub(crate) fn seal<T: Serialize>(
+        &self,
+        value: &T,
+        caller: Option<&str>,
+        request: RequestDigest,
+        lasts: Duration,
+    ) -> Result<String, Reject> {
+        let mut journal = Journal::new();
+        journal
+            .record_memo(MEMO, value)
+            .map_err(|error| Reject::internal(format!("the state cannot be kept: {error}")))?;
+        let expires = now().saturating_add(millis(lasts));
+        let binding = binding(caller, request);
+        Ok(self
+            .keys
+            .seal(&journal, &binding, expires, random::<NONCE_BYTES>()))
+    }
+
+    /// Opens a box.
+    pub(crate) fn open<T: DeserializeOwned>(
+        &self,
+        state: &str,
+        caller: Option<&str>,
+        request: RequestDigest,
+    ) -> Result<T, Reject> {
+        let opened = self
+            .keys
+            .open(state, &binding(caller, request), now())
+            .map_err(|bad| {
+                let error = bad.to_error();
+                let reject = Reject::new(error.code, error.message);
+                match error.data {
+                    Some(data) => reject.with_data(data),
+                    None => reject,
+                }
+            })?;
+        let memo = opened.journal.memo(MEMO);
+        memo.and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .ok_or_else(|| Reject::invalid_params("`requestState` is not one of this gateway"))
+    }
+}
+
+fn binding(caller: Option<&str>, request: RequestDigest) -> Binding<'_> {
+    let binding = Binding::new(request);
+    match caller {
+        Some(caller) => binding.with_caller(caller),
+        None => binding,
+    }
+}
+
+/// Random bytes of the operating system.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    if getrandom::fill(&mut bytes).is_err() {
+        // Without randomness nothing can be sealed that others could not open.
+        tracing::error!("could not get random bytes from the operating system");
+        std::process::abort();
+    }
+    bytes
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    millis(since.unwrap_or_default())
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_opens_for_its_caller_and_its_request_alone() {
+        let sealer = Sealer::new(None);
+        let request = RequestDigest::named("tools/call", "a");
+        let ticket = Ticket::Visit {
+            server: "s".to_owned(),
+        };
+        let lasts = Duration::from_mins(1);
+        let state = sealer.seal(&ticket, Some("ada"), request, lasts).unwrap();
+        assert!(sealer.open::<Ticket>(&state, Some("ada"), request).is_ok());
+        assert!(sealer.open::<Ticket>(&state, Some("eve"), request).is_err());
+        assert!(sealer.open::<Ticket>(&state, None, request).is_err());
+        let other = RequestDigest::named("tools/call", "b");
+        assert!(sealer.open::<Ticket>(&state, Some("ada"), other).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! What servers ask of clients, from one revision to another.
+
+use serde_json::{json, value::RawValue};
+use turnbuckle_protocol::{
+    ClientCapabilities, ElicitRequestParams, ErrorObject, InputRequest, InputResponse, Lower,
+    Revision,
+    envelope::{Edit, Raw, RawText},
+    error::code,
+};
+use turnbuckle_session::round::Need;
+
+/// Something that a server asks: a method, and its params as they came.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    pub(crate) method: String,
+    params: Option<RawText>,
+}
+
+impl Question {
+    pub(crate) fn new(method: &str, params: Option<Raw<'_>>) -> Self {
+        Self {
+            method: method.to_owned(),
+            params: params.map(RawText::from),
+        }
+    }
+
+    /// An entry of the `inputRequests` of a modern server.
+    pub(crate) fn of_entry(entry: Raw<'_>) -> Option<Self> {
+        let method = entry.member("method").and_then(super::text_of)?;
+        Some(Self::new(&method, entry.member("params")))
+    }
+
+    /// The entry that stands for it in the `inputRequests` of a modern client: the params as they came,
+    /// without what only sessions have.
+    pub(crate) fn to_entry(&self) -> String {
+        let method = json!(self.method);
+        let Some(params) = &self.params else {
+            return format!(r#"{{"method":{method}}}"#);
+        };
+        let edit = Edit::new(params.raw())
+            .drop(&["elicitationId"])
+            .drop(&["task"])
+            .drop(&["_meta"])
+            .finish();
+        let params = edit.map_or_else(|_| params.clone(), |edited| edited);
+        if self.method == "roots/list" && params.raw().get() == "{}" {
+            return format!(r#"{{"method":{method}}}"#);
+        }
+        format!(r#"{{"method":{method},"params":{}}}"#, params.raw().get())
+    }
+
+    /// What it says, if it is one of the questions that the protocol has.
+    pub(crate) fn read(&self) -> Option<InputRequest> {
+        let method = json!(self.method);
+        let text = match &self.params {
+            Some(params) => format!(r#"{{"method":{method},"params":{}}}"#, params.raw().get()),
+            None => format!(r#"{{"method":{method}}}"#),
+        };
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Whether a client said that it can be asked this.
+    pub(crate) fn is_declared(&self, client: &ClientCapabilities, revision: Revision) -> bool {
+        self.read()
+            .is_some_and(|request| Need::of(&request).is_met(client, revision))
+    }
+
+    /// The capability that a client needs to be asked this.
+    pub(crate) fn needed(&self) -> Option<ClientCapabilities> {
+        Some(Need::of(&self.read()?).required())
+    }
+
+    /// The params of a request to a legacy client; `None` if its revision has no words for it. With the
+    /// id of a visit that the gateway made up, if there is one.
+    pub(crate) fn for_session(
+        &self,
+        from: Revision,
+        to: Revision,
+    ) -> Option<(Option<RawText>, Option<String>)> {
+        if from == to {
+            return Some((self.params.clone(), None));
+        }
+        let mut request = self.read()?;
+        let mut visit = None;
+        if let InputRequest::Elicit(params) = &mut request
+            && let ElicitRequestParams::Url(url) = &mut **params
+            && url.elicitation_id.is_none()
+        {
+            let id = visit_id();
+            url.elicitation_id = Some(id.clone());
+            visit = Some(id);
+        }
+        let before = serde_json::to_value(&request).ok()?;
+        let lowered = request.lower_to(to).ok()?;
+        let after = serde_json::to_value(&lowered).ok()?;
+        if before == after && visit.is_none() {
+            return Some((self.params.clone(), None));
+        }
+        let params = after.get("params").map(ToString::to_string);
+        let params = params.and_then(|text| RawValue::from_string(text).ok());
+        let params = params.map(|raw| RawText::from(Raw::from(&raw)));
+        Some((params, visit))
+    }
+}
+
+/// The id of a visit, which sessions have and modern servers do not.
+fn visit_id() -> String {
+    let bytes: [u8; 12] = crate::seal::random();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An answer of a client as a server of this revision reads it.
+pub(crate) fn answer(raw: &RawValue, to: Revision) -> Box<RawValue> {
+    if to.is_modern() || to.rules().sampling_tools {
+        return raw.to_owned();
+    }
+    let lowered = serde_json::from_str::<InputResponse>(raw.get())
+        .ok()
+        .and_then(|mut response| {
+            let before = serde_json::to_value(&response).ok()?;
+            response.lower(to);
+            let after = serde_json::to_value(&response).ok()?;
+            (before != after).then(|| after.to_string())
+        });
+    lowered
+        .and_then(|text| RawValue::from_string(text).ok())
+        .unwrap_or_else(|| raw.to_owned())
+}
+
+/// How something that the client was not ready for is refused (G8).
+pub(crate) fn refusal(question: &Question) -> ErrorObject {
+    match question.method.as_str() {
+        "elicitation/create" => ErrorObject::new(
+            code::INVALID_PARAMS,
+            "the client of this call does not support this kind of elicitation",
+        ),
+        method => ErrorObject::new(
+            code::METHOD_NOT_FOUND,
+            format!("the client of this call does not support `{method}`"),
+        ),
+    }
+}
+
+/// How an ask is answered that nobody answered in time (G5).
+pub(crate) fn expired(question: &Question) -> Result<Box<RawValue>, ErrorObject> {
+    match question.method.as_str() {
+        "elicitation/create" => Ok(RawValue::from_string(r#"{"action":"cancel"}"#.to_owned())
+            .expect("an object without values is JSON")),
+        "sampling/createMessage" => Err(ErrorObject::new(
+            code::USER_REJECTED,
+            "the client did not answer in time",
+        )),
+        _ => Err(ErrorObject::internal("the client did not answer in time")),
+    }
+}

@@ -1,0 +1,123 @@
+//! Errors of servers, as the client's revision has them.
+
+use serde_json::{json, value::RawValue};
+use turnbuckle_client::CallError;
+use turnbuckle_protocol::{
+    ErrorObject, Lower, Revision,
+    envelope::{Edit, Raw, RawText},
+    error::code,
+};
+use turnbuckle_server::{Reject, RelayReply};
+
+/// How a call ended upstream.
+pub(crate) enum Answer {
+    Result(Box<RawValue>),
+    Error(Box<RawValue>),
+    Lost(CallError),
+}
+
+/// The codes that the modern era reserves for itself.
+const MODERN_CODES: std::ops::RangeInclusive<i64> = -32_099..=-32_020;
+
+/// An error as the client reads it. `uri` is the resource that was asked for, if one was.
+pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&str>) -> RelayReply {
+    let Ok(read) = serde_json::from_str::<ErrorObject>(raw.get()) else {
+        let message = "the server answered with an error that cannot be read";
+        return Reject::internal(message).into();
+    };
+    if from == to {
+        return RelayReply::Error(read.code, RawText::from(Raw::from(raw)));
+    }
+    if to.is_modern() && MODERN_CODES.contains(&read.code) {
+        // A code of an application, which a modern client would take for something else.
+        let data = json!({ "code": read.code, "data": read.data });
+        return Reject::internal(read.message).with_data(data).into();
+    }
+    let mut lowered = read.clone();
+    // Only a resource that was asked for was not found; other params are just wrong.
+    if read.code != code::INVALID_PARAMS || names(&read, uri) {
+        lowered.lower(to);
+    }
+    if lowered == read {
+        return RelayReply::Error(read.code, RawText::from(Raw::from(raw)));
+    }
+    let mut edit = Edit::new(Raw::from(raw)).set(&["code"], lowered.code.to_string());
+    if lowered.data != read.data {
+        edit = match &lowered.data {
+            Some(data) => edit.set(&["data"], data.to_string()),
+            None => edit.drop(&["data"]),
+        };
+    }
+    match edit.finish() {
+        Ok(text) => RelayReply::Error(lowered.code, text),
+        Err(_) => Reject::new(lowered.code, lowered.message).into(),
+    }
+}
+
+/// Whether the data of an error names this URI.
+fn names(error: &ErrorObject, uri: Option<&str>) -> bool {
+    let named = error.data.as_ref().and_then(|data| data.get("uri"));
+    named
+        .and_then(|named| named.as_str())
+        .zip(uri)
+        .is_some_and(|(named, uri)| named == uri)
+}
+
+/// The error for a call that had no answer.
+pub(crate) fn lost(server: &str, error: &CallError) -> RelayReply {
+    unavailable(server, &error.to_string())
+}
+
+/// The error for a server that is not there.
+pub(crate) fn unavailable(server: &str, reason: &str) -> RelayReply {
+    Reject::internal(format!("server `{server}` is not available: {reason}"))
+        .with_data(json!({ "upstream": server, "reason": reason }))
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(text: &str, from: Revision, to: Revision, uri: Option<&str>) -> (i64, String) {
+        let raw = RawValue::from_string(text.to_owned()).unwrap();
+        match error(&raw, from, to, uri) {
+            RelayReply::Error(code, text) => (code, text.raw().get().to_owned()),
+            RelayReply::Reject(reject) => (reject.code(), json!(reject.as_error()).to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const LEGACY: Revision = Revision::LATEST_LEGACY;
+    const MODERN: Revision = Revision::LATEST;
+
+    #[test]
+    fn a_missing_resource_has_the_code_of_each_era() {
+        let legacy = r#"{"code":-32002, "message":"no", "data":{"uri":"a:b"}, "own":1.0}"#;
+        let modern = r#"{"code":-32602, "message":"no", "data":{"uri":"a:b"}, "own":1.0}"#;
+        assert_eq!(
+            translated(legacy, LEGACY, MODERN, Some("a:b")),
+            (-32602, modern.to_owned())
+        );
+        assert_eq!(
+            translated(modern, MODERN, LEGACY, Some("a:b")),
+            (-32002, legacy.to_owned())
+        );
+        // Another resource than the one that was asked for: the params are wrong.
+        assert_eq!(translated(modern, MODERN, LEGACY, Some("a:c")).0, -32602);
+        assert_eq!(translated(modern, MODERN, LEGACY, None).0, -32602);
+    }
+
+    #[test]
+    fn codes_of_applications_are_not_taken_for_modern_ones() {
+        let text = r#"{"code":-32050,"message":"mine","data":[1]}"#;
+        let (code, text) = translated(text, LEGACY, MODERN, None);
+        assert_eq!(code, -32603);
+        assert!(text.contains(r#""code":-32050"#), "{text}");
+        let plain = r#"{"code":7,"message":"mine",  "x":1}"#;
+        assert_eq!(
+            translated(plain, LEGACY, MODERN, None),
+            (7, plain.to_owned())
+        );
+    }
+}

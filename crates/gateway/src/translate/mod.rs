@@ -1,0 +1,21 @@
+//! From one revision to another: requests, results, errors, and what servers ask.
+//!
+//! Everything is text that stays as it came. Single members are dropped, set and renamed; only where a
+//! revision cannot express a value is the value read and written anew (rule G32).
+
+mod ask;
+mod error;
+mod request;
+mod result;
+
+pub(crate) use ask::{Question, answer, expired, refusal};
+pub(crate) use error::{Answer, error, lost, unavailable};
+pub(crate) use request::{FrontRequest, Round};
+pub(crate) use result::{is_input_required, lower_entry, result};
+
+use turnbuckle_protocol::envelope::Raw;
+
+/// The text of a JSON string.
+pub(crate) fn text_of(raw: Raw<'_>) -> Option<String> {
+    raw.parse().ok()
+}

@@ -1,0 +1,162 @@
+//! Requests of clients, as the server's revision has them.
+
+use serde_json::json;
+use turnbuckle_protocol::{
+    ClientCapabilities, Implementation, LoggingLevel, Lower, Revision,
+    envelope::{Edit, NotAnObject, Raw, RawText},
+};
+use turnbuckle_server::{Front, Reject, Relayed};
+use turnbuckle_session::round::RequestDigest;
+
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const INFO: &str = "io.modelcontextprotocol/clientInfo";
+const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// A request of a client that has outlived its message.
+pub(crate) struct FrontRequest {
+    pub(crate) method: String,
+    params: Option<RawText>,
+    pub(crate) revision: Revision,
+    pub(crate) capabilities: ClientCapabilities,
+    pub(crate) info: Option<Implementation>,
+    pub(crate) log_level: Option<LoggingLevel>,
+    /// The progress token of the client, as JSON.
+    pub(crate) token: Option<Box<str>>,
+    pub(crate) front: Front,
+    /// The same for the request and all its retries.
+    pub(crate) digest: RequestDigest,
+    pub(crate) responses: Option<RawText>,
+    pub(crate) state: Option<String>,
+}
+
+/// What a retry upstream carries of the round before.
+pub(crate) enum Round {
+    /// It is no retry.
+    None,
+    /// The params already have it, with this state of the server's own.
+    Retry(Option<String>),
+    /// Answers that the gateway has collected.
+    Answers(String, Option<String>),
+}
+
+impl FrontRequest {
+    pub(crate) fn new(request: &Relayed<'_>) -> Self {
+        let members = request.members();
+        let is_modern = request.revision().is_modern();
+        let token = request.meta().and_then(|meta| meta.progress_token);
+        let round = |name| members.get(name).filter(|raw| is_modern && !raw.is_null());
+        Self {
+            method: request.method().to_owned(),
+            params: request.params().map(RawText::from),
+            revision: request.revision(),
+            capabilities: request.capabilities(),
+            info: request.client_info(),
+            log_level: request.log_level(),
+            token: token.map(|raw| raw.get().into()),
+            front: request.front().clone(),
+            digest: RequestDigest::of(request.method(), members),
+            responses: round("inputResponses").map(RawText::from),
+            state: round("requestState").map(|raw| super::text_of(raw).unwrap_or_default()),
+        }
+    }
+
+    pub(crate) fn caller(&self) -> Option<&str> {
+        self.front.caller().id()
+    }
+
+    /// The params as they came.
+    pub(crate) fn params(&self) -> Raw<'_> {
+        self.params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw)
+    }
+
+    /// A member of the params that is a string.
+    pub(crate) fn text(&self, path: &[&str]) -> Option<String> {
+        self.params().at(path).and_then(super::text_of)
+    }
+
+    /// The params as a server of this revision reads them. `name` is what the server calls the tool or
+    /// the prompt, if that differs.
+    pub(crate) fn params_for(
+        &self,
+        to: Revision,
+        name: Option<(&[&str], &str)>,
+        round: &Round,
+    ) -> Result<Option<RawText>, Reject> {
+        let capabilities;
+        let info;
+        let level;
+        let mut edit = Edit::new(self.params());
+        if let Some((path, name)) = name {
+            let mut owned = [""; 2];
+            let depth = path.len().min(owned.len());
+            owned[..depth].copy_from_slice(&path[..depth]);
+            edit = edit.set_text(&owned[..depth], name);
+        }
+        match (self.revision.is_modern(), to.is_modern()) {
+            (true, false) => {
+                edit = edit
+                    .drop(&["_meta", VERSION])
+                    .drop(&["_meta", CAPABILITIES])
+                    .drop(&["_meta", INFO])
+                    .drop(&["_meta", LEVEL])
+                    .drop(&["inputResponses"])
+                    .drop(&["requestState"]);
+            }
+            (false, true) => {
+                capabilities = self.declared(to);
+                edit = edit
+                    .set_text(&["_meta", VERSION], to.as_str())
+                    .set(&["_meta", CAPABILITIES], capabilities)
+                    .drop(&["task"]);
+                if let Some(client) = &self.info {
+                    info = json!(client).to_string();
+                    edit = edit.set(&["_meta", INFO], info);
+                }
+                // logging: before the session has said a level nothing is asked for.
+                if let Some(wanted) = self.log_level {
+                    level = json!(wanted).to_string();
+                    edit = edit.set(&["_meta", LEVEL], level);
+                }
+            }
+            (true, true) | (false, false) => {}
+        }
+        edit = match round {
+            Round::None => edit,
+            Round::Retry(None) => edit.drop(&["requestState"]),
+            Round::Retry(Some(state)) => edit.set_text(&["requestState"], state),
+            Round::Answers(answers, state) => {
+                let edit = edit.set(&["inputResponses"], answers.clone());
+                match state {
+                    Some(state) => edit.set_text(&["requestState"], state),
+                    None => edit.drop(&["requestState"]),
+                }
+            }
+        };
+        if self.method == "completion/complete" && !has_completion_context(to) {
+            edit = edit.drop(&["context"]);
+        }
+        if edit.is_empty() {
+            return Ok(self.params.clone());
+        }
+        let edited = edit.finish().map_err(|NotAnObject { member }| {
+            Reject::invalid_params(format!("`params.{member}` must be an object"))
+        })?;
+        let is_empty = self.params.is_none() && edited.raw().get() == "{}";
+        Ok((!is_empty).then_some(edited))
+    }
+
+    /// What the client can be asked, in the words of a revision, as JSON.
+    pub(crate) fn declared(&self, to: Revision) -> String {
+        let mut capabilities = self.capabilities.clone();
+        capabilities.lower(to);
+        json!(capabilities).to_string()
+    }
+}
+
+/// Whether a revision has the context of a completion: it came together with elicitation.
+fn has_completion_context(revision: Revision) -> bool {
+    let mut forms = ClientCapabilities::new().with_form_elicitation();
+    forms.lower(revision);
+    forms.elicitation.is_some()
+}

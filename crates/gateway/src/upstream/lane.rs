@@ -1,0 +1,114 @@
+//! One session with a server, and what was set in it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::sync::OwnedSemaphorePermit;
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_client::{Connection, RelayEvent, RelayRequest};
+use turnbuckle_protocol::{
+    LoggingLevel, Revision,
+    envelope::{Edit, Raw},
+};
+
+use super::LaneHub;
+
+/// How long a server may take to note a log level.
+const LEVEL_WITHIN: Duration = Duration::from_secs(10);
+
+/// One session with a server; for a modern server one connection, which has no session.
+pub(crate) struct Lane {
+    pub(crate) connection: Connection,
+    pub(crate) hub: Arc<LaneHub>,
+    /// The mildest log messages that were asked for.
+    level: tokio::sync::Mutex<Option<LoggingLevel>>,
+    in_use: AtomicUsize,
+    last_used: Mutex<Instant>,
+    /// The places that its process takes.
+    _places: Vec<OwnedSemaphorePermit>,
+}
+
+/// A call on a lane, which keeps the lane open.
+pub(crate) struct LaneUse(Arc<Lane>);
+
+impl std::ops::Deref for LaneUse {
+    type Target = Arc<Lane>;
+
+    fn deref(&self) -> &Arc<Lane> {
+        &self.0
+    }
+}
+
+impl Drop for LaneUse {
+    fn drop(&mut self) {
+        *self.0.last_used.lock() = Instant::now();
+        self.0.in_use.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Lane {
+    pub(crate) fn new(
+        connection: Connection,
+        hub: Arc<LaneHub>,
+        places: Vec<OwnedSemaphorePermit>,
+    ) -> Self {
+        if connection.is_answered_by_events() {
+            hub.set_pipe();
+        }
+        Self {
+            connection,
+            hub,
+            level: tokio::sync::Mutex::default(),
+            in_use: AtomicUsize::new(0),
+            last_used: Mutex::new(Instant::now()),
+            _places: places,
+        }
+    }
+
+    pub(crate) fn enter(self: &Arc<Self>) -> LaneUse {
+        self.in_use.fetch_add(1, Ordering::AcqRel);
+        LaneUse(Arc::clone(self))
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.connection.server().revision()
+    }
+
+    /// For how long nothing has used it; `None` while something does.
+    pub(crate) fn idle_for(&self) -> Option<Duration> {
+        let is_idle = self.in_use.load(Ordering::Acquire) == 0;
+        is_idle.then(|| self.last_used.lock().elapsed())
+    }
+
+    /// Has a legacy server send log messages of this severity and above (G13). Levels only become more
+    /// verbose: what a call did not ask for is dropped here.
+    pub(crate) async fn want_level(&self, level: LoggingLevel) {
+        let can = self.connection.server().capabilities();
+        if self.revision().is_modern() || can.is_some_and(|can| can.logging.is_none()) {
+            return;
+        }
+        let mut now = self.level.lock().await;
+        if now.is_some_and(|now| now <= level) {
+            return;
+        }
+        let level_text = serde_json::json!(level).to_string();
+        let params = Edit::new(Raw::EMPTY_OBJECT).set(&["level"], level_text);
+        let request = RelayRequest::new("logging/setLevel", params.finish().ok());
+        let Ok(mut call) = self.connection.relay(request.with_deadline(LEVEL_WITHIN)) else {
+            return;
+        };
+        loop {
+            match call.next().await {
+                RelayEvent::Result(_) => *now = Some(level),
+                RelayEvent::Error(_) | RelayEvent::Lost(_) => {}
+                _ => continue,
+            }
+            return;
+        }
+    }
+}
