@@ -52,6 +52,7 @@ enum Action<'a> {
 
 /// Something on the way to a member is not an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotAnObject {
     /// The name of the member that should be one; empty for the value as a whole.
     pub member: String,
