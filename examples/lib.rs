@@ -29,6 +29,7 @@
 //! | a client: answering later, in another process | `answer_later` |
 //! | server and client in one process | `in_process` |
 //! | a host: several servers, one catalog, and a person who is asked | `host` |
+//! | an agent: a model with the tools of all servers of a config file | `agent` |
 //! | a resource that changes, and a log for who asks | `live_resource` |
 //! | a socket, or any other byte stream | `socket` |
 //! | a transport that is no byte stream | `channel` |

@@ -56,6 +56,7 @@ enum Command {
     Replay(command::replay::Replay),
     Diff(command::diff::Diff),
     Load(command::load::Load),
+    Test(command::test::Test),
     Doctor(command::doctor::Doctor),
     Servers(command::servers::Servers),
     Completions(command::completions::Completions),
@@ -77,6 +78,7 @@ impl Command {
             Self::Tasks(tasks) => tasks.json,
             Self::Diff(diff) => diff.json,
             Self::Load(load) => load.json,
+            Self::Test(test) => test.json,
             Self::Doctor(doctor) => doctor.json,
             Self::Servers(servers) => servers.json,
             _ => false,
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => command::replay::run(replay),
         Command::Diff(diff) => command::diff::run(diff),
         Command::Load(load) => command::load::run(load),
+        Command::Test(test) => command::test::run(test),
         Command::Doctor(doctor) => command::doctor::run(doctor),
         Command::Servers(servers) => command::servers::run(servers),
         Command::Completions(completions) => {

@@ -134,6 +134,11 @@ impl Failed {
         json!({ "error": { "message": message } })
     }
 
+    /// The error that the server answered with, if it did.
+    pub fn rejection(&self) -> Option<&ErrorObject> {
+        self.rejection.as_deref()
+    }
+
     /// The error alone, for whoever shows it in another way.
     pub fn said(&self) -> String {
         self.source.to_string()

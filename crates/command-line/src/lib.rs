@@ -9,6 +9,7 @@ pub mod argument;
 pub mod control;
 pub mod failure;
 mod http_head;
+pub mod input;
 pub mod private;
 pub mod secret;
 pub mod shell;

@@ -1,14 +1,12 @@
-//! The roots of each server: those that were allowed, as far as they are there.
+//! Roots whose folders are there.
 
 use std::path::PathBuf;
 
 use turnbuckle_protocol::Root;
 
-/// The roots whose folders are there. Roots that are no files are left to the client, which shows
-/// no server anything else.
-pub(crate) fn present(roots: &[Root]) -> Vec<Root> {
-    let is_present = |root: &&Root| path(&root.uri).is_none_or(|path| path.exists());
-    roots.iter().filter(is_present).cloned().collect()
+/// Whether the folder of a root is there. A root that is no file of this machine always is.
+pub(crate) fn is_present(root: &Root) -> bool {
+    path(&root.uri).is_none_or(|path| path.exists())
 }
 
 /// The path of a `file:` URI of this machine.
@@ -53,9 +51,9 @@ mod tests {
         let inside = folder.path().join("a b");
         std::fs::create_dir(&inside).unwrap();
         let uri = format!("file://{}", inside.display()).replace(' ', "%20");
-        let roots = [Root::new(uri), Root::new("file://other-machine/share")];
-        assert_eq!(present(&roots), roots);
+        let (here, there) = (Root::new(uri), Root::new("file://other-machine/share"));
+        assert!(is_present(&here) && is_present(&there));
         std::fs::remove_dir(&inside).unwrap();
-        assert_eq!(present(&roots), roots[1..]);
+        assert!(!is_present(&here) && is_present(&there));
     }
 }

@@ -30,6 +30,20 @@ pub trait SamplingModel: Send + Sync + 'static {
         false
     }
 
+    /// Whether the model would take a request, asked before a person is: a server that asks too often
+    /// or has used up its share is refused without a question.
+    ///
+    /// # Errors
+    /// Why not. The server is told that something failed, and not what.
+    fn admit(
+        &self,
+        server: &ServerId,
+        params: &CreateMessageRequestParams,
+    ) -> Result<(), SamplingError> {
+        let _ = (server, params);
+        Ok(())
+    }
+
     /// Asks the model.
     ///
     /// # Cancel safety

@@ -7,8 +7,8 @@ use futures_core::future::BoxFuture;
 pub use turnbuckle_models::*;
 
 use turnbuckle_host::{
-    Conversation, SamplingError as HostSamplingError, SamplingModel, SamplingRequest,
-    protocol::{CallToolResult, CreateMessageResult, Tool},
+    Conversation, SamplingError as HostSamplingError, SamplingModel, SamplingRequest, ServerId,
+    protocol::{CallToolResult, CreateMessageRequestParams, CreateMessageResult, Tool},
 };
 
 use self::agent::{BoxError, ToolCall, Tools};
@@ -80,6 +80,14 @@ impl SamplingModel for HostSampling {
         true
     }
 
+    fn admit(
+        &self,
+        server: &ServerId,
+        params: &CreateMessageRequestParams,
+    ) -> Result<(), HostSamplingError> {
+        Ok(self.0.admit(server.as_str(), params)?)
+    }
+
     fn sample(
         &self,
         request: SamplingRequest,
@@ -87,9 +95,9 @@ impl SamplingModel for HostSampling {
         Box::pin(async move {
             let server = request.server.as_str();
             let mut quietly = |_: Delta<'_>| {};
-            let sampled = self
-                .0
-                .sample(server, request.params, &ReviewedByHost, &mut quietly);
+            let sampled =
+                self.0
+                    .sample_admitted(server, request.params, &ReviewedByHost, &mut quietly);
             Ok(sampled.await?)
         })
     }

@@ -39,7 +39,8 @@ const SERVERS: [&str; 19] = [
 const CLIENTS: [&str; 4] = ["answering", "call_options", "list_and_call", "sign_in"];
 
 /// The examples that are whole in themselves.
-const PROGRAMS: [&str; 13] = [
+const PROGRAMS: [&str; 14] = [
+    "agent",
     "answer_later",
     "authorization_server",
     "channel",

@@ -39,6 +39,26 @@ async fn host_asks_once_in_a_conversation_and_is_refused() {
 }
 
 #[tokio::test]
+async fn agent_works_with_the_tools_of_a_config_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let server = |name: &str| serde_json::json!({ "command": example(name) });
+    let config = serde_json::json!({ "mcpServers": {
+        "hello": server("hello"), "structured": server("structured"),
+    }});
+    std::fs::write(path("mcp.json"), config.to_string()).unwrap();
+    let script = r#"
+{"expect": "Ada", "text": "One moment.", "calls": [{"name": "hello__greet", "arguments": {"name": "Ada"}}]}
+{"expect": "Hello, Ada!", "text": "{{result}} That is all."}
+"#;
+    std::fs::write(path("script.jsonl"), script).unwrap();
+    let model = format!("scripted:{}", path("script.jsonl"));
+    let text = printed("agent", &[&path("mcp.json"), &model, "Greet Ada"]).await;
+    let wanted = "One moment.[hello__greet]\nHello, Ada! That is all.\nDone(EndTurn)\n";
+    assert_eq!(text, wanted);
+}
+
+#[tokio::test]
 async fn skills_are_found_loaded_and_verified() {
     let text = printed("skills", &[]).await;
     let lines: Vec<_> = text.lines().collect();

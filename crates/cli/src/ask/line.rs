@@ -1,82 +1,135 @@
-//! Lines typed by a person, without holding up the connection.
+//! Lines typed by a person, edited with the keys that shells have, without holding up the connection.
+//!
+//! One line is read at a time, on a thread of its own. Ctrl-C is what it is everywhere else: a signal.
 
-use std::{
-    io::{self, BufRead as _, Read as _, Write as _},
-    sync::{LazyLock, mpsc},
-    thread,
-};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
-use tokio::sync::{self, Mutex};
+use tokio::sync::oneshot;
 use turnbuckle_command_line::{
     control::for_stderr,
     failure::{Code, Failed, Outcome},
 };
 
-/// The longest line that is taken, in bytes: what a terminal can paste, and more.
+use super::editor::{self, Typed};
+
+/// The longest line that is taken where there is no terminal, in bytes.
 const MAX_LINE: u64 = 1024 * 1024;
 
-/// The one who reads. A question that is withdrawn leaves its line to the next one.
-static READER: LazyLock<Reader> = LazyLock::new(Reader::start);
-
-struct Reader {
-    asks: mpsc::Sender<()>,
-    lines: Mutex<Lines>,
+/// A line that a person is asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Line {
+    pub(super) prompt: String,
+    /// What the line holds before anything is typed.
+    pub(super) initial: String,
+    /// Lines of before, the oldest first, for the arrow keys and Ctrl-R.
+    pub(super) earlier: Vec<String>,
+    /// Lines that Tab completes to.
+    pub(super) known: Vec<String>,
+    pub(super) typed_ahead: TypedAhead,
+    pub(super) interrupt: Interrupt,
 }
 
-struct Lines {
-    read: sync::mpsc::Receiver<io::Result<Vec<u8>>>,
-    /// Whether a line was asked for and did not come yet.
-    is_asked: bool,
+/// What becomes of keys that were pressed before the prompt was there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum TypedAhead {
+    #[default]
+    Kept,
+    /// A person cannot have agreed to what was not there to be read.
+    Discarded,
 }
 
-impl Reader {
-    fn start() -> Self {
-        let (asks, asked) = mpsc::channel::<()>();
-        let (told, read) = sync::mpsc::channel(1);
-        thread::spawn(move || {
-            while asked.recv().is_ok() {
-                let mut bytes = Vec::new();
-                let outcome = io::stdin()
-                    .lock()
-                    .take(MAX_LINE)
-                    .read_until(b'\n', &mut bytes);
-                if told.blocking_send(outcome.map(|_| bytes)).is_err() {
-                    return;
-                }
-            }
-        });
-        let lines = Lines {
-            read,
-            is_asked: false,
-        };
+/// What Ctrl-C does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    #[default]
+    Signals,
+    /// It empties a line that holds something, as in a shell.
+    EmptiesFirst,
+}
+
+impl Line {
+    /// A line after this prompt.
+    pub(crate) fn new(prompt: impl Into<String>) -> Self {
         Self {
-            asks,
-            lines: Mutex::new(lines),
+            prompt: prompt.into(),
+            ..Self::default()
         }
     }
+
+    /// Begins with this text, which can be changed.
+    pub(crate) fn holding(mut self, initial: impl Into<String>) -> Self {
+        self.initial = initial.into();
+        self
+    }
+
+    /// What is typed in a conversation: with the lines of before, and completion. Ctrl-C empties the
+    /// line first.
+    pub(crate) fn of_conversation(mut self, earlier: Vec<String>, known: Vec<String>) -> Self {
+        self.earlier = earlier;
+        self.known = known;
+        self.interrupt = Interrupt::EmptiesFirst;
+        self
+    }
+
+    /// Takes only keys that are pressed once the prompt is there: for consent.
+    pub(crate) fn not_typed_ahead(mut self) -> Self {
+        self.typed_ahead = TypedAhead::Discarded;
+        self
+    }
+
+    /// Shows the prompt and waits for the line; `None` at the end of the input (Ctrl-D).
+    ///
+    /// # Cancel safety
+    /// Dropping the future takes the prompt back; what was typed is forgotten.
+    pub(crate) async fn read(mut self) -> Outcome<Option<String>> {
+        self.prompt = for_stderr(&self.prompt).into_owned();
+        let turn = editor::turn().await;
+        let withdrawal = editor::Withdrawal::new();
+        let asked = withdrawal.asked();
+        let (tell, told) = oneshot::channel();
+        std::thread::spawn(move || {
+            let typed = if io::stdin().is_terminal() && io::stderr().is_terminal() {
+                editor::read(&self, &asked)
+            } else {
+                plain(&self.prompt)
+            };
+            // After Ctrl-C nothing is answered: the signal ends what waits.
+            if !matches!(typed, Ok(Typed::Interrupted)) {
+                let _ = tell.send(typed);
+            }
+            drop(turn);
+        });
+        let typed = match told.await {
+            Ok(typed) => typed.map_err(|error| Failed::new(Code::Input, error))?,
+            Err(_) => std::future::pending().await,
+        };
+        drop(withdrawal);
+        Ok(match typed {
+            Typed::Line(line) => Some(line),
+            Typed::End | Typed::Interrupted => None,
+        })
+    }
 }
 
-/// Shows a prompt on stderr and waits for a line; `None` at the end of the input (Ctrl-D).
-///
-/// # Cancel safety
-/// Dropping the future loses nothing: a line that is being typed is the answer to the next prompt.
+/// A line after a prompt.
 pub(crate) async fn read(prompt: &str) -> Outcome<Option<String>> {
-    let mut lines = READER.lines.lock().await;
-    eprint!("{}", for_stderr(prompt));
+    Line::new(prompt).read().await
+}
+
+/// A line from where there is no terminal.
+fn plain(prompt: &str) -> io::Result<Typed> {
+    eprint!("{prompt}");
     let _ = io::stderr().flush();
-    let gone = || Failed::new(Code::Input, "the terminal is gone");
-    if !lines.is_asked {
-        READER.asks.send(()).map_err(|_| gone())?;
-        lines.is_asked = true;
-    }
-    let read = lines.read.recv().await.ok_or_else(gone)?;
-    lines.is_asked = false;
-    let bytes = read.map_err(|error| Failed::new(Code::Input, error))?;
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(MAX_LINE)
+        .read_until(b'\n', &mut bytes)?;
     if bytes.is_empty() {
         // The cursor is behind the prompt.
         eprintln!();
-        return Ok(None);
+        return Ok(Typed::End);
     }
     let text = String::from_utf8_lossy(&bytes);
-    Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+    Ok(Typed::Line(text.trim_end_matches(['\n', '\r']).to_owned()))
 }

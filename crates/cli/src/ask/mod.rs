@@ -2,6 +2,7 @@
 //! line.
 
 mod answerer;
+mod editor;
 mod field;
 mod form;
 mod line;
@@ -12,6 +13,6 @@ mod url;
 
 pub(crate) use answerer::Answerer;
 pub(crate) use form::ask_each;
-pub(crate) use line::read as read_line;
+pub(crate) use line::{Line, read as read_line};
 pub(crate) use options::AskOptions;
 pub(crate) use url::ask as ask_visit;

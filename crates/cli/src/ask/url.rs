@@ -8,7 +8,7 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::{control::tell, failure::Outcome, style::Style};
 
-use super::{field::yes_or_no, line};
+use super::{field::yes_or_no, line::Line};
 
 /// Shows where the page is, and asks. It is opened only with `--open`, and only after a yes.
 pub(crate) async fn ask(
@@ -29,7 +29,7 @@ pub(crate) async fn ask(
         "  Will you visit it? [y/N] "
     };
     loop {
-        let Some(text) = line::read(question).await? else {
+        let Some(text) = Line::new(question).not_typed_ahead().read().await? else {
             return Ok(ElicitResult::cancel());
         };
         match yes_or_no(text.trim()) {

@@ -46,7 +46,7 @@ pub(crate) struct Call {
     task: bool,
 
     /// What to do with a result that breaks the tool's output schema.
-    #[arg(long, value_enum, value_name = "HOW", default_value = "warn")]
+    #[arg(long, value_enum, value_name = "HOW", default_value = "error")]
     output_schema: OutputSchema,
 
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(crate) struct Call {
 /// What becomes of a result that breaks the tool's output schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputSchema {
-    /// It is printed, and the command fails.
+    /// It is printed, and the command ends with code 4.
     Error,
     /// It is printed, with a warning.
     Warn,
@@ -245,7 +245,7 @@ fn check(schema: &Value, json: &str) -> Result<(), String> {
 }
 
 /// How a result breaks the tool's output schema. A schema that cannot be used checks nothing.
-fn broken_output(tool: &Tool, result: &CallToolResult) -> Option<String> {
+pub(crate) fn broken_output(tool: &Tool, result: &CallToolResult) -> Option<String> {
     let schema = Schema::compile(tool.output_schema.as_ref()?).ok()?;
     let Some(content) = &result.structured_content else {
         return Some("structured content is missing".to_owned());

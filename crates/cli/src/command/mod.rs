@@ -20,4 +20,5 @@ mod request;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod tasks;
+pub(crate) mod test;
 pub(crate) mod watch;

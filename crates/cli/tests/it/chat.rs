@@ -6,7 +6,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::program::{LAB, Place, stderr, stdout};
+use crate::program::{LAB, Place, needs, stderr, stdout};
 
 const SUM: &str = r#"
 # Calls a tool, and says what came of it.
@@ -88,7 +88,7 @@ fn where_nobody_can_be_asked_a_tool_is_not_called() {
         let result = of_kind(&events(&output), "result")[0].clone();
         assert_eq!(result["isError"], true, "{allowed:?}: {result}");
         let said = result["result"]["content"][0]["text"].as_str().unwrap();
-        assert!(said.contains("there is nobody to ask"), "{said}");
+        assert!(said.contains("nobody can be asked"), "{said}");
         // The model is told, and goes on.
         assert_eq!(output.status.code(), Some(0), "{output:?}");
     }
@@ -112,6 +112,19 @@ fn sampling_needs_consent_too() {
         result["result"]["content"][0]["text"], "a line (scripted)",
         "{output:?}"
     );
+}
+
+/// A server that is named is used as its file has it, and not only started as it says.
+#[test]
+fn a_named_server_has_everything_that_its_file_says() {
+    let place = Place::with_lab();
+    let mut file: Value = serde_json::from_str(&place.read(LAB)).unwrap();
+    file["mcpServers"]["lab"]["disabledTools"] = json!(["add"]);
+    place.write(LAB, &file.to_string());
+    let output = chat(&place, SUM, &["--json", "--prompt", "1+2?", "--allow", "*"]);
+    let result = of_kind(&events(&output), "result")[0].clone();
+    let said = &result["result"]["content"][0]["text"];
+    assert_eq!(said, "there is no tool `add`", "{output:?}");
 }
 
 #[test]
@@ -271,6 +284,60 @@ fn a_model_behind_an_api_is_streamed_and_gets_only_its_own_key() {
         .map(|tool| &tool["function"]["name"])
         .collect();
     assert!(names.contains(&&json!("add")), "{names:?}");
+}
+
+/// A key that is piped in goes to the keyring, which is real here, and from there to the API that it is
+/// for, and to no other.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_keyring_keeps_the_key_of_a_model() {
+    needs("dbus-run-session");
+    needs("gnome-keyring-daemon");
+    let place = Place::with_lab();
+    let said = json!({"model": "m", "choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "Hello."}}]});
+    let (url, served) = api("200 OK", "application/json", said.to_string());
+    let (other, asked_too) = api("200 OK", "application/json", said.to_string());
+    let line = format!(
+        "printf 'sesame\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+         printf 'sk-of-the-ring\\n' | turnbuckle chat --model m --api {url} --save-key &&
+         turnbuckle chat lab --model m --api {url} -p hi &&
+         turnbuckle chat lab --model m --api {other} -p hi"
+    );
+    let output = place
+        .command("dbus-run-session")
+        .args(["--", "bash", "-c", &line])
+        .env("XDG_RUNTIME_DIR", place.path())
+        .output()
+        .expect("it runs");
+    assert_eq!(stdout(&output), "Hello.\nHello.\n", "{output:?}");
+    let said = stderr(&output);
+    assert!(said.ends_with("the key is in the keyring\n"), "{said}");
+    let request = served.join().expect("it was asked");
+    assert!(
+        request.contains("authorization: Bearer sk-of-the-ring\r\n"),
+        "{request}"
+    );
+    let request = asked_too.join().expect("it was asked");
+    assert!(!request.contains("sk-of-the-ring"), "{request}");
+}
+
+#[test]
+fn a_key_is_not_saved_without_a_keyring_or_from_an_empty_pipe() {
+    let place = Place::with_lab();
+    let line = "printf '' | turnbuckle chat --model openai:m --save-key";
+    let output = place.shell(line);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(stderr(&output).contains("there is no key on stdin"));
+    let line = "printf 'sk-secret' | turnbuckle chat --model openai:m --save-key";
+    let output = place.shell(line);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = stderr(&output);
+    assert!(
+        said.contains("hint: put it into the environment instead"),
+        "{said}"
+    );
+    assert!(!said.contains("sk-secret"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A real terminal, by tmux: what a person sees, and what the keys do.
 
 mod chat;
+mod line;
 
 use std::process::{Command, Output};
 
@@ -51,6 +52,12 @@ impl<'p> Terminal<'p> {
     /// Types text as it is.
     pub(crate) fn type_text(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// Pastes text, as terminals do: told from what is typed if the program wants that.
+    fn paste(&self, text: &str) {
+        self.tmux(&["set-buffer", text]);
+        self.tmux(&["paste-buffer", "-p"]);
     }
 
     /// What is to be seen, without blanks at the ends of lines.

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     control::tell,
     failure::{Failed, Outcome},
+    input::ask_missing,
     shell,
     trust::{self, Consent},
 };
@@ -50,6 +51,7 @@ pub fn split<'w>(
             shown: launch.clone(),
             launch,
             given: Given::Command(quoted(command)),
+            entry: None,
         };
         return Ok((server, words));
     }
@@ -82,6 +84,7 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
             launch,
             given: Given::Word(shell::quote(&name)),
             name,
+            entry: None,
         });
     }
     let (catalogue, others) = catalogue(lookup.config)?;
@@ -95,7 +98,12 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     // If none can be used, what is wrong with the nearest is said.
     let index = all.iter().position(fits).unwrap_or(0);
     let (place, entry) = &all[index];
-    let server = configured(entry, word, lookup.config).map_err(|error| unfit(entry, &error))?;
+    let checked = configured(entry, word, lookup.config);
+    if let Err(error) = &checked
+        && !matches!(error, EntryError::InputMissing { .. })
+    {
+        return Err(unfit(entry, error));
+    }
     if is_told {
         for (_, broken) in &all[..index] {
             tell(&format!(
@@ -117,7 +125,10 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     if place.owner == PlaceOwner::Project {
         trust::check(&place.path, lookup.consent)?;
     }
-    Ok(server)
+    if is_told {
+        ask_missing(entry, &Process)?;
+    }
+    configured(entry, word, lookup.config).map_err(|error| unfit(entry, &error))
 }
 
 /// The config files that names are looked up in, and places where projects have files of somebody
@@ -160,6 +171,7 @@ pub fn configured(
         launch: entry.launch(&Process)?,
         shown: entry.launch(&Masked)?,
         given: Given::Word(quoted(&given)),
+        entry: Some(entry.clone()),
     })
 }
 

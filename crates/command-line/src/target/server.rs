@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnbuckle::{Command, Target, auth::client::OAuth, client::HttpTarget};
-use turnbuckle_host::config::{Launch, Remote};
+use turnbuckle_host::config::{Entry, Launch, Remote};
 
 use super::Options;
 use crate::{
@@ -24,6 +24,8 @@ pub struct Server {
     /// The launch as it may be shown: without what was filled in for inputs.
     pub shown: Launch,
     pub(super) given: Given,
+    /// The entry of the config file that it is from.
+    pub entry: Option<Entry>,
 }
 
 /// How a command line names a server, as a shell takes it.

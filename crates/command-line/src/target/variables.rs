@@ -2,10 +2,13 @@
 
 use turnbuckle_host::config::{Environment, Input, Variables};
 
-use crate::secret::{self, MASK};
+use crate::{
+    input::typed,
+    secret::{self, MASK},
+};
 
 /// The environment. An input that a file would have an editor ask for, as VS Code's do, is the
-/// variable `TURNBUCKLE_INPUT_…` with its id.
+/// variable `TURNBUCKLE_INPUT_…` with its id, or what was typed for it.
 pub struct Process;
 
 impl Variables for Process {
@@ -15,6 +18,7 @@ impl Variables for Process {
 
     fn input(&self, input: &Input) -> Option<String> {
         self.environment(&variable(&input.id))
+            .or_else(|| typed(&input.id))
     }
 }
 

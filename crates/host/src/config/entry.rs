@@ -76,6 +76,11 @@ impl Entry {
         Settings::read(&self.settings)
     }
 
+    /// An input that the file declares.
+    pub fn input(&self, id: &str) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.id == id)
+    }
+
     /// `file:name`, which is this entry and no other.
     pub fn address(&self) -> String {
         format!("{}:{}", self.file.display(), self.name)

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Mutex;
 use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, ElicitRequestFormParams,
-    ElicitRequestUrlParams, JsonObject,
+    ElicitRequestUrlParams, JsonObject, Tool,
 };
 
 use super::{
@@ -31,7 +31,7 @@ pub enum Denied {
     ByUser,
     /// It has to be asked about, and there is nobody to ask.
     #[error(
-        "it has to be allowed by a person, and there is nobody to ask; allow it in the policy or grant it before"
+        "a person has to allow it, and nobody can be asked; allow it in the policy or grant it before"
     )]
     NobodyToAsk,
     /// The server asks more than it may at a time.
@@ -53,12 +53,12 @@ impl Denied {
 }
 
 /// What was allowed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Permit {
     /// What was asked for.
     AsAsked,
     /// A call with these arguments instead.
-    Edited(JsonObject),
+    Edited(Box<RawValue>),
 }
 
 /// Decides, and asks where that is needed.
@@ -119,29 +119,72 @@ impl Consent {
         party: Party<'_>,
         action: Action<'_>,
     ) -> Result<Permit, Denied> {
-        let user = match self.verdict(party, &action) {
-            Ok(Verdict::Allowed) => return Ok(self.allowed(party, &action, "policy", None)),
-            Ok(Verdict::Granted(by)) => return Ok(self.allowed(party, &action, by, None)),
-            Ok(Verdict::Open(user)) => user,
-            Err(denied) => return Err(self.denied(party, &action, denied)),
-        };
-        let _turn = self.turn.lock().await;
-        // The question before may have been the same one.
-        if let Ok(Verdict::Granted(by)) = self.verdict(party, &action) {
-            return Ok(self.allowed(party, &action, by, None));
+        if let Some(decided) = self.decided(party, &action) {
+            return decided;
         }
-        let question = ConsentQuestion::new(&action, scopes(party));
+        let _turn = self.turn.lock().await;
+        // The question before may have been the same one, or the policy is another by now.
+        if let Some(decided) = self.decided(party, &action) {
+            return decided;
+        }
+        let Some(user) = &self.user else {
+            return Err(self.denied(party, &action, Denied::NobodyToAsk));
+        };
+        let question = self.question(party, &action);
         match user.consent(&party.who(), &question).await {
             ConsentAnswer::Allow(scope) => {
                 self.remember(party, &action, scope);
                 Ok(self.allowed(party, &action, "user", Some(scope)))
             }
-            ConsentAnswer::AllowEdited(arguments) => {
-                self.allowed(party, &action, "user", Some(Scope::Once));
-                Ok(Permit::Edited(arguments))
-            }
+            ConsentAnswer::AllowEdited(arguments) => self.edited(party, &action, &arguments),
             ConsentAnswer::Deny => Err(self.denied(party, &action, Denied::ByUser)),
         }
+    }
+
+    /// What is decided without a person; `None` if one has to be asked.
+    fn decided(&self, party: Party<'_>, action: &Action<'_>) -> Option<Result<Permit, Denied>> {
+        match self.verdict(party, action) {
+            Ok(Verdict::Allowed) => Some(Ok(self.allowed(party, action, "policy", None))),
+            Ok(Verdict::Granted(by)) => Some(Ok(self.allowed(party, action, by, None))),
+            Ok(Verdict::Open(_)) => None,
+            Err(denied) => Some(Err(self.denied(party, action, denied))),
+        }
+    }
+
+    fn question(&self, party: Party<'_>, action: &Action<'_>) -> ConsentQuestion {
+        let mut question = ConsentQuestion::new(action, scopes(party));
+        let subject = action.subject();
+        let key = key(party, action, &subject);
+        question.has_changed = self.grants.covered_before(party.conversation, &key);
+        question
+    }
+
+    /// The person allows a call with other arguments, and the policy decides about those too.
+    fn edited(
+        &self,
+        party: Party<'_>,
+        action: &Action<'_>,
+        arguments: &JsonObject,
+    ) -> Result<Permit, Denied> {
+        let once = Some(Scope::Once);
+        let (Action::Call { tool, .. }, Ok(arguments)) =
+            (action, serde_json::value::to_raw_value(arguments))
+        else {
+            // Nothing but a call has arguments.
+            return Ok(self.allowed(party, action, "user", once));
+        };
+        let edited = Action::Call {
+            tool,
+            arguments: Some(&arguments),
+        };
+        self.permit_again(party, edited)?;
+        self.allowed(party, &edited, "user", once);
+        Ok(Permit::Edited(arguments))
+    }
+
+    /// Whether something is allowed until it is revoked: by the policy or by a grant.
+    pub(crate) fn is_granted(&self, party: Party<'_>, action: &Action<'_>) -> bool {
+        !matches!(self.verdict(party, action), Ok(Verdict::Open(_)) | Err(_))
     }
 
     /// Whether the policy still allows what was allowed before: for what is repeated without a
@@ -198,13 +241,21 @@ impl Consent {
         request: CreateMessageRequestParams,
     ) -> Result<CreateMessageRequestParams, Denied> {
         let action = Action::SendPrompt { request: &request };
+        if self.needs_review(party, &action)?.is_none() {
+            return Ok(request);
+        }
+        let _turn = self.turn.lock().await;
+        // The question before may have been the same one.
         let Some(user) = self.needs_review(party, &action)? else {
             return Ok(request);
         };
-        let _turn = self.turn.lock().await;
         let review = user.review_prompt(&party.who(), &request).await;
         match self.reviewed(party, &action, review)? {
-            Some(edited) => Ok(*edited),
+            Some(edited) => {
+                let action = Action::SendPrompt { request: &edited };
+                self.permit_again(party, action)?;
+                Ok(*edited)
+            }
             None => Ok(request),
         }
     }
@@ -216,13 +267,20 @@ impl Consent {
         answer: CreateMessageResult,
     ) -> Result<CreateMessageResult, Denied> {
         let action = Action::ReturnAnswer { answer: &answer };
+        if self.needs_review(party, &action)?.is_none() {
+            return Ok(answer);
+        }
+        let _turn = self.turn.lock().await;
         let Some(user) = self.needs_review(party, &action)? else {
             return Ok(answer);
         };
-        let _turn = self.turn.lock().await;
         let review = user.review_answer(&party.who(), &answer).await;
         match self.reviewed(party, &action, review)? {
-            Some(edited) => Ok(*edited),
+            Some(edited) => {
+                let action = Action::ReturnAnswer { answer: &edited };
+                self.permit_again(party, action)?;
+                Ok(*edited)
+            }
             None => Ok(answer),
         }
     }
@@ -277,18 +335,10 @@ impl Consent {
         party: Party<'_>,
         action: &Action<'_>,
     ) -> Result<Option<Arc<dyn UserInterface>>, Denied> {
-        match self.verdict(party, action) {
-            Ok(Verdict::Open(user)) => Ok(Some(user)),
-            Ok(Verdict::Allowed) => {
-                self.allowed(party, action, "policy", None);
-                Ok(None)
-            }
-            Ok(Verdict::Granted(by)) => {
-                self.allowed(party, action, by, None);
-                Ok(None)
-            }
-            Err(denied) => Err(self.denied(party, action, denied)),
+        if let Ok(Verdict::Open(user)) = self.verdict(party, action) {
+            return Ok(Some(user));
         }
+        self.decided(party, action).transpose().map(|_| None)
     }
 
     fn reviewed<T>(
@@ -370,8 +420,13 @@ impl Consent {
     }
 }
 
-fn key<'a>(party: Party<'a>, action: &Action<'_>, subject: &'a str) -> GrantKey<'a> {
+fn key<'a>(party: Party<'a>, action: &Action<'a>, subject: &'a str) -> GrantKey<'a> {
+    let tool: Option<&Tool> = match action {
+        Action::Call { tool, .. } => Some(tool),
+        _ => None,
+    };
     GrantKey {
+        tool,
         server: &party.origin.id,
         kind: action.kind(),
         subject,

@@ -1,6 +1,8 @@
 //! One thing that the person has allowed.
 
-use super::ActionKind;
+use turnbuckle_protocol::Tool;
+
+use super::{ActionKind, tool_digest::digest};
 use crate::id::ServerId;
 
 /// Something that the person has allowed until it is revoked.
@@ -16,13 +18,26 @@ pub struct Grant {
     /// A digest of the program with its arguments, or of the URL. When the config has something else
     /// under the same name, the grant does not count.
     pub launch: Option<String>,
+    /// A digest of what the tool said of itself: its description, its arguments and its hints. When
+    /// the server says something else of a tool of this name, the grant does not count. Without it,
+    /// the grant is for the tool whatever it says.
+    pub tool: Option<String>,
     /// When it was given, as a time in UTC.
     pub since: String,
 }
 
 impl Grant {
+    /// Whether it allows this.
     pub(super) fn is_for(&self, key: &GrantKey<'_>) -> bool {
-        self.kind == key.kind && self.subject == key.subject && self.launch.as_deref() == key.launch
+        self.is_about(key) && (self.tool.is_none() || self.tool == key.digest())
+    }
+
+    /// Whether it allows this, or would if the tool said of itself what it said then.
+    pub(super) fn is_about(&self, key: &GrantKey<'_>) -> bool {
+        self.server == key.server.as_str()
+            && self.kind == key.kind
+            && self.subject == key.subject
+            && self.launch.as_deref() == key.launch
     }
 }
 
@@ -33,4 +48,13 @@ pub(crate) struct GrantKey<'a> {
     pub(crate) kind: ActionKind,
     pub(crate) subject: &'a str,
     pub(crate) launch: Option<&'a str>,
+    /// The tool, where one is called.
+    pub(crate) tool: Option<&'a Tool>,
+}
+
+impl GrantKey<'_> {
+    /// The digest of the tool. It costs more than all other comparisons.
+    pub(super) fn digest(&self) -> Option<String> {
+        self.tool.map(digest)
+    }
 }

@@ -70,6 +70,7 @@ struct Entry {
     #[serde(default)]
     subject: String,
     launch: Option<String>,
+    tool: Option<String>,
     #[serde(default)]
     since: String,
 }
@@ -112,6 +113,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
                 kind,
                 subject: entry.subject,
                 launch: entry.launch,
+                tool: entry.tool,
                 since: entry.since,
             })
         })
@@ -182,6 +184,9 @@ fn text(grants: &[Grant]) -> String {
         }
         if let Some(launch) = &grant.launch {
             let _ = writeln!(text, "launch = {}", quoted(launch));
+        }
+        if let Some(tool) = &grant.tool {
+            let _ = writeln!(text, "tool = {}", quoted(tool));
         }
         let _ = writeln!(text, "since = {}", quoted(&grant.since));
     }

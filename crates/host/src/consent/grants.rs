@@ -1,22 +1,15 @@
 //! What the person has allowed: for a conversation, or until it is revoked.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::PathBuf,
-    time::SystemTime,
-};
+use std::{collections::HashMap, path::PathBuf, time::SystemTime};
 
 use turnbuckle_base::lock::{Mutex, RwLock};
 
 use super::{
-    ActionKind, Grant, GrantFileError,
+    Grant, GrantFileError,
     grant::GrantKey,
     grant_file::{self, Stamp},
 };
 use crate::{clock::rfc3339, id::ConversationId};
-
-/// The conversation, the server, the kind, the subject and the launch.
-type ConversationGrant = (ConversationId, String, ActionKind, String, Option<String>);
 
 /// All that the person has allowed.
 #[derive(Debug, Default)]
@@ -24,7 +17,7 @@ pub(crate) struct Grants {
     file: Option<PathBuf>,
     stamp: Mutex<Option<Stamp>>,
     always: RwLock<HashMap<String, Vec<Grant>>>,
-    conversations: RwLock<HashSet<ConversationGrant>>,
+    conversations: RwLock<HashMap<ConversationId, Vec<Grant>>>,
 }
 
 impl Grants {
@@ -40,50 +33,50 @@ impl Grants {
 
     /// Whether the person has allowed this.
     pub(crate) fn covers(&self, conversation: Option<ConversationId>, key: &GrantKey<'_>) -> bool {
-        let is_always = self
-            .always
-            .read()
+        let always = self.always.read();
+        let is_always = always
             .get(key.server.as_str())
             .is_some_and(|grants| grants.iter().any(|grant| grant.is_for(key)));
         is_always
             || conversation.is_some_and(|conversation| {
-                self.conversations
-                    .read()
-                    .contains(&conversation_key(conversation, key))
+                let conversations = self.conversations.read();
+                let grants = conversations.get(&conversation).into_iter().flatten();
+                grants.into_iter().any(|grant| grant.is_for(key))
             })
+    }
+
+    /// Whether the person has allowed a tool of this name that said something else of itself.
+    pub(crate) fn covered_before(
+        &self,
+        conversation: Option<ConversationId>,
+        key: &GrantKey<'_>,
+    ) -> bool {
+        let is_before = |grant: &Grant| grant.is_about(key) && !grant.is_for(key);
+        let always = self.always.read();
+        let conversations = self.conversations.read();
+        let in_conversation = conversation.and_then(|it| conversations.get(&it));
+        always
+            .get(key.server.as_str())
+            .into_iter()
+            .chain(in_conversation)
+            .flatten()
+            .any(is_before)
     }
 
     /// Allows something until the conversation ends.
     pub(crate) fn allow_in(&self, conversation: ConversationId, key: &GrantKey<'_>) {
-        self.conversations
-            .write()
-            .insert(conversation_key(conversation, key));
+        let mut conversations = self.conversations.write();
+        put(conversations.entry(conversation).or_default(), key);
     }
 
     /// Forgets what was allowed for a conversation.
     pub(crate) fn end(&self, conversation: ConversationId) {
-        self.conversations
-            .write()
-            .retain(|(other, ..)| *other != conversation);
+        self.conversations.write().remove(&conversation);
     }
 
     /// Allows something until it is revoked.
     pub(crate) fn allow_always(&self, key: &GrantKey<'_>) -> Result<(), GrantFileError> {
-        let grant = Grant {
-            server: key.server.as_str().to_owned(),
-            kind: key.kind,
-            subject: key.subject.to_owned(),
-            launch: key.launch.map(str::to_owned),
-            since: rfc3339(SystemTime::now()),
-        };
-        self.change(|grants| {
-            if !grants
-                .iter()
-                .any(|it| it.server == grant.server && it.is_for(key))
-            {
-                grants.push(grant);
-            }
-        })
+        self.change(|grants| put(grants, key))
     }
 
     /// All grants that last, in the order of their servers.
@@ -149,22 +142,28 @@ impl Grants {
     }
 }
 
-fn conversation_key(conversation: ConversationId, key: &GrantKey<'_>) -> ConversationGrant {
-    let server = key.server.as_str().to_owned();
-    let launch = key.launch.map(str::to_owned);
-    (
-        conversation,
-        server,
-        key.kind,
-        key.subject.to_owned(),
-        launch,
-    )
+/// Adds a grant, in place of one for the same tool as it was before.
+fn put(grants: &mut Vec<Grant>, key: &GrantKey<'_>) {
+    if grants.iter().any(|grant| grant.is_for(key)) {
+        return;
+    }
+    grants.retain(|grant| !grant.is_about(key));
+    grants.push(Grant {
+        server: key.server.as_str().to_owned(),
+        kind: key.kind,
+        subject: key.subject.to_owned(),
+        launch: key.launch.map(str::to_owned),
+        tool: key.digest(),
+        since: rfc3339(SystemTime::now()),
+    });
 }
 
 #[cfg(test)]
 mod tests {
+    use turnbuckle_protocol::Tool;
+
     use super::*;
-    use crate::id::ServerId;
+    use crate::{consent::ActionKind, id::ServerId};
 
     fn key<'a>(server: &'a ServerId, subject: &'a str, launch: &'a str) -> GrantKey<'a> {
         GrantKey {
@@ -172,7 +171,44 @@ mod tests {
             kind: ActionKind::Call,
             subject,
             launch: Some(launch),
+            tool: None,
         }
+    }
+
+    #[test]
+    fn a_grant_is_for_a_tool_as_it_was_when_it_was_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::open(folder.path().join("grants.toml")).unwrap();
+        let git = ServerId::new("git");
+        let tool = |about: &str| Tool::new("log", serde_json::Map::new()).with_description(about);
+        let (first, second) = (tool("Shows commits"), tool("Shows commits and sends keys"));
+        let key = |tool| GrantKey {
+            tool: Some(tool),
+            ..key(&git, "log", "a")
+        };
+        let conversation = ConversationId::next();
+        grants.allow_always(&key(&first)).unwrap();
+        grants.allow_in(conversation, &key(&first));
+        for conversation in [None, Some(conversation)] {
+            assert!(grants.covers(conversation, &key(&first)));
+            assert!(!grants.covered_before(conversation, &key(&first)));
+            assert!(!grants.covers(conversation, &key(&second)));
+            assert!(grants.covered_before(conversation, &key(&second)));
+        }
+        // The new one takes the place of the old one.
+        grants.allow_always(&key(&second)).unwrap();
+        assert!(grants.covers(None, &key(&second)));
+        assert_eq!(grants.list().len(), 1);
+        // An entry that a person wrote without a digest is for the tool whatever it says.
+        let file = folder.path().join("grants.toml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = text
+            .lines()
+            .filter(|line| !line.starts_with("tool"))
+            .collect();
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        let again = Grants::open(file).unwrap();
+        assert!(again.covers(None, &key(&first)) && again.covers(None, &key(&second)));
     }
 
     #[test]

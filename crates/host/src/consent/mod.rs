@@ -7,6 +7,7 @@ mod grant;
 mod grant_file;
 mod grants;
 mod policy;
+mod tool_digest;
 mod user;
 
 pub use action::{Action, ActionKind, Request};

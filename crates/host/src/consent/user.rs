@@ -62,6 +62,9 @@ pub struct ConsentQuestion {
     pub description: Option<String>,
     /// What the server says that the tool does to the world: hints, not promises.
     pub hints: Option<ToolAnnotations>,
+    /// Whether the person has allowed a tool of this name before, and the server says something else
+    /// of it since: another description, other arguments or other hints. Show it.
+    pub has_changed: bool,
     /// The scopes that can be chosen.
     pub scopes: Vec<Scope>,
 }
@@ -75,6 +78,7 @@ impl ConsentQuestion {
             arguments: None,
             description: None,
             hints: None,
+            has_changed: false,
             scopes,
         };
         match action {

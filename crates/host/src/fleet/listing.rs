@@ -3,7 +3,13 @@
 //! An entry that cannot be read is left out and reported; the others stay. Entries are not
 //! written anew: a gateway can pass on the original text.
 
-use std::{collections::HashSet, ops::Range, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    hash::{Hash, Hasher},
+    ops::Range,
+    sync::Arc,
+    time::Duration,
+};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -15,6 +21,12 @@ const MAX_ENTRIES: usize = 2_000;
 
 /// How many pages of one list are read: a server that makes up pages without end is stopped.
 const MAX_PAGES: usize = 200;
+
+/// How many bytes of one list are kept. Two thousand tools with 4 KiB each fit.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// How many problems of one list are reported: the first ones show what is wrong.
+const MAX_PROBLEMS: usize = 50;
 
 /// How long one page may take. A list is no work; a server that needs longer hangs.
 const PAGE_DEADLINE: Duration = Duration::from_secs(20);
@@ -88,6 +100,11 @@ pub struct List<T> {
     pub entries: Vec<Listed<T>>,
     /// What was left out, and why.
     pub problems: Vec<String>,
+    /// How many problems are not reported, because there are so many.
+    unreported: usize,
+    /// The pages that were read, and whether they are the whole list.
+    pages: Vec<Arc<RawValue>>,
+    is_whole: bool,
     /// For how long it is fresh, if the server says so: the shortest of its pages.
     pub ttl: Option<Duration>,
     /// Who may share it: the narrowest of its pages.
@@ -99,6 +116,9 @@ impl<T> Default for List<T> {
         Self {
             entries: Vec::new(),
             problems: Vec::new(),
+            unreported: 0,
+            pages: Vec::new(),
+            is_whole: false,
             ttl: None,
             scope: None,
         }
@@ -108,6 +128,9 @@ impl<T> Default for List<T> {
 impl<T> List<T> {
     /// Whether another list says the same, to the byte.
     pub fn is_same(&self, other: &Self) -> bool {
+        if std::ptr::eq(self, other) {
+            return true;
+        }
         self.entries.len() == other.entries.len()
             && self.problems == other.problems
             && self
@@ -115,6 +138,31 @@ impl<T> List<T> {
                 .iter()
                 .zip(&other.entries)
                 .all(|(one, other)| one.text() == other.text())
+    }
+
+    /// Whether the list has one page, which is this one.
+    fn is_page(&self, page: &RawValue) -> bool {
+        let only = self.pages.first().filter(|_| self.pages.len() == 1);
+        self.is_whole && only.is_some_and(|only| only.get() == page.get())
+    }
+
+    pub(super) fn report(&mut self, problem: impl FnOnce() -> String) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem());
+        } else {
+            self.unreported += 1;
+        }
+    }
+
+    /// The list is read as far as it will be, with the reason why it is not read further.
+    fn end(mut self, reason: Option<String>) -> Arc<Self> {
+        if self.unreported > 0 {
+            let more = format!("{} more problems like these", self.unreported);
+            self.problems.push(more);
+        }
+        self.is_whole = reason.is_none();
+        self.problems.extend(reason);
+        Arc::new(self)
     }
 }
 
@@ -136,15 +184,19 @@ struct Page<'a> {
     cache_scope: Option<CacheScope>,
 }
 
-/// Reads a whole list.
+/// Reads a whole list. One that is as it was before is given as it is: nothing of it is parsed again.
 ///
 /// # Errors
 /// If a page cannot be had, or is no page.
-pub(crate) async fn read<T: Kind>(connection: &Connection) -> Result<List<T>, CallError> {
+pub(crate) async fn read<T: Kind>(
+    connection: &Connection,
+    before: &Arc<List<T>>,
+) -> Result<Arc<List<T>>, CallError> {
     let mut list = List::default();
     let mut seen = HashSet::new();
     let mut names = HashSet::new();
     let mut cursor: Option<String> = None;
+    let mut bytes = 0;
     for _ in 0..MAX_PAGES {
         let params = cursor.as_ref().map(|cursor| {
             let params = serde_json::json!({ "cursor": cursor });
@@ -154,6 +206,17 @@ pub(crate) async fn read<T: Kind>(connection: &Connection) -> Result<List<T>, Ca
             .request_raw(T::METHOD, params)
             .deadline(PAGE_DEADLINE)
             .await?;
+        if cursor.is_none() && before.is_page(&raw) {
+            return Ok(before.clone());
+        }
+        bytes += raw.get().len();
+        if bytes > MAX_BYTES {
+            let reason = format!(
+                "more than {MAX_BYTES} bytes of {}s; the rest is left out",
+                T::NOUN
+            );
+            return Ok(list.end(Some(reason)));
+        }
         let raw: Arc<RawValue> = raw.into();
         cursor = take_page(&mut list, &mut names, &raw).map_err(|source| CallError::Malformed {
             server: connection.server().name().into(),
@@ -161,33 +224,31 @@ pub(crate) async fn read<T: Kind>(connection: &Connection) -> Result<List<T>, Ca
             source,
         })?;
         match &cursor {
-            None => return Ok(list),
+            None => return Ok(list.end(None)),
             Some(_) if list.entries.len() >= MAX_ENTRIES => {
-                let problem = format!("more than {MAX_ENTRIES} {}s; the rest is left out", T::NOUN);
-                list.problems.push(problem);
-                return Ok(list);
+                let reason = format!("more than {MAX_ENTRIES} {}s; the rest is left out", T::NOUN);
+                return Ok(list.end(Some(reason)));
             }
             Some(next) if !seen.insert(next.clone()) => {
-                let problem = format!("the list of {}s leads in a circle", T::NOUN);
-                list.problems.push(problem);
-                return Ok(list);
+                let reason = format!("the list of {}s leads in a circle", T::NOUN);
+                return Ok(list.end(Some(reason)));
             }
             Some(_) => {}
         }
     }
-    let problem = format!("the list of {}s has more than {MAX_PAGES} pages", T::NOUN);
-    list.problems.push(problem);
-    Ok(list)
+    let reason = format!("the list of {}s has more than {MAX_PAGES} pages", T::NOUN);
+    Ok(list.end(Some(reason)))
 }
 
 /// Adds a page to a list, and says where the next one starts.
 pub(super) fn take_page<T: Kind>(
     list: &mut List<T>,
-    names: &mut HashSet<String>,
+    names: &mut HashSet<ByKey<T>>,
     raw: &Arc<RawValue>,
 ) -> Result<Option<String>, serde_json::Error> {
     let text = raw.get();
     let page: Page<'_> = serde_json::from_str(text)?;
+    list.pages.push(raw.clone());
     for entry in page.entries {
         if list.entries.len() >= MAX_ENTRIES {
             break;
@@ -195,27 +256,32 @@ pub(super) fn take_page<T: Kind>(
         let value: T = match serde_json::from_str(entry.get()) {
             Ok(value) => value,
             Err(error) => {
-                let named = name_of(entry).unwrap_or_else(|| "without a name".to_owned());
-                list.problems
-                    .push(format!("left out a {} ({named}): {error}", T::NOUN));
+                list.report(|| {
+                    let named = name_of(entry).unwrap_or_else(|| "without a name".to_owned());
+                    format!("left out a {} ({named}): {error}", T::NOUN)
+                });
                 continue;
             }
         };
         if value.key().is_empty() {
-            list.problems
-                .push(format!("left out a {} without a name", T::NOUN));
+            list.report(|| format!("left out a {} without a name", T::NOUN));
             continue;
         }
-        if !names.insert(value.key().to_owned()) {
-            let name = value.key();
-            list.problems
-                .push(format!("left out the second {} `{name}`", T::NOUN));
+        let value = Arc::new(value);
+        if !names.insert(ByKey(value.clone())) {
+            list.report(|| {
+                format!(
+                    "left out the second {} `{}`",
+                    T::NOUN,
+                    shortened(value.key())
+                )
+            });
             continue;
         }
         // The entry is borrowed from the page, so its place there is the distance between the two.
         let start = entry.get().as_ptr() as usize - text.as_ptr() as usize;
         list.entries.push(Listed {
-            value: Arc::new(value),
+            value,
             page: raw.clone(),
             span: start..start + entry.get().len(),
         });
@@ -237,10 +303,29 @@ fn name_of(entry: &RawValue) -> Option<String> {
         name: String,
     }
     let named: Named = serde_json::from_str(entry.get()).ok()?;
-    Some(format!(
-        "`{}`",
-        named.name.chars().take(80).collect::<String>()
-    ))
+    Some(format!("`{}`", shortened(&named.name)))
+}
+
+/// A name of a server as far as it is reported.
+fn shortened(name: &str) -> String {
+    name.chars().take(80).collect()
+}
+
+/// An entry, told from others by what tells it from the others of its list.
+pub(super) struct ByKey<T>(Arc<T>);
+
+impl<T: Kind> PartialEq for ByKey<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key() == other.0.key()
+    }
+}
+
+impl<T: Kind> Eq for ByKey<T> {}
+
+impl<T: Kind> Hash for ByKey<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.key().hash(state);
+    }
 }
 
 #[cfg(test)]
@@ -266,6 +351,16 @@ mod tests {
         assert_eq!(list.problems.len(), 3, "{:?}", list.problems);
         assert!(list.problems[1].contains("`b`"), "{:?}", list.problems);
         assert!(list.problems[2].contains("second"), "{:?}", list.problems);
+    }
+
+    #[test]
+    fn a_page_of_nonsense_is_reported_in_few_lines() {
+        let text = format!(r#"{{"tools":[{}7]}}"#, "7,".repeat(10_000));
+        let mut list = List::<Tool>::default();
+        take_page(&mut list, &mut HashSet::new(), &page(&text)).unwrap();
+        let list = list.end(None);
+        assert_eq!(list.problems.len(), MAX_PROBLEMS + 1);
+        assert_eq!(list.problems[MAX_PROBLEMS], "9951 more problems like these");
     }
 
     #[test]

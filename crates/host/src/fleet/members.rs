@@ -118,6 +118,15 @@ impl Fleet {
     }
 }
 
+impl Drop for Fleet {
+    /// Somebody may still hold a server, to follow a resource; its connection ends all the same.
+    fn drop(&mut self) {
+        for member in self.members.write().values() {
+            member.upstream.set_live(None);
+        }
+    }
+}
+
 impl Member {
     /// Stops the server without waiting.
     fn retire(mut self) {

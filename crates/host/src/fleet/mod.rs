@@ -29,4 +29,5 @@ pub(crate) use state::MAX_WAITING_STATES;
 pub use state::{Ready, ServerState, StateChange, StateStream};
 pub use supervise::FleetHooks;
 pub(crate) use supervise::{FleetShared, supervise};
+pub(crate) use upstream::AllowedRoot;
 pub use upstream::{Lists, Upstream};

@@ -168,8 +168,9 @@ impl ServerSpec {
     }
 
     /// What tells this server from another one under the same name: a digest of the program with
-    /// its arguments, or of the URL. Secrets do not change it. `None` where the application opens the
-    /// way by itself.
+    /// its arguments, its folder and the names of its variables, or of the URL. Values of variables
+    /// do not change it, for they are often secrets, unless they say which code is run. `None` where
+    /// the application opens the way by itself.
     pub(crate) fn fingerprint(&self) -> Option<String> {
         let mut digest = Sha256::new();
         let mut add = |text: &str| {
@@ -180,8 +181,8 @@ impl ServerSpec {
             Reach::Launch(Launch::Command {
                 program,
                 arguments,
+                environment,
                 folder,
-                ..
             }) => {
                 add("command");
                 add(program);
@@ -190,6 +191,15 @@ impl ServerSpec {
                 }
                 if let Some(folder) = folder {
                     add(&folder.to_string_lossy());
+                }
+                let mut variables: Vec<_> = environment.iter().collect();
+                variables.sort();
+                for (name, value) in variables {
+                    add("variable");
+                    add(name);
+                    if says_which_code(name) {
+                        add(value);
+                    }
                 }
             }
             Reach::Launch(Launch::Remote(remote)) => {
@@ -205,17 +215,36 @@ impl ServerSpec {
         Some(text)
     }
 
-    /// How the server is started, as a person may be shown it: without values of variables and
-    /// headers, and without the query of a URL.
+    /// How the server is started, as a person may be shown it: without values of headers, without
+    /// those of variables unless they say which code is run, and without the query of a URL.
     pub(crate) fn shown(&self) -> String {
         match &self.reach {
             Reach::Launch(Launch::Command {
-                program, arguments, ..
-            }) => std::iter::once(program)
-                .chain(arguments)
-                .map(|word| quoted(word))
-                .collect::<Vec<_>>()
-                .join(" "),
+                program,
+                arguments,
+                environment,
+                folder,
+            }) => {
+                let folder = folder.as_ref().map(|folder| {
+                    let folder = quoted(&folder.to_string_lossy());
+                    format!("cd {folder} &&")
+                });
+                let variables = environment.iter().map(|(name, value)| {
+                    let value = if says_which_code(name) {
+                        quoted(value)
+                    } else {
+                        "…".to_owned()
+                    };
+                    format!("{name}={value}")
+                });
+                let words = std::iter::once(program).chain(arguments);
+                folder
+                    .into_iter()
+                    .chain(variables)
+                    .chain(words.map(|word| quoted(word)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            }
             Reach::Launch(Launch::Remote(remote)) => match remote.url.split_once(['?', '#']) {
                 Some((place, _)) => format!("{place}?…"),
                 None => remote.url.clone(),
@@ -297,6 +326,39 @@ impl ServerSpec {
             Reach::Launch(Launch::Remote(remote)) => customise.http(remote),
         }
     }
+}
+
+/// Variables whose values say which code a program runs, or where a package comes from.
+const CODE_VARIABLES: [&str; 22] = [
+    "PATH",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NPM_CONFIG_PREFIX",
+    "NPM_CONFIG_REGISTRY",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "RUBYOPT",
+    "RUBYLIB",
+    "PERL5OPT",
+    "PERL5LIB",
+    "JAVA_TOOL_OPTIONS",
+    "CLASSPATH",
+    "BASH_ENV",
+    "ENV",
+];
+
+/// Whether the value of a variable says which code is run. The loader of the system reads those that
+/// begin with `LD_` and `DYLD_`.
+fn says_which_code(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    name.starts_with("LD_") || name.starts_with("DYLD_") || CODE_VARIABLES.contains(&&*name)
 }
 
 /// A word of a command line as a shell takes it.
@@ -408,6 +470,38 @@ mod tests {
         assert_ne!(
             program.fingerprint(),
             ServerSpec::command("a", ["b", "c"]).fingerprint()
+        );
+    }
+
+    #[test]
+    fn variables_count_by_their_names_and_those_that_name_code_by_their_values() {
+        let spec = |variables: &[(&str, &str)]| {
+            let pairs = variables.iter();
+            ServerSpec::from(Launch::Command {
+                program: "npx".to_owned(),
+                arguments: vec!["server".to_owned()],
+                environment: pairs
+                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
+                folder: Some("/a b".into()),
+            })
+        };
+        let first = spec(&[("API_KEY", "secret-1")]);
+        assert_eq!(first.shown(), "cd '/a b' && API_KEY=… npx server");
+        assert_eq!(
+            first.fingerprint(),
+            spec(&[("API_KEY", "secret-2")]).fingerprint()
+        );
+        assert_ne!(first.fingerprint(), spec(&[]).fingerprint());
+        let (one, other) = (
+            spec(&[("NODE_OPTIONS", "--require=/tmp/one.js")]),
+            spec(&[("NODE_OPTIONS", "--require=/tmp/other.js")]),
+        );
+        assert_ne!(one.fingerprint(), other.fingerprint());
+        let shown = one.shown();
+        assert!(
+            shown.contains("NODE_OPTIONS=--require=/tmp/one.js"),
+            "{shown}"
         );
     }
 

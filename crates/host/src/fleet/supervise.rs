@@ -24,6 +24,10 @@ use super::{
 /// changed is read ten times a second at most.
 const MIN_RELIST_PAUSE: Duration = Duration::from_millis(100);
 
+/// How long reading one whole list may take, so that a server that is slow with each page does not
+/// keep its host from getting ready.
+const LIST_DEADLINE: Duration = Duration::from_mins(1);
+
 /// How long a server may take to end when it is removed.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
@@ -366,8 +370,13 @@ async fn read_one<T: Kind>(
     if !is_offered {
         return (Arc::default(), None);
     }
-    match listing::read(connection).await {
-        Ok(list) => (Arc::new(list), None),
+    let read = time::timeout(LIST_DEADLINE, listing::read(connection, before));
+    let Ok(read) = read.await else {
+        let problem = format!("reading `{}` took more than {LIST_DEADLINE:?}", T::METHOD);
+        return (before.clone(), Some(problem));
+    };
+    match read {
+        Ok(list) => (list, None),
         // Templates came later than resources, and many servers do not know them.
         Err(error) if is_unknown(&error) => (Arc::default(), None),
         Err(error) => {

@@ -45,6 +45,14 @@ impl Lists {
     }
 }
 
+/// A root that a server may be told of.
+#[derive(Clone, Debug)]
+pub(crate) struct AllowedRoot {
+    pub(crate) root: Root,
+    /// Whether a grant or the policy allows it, so that it ends when those do.
+    pub(crate) is_granted: bool,
+}
+
 /// One server of the fleet.
 pub struct Upstream {
     pub(crate) origin: Arc<Origin>,
@@ -53,7 +61,7 @@ pub struct Upstream {
     /// The roots that it is told of.
     pub(crate) roots: Roots,
     /// The roots that it may be told of, as far as they are there.
-    allowed_roots: Mutex<Vec<Root>>,
+    allowed_roots: Mutex<Vec<AllowedRoot>>,
     /// With the number of changes so far, by which waiters tell a new failure from an old one.
     state: watch::Sender<(u64, ServerState)>,
     live: RwLock<Option<Connection>>,
@@ -259,15 +267,15 @@ impl Upstream {
         }
     }
 
-    pub(crate) fn allowed_roots(&self) -> Vec<Root> {
+    pub(crate) fn allowed_roots(&self) -> Vec<AllowedRoot> {
         self.allowed_roots.lock().clone()
     }
 
-    pub(crate) fn allow_root(&self, root: Root) {
+    pub(crate) fn allow_root(&self, new: AllowedRoot) {
         let mut allowed = self.allowed_roots.lock();
-        match allowed.iter_mut().find(|other| other.uri == root.uri) {
-            Some(other) => *other = root,
-            None => allowed.push(root),
+        match allowed.iter_mut().find(|it| it.root.uri == new.root.uri) {
+            Some(known) => *known = new,
+            None => allowed.push(new),
         }
     }
 
@@ -275,7 +283,7 @@ impl Upstream {
     pub(crate) fn disallow_root(&self, uri: &str) -> bool {
         let mut allowed = self.allowed_roots.lock();
         let before = allowed.len();
-        allowed.retain(|root| root.uri != uri);
+        allowed.retain(|allowed| allowed.root.uri != uri);
         allowed.len() != before
     }
 

@@ -152,6 +152,10 @@ impl Asked {
         };
         let party = self.party(conversation);
         let consent = &self.shared.consent;
+        if let Err(error) = model.admit(&self.origin.id, &request) {
+            consent.denied(party, &action, Denied::ByPolicy(error.to_string()));
+            return Err(Refusal::Failed(error));
+        }
         self.add_context(party, &mut request).await;
         let reviewed = consent.review_prompt(party, request).await;
         let params = reviewed.map_err(|_| Refusal::Declined)?;

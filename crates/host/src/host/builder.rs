@@ -19,7 +19,7 @@ use super::{
 #[cfg(feature = "http")]
 use crate::fleet::ReachHook;
 use crate::{
-    config::{ConfigError, Environment, Variables},
+    config::{ConfigError, Entry, Environment, Variables},
     consent::{Audit, Consent, GrantFileError, Grants, Policy, Rules, UserInterface},
     context::Contexts,
     fleet::{Fleet, MAX_WAITING_STATES, Pacing, ServerSpec},
@@ -53,6 +53,7 @@ pub struct HostBuilder {
     implementation: Implementation,
     files: Vec<PathBuf>,
     servers: Vec<(ServerId, ServerSpec)>,
+    entries: Vec<Entry>,
     variables: Arc<dyn Variables + Send + Sync>,
     approvals: Approvals,
     policy: Box<dyn Policy>,
@@ -83,6 +84,7 @@ impl HostBuilder {
             implementation,
             files: Vec::new(),
             servers: Vec::new(),
+            entries: Vec::new(),
             variables: Arc::new(Environment),
             approvals: Approvals::Reported,
             policy: Box::new(Rules::new()),
@@ -117,6 +119,13 @@ impl HostBuilder {
     /// Adds a server.
     pub fn server(mut self, id: impl Into<ServerId>, spec: ServerSpec) -> Self {
         self.servers.push((id.into(), spec));
+        self
+    }
+
+    /// Adds one server of a config file, with everything that its entry says. It is called as the entry
+    /// is, and switched on even if the file has it switched off.
+    pub fn entry(mut self, entry: Entry) -> Self {
+        self.entries.push(entry);
         self
     }
 
@@ -241,6 +250,7 @@ impl HostBuilder {
             variables: self.variables,
             approvals: self.approvals,
             own: self.servers,
+            entries: self.entries,
         };
         let shared = Arc::new(Shared {
             implementation: self.implementation,
@@ -260,7 +270,11 @@ impl HostBuilder {
         let (servers, notes) = match plan.read() {
             Ok(read) => read,
             // Each file was read a moment ago; one that is gone since then adds no servers.
-            Err(error) => (plan.own.iter().cloned().collect(), vec![plan::note(&error)]),
+            Err(error) => {
+                let (servers, mut notes) = plan.read_own();
+                notes.push(plan::note(&error));
+                (servers, notes)
+            }
         };
         let fleet = Fleet::new(Arc::new(Hooks(shared.clone())), self.pacing, self.lists);
         for (id, spec) in servers {

@@ -123,7 +123,7 @@ impl<'a> HostCall<'a> {
         let permit = permitted
             .map_err(|denied| denial(tool.server(), ActionKind::Call, &tool.tool().name, denied))?;
         if let Permit::Edited(edited) = permit {
-            arguments = serde_json::value::to_raw_value(&edited).ok();
+            arguments = Some(edited);
         }
         let connection = self.host.connected(&upstream).await?;
         let mut audited = consent.audit.is_wanted().then(|| {

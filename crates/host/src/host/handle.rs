@@ -22,7 +22,6 @@ use crate::{
     fleet::{Fleet, Lists, ServerSpec, ServerState, StateStream, Upstream},
     id::ServerId,
     names::Prefix,
-    roots,
 };
 
 /// A running host: many servers, one catalog, one policy. Clones share it.
@@ -148,7 +147,7 @@ impl Host {
     pub async fn add(&self, id: impl Into<ServerId>, spec: ServerSpec) {
         let id = id.into();
         let mut plan = self.inner.plan.lock().await;
-        plan.own.retain(|(other, _)| *other != id);
+        plan.forget(&id);
         plan.own.push((id.clone(), spec.clone()));
         self.inner.fleet.remove(&id).await;
         self.inner.fleet.add(id, spec);
@@ -160,7 +159,7 @@ impl Host {
     pub async fn remove(&self, id: impl Into<ServerId>) -> bool {
         let id = id.into();
         let mut plan = self.inner.plan.lock().await;
-        plan.own.retain(|(other, _)| *other != id);
+        plan.forget(&id);
         let was_there = self.inner.fleet.remove(&id).await;
         self.inner.shared.catalog_changed();
         was_there
@@ -261,7 +260,7 @@ impl Host {
             return false;
         };
         let had = upstream.disallow_root(uri);
-        upstream.show_roots(roots::present(&upstream.allowed_roots()));
+        self.inner.shared.show_roots(&upstream);
         had
     }
 

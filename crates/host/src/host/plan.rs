@@ -48,6 +48,8 @@ pub(super) struct Plan {
     pub(super) approvals: Approvals,
     /// Those that were added in code.
     pub(super) own: Vec<(ServerId, ServerSpec)>,
+    /// Single entries of config files that were added in code.
+    pub(super) entries: Vec<Entry>,
 }
 
 type Servers = IndexMap<ServerId, ServerSpec>;
@@ -58,8 +60,7 @@ impl Plan {
     /// # Errors
     /// If one of them cannot be read: a plan is made whole or not at all.
     pub(super) fn read(&self) -> Result<(Servers, Vec<ConfigNote>), ConfigError> {
-        let mut servers: Servers = self.own.iter().cloned().collect();
-        let mut notes = Vec::new();
+        let (mut servers, mut notes) = self.read_own();
         for file in &self.files {
             let catalogue = Catalogue::only(file)?;
             for (_, entry) in catalogue.entries() {
@@ -77,6 +78,24 @@ impl Plan {
             }
         }
         Ok((servers, notes))
+    }
+
+    /// Forgets a server that was added in code.
+    pub(super) fn forget(&mut self, id: &ServerId) {
+        self.own.retain(|(other, _)| other != id);
+        self.entries.retain(|entry| entry.name != id.as_str());
+    }
+
+    /// The servers that were added in code.
+    pub(super) fn read_own(&self) -> (Servers, Vec<ConfigNote>) {
+        let mut servers: Servers = self.own.iter().cloned().collect();
+        let mut notes = Vec::new();
+        for entry in &self.entries {
+            let mut spec = self.spec(entry, &mut notes);
+            spec.is_enabled = true;
+            servers.insert(ServerId::new(entry.name.as_str()), spec);
+        }
+        (servers, notes)
     }
 
     fn spec(&self, entry: &Entry, notes: &mut Vec<ConfigNote>) -> ServerSpec {

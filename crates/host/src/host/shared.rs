@@ -16,7 +16,7 @@ use crate::fleet::ReachHook;
 use crate::{
     consent::{Action, AuditRecord, Consent, Denied, Party},
     context::Contexts,
-    fleet::{Customise, Failure, FailureKind, FleetHooks, ServerState, Upstream},
+    fleet::{AllowedRoot, Customise, Failure, FailureKind, FleetHooks, ServerState, Upstream},
     id::ServerId,
     roots,
     sampling::SamplingModel,
@@ -62,22 +62,44 @@ impl Shared {
         let known = server.allowed_roots();
         for root in wanted {
             let action = Action::ShareRoot { root };
-            let permitted = if known.contains(root) {
+            let was_allowed_once = known.iter().any(|it| it.root == *root && !it.is_granted);
+            let permitted = if was_allowed_once {
                 self.consent.permit_again(party, action)
             } else {
                 self.consent.permit(party, action).await.map(drop)
             };
             match permitted {
-                Ok(()) => server.allow_root(root.clone()),
+                Ok(()) => server.allow_root(AllowedRoot {
+                    root: root.clone(),
+                    is_granted: self.consent.is_granted(party, &action),
+                }),
                 Err(denied) => {
                     server.disallow_root(&root.uri);
                     denials.push(denied);
                 }
             }
         }
-        let allowed = server.allowed_roots();
-        server.show_roots(roots::present(&allowed));
+        self.show_roots(server);
         denials
+    }
+
+    /// Tells a server of the roots that it may see: without those whose grant was revoked, and as far
+    /// as they are there.
+    pub(super) fn show_roots(&self, server: &Upstream) {
+        let party = Party {
+            origin: &server.origin,
+            conversation: None,
+        };
+        let mut present = Vec::new();
+        for AllowedRoot { root, is_granted } in server.allowed_roots() {
+            let action = Action::ShareRoot { root: &root };
+            if is_granted && !self.consent.is_granted(party, &action) {
+                server.disallow_root(&root.uri);
+            } else if roots::is_present(&root) {
+                present.push(root);
+            }
+        }
+        server.show_roots(present);
     }
 }
 
@@ -101,7 +123,10 @@ impl Hooks {
             shared.consent.permit(party, start).await.map(drop)
         };
         permitted.map_err(|denied| Failure::new(FailureKind::NotAllowed, denied.to_string()))?;
-        server.allow_start();
+        if !shared.consent.is_granted(party, &start) {
+            // Allowed once, which holds for restarts too. A grant counts as long as it is there.
+            server.allow_start();
+        }
         let roots: Vec<Root> = shared
             .roots
             .iter()

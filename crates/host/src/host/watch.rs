@@ -10,7 +10,6 @@ use tokio::{task, time};
 use turnbuckle_base::error_chain::in_one_line;
 
 use super::{Host, builder::Watch, handle::Inner};
-use crate::roots;
 
 /// How often it looks. People wait a second without noticing, and a look costs a few system calls.
 const EVERY: Duration = Duration::from_secs(1);
@@ -55,8 +54,7 @@ fn look(inner: &Arc<Inner>) {
         tracing::warn!(error, "the grants stay as they are");
     }
     for upstream in inner.fleet.all() {
-        let allowed = upstream.allowed_roots();
-        upstream.show_roots(roots::present(&allowed));
+        inner.shared.show_roots(&upstream);
     }
 }
 

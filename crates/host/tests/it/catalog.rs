@@ -86,6 +86,25 @@ async fn a_broken_entry_is_left_out_and_reported() {
 }
 
 #[tokio::test]
+async fn a_list_without_end_is_cut_off_and_reported_in_few_lines() {
+    let host = trusting()
+        .server("heavy", server(&["--mode", "heavy-list"]))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    let catalog = host.catalog();
+    assert_eq!(catalog.tools().len(), 8);
+    let problems: Vec<_> = catalog.problems().iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 52, "{problems:?}");
+    assert!(
+        problems[50].contains("more problems like these")
+            && problems[51].contains("bytes of tools"),
+        "{problems:?}"
+    );
+    host.close().await;
+}
+
+#[tokio::test]
 async fn resources_and_prompts_are_found_at_their_servers() {
     let host = trusting()
         .server("a", server(&["--name", "a"]))

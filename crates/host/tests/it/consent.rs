@@ -146,6 +146,70 @@ async fn the_person_sees_what_is_called_and_can_change_the_arguments() {
     host.close().await;
 }
 
+/// A person who edits arguments does not get around the policy.
+#[tokio::test]
+async fn a_policy_decides_about_edited_arguments_too() {
+    let policy = |request: &turnbuckle_host::Request<'_>| match request.action {
+        turnbuckle_host::Action::Call {
+            arguments: Some(arguments),
+            ..
+        } if arguments.get().contains("rm -rf") => {
+            turnbuckle_host::Decision::Deny("that would delete everything".to_owned())
+        }
+        turnbuckle_host::Action::Call { .. } => turnbuckle_host::Decision::Ask,
+        _ => turnbuckle_host::Decision::Allow,
+    };
+    let edited = json!({"text": "rm -rf /"});
+    let answer = ConsentAnswer::AllowEdited(edited.as_object().unwrap().clone());
+    let host = trusting()
+        .policy(policy)
+        .user(shared(Person::who(answer)))
+        .server("only", server(&[]))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    assert_eq!(echo(&host).await, Outcome::ByPolicy);
+    host.close().await;
+}
+
+/// A server that was trusted, and then says something else of its tool, is asked about again.
+#[tokio::test]
+async fn a_tool_that_is_described_anew_is_asked_about_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("grants.toml");
+    for scope in [Scope::Always, Scope::Conversation] {
+        let person = shared(Person::who(ConsentAnswer::Allow(scope)));
+        let rules = starting().allow(ActionKind::Call, "only", "turn");
+        let host = with(rules, Some(person.clone()))
+            .grants(&file)
+            .unwrap()
+            .open()
+            .await;
+        within("start", host.ready()).await;
+        let conversation = host.conversation();
+        let echo = async || {
+            let called = conversation.call("echo", json!({"text": "hi"}));
+            within("a call", called).await.unwrap();
+        };
+        echo().await;
+        echo().await;
+        assert_eq!(person.heard(), ["call echo"]);
+        let before = host.catalog();
+        within("a call", host.call("turn", ())).await.unwrap();
+        within("the new list", host.catalog_after(&before)).await;
+        echo().await;
+        let asked = person.asked();
+        assert_eq!(asked.len(), 2, "{asked:?}");
+        let changed = |index: usize| asked[index].question.as_ref().unwrap().has_changed;
+        assert!(!changed(0) && changed(1));
+        echo().await;
+        assert_eq!(person.asked().len(), 2);
+        drop(conversation);
+        host.close().await;
+        std::fs::remove_file(&file).ok();
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_may_not_start_is_not_started() {
     let folder = tempfile::tempdir().unwrap();

@@ -59,6 +59,29 @@ async fn a_root_is_seen_while_it_is_allowed_and_there() {
     host.close().await;
 }
 
+#[tokio::test]
+async fn a_root_ends_with_its_grant() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Root::new(format!("file://{}", folder.path().display()));
+    let person = shared(Person::who(ConsentAnswer::Allow(Scope::Always)));
+    let host = trusting()
+        .policy(Rules::new().allow(ActionKind::Start, "*", "*"))
+        .user(person)
+        .server("only", server(&[]).root(root.clone()))
+        .open()
+        .await;
+    within("start", host.ready()).await;
+    assert_eq!(host.roots_of("only"), [root]);
+    assert_eq!(host.revoke(|_| true).unwrap(), 1);
+    within("the end of the root", async {
+        while !host.roots_of("only").is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    host.close().await;
+}
+
 // rule: V2
 #[tokio::test]
 async fn a_root_needs_consent() {

@@ -342,6 +342,6 @@ async fn fifty_servers_run_at_once() {
         let (text, output) = within("a call", call).await.unwrap();
         assert_eq!(text, output);
     }
-    assert_eq!(host.catalog().tools().len(), 50 * 9);
+    assert_eq!(host.catalog().tools().len(), 50 * 10);
     within("the end of all", host.close()).await;
 }

@@ -4,10 +4,9 @@ use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CreateMessageRequestParams, Tool};
 
 use super::anthropic_stream::Events;
+use super::asking::Asking;
 use super::endpoint::{ApiSettings, Endpoint, KeyHeader};
 use super::key::ApiKey;
-use super::reader;
-use super::written_tools::WrittenTools;
 use crate::error::ModelError;
 use crate::format::{Answer, Format, Rewrite};
 use crate::model::{Delta, Model};
@@ -20,9 +19,7 @@ const VERSION: &str = "2023-06-01";
 
 /// A model behind the messages of Anthropic.
 pub struct Anthropic {
-    model: String,
-    endpoint: Endpoint,
-    tools: WrittenTools,
+    asking: Asking,
 }
 
 impl Anthropic {
@@ -51,35 +48,16 @@ impl Anthropic {
     ) -> Result<Self, ModelError> {
         let key = key.map(|key| (key, KeyHeader::Named("x-api-key")));
         let endpoint = Endpoint::open(url, "v1/messages", key, settings)?;
+        let endpoint = endpoint.with_header("anthropic-version", VERSION);
         Ok(Self {
-            model: model.into(),
-            endpoint: endpoint.with_header("anthropic-version", VERSION),
-            tools: WrittenTools::new(Format::Anthropic),
+            asking: Asking::new(model.into(), Format::Anthropic, endpoint),
         })
-    }
-
-    async fn ask(
-        &self,
-        params: &CreateMessageRequestParams,
-        report: &mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> Result<Answer, ModelError> {
-        let tools = self.tools.of(params.tools.as_deref().unwrap_or_default());
-        let written = Format::Anthropic.request(&self.model, params, &tools);
-        for left_out in &written.left_out {
-            tracing::warn!(model = %self.model, "not sent: {left_out}");
-        }
-        let mut body = written.body;
-        body["stream"] = true.into();
-        let reply = self.endpoint.send(&self.model, &body, report).await?;
-        let assembly = Events::new(&self.model, tools.clone());
-        let format = Format::Anthropic;
-        reader::read(&self.endpoint, format, reply, &tools, assembly, report).await
     }
 }
 
 impl Model for Anthropic {
     fn name(&self) -> &str {
-        &self.model
+        &self.asking.model
     }
 
     fn answer<'a>(
@@ -87,10 +65,10 @@ impl Model for Anthropic {
         params: &'a CreateMessageRequestParams,
         report: &'a mut (dyn FnMut(Delta<'_>) + Send),
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        Box::pin(self.ask(params, report))
+        Box::pin(self.asking.ask(params, |_| {}, Events::new, report))
     }
 
     fn rewrites(&self, tools: &[Tool]) -> Vec<Rewrite> {
-        self.tools.of(tools).rewrites().to_vec()
+        self.asking.rewrites(tools)
     }
 }

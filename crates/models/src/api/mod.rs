@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod anthropic_stream;
+mod asking;
 mod endpoint;
 mod key;
 mod openai;

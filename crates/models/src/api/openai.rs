@@ -1,14 +1,13 @@
 //! Chat completions of OpenAI, and of servers that speak the same.
 
 use futures_core::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
 use turnbuckle_protocol::{CreateMessageRequestParams, Tool};
 
+use super::asking::Asking;
 use super::endpoint::{ApiSettings, Endpoint, KeyHeader};
 use super::key::ApiKey;
 use super::openai_stream::Chunks;
-use super::reader;
-use super::written_tools::WrittenTools;
 use crate::error::ModelError;
 use crate::format::{Answer, Format, Rewrite};
 use crate::model::{Delta, Model};
@@ -27,9 +26,7 @@ const OPENAI: &str = "https://api.openai.com/v1";
 /// # Ok::<(), turnbuckle_models::ModelError>(())
 /// ```
 pub struct OpenAi {
-    model: String,
-    endpoint: Endpoint,
-    tools: WrittenTools,
+    asking: Asking,
     limit_name: &'static str,
 }
 
@@ -61,43 +58,28 @@ impl OpenAi {
         settings: ApiSettings,
     ) -> Result<Self, ModelError> {
         let key = key.map(|key| (key, KeyHeader::Bearer));
+        let endpoint = Endpoint::open(url, "chat/completions", key, settings)?;
         Ok(Self {
-            model: model.into(),
-            endpoint: Endpoint::open(url, "chat/completions", key, settings)?,
-            tools: WrittenTools::new(Format::OpenAiChat),
+            asking: Asking::new(model.into(), Format::OpenAiChat, endpoint),
             // The name that all servers know. OpenAI's newer models want another.
             limit_name: "max_tokens",
         })
     }
 
-    async fn ask(
-        &self,
-        params: &CreateMessageRequestParams,
-        report: &mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> Result<Answer, ModelError> {
-        let tools = self.tools.of(params.tools.as_deref().unwrap_or_default());
-        let written = Format::OpenAiChat.request(&self.model, params, &tools);
-        for left_out in &written.left_out {
-            tracing::warn!(model = %self.model, "not sent: {left_out}");
-        }
-        let mut body = written.body;
-        body["stream"] = true.into();
+    /// What is said to this API alone.
+    fn complete(&self, body: &mut Value) {
         body["stream_options"] = json!({"include_usage": true});
         if let Some(body) = body.as_object_mut()
             && let Some(limit) = body.shift_remove("max_completion_tokens")
         {
             body.insert(self.limit_name.to_owned(), limit);
         }
-        let reply = self.endpoint.send(&self.model, &body, report).await?;
-        let assembly = Chunks::new(&self.model, tools.clone());
-        let format = Format::OpenAiChat;
-        reader::read(&self.endpoint, format, reply, &tools, assembly, report).await
     }
 }
 
 impl Model for OpenAi {
     fn name(&self) -> &str {
-        &self.model
+        &self.asking.model
     }
 
     fn answer<'a>(
@@ -105,10 +87,11 @@ impl Model for OpenAi {
         params: &'a CreateMessageRequestParams,
         report: &'a mut (dyn FnMut(Delta<'_>) + Send),
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        Box::pin(self.ask(params, report))
+        let complete = |body: &mut Value| self.complete(body);
+        Box::pin(self.asking.ask(params, complete, Chunks::new, report))
     }
 
     fn rewrites(&self, tools: &[Tool]) -> Vec<Rewrite> {
-        self.tools.of(tools).rewrites().to_vec()
+        self.asking.rewrites(tools)
     }
 }

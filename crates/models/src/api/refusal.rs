@@ -11,6 +11,9 @@ use crate::error::ModelError;
 /// 64 KiB of an error's body are read; messages are short.
 const MAX_BODY: usize = 64 * 1024;
 
+/// 10 s for an error's body.
+const MAX_TIME: Duration = Duration::from_secs(10);
+
 /// 500 characters of a message are shown.
 const MAX_MESSAGE: usize = 500;
 
@@ -26,7 +29,9 @@ const SPENT: [&str; 4] = [
 pub(super) async fn read(endpoint: &Endpoint, model: &str, reply: Reply) -> ModelError {
     let status = reply.status();
     let wait = retry_after(reply.headers());
-    let body = reply.bytes(MAX_BODY).await.unwrap_or_default();
+    // What an API says may never end; its status says enough.
+    let body = tokio::time::timeout(endpoint.silence().min(MAX_TIME), reply.bytes(MAX_BODY)).await;
+    let body = body.ok().and_then(Result::ok).unwrap_or_default();
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     let message = message(&parsed, &body).unwrap_or_else(|| {
         let reason = status.canonical_reason();

@@ -79,14 +79,13 @@ struct Account {
 pub(super) struct Accounts(Mutex<BTreeMap<String, Account>>);
 
 impl Accounts {
-    /// Admits a request that may write so many tokens, or says which limit is reached.
-    pub(super) fn admit<'a>(
-        &'a self,
+    /// Counts a request, or says that there are too many.
+    pub(super) fn count(
+        &self,
         server: &str,
         limits: &SamplingLimits,
-        tokens: u64,
         now: Instant,
-    ) -> Result<Reserved<'a>, SamplingError> {
+    ) -> Result<(), SamplingError> {
         let mut accounts = self.0.lock();
         let account = accounts.entry(server.to_owned()).or_default();
         while account
@@ -102,17 +101,30 @@ impl Accounts {
             let wait = MINUTE.saturating_sub(now.saturating_duration_since(oldest));
             return Err(SamplingError::TooOften { limit, wait });
         }
+        account.recent.push_back(now);
+        Ok(())
+    }
+
+    /// Sets tokens aside that a request may write, or says that there are none left.
+    pub(super) fn reserve<'a>(
+        &'a self,
+        server: &str,
+        limits: &SamplingLimits,
+        tokens: u64,
+    ) -> Result<Reserved<'a>, SamplingError> {
+        let mut accounts = self.0.lock();
+        let account = accounts.entry(server.to_owned()).or_default();
         let used = account.spent.saturating_add(account.reserved);
         if used.saturating_add(tokens) > limits.token_budget {
             let limit = limits.token_budget;
             return Err(SamplingError::OverBudget { limit });
         }
-        account.recent.push_back(now);
         account.reserved += tokens;
         Ok(Reserved {
             accounts: self,
             server: server.to_owned(),
             tokens,
+            owed: 0,
         })
     }
 }
@@ -122,14 +134,20 @@ pub(super) struct Reserved<'a> {
     accounts: &'a Accounts,
     server: String,
     tokens: u64,
+    /// What is charged when it is dropped.
+    owed: u64,
 }
 
 impl Reserved<'_> {
+    /// The model is asked. If the server withdraws the request from now on, all that was set aside
+    /// counts as used: otherwise it could use a model for ever by never waiting for an answer.
+    pub(super) fn begin(&mut self) {
+        self.owed = self.tokens;
+    }
+
     /// Charges what the request really used.
-    pub(super) fn charge(self, tokens: u64) {
-        if let Some(account) = self.accounts.0.lock().get_mut(&self.server) {
-            account.spent = account.spent.saturating_add(tokens);
-        }
+    pub(super) fn charge(mut self, tokens: u64) {
+        self.owed = tokens;
     }
 }
 
@@ -137,6 +155,7 @@ impl Drop for Reserved<'_> {
     fn drop(&mut self) {
         if let Some(account) = self.accounts.0.lock().get_mut(&self.server) {
             account.reserved = account.reserved.saturating_sub(self.tokens);
+            account.spent = account.spent.saturating_add(self.owed);
         }
     }
 }
@@ -146,34 +165,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rate_and_budget_are_counted_for_each_server() {
-        let limits = SamplingLimits::new()
-            .with_requests_per_minute(2)
-            .with_token_budget(1000);
+    fn requests_are_counted_for_each_server() {
+        let limits = SamplingLimits::new().with_requests_per_minute(2);
         let accounts = Accounts::default();
         let start = Instant::now();
-        accounts
-            .admit("a", &limits, 100, start)
-            .unwrap()
-            .charge(300);
-        let second = accounts.admit("a", &limits, 700, start).unwrap();
+        for _ in 0..2 {
+            accounts.count("a", &limits, start).unwrap();
+        }
         let later = start + Duration::from_secs(20);
-        let Err(error) = accounts.admit("a", &limits, 1, later) else {
-            panic!("a third request in a minute was admitted")
-        };
+        let error = accounts.count("a", &limits, later).unwrap_err();
         let said = "more than 2 sampling requests in a minute; try again in 41 s";
         assert_eq!(error.to_string(), said);
-        let later = start + MINUTE;
-        // What is under way counts: 300 spent, 700 set aside.
-        let Err(error) = accounts.admit("a", &limits, 1, later) else {
+        assert!(accounts.count("a", &limits, start + MINUTE).is_ok());
+        assert!(accounts.count("b", &limits, later).is_ok());
+    }
+
+    #[test]
+    fn tokens_are_counted_for_each_server_also_those_of_requests_that_are_withdrawn() {
+        let limits = SamplingLimits::new().with_token_budget(1000);
+        let accounts = Accounts::default();
+        accounts.reserve("a", &limits, 100).unwrap().charge(300);
+        // What is under way counts: 300 spent, 600 set aside.
+        let mut second = accounts.reserve("a", &limits, 600).unwrap();
+        let Err(error) = accounts.reserve("a", &limits, 101) else {
             panic!("a request beyond the budget was admitted")
         };
         assert_eq!(
             error.to_string(),
             "the budget of 1000 tokens for sampling is used up"
         );
+        // Withdrawn before the model was asked, it costs nothing.
+        drop(accounts.reserve("a", &limits, 100).unwrap());
+        second.begin();
         drop(second);
-        assert!(accounts.admit("a", &limits, 700, later).is_ok());
-        assert!(accounts.admit("b", &limits, 1000, start).is_ok());
+        assert!(accounts.reserve("a", &limits, 101).is_err());
+        assert!(accounts.reserve("a", &limits, 100).is_ok());
+        assert!(accounts.reserve("b", &limits, 1000).is_ok());
     }
 }

@@ -34,6 +34,23 @@ impl Sampler {
         }
     }
 
+    /// Counts a request of a server and says whether it would be taken, before a person is bothered
+    /// with it. [`sample`](Self::sample) does it by itself; a host that shows requests to a person
+    /// calls it first, and then [`sample_admitted`](Self::sample_admitted).
+    ///
+    /// # Errors
+    /// If a limit is reached, or the messages break a rule of the protocol.
+    pub fn admit(
+        &self,
+        server: &str,
+        params: &CreateMessageRequestParams,
+    ) -> Result<(), SamplingError> {
+        self.check(params)?;
+        let tokens = self.most_tokens(params);
+        drop(self.accounts.reserve(server, &self.limits, tokens)?);
+        self.accounts.count(server, &self.limits, Instant::now())
+    }
+
     /// Answers one request of a server, which is named by the id that the host has for it.
     ///
     /// # Errors
@@ -41,7 +58,8 @@ impl Sampler {
     /// model fails.
     ///
     /// # Cancel safety
-    /// Dropping the future stops the model. What it had written is not charged.
+    /// Dropping the future stops the model. From the moment that the model is asked, a request that
+    /// is dropped counts with all tokens that it could have had.
     pub async fn sample(
         &self,
         server: &str,
@@ -49,20 +67,41 @@ impl Sampler {
         review: &dyn Review,
         report: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<CreateMessageResult, SamplingError> {
-        self.check(&params)?;
+        self.admit(server, &params)?;
+        self.sample_admitted(server, params, review, report).await
+    }
+
+    /// The same for a request that was [admitted](Self::admit).
+    ///
+    /// # Errors
+    /// As [`sample`](Self::sample).
+    ///
+    /// # Cancel safety
+    /// As [`sample`](Self::sample).
+    pub async fn sample_admitted(
+        &self,
+        server: &str,
+        params: CreateMessageRequestParams,
+        review: &dyn Review,
+        report: &mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> Result<CreateMessageResult, SamplingError> {
         let model = self.models.choose(params.model_preferences.as_ref());
+        let tokens = self.most_tokens(&params);
         let mut params = params;
-        params.max_tokens = params.max_tokens.clamp(1, self.limits.max_tokens.max(1));
-        // Nobody is bothered with a request that would be refused.
-        let tokens = params.max_tokens;
-        let reserved = self
-            .accounts
-            .admit(server, &self.limits, tokens, Instant::now())?;
+        params.max_tokens = tokens;
+        let mut reserved = self.accounts.reserve(server, &self.limits, tokens)?;
         let shown = review.request(server, model.name(), params).await;
         let mut params = shown.ok_or(SamplingError::Declined)?;
         self.check(&params)?;
         params.max_tokens = params.max_tokens.clamp(1, tokens);
-        let answer = model.answer(&params, report).await?;
+        reserved.begin();
+        let answer = match model.answer(&params, report).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                reserved.charge(0);
+                return Err(error.into());
+            }
+        };
         reserved.charge(answer.usage.total());
         if answer.calls().any(is_unreadable) {
             return Err(unreadable(model.name()).into());
@@ -74,6 +113,11 @@ impl Sampler {
         }
         let shown = review.answer(server, result).await;
         shown.ok_or(SamplingError::Declined)
+    }
+
+    /// The most tokens that the answer may have.
+    fn most_tokens(&self, params: &CreateMessageRequestParams) -> u64 {
+        params.max_tokens.clamp(1, self.limits.max_tokens.max(1))
     }
 
     fn check(&self, params: &CreateMessageRequestParams) -> Result<(), SamplingError> {

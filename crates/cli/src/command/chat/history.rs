@@ -59,6 +59,11 @@ impl History {
         }
     }
 
+    /// All lines, the oldest first.
+    pub(super) fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
     /// The line of a number, counted from 1, or the last one that begins like this.
     pub(super) fn find(&self, wanted: &str) -> Option<&str> {
         if wanted == "!" {

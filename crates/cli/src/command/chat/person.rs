@@ -3,8 +3,8 @@
 use futures_core::future::BoxFuture;
 use turnbuckle::{
     host::{
-        ConsentAnswer, ConsentQuestion, FormAnswer, Review, Scope, UserInterface, Visit,
-        VisitAnswer, Who,
+        ActionKind, ConsentAnswer, ConsentQuestion, FormAnswer, Review, Scope, UserInterface,
+        Visit, VisitAnswer, Who,
     },
     protocol::{
         CreateMessageRequestParams, CreateMessageResult, ElicitAction, ElicitRequestFormParams,
@@ -14,7 +14,7 @@ use turnbuckle::{
 use turnbuckle_command_line::style::Style;
 
 use crate::{
-    ask::{ask_each, ask_visit, read_line},
+    ask::{Line, ask_each, ask_visit},
     show::tell,
 };
 
@@ -79,7 +79,11 @@ impl UserInterface for Person {
                 show_message(message);
             }
             tell(&format!("  up to {} tokens", request.max_tokens));
-            match review("the last message").await {
+            let last = request.messages.last();
+            let said = last
+                .map(|message| text_of(&message.content))
+                .unwrap_or_default();
+            match review(who, "the last message", &said).await {
                 Reviewed::Accept(scope) => Review::Accept(scope),
                 Reviewed::Edited(text) => {
                     let mut request = request.clone();
@@ -103,7 +107,7 @@ impl UserInterface for Person {
             for content in &answer.content {
                 show_content("model", content);
             }
-            match review("the answer").await {
+            match review(who, "the answer", &text_of(&answer.content)).await {
                 Reviewed::Accept(scope) => Review::Accept(scope),
                 Reviewed::Edited(text) => {
                     let mut answer = answer.clone();
@@ -121,15 +125,25 @@ fn head(who: &Who, what: &str) {
     tell(&format!("{mark} server `{}` {what}", who.server));
 }
 
+/// Shows the beginning of a text.
 fn shown(name: &str, text: &str) {
     let short: String = text.chars().take(MAX_SHOWN).collect();
+    whole(name, &short);
     let rest = text.chars().count().saturating_sub(MAX_SHOWN);
-    for line in short.lines() {
+    if rest > 0 {
+        tell(&Style::Warn.err(&format!("  … and {rest} characters more")));
+    }
+}
+
+/// Shows a text, with its name before each line: a server cannot write lines of ours.
+fn whole(name: &str, text: &str) {
+    for line in text.lines() {
         tell(&format!("  {} {line}", Style::Dim.err(&format!("{name}:"))));
     }
-    if rest > 0 {
-        tell(&format!("  … and {rest} characters more"));
-    }
+}
+
+fn is_long(text: &str) -> bool {
+    text.chars().nth(MAX_SHOWN).is_some()
 }
 
 fn show_message(message: &SamplingMessage) {
@@ -150,17 +164,16 @@ fn show_content(role: &str, content: &SamplingContent) {
 }
 
 async fn consent(who: &Who, question: &ConsentQuestion) -> ConsentAnswer {
-    let what = match question.kind.as_str() {
-        "start" => "may it be started?".to_owned(),
-        "call" => format!("may tool `{}` be called?", question.subject),
-        "read" => format!("may `{}` be read?", question.subject),
-        "prompt" => format!("may prompt `{}` be used?", question.subject),
-        "root" => format!("may it work in `{}`?", question.subject),
-        other if question.subject.is_empty() => format!("may it `{other}`?"),
-        other => format!("may it `{other}` `{}`?", question.subject),
-    };
     let mark = Style::Ask.err("?");
-    tell(&format!("{mark} server `{}`: {what}", who.server));
+    tell(&format!(
+        "{mark} server `{}`: {}",
+        who.server,
+        asked(question)
+    ));
+    if question.has_changed {
+        let said = "  you allowed it before; since then the server has changed what it says of it";
+        tell(&Style::Warn.err(said));
+    }
     if let Some(launch) = &question.launch {
         shown("command", launch);
     }
@@ -170,21 +183,13 @@ async fn consent(who: &Who, question: &ConsentQuestion) -> ConsentAnswer {
     if let Some(arguments) = &question.arguments {
         shown("arguments", arguments.get());
     }
-    let can_edit = question.arguments.is_some();
-    let mut choices = vec!["y once"];
-    if question.scopes.contains(&Scope::Conversation) {
-        choices.push("c for this chat");
-    }
-    if question.scopes.contains(&Scope::Always) {
-        choices.push("a always");
-    }
-    if can_edit {
-        choices.push("e edit");
-    }
-    choices.push("n no");
-    let line = format!("  {} [n] ", choices.join(", "));
+    let is_cut = [question.description.as_deref(), arguments(question)]
+        .into_iter()
+        .flatten()
+        .any(is_long);
+    let line = format!("  {} [n] ", choices(question, is_cut).join(", "));
     loop {
-        let Ok(Some(text)) = read_line(&line).await else {
+        let Ok(Some(text)) = Line::new(&line).not_typed_ahead().read().await else {
             return ConsentAnswer::Deny;
         };
         match text.trim().to_ascii_lowercase().as_str() {
@@ -195,9 +200,18 @@ async fn consent(who: &Who, question: &ConsentQuestion) -> ConsentAnswer {
             "a" if question.scopes.contains(&Scope::Always) => {
                 return ConsentAnswer::Allow(Scope::Always);
             }
-            "e" if can_edit => {
-                if let Some(edited) = edited().await {
+            "e" if question.arguments.is_some() => {
+                let now = arguments(question).unwrap_or_default();
+                if let Some(edited) = edited(now).await {
                     return ConsentAnswer::AllowEdited(edited);
+                }
+            }
+            "s" if is_cut => {
+                for (name, text) in [
+                    ("it says", question.description.as_deref()),
+                    ("arguments", arguments(question)),
+                ] {
+                    text.into_iter().for_each(|text| whole(name, text));
                 }
             }
             "" | "n" | "no" => return ConsentAnswer::Deny,
@@ -206,10 +220,44 @@ async fn consent(who: &Who, question: &ConsentQuestion) -> ConsentAnswer {
     }
 }
 
-/// Other arguments, as one line of JSON.
-async fn edited() -> Option<JsonObject> {
+fn arguments(question: &ConsentQuestion) -> Option<&str> {
+    question.arguments.as_ref().map(|arguments| arguments.get())
+}
+
+/// What is asked, as a sentence.
+fn asked(question: &ConsentQuestion) -> String {
+    let subject = &question.subject;
+    match question.kind {
+        ActionKind::Start => "may it be started?".to_owned(),
+        ActionKind::Call => format!("may tool `{subject}` be called?"),
+        ActionKind::Read => format!("may `{subject}` be read?"),
+        ActionKind::GetPrompt => format!("may prompt `{subject}` be used?"),
+        ActionKind::ShareRoot => format!("may it work in `{subject}`?"),
+        ActionKind::ShareContext => {
+            format!("may resources of `{subject}` go to the model with its request?")
+        }
+        other if subject.is_empty() => format!("may it `{other}`?"),
+        other => format!("may it `{other}` `{subject}`?"),
+    }
+}
+
+fn choices(question: &ConsentQuestion, is_cut: bool) -> Vec<&'static str> {
+    let scope = |scope: Scope| question.scopes.contains(&scope);
+    let mut choices = vec!["y once"];
+    choices.extend(scope(Scope::Conversation).then_some("c for this chat"));
+    choices.extend(scope(Scope::Always).then_some("a always"));
+    choices.extend(question.arguments.is_some().then_some("e edit"));
+    choices.extend(is_cut.then_some("s show all of it"));
+    choices.push("n no");
+    choices
+}
+
+/// Other arguments, as JSON.
+async fn edited(now: &str) -> Option<JsonObject> {
+    let mut text = now.to_owned();
     loop {
-        let text = read_line("  arguments as JSON: ").await.ok()??;
+        let line = Line::new("  arguments as JSON: ").holding(text);
+        text = line.read().await.ok()??;
         match serde_json::from_str(text.trim()) {
             Ok(arguments) => return Some(arguments),
             Err(error) => tell(&format!("  {}", Style::Bad.err(&error.to_string()))),
@@ -223,23 +271,34 @@ enum Reviewed {
     Decline,
 }
 
-async fn review(what: &str) -> Reviewed {
+async fn review(who: &Who, what: &str, now: &str) -> Reviewed {
+    // Where it is not known which conversation asks, there is none to allow it for.
+    let (line, has_chat) = match who.conversation {
+        Some(_) => ("  y once, c for this chat, e edit, n no [n] ", true),
+        None => ("  y once, e edit, n no [n] ", false),
+    };
     loop {
-        let line = "  y once, c for this chat, e edit, n no [n] ";
-        let Ok(Some(text)) = read_line(line).await else {
+        let Ok(Some(text)) = Line::new(line).not_typed_ahead().read().await else {
             return Reviewed::Decline;
         };
         match text.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => return Reviewed::Accept(Scope::Once),
-            "c" => return Reviewed::Accept(Scope::Conversation),
+            "c" if has_chat => return Reviewed::Accept(Scope::Conversation),
             "e" => {
-                if let Ok(Some(text)) = read_line(&format!("  {what}: ")).await {
-                    return Reviewed::Edited(text);
-                }
-                return Reviewed::Decline;
+                let line = Line::new(format!("  {what}: ")).holding(now);
+                return match line.read().await {
+                    Ok(Some(text)) => Reviewed::Edited(text),
+                    _ => Reviewed::Decline,
+                };
             }
             "" | "n" | "no" => return Reviewed::Decline,
             _ => tell("  type one of the letters"),
         }
     }
+}
+
+/// The text of a message, without what is no text.
+fn text_of(content: &[SamplingContent]) -> String {
+    let texts = content.iter().filter_map(SamplingContent::as_text);
+    texts.collect::<Vec<_>>().join("\n")
 }

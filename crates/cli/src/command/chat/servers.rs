@@ -6,6 +6,7 @@ use turnbuckle::host::{HostBuilder, ServerId, ServerSpec};
 use turnbuckle_command_line::{
     control::tell,
     failure::{Failed, Outcome},
+    input::ask_missing,
     target::{self, Lookup, Options, Process, Server},
 };
 
@@ -33,12 +34,19 @@ pub(super) fn add(
     if servers.is_empty() {
         return from_files(builder, config, allowed);
     }
-    let mut builder = builder;
+    let mut builder = builder.variables(Process);
     let mut all = Vec::new();
-    for server in servers {
+    for mut server in servers {
         let id = unique(&id_of(&server), &all);
         allowed.start(&id);
-        builder = builder.server(id.as_str(), ServerSpec::from(server.launch.clone()));
+        builder = match server.entry.take() {
+            // With everything that the file says, and not only how it is started.
+            Some(mut entry) => {
+                entry.name.clone_from(&id);
+                builder.entry(entry)
+            }
+            None => builder.server(id.as_str(), ServerSpec::from(server.launch.clone())),
+        };
         all.push((id, server));
     }
     Ok(with_tokens(builder, all))
@@ -66,6 +74,7 @@ fn from_files(
     for (_, entry) in catalogue.entries() {
         if config.is_some() {
             allowed.start(&entry.name);
+            ask_missing(entry, &Process)?;
         }
         // What is wrong with an entry is among the notes of the host.
         if let Ok(server) = target::configured(entry, &entry.name, config) {
@@ -89,6 +98,9 @@ fn with_tokens(builder: HostBuilder, servers: Vec<(String, Server)>) -> HostBuil
 
 /// A short name: the host of a URL, or the name in the file.
 fn id_of(server: &Server) -> String {
+    if server.entry.is_some() {
+        return server.name.clone();
+    }
     let name = server
         .name
         .split_once("://")

@@ -21,7 +21,7 @@ use super::{
     servers,
     slash::{self, Next},
 };
-use crate::{ask::read_line, runtime::stop_signal, show::tell};
+use crate::{ask::Line, runtime::stop_signal, show::tell};
 
 /// Whom the output is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,12 +89,11 @@ impl Session {
         }
         self.greet();
         loop {
+            let earlier = self.history.lines().to_vec();
+            let asked = Line::new("> ").of_conversation(earlier, slash::completions(self));
             let line = tokio::select! {
-                line = read_line("> ") => line?,
-                () = stop_signal() => {
-                    eprintln!();
-                    return Err(Failed::interrupted());
-                }
+                line = asked.read() => line?,
+                () = stop_signal() => return Err(Failed::interrupted()),
             };
             let Some(line) = line else { return Ok(()) };
             let next = tokio::select! {
@@ -131,6 +130,9 @@ impl Session {
             servers.len()
         );
         tell(&Style::Dim.err(&said));
+        for note in host.notes() {
+            tell(&Style::Dim.err(&format!("note: {note}")));
+        }
         for server in servers {
             if let Some(failure) = server.state.failure() {
                 let said = format!("server `{}` failed: {}", server.id, failure.reason);

@@ -1,6 +1,10 @@
 //! The commands that begin with a slash.
 
-use turnbuckle::{host::ServerState, models::format::attachment, protocol::SamplingContent};
+use turnbuckle::{
+    host::{Grant, ServerState},
+    models::format::attachment,
+    protocol::SamplingContent,
+};
 use turnbuckle_base::error_chain::in_one_line;
 use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
@@ -24,6 +28,36 @@ const HELP: &str = "\
 
 /// 20 lines of history are listed.
 const MAX_HISTORY: usize = 20;
+
+/// Lines that Tab completes to.
+pub(super) fn completions(session: &Session) -> Vec<String> {
+    let host = session.conversation.host();
+    let catalog = host.catalog();
+    let commands = HELP
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    let mut lines: Vec<String> = commands.map(str::to_owned).collect();
+    let names = catalog.prompts().iter().map(|prompt| prompt.name());
+    lines.extend(names.map(|name| format!("/prompt {name}")));
+    let listed = catalog.resources().iter();
+    lines.extend(listed.map(|listed| format!("/resource @{}", listed.resource().uri)));
+    let tools = catalog.tools().iter();
+    lines.extend(tools.map(|tool| format!("/allow {}/{}", tool.server(), tool.tool().name)));
+    let granted = host.grants();
+    let granted = granted.iter();
+    lines.extend(granted.map(|grant| format!("/revoke {}", granted_name(grant))));
+    lines
+}
+
+/// A grant as `/revoke` takes it.
+fn granted_name(grant: &Grant) -> String {
+    let subject = if grant.subject.is_empty() {
+        "*"
+    } else {
+        &grant.subject
+    };
+    format!("{}:{}/{subject}", grant.kind, grant.server)
+}
 
 /// What follows a command.
 pub(super) enum Next {
@@ -172,17 +206,7 @@ fn grants(session: &Session) {
     let grants = session.conversation.host().grants();
     let lines: Vec<_> = grants
         .iter()
-        .map(|grant| {
-            let subject = if grant.subject.is_empty() {
-                "*"
-            } else {
-                &grant.subject
-            };
-            format!(
-                "{}:{}/{subject}  since {}",
-                grant.kind, grant.server, grant.since
-            )
-        })
+        .map(|grant| format!("{}  since {}", granted_name(grant), grant.since))
         .collect();
     list(&lines, "grants");
 }

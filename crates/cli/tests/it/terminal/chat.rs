@@ -60,7 +60,9 @@ fn a_call_that_is_refused_is_not_made_and_one_that_is_edited_is() {
     terminal.see("arguments: {\"a\":1,\"b\":2}");
     terminal.see("e edit, n no [n]");
     say(&terminal, "e");
-    terminal.see("arguments as JSON:");
+    // What is there already can be edited.
+    terminal.see("arguments as JSON: {\"a\":1,\"b\":2}");
+    terminal.press(&["C-u"]);
     say(&terminal, "{\"a\": 40, \"b\": 2}");
     terminal.see("✓ add {\"sum\":42}");
     terminal.see("second");
@@ -153,11 +155,13 @@ fn sampling_is_shown_before_and_after_the_model() {
     terminal.see("e edit, n no [n]");
     say(&terminal, "e");
     terminal.see("the last message:");
+    terminal.press(&["C-u"]);
     say(&terminal, "write about snow");
     terminal.see("? server `lab` gets this answer of the model");
     terminal.see("model: a secret line");
     say(&terminal, "e");
-    terminal.see("the answer:");
+    terminal.see("the answer: a secret line");
+    terminal.press(&["C-u"]);
     say(&terminal, "a public line");
     terminal.see("✓ write a public line (scripted)");
 }

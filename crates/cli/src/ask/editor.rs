@@ -1,0 +1,278 @@
+//! The line editor, and how a line that is being typed is taken back.
+//!
+//! While a line is edited the terminal is in raw mode, and SIGINT belongs to the editor, which ends
+//! when it comes. That is how a line is taken back. Before and after, both belong to the program.
+
+use std::{
+    cell::Cell,
+    io,
+    sync::{
+        Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rustyline::{
+    Behavior, CompletionType, Config, Context, Editor, ExternalPrinter, Helper,
+    completion::Completer,
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::MemHistory,
+    validate::{ValidationContext, ValidationResult, Validator},
+};
+use tokio::sync::OwnedMutexGuard;
+
+use super::line::{Interrupt, Line, TypedAhead};
+
+/// 1 s for the editor to end when its line is taken back. It takes microseconds.
+const MAX_ENDING: Duration = Duration::from_secs(1);
+
+/// 1,000 lines of before, as many as a history keeps.
+const MAX_EARLIER: usize = 1000;
+
+/// What was typed.
+#[derive(Debug)]
+pub(super) enum Typed {
+    Line(String),
+    /// Ctrl-D.
+    End,
+    /// Ctrl-C: the signal was sent.
+    Interrupted,
+}
+
+/// The line that is being edited, by its id.
+static EDITED: Mutex<Option<u64>> = Mutex::new(None);
+static ENDED: Condvar = Condvar::new();
+
+fn edited() -> MutexGuard<'static, Option<u64>> {
+    EDITED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The signal is no longer the editor's.
+fn ended() {
+    *edited() = None;
+    ENDED.notify_all();
+}
+
+/// Waits until no other line is read.
+pub(super) async fn turn() -> OwnedMutexGuard<()> {
+    static TURN: LazyLock<Arc<tokio::sync::Mutex<()>>> = LazyLock::new(Arc::default);
+    TURN.clone().lock_owned().await
+}
+
+/// Takes a line back when nobody waits for it any more, and the terminal out of raw mode.
+pub(super) struct Withdrawal {
+    id: u64,
+    is_withdrawn: Arc<AtomicBool>,
+}
+
+/// A line that is asked for, as its editor knows it.
+#[derive(Clone)]
+pub(super) struct Asked {
+    id: u64,
+    is_withdrawn: Arc<AtomicBool>,
+}
+
+impl Withdrawal {
+    pub(super) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            is_withdrawn: Arc::default(),
+        }
+    }
+
+    pub(super) fn asked(&self) -> Asked {
+        Asked {
+            id: self.id,
+            is_withdrawn: self.is_withdrawn.clone(),
+        }
+    }
+}
+
+impl Asked {
+    fn is_withdrawn(&self) -> bool {
+        self.is_withdrawn.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Withdrawal {
+    fn drop(&mut self) {
+        self.is_withdrawn.store(true, Ordering::Release);
+        let now = edited();
+        if *now != Some(self.id) {
+            return;
+        }
+        // As long as the line is edited, the signal is the editor's.
+        interrupt();
+        let is_edited = |now: &mut Option<u64>| *now == Some(self.id);
+        drop(ENDED.wait_timeout_while(now, MAX_ENDING, is_edited));
+    }
+}
+
+/// Sends this process the signal that Ctrl-C sends.
+fn interrupt() {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+}
+
+/// The editor between two lines: it has what was typed ahead.
+static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+
+struct Kept {
+    editor: Editor<Keys, MemHistory>,
+    /// With it, the editor waits for signals that other threads get, too.
+    _printer: Box<dyn ExternalPrinter + Send>,
+}
+
+/// Has a line edited.
+pub(super) fn read(line: &Line, asked: &Asked) -> io::Result<Typed> {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if line.typed_ahead == TypedAhead::Discarded {
+        *kept = None;
+        forget_typed_ahead();
+    }
+    loop {
+        let Kept { editor, .. } = match &mut *kept {
+            Some(kept) => kept,
+            none => none.insert(open().map_err(io::Error::other)?),
+        };
+        let is_empty = Arc::new(AtomicBool::new(line.initial.is_empty()));
+        prepare(editor, line, asked, &is_empty).map_err(io::Error::other)?;
+        let typed = editor.readline_with_initial(line.prompt.as_str(), (&line.initial, ""));
+        ended();
+        let is_empty = is_empty.load(Ordering::Relaxed);
+        match typed {
+            Ok(text) => return Ok(Typed::Line(text.replace("\\\n", "\n"))),
+            Err(ReadlineError::Eof) => return Ok(Typed::End),
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) if asked.is_withdrawn() => {
+                return Ok(Typed::End);
+            }
+            Err(ReadlineError::Interrupted)
+                if line.interrupt == Interrupt::EmptiesFirst && !is_empty => {}
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {
+                interrupt();
+                return Ok(Typed::Interrupted);
+            }
+            Err(error) => return Err(io::Error::other(error)),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn forget_typed_ahead() {
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+#[cfg(not(unix))]
+fn forget_typed_ahead() {}
+
+fn open() -> rustyline::Result<Kept> {
+    let config = Config::builder()
+        // Stdout may be a file: what is typed is shown at the terminal.
+        .behavior(Behavior::PreferTerm)
+        .completion_type(CompletionType::List)
+        .bracketed_paste(true)
+        .max_history_size(MAX_EARLIER)?
+        .build();
+    let history = MemHistory::with_config(&config);
+    let mut editor = Editor::with_history(config, history)?;
+    let printer = editor.create_external_printer()?;
+    Ok(Kept {
+        editor,
+        _printer: Box::new(printer),
+    })
+}
+
+fn prepare(
+    editor: &mut Editor<Keys, MemHistory>,
+    line: &Line,
+    asked: &Asked,
+    is_empty: &Arc<AtomicBool>,
+) -> rustyline::Result<()> {
+    editor.clear_history()?;
+    for earlier in &line.earlier {
+        editor.add_history_entry(earlier.as_str())?;
+    }
+    editor.set_helper(Some(Keys {
+        asked: asked.clone(),
+        has_begun: Cell::new(false),
+        known: line.known.clone(),
+        is_empty: is_empty.clone(),
+    }));
+    Ok(())
+}
+
+/// What keys do besides editing.
+struct Keys {
+    asked: Asked,
+    has_begun: Cell<bool>,
+    /// Lines that Tab completes to.
+    known: Vec<String>,
+    /// Whether the line is empty, which the editor does not say of a line that was interrupted.
+    is_empty: Arc<AtomicBool>,
+}
+
+impl Helper for Keys {}
+
+impl Highlighter for Keys {}
+
+impl Hinter for Keys {
+    type Hint = String;
+
+    /// Called whenever the line is shown, and for the first time when the signal is the editor's.
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        self.is_empty.store(line.is_empty(), Ordering::Relaxed);
+        if !self.has_begun.replace(true) {
+            let mut now = edited();
+            if self.asked.is_withdrawn() {
+                interrupt();
+            } else {
+                *now = Some(self.asked.id);
+            }
+        }
+        None
+    }
+}
+
+impl Validator for Keys {
+    /// A line that ends with a backslash goes on in the next one.
+    fn validate(&self, line: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        if line.input().ends_with('\\') {
+            return Ok(ValidationResult::Incomplete);
+        }
+        // The line is there, and is not taken back any more.
+        ended();
+        Ok(ValidationResult::Valid(None))
+    }
+}
+
+impl Completer for Keys {
+    type Candidate = String;
+
+    fn complete(
+        &self,
+        line: &str,
+        position: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<String>)> {
+        let typed = &line[..position];
+        if typed.is_empty() {
+            return Ok((0, Vec::new()));
+        }
+        // The last word is what is completed, and all words before it have to be the same.
+        let start = typed.rfind(' ').map_or(0, |blank| blank + 1);
+        let known = self.known.iter().filter(|known| known.starts_with(typed));
+        let mut words: Vec<String> = known
+            .map(|known| {
+                let rest = &known[start..];
+                rest.split_inclusive(' ').next().unwrap_or(rest).to_owned()
+            })
+            .collect();
+        words.sort();
+        words.dedup();
+        Ok((start, words))
+    }
+}
