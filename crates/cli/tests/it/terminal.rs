@@ -77,17 +77,26 @@ impl<'p> Terminal<'p> {
     /// Waits until this is to be seen.
     #[track_caller]
     pub(crate) fn see(&self, text: &str) -> String {
-        let mut last = String::new();
+        self.wait_for(text, |screen| screen.contains(text))
+    }
+
+    /// Waits until this is the last that is to be seen: a question that keys answer from now on.
+    #[track_caller]
+    fn see_last(&self, text: &str) -> String {
+        self.wait_for(text, |screen| screen.ends_with(text))
+    }
+
+    #[track_caller]
+    fn wait_for(&self, text: &str, is_there: impl Fn(&str) -> bool) -> String {
         let start = std::time::Instant::now();
         loop {
             let screen = self.screen();
-            if screen.contains(text) {
+            if is_there(&screen) {
                 return screen;
             }
-            last.clone_from(&screen);
             assert!(
                 start.elapsed() < crate::program::PATIENCE,
-                "`{text}` is not to be seen:\n{last}"
+                "`{text}` is not to be seen:\n{screen}"
             );
             std::thread::sleep(std::time::Duration::from_millis(20));
         }

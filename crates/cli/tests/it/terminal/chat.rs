@@ -27,7 +27,7 @@ fn consent_and_questions_are_asked_inline_and_results_are_folded() {
     );
     say(&terminal, "greet somebody");
     terminal.see("? server `lab`: may tool `greet` be called?");
-    terminal.see("y once, c for this chat, a always, e edit, n no [n]");
+    terminal.see_last("y once, c for this chat, a always, e edit, n no [n]");
     say(&terminal, "y");
     terminal.see("? lab asks: Whom may I greet?");
     terminal.see("Name (at least 1 character,");
@@ -52,13 +52,13 @@ fn a_call_that_is_refused_is_not_made_and_one_that_is_edited_is() {
         &format!("{call}\n{{\"text\": \"first\"}}\n{call}\n{{\"text\": \"second\"}}"),
     );
     say(&terminal, "add");
-    terminal.see("may tool `add` be called?");
+    terminal.see_last("e edit, n no [n]");
     say(&terminal, "");
     terminal.see("✗ add `call` is not allowed");
     terminal.see("first");
     say(&terminal, "add");
     terminal.see("arguments: {\"a\":1,\"b\":2}");
-    terminal.see("e edit, n no [n]");
+    terminal.see_last("e edit, n no [n]");
     say(&terminal, "e");
     // What is there already can be edited.
     terminal.see("arguments as JSON: {\"a\":1,\"b\":2}");
@@ -79,7 +79,7 @@ fn a_grant_is_kept_listed_and_taken_back() {
     let terminal = Terminal::run(&place, &format!("{line}; echo first chat ended; {line}"));
     terminal.see("; /help lists the commands");
     say(&terminal, "add");
-    terminal.see("a always");
+    terminal.see_last("a always, e edit, n no [n]");
     say(&terminal, "a");
     terminal.see("\ndone\n");
     terminal.press(&["C-d"]);
@@ -152,13 +152,14 @@ fn sampling_is_shown_before_and_after_the_model() {
     say(&terminal, "/allow lab/write");
     say(&terminal, "write");
     terminal.see("? server `lab` wants to ask the model");
-    terminal.see("e edit, n no [n]");
+    terminal.see_last("e edit, n no [n]");
     say(&terminal, "e");
     terminal.see("the last message:");
     terminal.press(&["C-u"]);
     say(&terminal, "write about snow");
     terminal.see("? server `lab` gets this answer of the model");
     terminal.see("model: a secret line");
+    terminal.see_last("e edit, n no [n]");
     say(&terminal, "e");
     terminal.see("the answer: a secret line");
     terminal.press(&["C-u"]);

@@ -100,7 +100,7 @@ fn keys_pressed_before_a_question_do_not_agree_to_it() {
     terminal.see("/10 counted ");
     enter(&terminal, "y");
     terminal.see("may tool `add` be called?");
-    terminal.see("n no [n]");
+    terminal.see_last("n no [n]");
     enter(&terminal, "n");
     terminal.see("✗ add `call` is not allowed");
     terminal.see("done");
