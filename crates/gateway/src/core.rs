@@ -10,13 +10,16 @@ use std::{
 
 use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::{Mutex, RwLock};
-use turnbuckle_client::{Client, Target};
+use turnbuckle_client::{Change, Client, Target};
 use turnbuckle_host::{
     Failure, ServerId, ServerSpec, ServerState,
     shared::{Fleet, FleetHooks, Upstream},
 };
 use turnbuckle_protocol::{
-    JsonObject, ServerCapabilities, SubscriptionFilter, envelope::Raw, http::ParamHeaders,
+    JsonObject, Revision, ServerCapabilities, SubscriptionFilter, TASKS_EXTENSION,
+    envelope::Raw,
+    http::ParamHeaders,
+    method::{self, Direction},
 };
 use turnbuckle_server::{
     Caller, Changes, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
@@ -359,6 +362,10 @@ impl Relay for CoreRelay {
 
     fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
         let core = &self.0;
+        if is_foreign(request.method(), request.revision()) {
+            let reject = Reject::method_not_found(request.method());
+            return Some(Box::pin(std::future::ready(reject.into())));
+        }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
         if let Some(kind) = Kind::of(request.method())
             && !core.passes_lists()
@@ -387,7 +394,14 @@ impl Relay for CoreRelay {
             Ok(route) => route,
             Err(reject) => return Some(Box::pin(std::future::ready(reject.into()))),
         };
+        let bridged = core
+            .bridged()
+            .filter(|_| request.revision().is_modern() && exchange::is_task_method(method));
         let request = FrontRequest::new(&request);
+        if let Some(member) = bridged {
+            let context = Arc::clone(&core.context);
+            return Some(Box::pin(exchange::serve_task(context, request, member)));
+        }
         let context = Arc::clone(&core.context);
         Some(Box::pin(exchange::serve(context, request, route)))
     }
@@ -419,12 +433,33 @@ impl Relay for CoreRelay {
 }
 
 impl Core {
+    /// The only server, if it is a legacy one whose tasks are offered as the extension (G18).
+    fn bridged(&self) -> Option<Arc<Member>> {
+        let member = self.only()?;
+        let ServerState::Ready(ready) = member.upstream.state() else {
+            return None;
+        };
+        let is_bridged = !ready.revision.is_modern()
+            && ready
+                .capabilities
+                .as_ref()
+                .is_some_and(|can| can.tasks.is_some());
+        is_bridged.then_some(member)
+    }
+
     /// Whether lists are those of the only server, as it pages them.
     fn passes_lists(&self) -> bool {
         self.only().is_some_and(|member| {
             member.upstream.state().is_ready() && !member.plan.spec.filters_tools()
         })
     }
+}
+
+/// Whether the protocol has this method, but not in the revision of the client.
+fn is_foreign(method: &str, revision: Revision) -> bool {
+    let is_known = method::find(method).is_some();
+    let is_of_extension = method::extension(method, revision).is_some();
+    is_known && !is_of_extension && !method::available(method, revision, Direction::ToServer)
 }
 
 /// Adds what one server offers. Extensions are passed on where there is one server.
@@ -451,6 +486,15 @@ fn add(all: &mut ServerCapabilities, one: &ServerCapabilities, is_only: bool) {
     if is_only {
         all.extensions.clone_from(&one.extensions);
         all.experimental.clone_from(&one.experimental);
+        all.tasks.clone_from(&one.tasks);
+        if one.tasks.is_some() {
+            // A modern client knows them as an extension.
+            let extensions = all.extensions.get_or_insert_default();
+            let tasks = TASKS_EXTENSION.to_owned();
+            extensions
+                .entry(tasks)
+                .or_insert_with(|| JsonObject::new().into());
+        }
     }
 }
 
@@ -483,6 +527,20 @@ impl FleetHooks for CoreHooks {
     fn lists_changed(&self, _: &Upstream) {
         if let Some(core) = self.0.upgrade() {
             core.reroute();
+        }
+    }
+
+    fn list_announced(&self, _: &Upstream, change: &Change) {
+        let Some(core) = self.0.upgrade() else { return };
+        let Some(changes) = core.changes.get() else {
+            return;
+        };
+        // A server may have other lists for this session than for another one: clients look themselves.
+        match change {
+            Change::ToolsChanged => changes.tools(),
+            Change::PromptsChanged => changes.prompts(),
+            Change::ResourcesChanged => changes.resources(),
+            _ => {}
         }
     }
 

@@ -15,7 +15,7 @@ use turnbuckle_session::round::KeyRing;
 
 use crate::{
     core::{Core, CoreHooks, CoreRelay, OnState},
-    exchange::{Context, ParkTable},
+    exchange::{Context, ParkTable, TaskTable},
     seal::Sealer,
     settings::{Naming, PARK_FOR, UpstreamSettings},
     upstream::Common,
@@ -195,6 +195,7 @@ impl Gateway {
             sealer: Sealer::new(keys),
             parked: Arc::new(ParkTable::default()),
             park_for: self.park_for,
+            tasks: TaskTable::default(),
             changes,
         };
         let core = Arc::new(Core::new(context, common, self.naming, self.on_state));

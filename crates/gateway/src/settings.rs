@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use turnbuckle_client::Era;
+use turnbuckle_protocol::Revision;
 
 /// How long a client may take to answer what a legacy server asks in the middle of a call.
 pub(crate) const PARK_FOR: Duration = Duration::from_mins(10);
@@ -39,6 +40,8 @@ pub enum Isolation {
 pub struct UpstreamSettings {
     /// The era that is spoken; found out if `None`.
     pub era: Option<Era>,
+    /// The revision that is spoken, in place of the newest of its era.
+    pub revision: Option<Revision>,
     /// Who shares a session.
     pub isolation: Isolation,
     /// Offers its tools under their own names, whatever the gateway does with the others.
@@ -54,6 +57,12 @@ impl UpstreamSettings {
     /// Speaks this era and no other.
     pub fn era(mut self, era: Era) -> Self {
         self.era = Some(era);
+        self
+    }
+
+    /// Speaks this revision and no other.
+    pub fn revision(mut self, revision: Revision) -> Self {
+        self.revision = Some(revision);
         self
     }
 

@@ -7,7 +7,7 @@ use turnbuckle_client::{RelayCall, RelayEvent, RelayRequest};
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{Changes, Reject, RelayReply};
 
-use super::{ear, park, park::ParkTable, pass, rounds, session_asks};
+use super::{ear, park, park::ParkTable, pass, rounds, session_asks, task, task::TaskTable};
 use crate::{
     seal::{Sealer, Ticket},
     translate::{self, Answer, FrontRequest, Round},
@@ -23,6 +23,7 @@ pub(crate) struct Context {
     pub(crate) sealer: Sealer,
     pub(crate) parked: Arc<ParkTable>,
     pub(crate) park_for: Duration,
+    pub(crate) tasks: TaskTable,
     /// Tells clients of changes, once the server is built.
     pub(crate) changes: Arc<std::sync::OnceLock<Changes>>,
 }
@@ -136,10 +137,15 @@ impl Exchange {
         )
     }
 
+    /// What the server calls the tool or prompt.
+    pub(super) fn own_name(&self) -> Option<String> {
+        let name = self.name.as_ref().map(|(_, name)| name.clone());
+        name.or_else(|| self.request.text(&["name"]))
+    }
+
     /// What is called, to be remembered by.
     fn subject(&self) -> String {
-        let name = self.name.as_ref().map(|(_, name)| name.clone());
-        let name = name.or_else(|| self.request.text(&["name"]));
+        let name = self.own_name();
         let name = name.or_else(|| self.request.text(&["uri"]));
         format!("{} {}", self.request.method, name.unwrap_or_default())
     }
@@ -149,7 +155,11 @@ impl Exchange {
             (true, true) => pass::run(self, round).await,
             (false, true) => rounds::run(self).await,
             (false, false) => session_asks::run(self).await,
-            (true, false) => park::run(self).await,
+            (true, false) => match task::becomes_task(&self) {
+                Ok(true) => task::create(self).await,
+                Ok(false) => park::run(self).await,
+                Err(reply) => reply,
+            },
         }
     }
 

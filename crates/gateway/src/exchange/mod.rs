@@ -6,7 +6,9 @@ mod park;
 mod pass;
 mod rounds;
 mod session_asks;
+mod task;
 mod visit;
 
 pub(crate) use call::{Context, Route, serve};
 pub(crate) use park::ParkTable;
+pub(crate) use task::{TaskTable, is_task_method, serve as serve_task};

@@ -36,6 +36,8 @@ pub(crate) enum Round {
     None,
     /// The params already have it, with this state of the server's own.
     Retry(Option<String>),
+    /// It is no retry, and is to run as a task.
+    Task,
     /// Answers that the gateway has collected.
     Answers(String, Option<String>),
 }
@@ -102,6 +104,10 @@ impl FrontRequest {
                     .drop(&["_meta", LEVEL])
                     .drop(&["inputResponses"])
                     .drop(&["requestState"]);
+                // tasks: the params of a session mean nothing here, unless we set them.
+                if !matches!(round, Round::Task) {
+                    edit = edit.drop(&["task"]);
+                }
             }
             (false, true) => {
                 capabilities = self.declared(to);
@@ -123,6 +129,7 @@ impl FrontRequest {
         }
         edit = match round {
             Round::None => edit,
+            Round::Task => edit.set(&["task"], "{}"),
             Round::Retry(None) => edit.drop(&["requestState"]),
             Round::Retry(Some(state)) => edit.set_text(&["requestState"], state),
             Round::Answers(answers, state) => {
@@ -139,7 +146,7 @@ impl FrontRequest {
         if edit.is_empty() {
             return Ok(self.params.clone());
         }
-        let edited = edit.finish().map_err(|NotAnObject { member }| {
+        let edited = edit.finish().map_err(|NotAnObject { member, .. }| {
             Reject::invalid_params(format!("`params.{member}` must be an object"))
         })?;
         let is_empty = self.params.is_none() && edited.raw().get() == "{}";

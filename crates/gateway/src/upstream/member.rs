@@ -74,9 +74,10 @@ impl Plan {
         let client = Client::new(&*info.name, &*info.version)
             .relaying(capabilities, Arc::clone(hub) as Arc<_>)
             .handshake_timeout(self.spec.time_to_start());
-        match self.settings.era {
-            Some(era) => client.only_era(era),
-            None => client,
+        match (self.settings.revision, self.settings.era) {
+            (Some(revision), _) => client.only(revision),
+            (None, Some(era)) => client.only_era(era),
+            (None, None) => client,
         }
     }
 }
@@ -115,12 +116,22 @@ impl Member {
 
     /// The session for a request.
     pub(crate) async fn lane(&self, request: &FrontRequest) -> Result<LaneUse, RelayReply> {
+        self.lane_with(&request.capabilities, request.caller())
+            .await
+    }
+
+    /// The session for requests of a caller whose client can be asked this.
+    pub(crate) async fn lane_with(
+        &self,
+        client: &ClientCapabilities,
+        caller: Option<&str>,
+    ) -> Result<LaneUse, RelayReply> {
         let connection = self.upstream.connection().await;
         let connection =
             connection.map_err(|failure| unavailable(self.id.as_str(), &failure.reason))?;
         let is_process = self.plan.spec.is_process();
         let is_modern = connection.server().revision().is_modern();
-        let capabilities = asked_of(&request.capabilities);
+        let capabilities = asked_of(client);
         let isolation = self.plan.settings.isolation;
         let is_common = isolation == Isolation::Shared || (is_modern && !is_process);
         let can_share = is_modern || is_process || capabilities == ClientCapabilities::new();
@@ -132,7 +143,7 @@ impl Member {
         }
         let key = LaneKey {
             caller: match isolation {
-                Isolation::Caller => request.caller().map(str::to_owned),
+                Isolation::Caller => caller.map(str::to_owned),
                 _ => None,
             },
             capabilities: serde_json::to_string(&capabilities).unwrap_or_default(),

@@ -48,6 +48,9 @@ pub trait FleetHooks: Send + Sync + 'static {
     /// The lists of a server changed.
     fn lists_changed(&self, server: &Upstream);
 
+    /// A server says that a list changed, and it is the same as before.
+    fn list_announced(&self, _server: &Upstream, _change: &Change) {}
+
     /// A resource that is followed changed, or may have.
     fn resource_updated(&self, server: &Upstream, uri: &Arc<str>);
 }
@@ -222,8 +225,10 @@ impl Supervisor<'_> {
                 time::sleep(MIN_RELIST_PAUSE).await;
             }
             Some(Ok(Change::Other { .. })) => {}
-            Some(Ok(_)) => {
-                self.read_lists(connection).await;
+            Some(Ok(change)) => {
+                if !self.read_lists(connection).await {
+                    self.shared.hooks.list_announced(self.upstream, &change);
+                }
                 // What changes in the meantime is one change more.
                 time::sleep(MIN_RELIST_PAUSE).await;
             }
@@ -276,7 +281,8 @@ impl Supervisor<'_> {
         });
     }
 
-    async fn read_lists(&self, connection: &Connection) {
+    /// Reads the lists. Says whether they are others than before.
+    async fn read_lists(&self, connection: &Connection) -> bool {
         self.upstream.listed.send_modify(|count| *count += 1);
         let before = self.upstream.lists();
         let lists = read_all(connection, &before).await;
@@ -287,6 +293,7 @@ impl Supervisor<'_> {
             self.keep_lists();
         }
         self.upstream.listed.send_modify(|count| *count += 1);
+        !is_same
     }
 }
 

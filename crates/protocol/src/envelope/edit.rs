@@ -310,13 +310,12 @@ fn append(
             Action::Set(value) if other.path.len() == depth + 1 => Some(value),
             _ => None,
         });
-        match whole {
-            Some(value) => out.push_str(value),
-            None => {
-                out.push('{');
-                append(&same, &[], depth + 1, &mut true, out);
-                out.push('}');
-            }
+        if let Some(value) = whole {
+            out.push_str(value);
+        } else {
+            out.push('{');
+            append(&same, &[], depth + 1, &mut true, out);
+            out.push('}');
         }
     }
 }

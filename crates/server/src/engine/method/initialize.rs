@@ -1,6 +1,8 @@
 //! `initialize`: a legacy session opens.
 
-use turnbuckle_protocol::{InitializeRequestParams, InitializeResult, Lower, Revision, envelope};
+use turnbuckle_protocol::{
+    InitializeRequestParams, InitializeResult, Lower, Revision, TASKS_EXTENSION, envelope,
+};
 
 use super::subscriptions_listen;
 use crate::{
@@ -29,6 +31,12 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
     let mut capabilities = shared.capabilities(offer, relayed.as_ref());
     if offer.tasks {
         capabilities.tasks = Some(task::capability(incoming.caller()));
+    }
+    if relayed.is_some()
+        && let Some(extensions) = &mut capabilities.extensions
+    {
+        // Sessions know tasks by a capability of their own.
+        extensions.remove(TASKS_EXTENSION);
     }
     let client = Introduction {
         info: Some(params.client_info),

@@ -1,0 +1,272 @@
+//! Parked calls: a legacy server asks, the client is modern. Requests are written by hand here, so that
+//! they can be repeated, altered and sent by others.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use serde_json::{Value, json, value::RawValue};
+use turnbuckle_client::{Client, Connection, Era, RelayAsk, RelayEvent, RelayRequest, RelaySink};
+use turnbuckle_gateway::{Gateway, LiveGateway, UpstreamSettings};
+use turnbuckle_protocol::{ClientCapabilities, Revision, envelope::Raw};
+
+use crate::{
+    child,
+    site::{self, Way, gateway},
+    upstream::RUNS,
+};
+
+struct Deaf;
+
+impl RelaySink for Deaf {
+    fn ask(&self, _: RelayAsk) {}
+
+    fn notification(&self, _: &str, _: Option<&RawValue>) {}
+}
+
+async fn as_caller(gateway: &LiveGateway, caller: &str) -> Connection {
+    let client = Client::new("raw", "1.0.0")
+        .only_era(Era::Modern)
+        .relaying(ClientCapabilities::new(), Arc::new(Deaf));
+    site::join_as(&client, gateway, caller).await
+}
+
+/// The params of a call by a client that can fill in forms.
+fn call(tool: &str, more: &Value) -> Value {
+    let mut params = json!({
+        "name": tool,
+        "arguments": {},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": Revision::LATEST,
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+            "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
+        },
+    });
+    for (name, value) in more.as_object().into_iter().flatten() {
+        params[name] = value.clone();
+    }
+    params
+}
+
+/// The result, or the error.
+async fn send(connection: &Connection, params: &Value) -> Result<Value, Value> {
+    let raw = serde_json::value::to_raw_value(params).unwrap();
+    let request = RelayRequest::new("tools/call", Some(Raw::from(&raw).into()));
+    let mut call = connection.relay(request).expect("sent");
+    loop {
+        match call.next().await {
+            RelayEvent::Result(raw) => return Ok(serde_json::from_str(raw.get()).unwrap()),
+            RelayEvent::Error(raw) => return Err(serde_json::from_str(raw.get()).unwrap()),
+            RelayEvent::Lost(error) => panic!("{error}"),
+            _ => {}
+        }
+    }
+}
+
+/// The retry that answers these questions of a result.
+fn retry(tool: &str, asked: &Value, keys: &[&str]) -> Value {
+    let answers: serde_json::Map<String, Value> = keys
+        .iter()
+        .map(|key| {
+            (
+                (*key).to_owned(),
+                json!({ "action": "accept", "content": {} }),
+            )
+        })
+        .collect();
+    call(
+        tool,
+        &json!({ "inputResponses": answers, "requestState": asked["requestState"] }),
+    )
+}
+
+fn keys(asked: &Value) -> Vec<&str> {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let requests = asked["inputRequests"].as_object().expect("questions");
+    requests.keys().map(String::as_str).collect()
+}
+
+fn text(result: &Value) -> &str {
+    assert_eq!(result["resultType"], "complete", "{result}");
+    result["content"][0]["text"].as_str().expect("a text")
+}
+
+#[tokio::test]
+async fn a_call_is_resumed_and_never_run_twice_however_often_it_is_retried() {
+    let gateway = gateway(Way::Http, Era::Legacy).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let before = RUNS.load(Ordering::SeqCst);
+    let asked = send(&ada, &call("form", &json!({}))).await.unwrap();
+    assert_eq!(gateway.parked(), 1);
+    let entry = &asked["inputRequests"][keys(&asked)[0]];
+    assert_eq!(entry["method"], "elicitation/create");
+    assert_eq!(entry["params"]["message"], "Are you sure?");
+    let retry = retry("form", &asked, &keys(&asked));
+    let first = send(&ada, &retry).await.unwrap();
+    let second = send(&ada, &retry).await.unwrap();
+    assert_eq!(text(&first), "accepted");
+    assert_eq!(first, second);
+    assert_eq!(gateway.parked(), 0);
+    assert_eq!(RUNS.load(Ordering::SeqCst), before + 1);
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn questions_are_joined_and_missing_answers_asked_for_again() {
+    for way in [Way::Http, Way::Stdio] {
+        let gateway = gateway(way, Era::Legacy).await;
+        let ada = as_caller(&gateway, "ada").await;
+        let asked = send(&ada, &call("joined", &json!({}))).await.unwrap();
+        let all = keys(&asked);
+        assert_eq!(all.len(), 2, "{asked}");
+        let again = send(&ada, &retry("joined", &asked, &all[..1]))
+            .await
+            .unwrap();
+        assert_eq!(keys(&again), all[1..], "{again}");
+        // The same retry once more, of a round that is over, is told the same.
+        let repeated = send(&ada, &retry("joined", &asked, &all[..1]))
+            .await
+            .unwrap();
+        assert_eq!(keys(&repeated), all[1..], "{repeated}");
+        let done = send(&ada, &retry("joined", &again, &all[1..]))
+            .await
+            .unwrap();
+        assert_eq!(text(&done), "accepted and accepted");
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn one_question_after_another_takes_one_round_each() {
+    let gateway = gateway(Way::Stdio, Era::Legacy).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let first = send(&ada, &call("twice", &json!({}))).await.unwrap();
+    let second = send(&ada, &retry("twice", &first, &keys(&first)))
+        .await
+        .unwrap();
+    assert_ne!(keys(&first), keys(&second), "keys are never used again");
+    let done = send(&ada, &retry("twice", &second, &keys(&second)))
+        .await
+        .unwrap();
+    assert_eq!(text(&done), "accepted and accepted");
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_state_is_of_no_use_to_another_caller_or_for_another_request() {
+    for era in [Era::Legacy, Era::Modern] {
+        let gateway = gateway(Way::Http, era).await;
+        let (ada, eve) = (
+            as_caller(&gateway, "ada").await,
+            as_caller(&gateway, "eve").await,
+        );
+        let asked = send(&ada, &call("form", &json!({}))).await.unwrap();
+        let good = retry("form", &asked, &keys(&asked));
+        let stolen = send(&eve, &good).await.unwrap_err();
+        assert_eq!(stolen["code"], -32602, "{stolen}");
+        let mut altered = good.clone();
+        altered["arguments"] = json!({ "all": true });
+        let altered = send(&ada, &altered).await.unwrap_err();
+        assert_eq!(altered["code"], -32602, "{altered}");
+        let mut forged = good.clone();
+        forged["requestState"] = json!("bm90aGluZw");
+        assert_eq!(send(&ada, &forged).await.unwrap_err()["code"], -32602);
+        assert_eq!(text(&send(&ada, &good).await.unwrap()), "accepted");
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_answered_in_time_ends() {
+    let gateway = Gateway::new("gateway", "1.0.0")
+        .server_with(
+            "one",
+            child::spec(),
+            UpstreamSettings::new().era(Era::Legacy),
+        )
+        .park_for(Duration::from_millis(50))
+        .open()
+        .unwrap();
+    let ada = as_caller(&gateway, "ada").await;
+    let asked = send(&ada, &call("form", &json!({}))).await.unwrap();
+    while gateway.parked() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let late = send(&ada, &retry("form", &asked, &keys(&asked)))
+        .await
+        .unwrap_err();
+    assert_eq!(late["code"], -32602, "the box has expired too: {late}");
+    gateway.close().await;
+}
+
+#[tokio::test]
+async fn a_call_whose_server_is_gone_says_so() {
+    let gateway = gateway(Way::Stdio, Era::Legacy).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let asked = send(&ada, &call("form", &json!({}))).await.unwrap();
+    gateway.remove("one").await;
+    let lost = send(&ada, &retry("form", &asked, &keys(&asked)))
+        .await
+        .unwrap_err();
+    assert!(lost["code"] == -32603 || lost["code"] == -32602, "{lost}");
+    assert_eq!(gateway.parked(), 0);
+}
+
+#[tokio::test]
+async fn a_caller_keeps_sixteen_calls_waiting_and_no_more() {
+    let gateway = gateway(Way::Http, Era::Legacy).await;
+    let ada = as_caller(&gateway, "ada").await;
+    for _ in 0..16 {
+        let asked = send(&ada, &call("form", &json!({}))).await.unwrap();
+        assert_eq!(keys(&asked).len(), 1);
+    }
+    let refused = send(&ada, &call("form", &json!({}))).await.unwrap_err();
+    assert_eq!(refused["code"], -32603, "{refused}");
+    let eve = as_caller(&gateway, "eve").await;
+    assert!(send(&eve, &call("form", &json!({}))).await.is_ok());
+    gateway.close().await;
+}
+
+// G6: two calls that ask on one process are each answered.
+#[tokio::test]
+async fn two_asking_calls_of_one_caller_share_a_process() {
+    let gateway = gateway(Way::Stdio, Era::Legacy).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let run = async || {
+        let asked = send(&ada, &call("form", &json!({}))).await.unwrap();
+        let done = send(&ada, &retry("form", &asked, &keys(&asked)))
+            .await
+            .unwrap();
+        text(&done).to_owned()
+    };
+    // The first teaches the gateway that the tool asks; from then on calls take turns.
+    assert_eq!(run().await, "accepted");
+    let (one, other) = tokio::join!(run(), run());
+    assert_eq!((one.as_str(), other.as_str()), ("accepted", "accepted"));
+    gateway.close().await;
+}
+
+// G9: the call did not run before the visit, so each retry sends it again.
+#[tokio::test]
+async fn a_url_that_must_be_visited_first_is_asked_for() {
+    let gateway = gateway(Way::Http, Era::Legacy).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let mut params = call("visit_first", &json!({}));
+    let declared = "io.modelcontextprotocol/clientCapabilities";
+    let lacking = send(&ada, &params).await;
+    assert!(lacking.is_err() || lacking.unwrap()["isError"] == true);
+    params["_meta"][declared] = json!({ "elicitation": { "url": {} } });
+    let asked = send(&ada, &params).await.unwrap();
+    let entry = &asked["inputRequests"][keys(&asked)[0]]["params"];
+    assert_eq!(entry["mode"], "url");
+    assert_eq!(entry["url"], "https://shop.example/login");
+    assert!(entry.get("elicitationId").is_none(), "{entry}");
+    assert_eq!(gateway.parked(), 0, "nothing runs meanwhile");
+    params["inputResponses"] = json!({ keys(&asked)[0]: { "action": "accept" } });
+    params["requestState"] = asked["requestState"].clone();
+    // The user is not there yet, so the server says the same again.
+    let again = send(&ada, &params).await.unwrap();
+    assert_eq!(keys(&again), keys(&asked));
+    gateway.close().await;
+}
