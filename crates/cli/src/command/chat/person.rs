@@ -1,5 +1,7 @@
 //! The person at the terminal, asked inline.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use futures_core::future::BoxFuture;
 use turnbuckle::{
     host::{
@@ -20,6 +22,30 @@ use crate::{
 
 /// 2,000 characters of an argument or a message are shown before somebody agrees to it.
 const MAX_SHOWN: usize = 2000;
+
+/// How many questions are open.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the person is being asked something.
+pub(super) fn is_asked() -> bool {
+    OPEN.load(Ordering::Acquire) > 0
+}
+
+/// A question that is open.
+struct Open;
+
+impl Open {
+    fn new() -> Self {
+        OPEN.fetch_add(1, Ordering::AcqRel);
+        Self
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        OPEN.fetch_sub(1, Ordering::AcqRel);
+    }
+}
 
 /// The person at the terminal.
 pub(super) struct Person;
@@ -164,6 +190,7 @@ fn show_content(role: &str, content: &SamplingContent) {
 }
 
 async fn consent(who: &Who, question: &ConsentQuestion) -> ConsentAnswer {
+    let _open = Open::new();
     let mark = Style::Ask.err("?");
     tell(&format!(
         "{mark} server `{}`: {}",

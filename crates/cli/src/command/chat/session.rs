@@ -1,6 +1,6 @@
 //! One chat: what was said, and what is said next.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use turnbuckle::{
     host::Conversation,
@@ -16,12 +16,18 @@ use super::{
     allow::Allowed,
     events,
     history::History,
-    model,
+    model, person,
     screen::{Folded, Screen},
     servers,
     slash::{self, Next},
 };
 use crate::{ask::Line, runtime::stop_signal, show::tell};
+
+/// 1 s between two looks at the servers that are starting.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// 10 s for servers to start before a person can type.
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// Whom the output is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,7 +71,7 @@ impl Session {
     /// Says one thing, prints the answer and ends.
     pub(super) async fn once(&mut self, prompt: &str) -> Outcome {
         tokio::select! {
-            () = ready(&self.conversation) => {}
+            () = ready(&self.conversation, None, self.output) => {}
             () = stop_signal() => return Err(Failed::interrupted()),
         }
         self.say(prompt);
@@ -84,7 +90,7 @@ impl Session {
     pub(super) async fn converse(&mut self) -> Outcome {
         self.history = History::open(servers::data_folder()?.join("chat-history"));
         tokio::select! {
-            () = ready(&self.conversation) => {}
+            () = ready(&self.conversation, Some(MAX_WAIT), self.output) => {}
             () = stop_signal() => return Err(Failed::interrupted()),
         }
         self.greet();
@@ -247,7 +253,38 @@ fn tell_end(ended: &Ended) {
     tell(&Style::Warn.err(&said));
 }
 
-/// Waits until all servers are there, or are known not to come.
-async fn ready(conversation: &Conversation) {
-    conversation.host().ready().await;
+/// Waits until all servers are there, or are known not to come, and says whom it waits for. A person is
+/// kept waiting for a bounded time; servers that come later add their tools then.
+async fn ready(conversation: &Conversation, limit: Option<Duration>, output: Output) {
+    let host = conversation.host();
+    let mut ready = std::pin::pin!(host.ready());
+    let mut waited = Duration::ZERO;
+    loop {
+        tokio::select! {
+            () = &mut ready => return,
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        if person::is_asked() {
+            // The person is the one who is waited for.
+            continue;
+        }
+        waited += LOOK;
+        let is_first = waited == LOOK;
+        let is_over = limit.is_some_and(|limit| waited >= limit);
+        if (is_first || is_over) && output == Output::Text {
+            let servers = host.servers().into_iter();
+            let starting = servers.filter(|server| !server.state.is_settled());
+            let names: Vec<_> = starting.map(|server| format!("`{}`", server.id)).collect();
+            let names = names.join(", ");
+            let said = if is_over {
+                format!("still starting: {names}; the tools are there when the server is")
+            } else {
+                format!("starting: {names}")
+            };
+            tell(&Style::Dim.err(&said));
+        }
+        if is_over {
+            return;
+        }
+    }
 }

@@ -166,3 +166,50 @@ fn sampling_is_shown_before_and_after_the_model() {
     say(&terminal, "a public line");
     terminal.see("✓ write a public line (scripted)");
 }
+
+/// A server of the tests of the host, which can be told to misbehave.
+const MISBEHAVING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/server.py");
+
+/// A question whose server dies is taken back with what was typed, and the chat goes on.
+#[test]
+fn a_question_of_a_server_that_dies_is_taken_back() {
+    needs("tmux");
+    let place = Place::new();
+    place.write(
+        "script",
+        "{\"calls\": [{\"name\": \"fill\"}]}\n{\"text\": \"went on\"}\n{\"text\": \"heard {{user}}.\"}",
+    );
+    let line = format!(
+        "turnbuckle chat --model scripted:script --allow python3 -- python3 {MISBEHAVING} --pid pid"
+    );
+    let terminal = Terminal::run(&place, &line);
+    terminal.see_last("; /help lists the commands\n>");
+    say(&terminal, "go");
+    terminal.see_last("? python3 asks: Where to?\n  city:");
+    terminal.type_text("Vien");
+    terminal.see_last("  city: Vien");
+    let mut kill = std::process::Command::new("kill");
+    let ended = kill.args(["-KILL", place.read("pid").trim()]).status();
+    assert!(ended.expect("`kill` runs").success());
+    terminal.see("✗ fill the connection to server `python3` ended");
+    terminal.see_last("went on\n>");
+    say(&terminal, "and now?");
+    terminal.see("heard and now?.");
+}
+
+/// A server that does not start keeps nobody from typing.
+#[test]
+fn a_server_that_does_not_start_is_named_and_not_waited_for() {
+    needs("tmux");
+    let place = Place::with_lab();
+    place.write("script", "{\"text\": \"heard {{user}}.\"}");
+    let line = format!(
+        "turnbuckle chat lab --model scripted:script -- python3 {MISBEHAVING} --mode silent"
+    );
+    let terminal = Terminal::run(&place, &line);
+    terminal.see("starting: `python3`");
+    terminal.see("still starting: `python3`; the tools are there when the server is");
+    terminal.see("24 tools of 1 of 2 servers");
+    say(&terminal, "hello");
+    terminal.see("heard hello.");
+}
