@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 
 import { claim, end } from "./claim.mjs";
+import { shelf } from "./fake-offer.mjs";
 import { browser, on, run } from "./stage.mjs";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -23,6 +24,11 @@ async function violations(page) {
 }
 
 const PLACES = [
+  "#/",
+  "#/?add=1",
+  "#/?roots=1",
+  "#/?log=s1",
+  "#/~messages?seq=9",
   "#/lab/tools",
   "#/lab/tools/tricky",
   "#/lab/tools/deploy!",
@@ -38,19 +44,23 @@ const PLACES = [
   "#/dead/tools",
   "#/lab/tools?wire=1&seq=9",
   "#/lab/tools/tricky?view=json",
+  "#/lab/tools/tricky?view=schema",
+  "#/lab/tools/rows!",
 ];
 for (const [width, theme] of [
   [1280, "light"],
   [1280, "dark"],
-  [360, "light"],
-  [360, "dark"],
+  [390, "light"],
+  [390, "dark"],
+  [768, "light"],
   [640, "light"],
+  [1920, "light"],
   [1920, "dark"],
 ]) {
   await claim(`no place has a barrier at ${width} px, ${theme}`, async (assert) => {
     const found = [];
     for (const place of PLACES) {
-      await on({ rows: 40, width, theme, hash: place.replace("!", "") }, async (page) => {
+      await on({ rows: 40, servers: shelf(), width, theme, hash: place.replace("!", "") }, async (page) => {
         if (place.endsWith("!")) {
           await run(page);
           await page.waitForSelector("tb-ask, .result, .failure");

@@ -15,17 +15,17 @@ const address = served.found[1];
 const TARGETS = {
   "stdio, newest revision": {
     words: ["--", turnbuckle, "serve", "--stdio"],
-    sentence: "2026-07-28 · modern · stdio",
+    sentence: "2026-07-28 · stdio",
     isModern: true,
   },
-  "HTTP, newest revision": { words: [address], sentence: "2026-07-28 · modern · Streamable HTTP", isModern: true },
+  "HTTP, newest revision": { words: [address], sentence: "2026-07-28 · HTTP", isModern: true },
   "HTTP, 2025-11-25": {
     words: [address, "--revision", "2025-11-25"],
-    sentence: "2025-11-25 · legacy · Streamable HTTP",
+    sentence: "2025-11-25 · HTTP",
   },
   "HTTP, 2025-06-18": {
     words: [address, "--revision", "2025-06-18"],
-    sentence: "2025-06-18 · legacy · Streamable HTTP",
+    sentence: "2025-06-18 · HTTP",
   },
 };
 /** The key that calls; a person sees the form before pressing it. */
@@ -59,6 +59,7 @@ function on(inspector, width, path, act, options) {
 }
 
 async function tabs(page) {
+  // Narrow pages show the tabs of a server while no entry is open.
   for (const tab of ["Prompts", "Resources", "Tasks", "Logs", "Server", "Tools"]) {
     await page.locator(`nav a[data-tab="${tab.toLowerCase()}"]`).click();
     await page.waitForFunction((name) => location.hash.includes(`/${name}`), tab.toLowerCase());
@@ -71,7 +72,7 @@ async function tabs(page) {
 for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
   const inspector = await inspect(words);
   inspector.name = words[0] === "--" ? "turnbuckle" : address;
-  for (const width of what.includes("06-18") ? [1280] : [1280, 360]) {
+  for (const width of what.includes("06-18") ? [1280] : [1280, 390]) {
     const here = `${what}, at ${width} px`;
     await claim(
       `it opens connected, and every tab opens: ${here}`,
@@ -91,7 +92,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
         await run(page);
         await status(page, "done");
         await page.locator(".value.number", { hasText: "9007199254740994" }).first().waitFor();
-        await page.getByText("fits the output schema").waitFor();
+        await page.getByText("Matches the output schema").waitFor();
         const line = await page.locator(".command").textContent();
         assert.match(
           line,
@@ -106,10 +107,10 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       on(inspector, width, "tools/greet", async (page) => {
         await run(page);
         await page.locator("tb-ask").waitFor();
-        await page.getByRole("button", { name: "Submit" }).click();
+        await page.getByRole("button", { name: "Accept" }).click();
         await page.locator("tb-ask").getByText("is required").waitFor();
         await page.locator('tb-ask [data-path="/name"] textarea').fill("Ada");
-        await page.getByRole("button", { name: "Submit" }).click();
+        await page.getByRole("button", { name: "Accept" }).click();
         await status(page, "done");
         await page.locator(".result").getByText(/Ada/).first().waitFor();
       }),
@@ -136,7 +137,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
           .first()
           .waitFor();
         await page.getByLabel("Reply of the model").fill("It is wide.");
-        await page.getByRole("button", { name: "Send the reply" }).click();
+        await page.getByRole("button", { name: "Send reply" }).click();
         await status(page, "done");
         await page
           .locator(".result")
@@ -149,7 +150,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       `progress is shown, Esc cancels, and the server hears of it: ${here}`,
       on(inspector, width, `tools/count?${args({ to: 1000, pause: 50 })}`, async (page) => {
         await run(page);
-        await page.locator("tb-run progress").waitFor();
+        await page.locator("tb-panel progress").waitFor();
         await page.keyboard.press("Escape");
         await status(page, "cancelled");
         await page
@@ -164,7 +165,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
         await run(page);
         await page.locator(".confirm").getByText('"nothing"').waitFor();
         assert.equal(await page.locator("tb-run").count(), 0);
-        await page.getByRole("button", { name: "No", exact: true }).click();
+        await page.getByRole("button", { name: "Do not call" }).click();
         assert.equal(await page.locator("tb-run").count(), 0);
       }),
     );
@@ -174,7 +175,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
         await run(page);
         await status(page, "done");
         const before = Number(await page.locator(".result pre").innerText());
-        await page.getByLabel("read again when it changes").check();
+        await page.getByLabel("Subscribe").check();
         // Another page of the same inspector changes it.
         const other = await look(browser, inspector, { hash: `#/${encodeURIComponent(inspector.name)}/tools/tick` });
         await other.locator(".callform h1").waitFor();
@@ -212,6 +213,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
           await page.locator("tb-run .facts", { hasText: "task" }).waitFor();
           await page.reload();
           await page.locator("tb-run .facts", { hasText: /task · working · asked every/ }).waitFor();
+          if (width < 720) await page.getByRole("link", { name: "Back to the tools" }).click();
           await page.locator('nav a[data-tab="tasks"]').click();
           await page.locator(".tasks .pill.running").first().waitFor();
           const kept = await page.locator(".ttl[data-ends]").first().textContent();
@@ -221,7 +223,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
             kept,
           );
           await page.locator(".tasks a").first().click();
-          await page.locator("tb-run").getByRole("button", { name: "Cancel" }).click();
+          await page.getByRole("button", { name: "Cancel call" }).click();
           await status(page, "cancelled");
           await page.locator("tb-run .timeline").getByText("tasks/cancel").first().waitFor();
         }),
@@ -232,10 +234,10 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       on(inspector, width, `tools/echo?${args({ text: "once" })}`, async (page, assert) => {
         await run(page);
         await status(page, "done");
-        await page.locator(width < 900 ? 'nav a[data-tab="wire"]' : ".wiretoggle").click();
-        await page.getByLabel("Filter the wire").fill("object:echo dir:out");
+        await page.locator(width < 720 ? 'nav a[data-dock="messages"]' : ".wiretoggle").click();
+        await page.getByLabel("Filter messages").fill("object:echo");
         await page.locator("tb-wire [role=option]").last().click();
-        await page.getByRole("tab", { name: "Replay" }).click();
+        await page.getByRole("tab", { name: "Resend" }).click();
         await page
           .getByLabel("Parameters as JSON")
           .fill('{"name":"echo","arguments":{"text":"twice 12345678901234567890"}}');
@@ -287,10 +289,10 @@ await claim("a connection is closed and opened again at another revision", async
     await page.getByLabel("Revision").selectOption("2025-03-26");
     // A connection that is closed while its lists are read fails that request, and the browser says so.
     const lists = page.waitForResponse((answer) => answer.url().includes("/offer"));
-    await page.getByRole("button", { name: "Connect again" }).click();
-    await page.locator(".state", { hasText: "2025-03-26 · legacy" }).waitFor();
+    await page.getByRole("button", { name: "Restart" }).click();
+    await page.locator(".state", { hasText: "2025-03-26 · HTTP" }).waitFor();
     await lists;
-    await page.getByRole("button", { name: "Close the connection" }).click();
+    await page.getByRole("button", { name: "Stop" }).click();
     await page.locator('nav a[data-tab="tools"]').click();
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.locator("tb-offers [role=option]").first().waitFor();

@@ -30,7 +30,7 @@ const done = (page) => page.locator("tb-run .pill.done").first().waitFor();
 
 for (const [what, { words, name }] of Object.entries(TARGETS)) {
   const inspector = await inspect(words);
-  for (const width of [1280, 360]) {
+  for (const width of [1280, 390]) {
     const at = (path, act) => async (assert) => {
       const page = await look(browser, inspector, {
         width,
@@ -95,7 +95,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
         await page.locator('.field[data-path="/location"]').getByText("New York").click();
         await run(page);
         await done(page);
-        await page.getByText("fits the output schema").waitFor();
+        await page.getByText("Matches the output schema").waitFor();
       }),
     );
     await claim(
@@ -103,7 +103,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       at(`tools/trigger-long-running-operation${args({ duration: 2, steps: 4 })}`, async (page) => {
         await page.locator(".callform h1").waitFor();
         await run(page);
-        await page.locator("tb-run progress").waitFor();
+        await page.locator("tb-panel progress").waitFor();
         await done(page);
       }),
     );
@@ -126,7 +126,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
         await page.getByRole("heading", { name: "trigger-sampling-request" }).waitFor();
         await run(page);
         await page.getByLabel("Reply of the model").fill("waves");
-        await page.getByRole("button", { name: "Send the reply" }).click();
+        await page.getByRole("button", { name: "Send reply" }).click();
         await done(page);
       }),
     );
@@ -137,6 +137,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
         await page.locator(".callform h1").waitFor();
         await run(page);
         await done(page);
+        if (width < 720) await page.getByRole("link", { name: "Back to the prompts" }).click();
         await page.locator('nav a[data-tab="resources"]').click();
         await page.locator("tb-offers [role=option]").first().click();
         await page.locator(".callform h1").waitFor();

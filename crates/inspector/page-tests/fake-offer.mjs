@@ -29,7 +29,7 @@ export const dead = () => ({
   id: "s2",
   name: "dead",
   target: "npx nowhere",
-  source: "command line",
+  source: "Command line",
   status: "failed",
   revision: null,
   era: null,
@@ -47,6 +47,51 @@ export const dead = () => ({
     hint: "check the name of the package",
   },
 });
+
+/** Servers in every condition. */
+export function shelf() {
+  const closed = { ...dead(), status: "closed", error: null };
+  const input = { id: "dsn", description: "Connection string of the staging database", default: null, options: [] };
+  return [
+    server(),
+    dead(),
+    {
+      ...closed,
+      id: "s3",
+      name: "postgres",
+      source: "~/.cursor/mcp.json",
+      target: `uvx mcp-server-postgres $\{input:dsn}`,
+      blocked: { kind: "inputs" },
+      inputs: [{ ...input, isSecret: true, hasValue: false }],
+    },
+    {
+      ...closed,
+      id: "s4",
+      name: "issues",
+      source: "~/.cursor/mcp.json",
+      target: "https://mcp.issues.example/mcp",
+      status: "failed",
+      error: { who: "authorization", code: null, message: "the server wants a token", causes: [], hint: null },
+    },
+    { ...closed, id: "s5", name: "time", source: ".vscode/mcp.json", target: "uvx mcp-server-time" },
+    {
+      ...closed,
+      id: "s6",
+      name: "issues 2",
+      source: ".vscode/mcp.json",
+      target: "npx -y issues-mcp",
+      blocked: { kind: "shadowed", by: "~/.cursor/mcp.json" },
+    },
+    {
+      ...closed,
+      id: "s7",
+      name: "project",
+      source: ".mcp.json",
+      target: "node server.js",
+      blocked: { kind: "untrusted", file: "/home/you/work/.mcp.json" },
+    },
+  ];
+}
 
 const text = { type: "string" };
 /** @type {Schema} */
@@ -121,6 +166,7 @@ export function offer(count) {
     tool("slow", "Reports progress until it is cancelled", { ...bare, execution: { taskSupport: "optional" } }),
     tool("large", "Answers with five megabytes", bare),
     tool("prose", "Answers in Markdown, with a picture", bare),
+    tool("rows", "Answers with a list of objects", bare),
     tool("broken", "Fails on purpose", bare),
     tool("refused", "Is refused by the server", bare),
   ];
@@ -161,7 +207,24 @@ function large() {
   return `{"content":[{"type":"text","text":"see the structured content"}],"structuredContent":${structured}}`;
 }
 
+const PARTS = ["bolt", "nut", "washer", "hook", "shackle", "wire", "clamp", "ring", "eye", "pin"];
+
 export const RESULTS = {
+  rows: () => ({
+    result: {
+      content: [{ type: "text", text: "Ten parts are in stock." }],
+      structuredContent: {
+        place: "Hamburg",
+        parts: PARTS.map((name, at) => ({
+          sku: `${name.toUpperCase()}-M8`,
+          name,
+          stock: (at * 37) % 100,
+          sold: at > 4,
+        })),
+      },
+    },
+    outputCheck: { ok: true, problems: [] },
+  }),
   echo: ({ params }) => ({ result: { content: [{ type: "text", text: params.arguments?.message ?? "" }] } }),
   tricky: ({ params }, body) => {
     const structured = /"arguments":(.*)}}$/.exec(body)?.[1] ?? JSON.stringify(params);

@@ -34,6 +34,8 @@ class Fake {
     this.exchanges = new Map();
     this.asks = new Map();
     this.sent = [];
+    this.roots = [];
+    this.files = [];
     this.servers = servers;
     this.offer = offer(tools);
     this.rows = [];
@@ -74,6 +76,8 @@ class Fake {
         event: this.told.length,
         servers: this.servers,
         exchanges: [...this.exchanges.values()].slice(-200),
+        roots: this.roots,
+        files: this.files,
       };
     }
     if (room === "wire" && !id) {
@@ -85,6 +89,12 @@ class Fake {
     if (room === "wire" && id === "export") return { recording: true };
     if (room === "wire") return detail(this.rows.find((one) => one.seq === Number(id)));
     if (room === "asks") return this.answered(id, body);
+    if (room === "config") return { ok: true };
+    if (room === "roots") {
+      this.roots = body.roots;
+      this.emit("roots", body.roots);
+      return { ok: true };
+    }
     if (room === "exchanges") return this.cancel(Number(id));
     if (room === "servers" && act === "offer") return this.offer;
     if (room === "servers" && act === "check") {
@@ -232,18 +242,19 @@ const METHODS = [
   ["tools/list", null],
 ];
 function row(seq, time) {
-  const [method, object] = METHODS[(seq >> 1) % METHODS.length];
+  const id = (seq + 1) >> 1;
+  const [method, object] = METHODS[id % METHODS.length];
   const isOut = seq % 2 === 1;
   return {
     seq,
     server: "s1",
-    exchange: seq >> 1,
+    exchange: id,
     time,
     direction: isOut ? "out" : "in",
     kind: isOut ? "request" : "response",
     method: isOut ? method : null,
     object,
-    id: seq >> 1,
+    id,
     status: isOut ? null : "200 · complete",
     ms: isOut ? null : seq % 200,
     bytes: 200 + (seq % 3000),

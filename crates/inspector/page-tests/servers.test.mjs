@@ -16,7 +16,7 @@ await claim("a server that breaks down leaves its list, the form and the result"
     if ((await page.getByLabel("message *").inputValue()) !== "still here") throw new Error("the form is gone");
     await page.locator(".result").getByText("still here").waitFor();
     await page.getByRole("option", { name: /tricky/ }).waitFor();
-    await trouble.getByRole("button", { name: "Restart" }).click();
+    await trouble.getByRole("button", { name: "Retry" }).click();
     fake.emit("server", server());
     await trouble.waitFor({ state: "detached" });
     await page.getByLabel("message *").waitFor();
@@ -27,10 +27,9 @@ await claim("where no server was asked for, all are listed and connected to by a
   const closed = (id, name) => ({ ...dead(), id, name, status: "closed", error: null, target: `run ${name}` });
   return on({ servers: [closed("s1", "one"), closed("s2", "two")] }, async (page, fake) => {
     await page.getByRole("heading", { name: "Servers" }).waitFor();
-    const row = page.getByRole("listitem").filter({ hasText: "run two" });
-    await row.getByRole("button", { name: "Connect" }).click();
-    await page.waitForFunction(() => location.hash.startsWith("#/two/"));
-    fake.emit("server", { ...server(), id: "s2", name: "two" });
+    await page.getByRole("button", { name: "Connect two" }).click();
+    fake.emit("server", { ...server(), id: "s2", name: "two", info: null });
+    await page.getByRole("button", { name: "Open two" }).click();
     await page.getByRole("option", { name: /echo/ }).waitFor();
   });
 });
@@ -59,7 +58,7 @@ await claim("messages are counted for the server that is shown", () =>
     fake.emit("wire", row(1, "s1"));
     fake.emit("wire", row(2, "s2"));
     fake.emit("wire", row(3, "s1"));
-    await page.getByRole("button", { name: "Wire 2", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Messages 2", exact: true }).waitFor();
   }),
 );
 
@@ -73,7 +72,7 @@ await claim("a result that breaks its schema is not called done", () =>
     const result = { content: [], structuredContent: { n: "x" } };
     fake.emit("exchange", { ...exchange, n: 2, result, outputCheck });
     await page.evaluate(() => (location.hash = `${location.hash.replace(/run=\d+/, "run=2")}`));
-    await page.locator(".pill.failed", { hasText: "breaks its schema" }).waitFor();
+    await page.locator(".pill.warn", { hasText: "breaks its schema" }).waitFor();
     if (await page.locator(".pill.done").count()) throw new Error("it is called done");
   }),
 );

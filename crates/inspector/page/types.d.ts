@@ -83,6 +83,8 @@ interface Failure {
   message: string;
   causes?: string[];
   hint?: string | null;
+  /** What a JSON-RPC error has besides. */
+  data?: Json;
 }
 interface ServerInfo {
   name?: string;
@@ -90,6 +92,28 @@ interface ServerInfo {
   version?: string;
   description?: string;
   websiteUrl?: string;
+  icons?: { src?: string }[];
+}
+/** A value that a config file wants to be told. */
+interface Input {
+  id: string;
+  description: string;
+  default?: string | null;
+  options: string[];
+  isSecret: boolean;
+  hasValue: boolean;
+}
+/** Why a server cannot be connected to. */
+interface Blocked {
+  kind: "inputs" | "shadowed" | "untrusted" | "disabled" | "unusable";
+  by?: string;
+  file?: string;
+  message?: string;
+}
+interface ConfigFile {
+  file: string;
+  host: string;
+  problem?: string | null;
 }
 interface Server {
   /** Whether it did not answer the last time, although it is connected to. */
@@ -108,6 +132,13 @@ interface Server {
   instructions?: string | null;
   capabilities?: Capabilities | null;
   stderr?: string[];
+  /** The number of the line after the last. */
+  stderrEnd?: number;
+  inputs?: Input[];
+  blocked?: Blocked | null;
+  isProgram?: boolean;
+  /** How it is started or reached, for a file of tests. */
+  launch?: JsonObject;
   shell?: { options?: string; server?: string; command?: string };
 }
 interface Capabilities extends JsonObject {
@@ -121,6 +152,7 @@ interface Tool {
   title?: string;
   description?: string;
   inputSchema?: Schema;
+  outputSchema?: Schema;
   annotations?: { title?: string; readOnlyHint?: boolean; destructiveHint?: boolean };
   execution?: { taskSupport?: string };
   _meta?: { ui?: { resourceUri?: string; visibility?: unknown }; "ui/resourceUri"?: string };
@@ -213,14 +245,23 @@ interface Exchange {
   rounds: number;
   progress?: Progress | null;
   asks?: Question[];
+  answers?: GivenAnswer[];
   result?: CallResult | null;
   error?: Failure | null;
   bytes?: number;
-  outputCheck?: { ok: boolean; problems: string[] } | null;
+  outputCheck?: { ok: boolean; problems: (string | Problem)[] } | null;
   taskId?: string | null;
   task?: Task | null;
   command?: string;
   app?: string;
+}
+/** A question that was answered. */
+interface GivenAnswer {
+  ask: Question;
+  how: "result" | "decline" | "cancel" | "error";
+  result?: Json;
+  asked: number;
+  time: number;
 }
 /** A question of a server. */
 interface Question {
@@ -247,6 +288,10 @@ interface WireRow {
   ms?: number | null;
   bytes?: number | null;
   round?: number | null;
+}
+/** A request with the number of its answer, or a message that has none. */
+interface WirePair extends WireRow {
+  answer?: number;
 }
 /** A message on the wire, with its body. */
 interface WireMessage extends WireRow {
@@ -309,6 +354,12 @@ type ElementOf<Name extends string> =
 
 interface HTMLElementTagNameMap {
   "tb-ask": import("./assets/ask.js").Ask;
+  "tb-add-server": import("./assets/add-server.js").AddServer;
+  "tb-roots": import("./assets/roots-pane.js").RootsPane;
+  "tb-server-log": import("./assets/server-log.js").ServerLog;
+  "tb-home": import("./assets/home.js").Home;
+  "tb-questions": import("./assets/questions-tab.js").QuestionsTab;
+  "tb-waiting": import("./assets/waiting-line.js").WaitingLine;
   "tb-form": import("./assets/schema-form.js").SchemaForm;
   "tb-list": import("./assets/virtual-list.js").VirtualList;
   "tb-logs": import("./assets/logs-tab.js").LogsTab;

@@ -7,6 +7,7 @@ use turnbuckle::schema::Schema;
 
 use super::{
     check::{self, Misfit},
+    clock,
     raw::Raw,
 };
 
@@ -30,7 +31,41 @@ pub(super) struct Ask {
 /// A question that waits.
 pub(super) struct OpenAsk {
     pub(super) ask: Ask,
+    /// When it was asked.
+    pub(super) since: f64,
     pub(super) tell: oneshot::Sender<Reply>,
+}
+
+/// A question that was answered, or withdrawn.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Answered {
+    ask: Ask,
+    /// `result`, `decline`, `cancel` or `error`.
+    how: &'static str,
+    /// What was answered.
+    result: Option<Raw>,
+    #[serde(serialize_with = "clock::plain")]
+    asked: f64,
+    #[serde(serialize_with = "clock::plain")]
+    time: f64,
+}
+
+impl Answered {
+    pub(super) fn new(ask: Ask, asked: f64, reply: &Reply) -> Self {
+        let (how, result) = match reply {
+            Reply::Result(result) => ("result", Some(Raw::from(result.clone()))),
+            Reply::Decline => ("decline", None),
+            Reply::Cancel => ("cancel", None),
+            Reply::Error(reason) => ("error", Some(Raw::of(reason))),
+        };
+        Self {
+            ask,
+            how,
+            result,
+            asked,
+            time: clock::now(),
+        }
+    }
 }
 
 /// What the page answers.

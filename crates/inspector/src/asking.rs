@@ -6,7 +6,8 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{
-    ask::{Ask, MAX_ASKS, OpenAsk, Reply},
+    ask::{Answered, Ask, MAX_ASKS, OpenAsk, Reply},
+    clock,
     exchange::Status,
     inspector::Inspector,
 };
@@ -58,7 +59,14 @@ impl Inspector {
         ask.id = format!("a{}", state.ask_count);
         let id = ask.id.clone();
         let shown = ask.clone();
-        state.asks.insert(id.clone(), OpenAsk { ask, tell });
+        state.asks.insert(
+            id.clone(),
+            OpenAsk {
+                ask,
+                since: clock::now(),
+                tell,
+            },
+        );
         drop(state);
         self.events.publish("ask", &shown);
         if let Some(n) = shown.exchange {
@@ -78,9 +86,13 @@ impl Inspector {
     /// Hands an answer over. `false` if nobody waits for it.
     pub(super) fn answer_ask(&self, id: &str, reply: Reply) -> bool {
         let open = self.lock().asks.remove(id);
-        let Some(OpenAsk { ask, tell }) = open else {
+        let Some(OpenAsk { ask, since, tell }) = open else {
             return false;
         };
+        if let Some(n) = ask.exchange {
+            let answered = Answered::new(ask.clone(), since, &reply);
+            self.change(n, |exchange| exchange.answers.push(answered));
+        }
         // First: whoever gets the reply may end the exchange at once, and it would end with the question open.
         self.ask_is_gone(&ask);
         tell.send(reply).is_ok()

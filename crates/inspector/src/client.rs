@@ -7,12 +7,14 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+use tokio::time::timeout;
 use turnbuckle::{
     Answers, Client, ConnectError, Connection, Target,
     apps::{Ui, UiClient},
     auth::client::{Loopback, OAuth},
     client::{Ask as Asked, Era, Logged, Refusal},
-    protocol::{ElicitResult, LoggingLevel, Root},
+    protocol::{ElicitResult, LoggingLevel},
 };
 use turnbuckle_command_line::target::{self, EraName, Server};
 
@@ -79,7 +81,8 @@ impl Plan {
         // The lists are read before the page asks for them.
         tokio::join!(
             inspector.offer(&self.id, false),
-            self.look_after(&inspector, &connection)
+            self.look_after(&inspector, &connection),
+            self.follow_stderr(&inspector, &connection)
         );
     }
 
@@ -131,6 +134,26 @@ impl Plan {
         }
     }
 
+    /// Passes on what a program prints on its standard error.
+    async fn follow_stderr(&self, inspector: &Inspector, connection: &Connection) {
+        let Some(log) = connection.stderr() else {
+            return;
+        };
+        let mut cursor = log.follow();
+        while let Some(first) = cursor.next().await {
+            let number = first.number;
+            let mut lines = vec![first.text];
+            while lines.len() < STDERR_BATCH
+                && let Ok(Some(line)) = timeout(Duration::ZERO, cursor.next()).await
+            {
+                lines.push(line.text);
+            }
+            let told = json!({ "server": self.id, "number": number, "lines": lines });
+            inspector.events.publish("stderr", &told);
+            tokio::time::sleep(STDERR_PAUSE).await;
+        }
+    }
+
     /// Passes on what the server logs, until the connection is over.
     async fn look_after(&self, inspector: &Arc<Inspector>, connection: &Connection) {
         let mut logs = connection.logs();
@@ -177,6 +200,9 @@ impl Inspector {
     pub(super) fn connect_pinned(self: &Arc<Self>, id: &str, pin: Option<Pin>) -> Option<()> {
         let mut state = self.lock();
         let entry = state.server(id)?;
+        if entry.blocked.is_some() {
+            return Some(());
+        }
         let old = entry.take_connection();
         entry.stage = Stage::Connecting;
         entry.error = None;
@@ -199,6 +225,11 @@ pub(super) fn browser(tell: impl Fn(&str, &str) + Send + Sync + 'static) -> Loop
 
 /// 500 ms until the page says that a server does not answer.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// 200 lines of standard error at once, 100 ms apart: a program that prints without end does not
+/// keep the page from everything else.
+const STDERR_BATCH: usize = 200;
+const STDERR_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Serialize)]
 struct LogLine<'a> {
@@ -246,7 +277,7 @@ fn answers(id: &str, inspector: &Arc<Inspector>) -> Answers {
         .on_form(move |asked| forms.ask("elicitation/create", asked))
         .on_url(move |asked| urls.ask("elicitation/create", asked))
         .on_sample_with_tools(move |asked| samples.ask("sampling/createMessage", asked))
-        .roots(Vec::<Root>::new())
+        .roots(inspector.roots.clone())
 }
 
 /// The page, as a session's questions reach it.

@@ -3,7 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{ask::Ask, check::OutputCheck, clock, message, problem::Problem, raw::Raw};
+use super::{
+    ask::{Answered, Ask},
+    check::OutputCheck,
+    clock, message,
+    problem::Problem,
+    raw::Raw,
+};
 
 /// How far an exchange is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -41,6 +47,8 @@ pub(super) struct Exchange {
     pub(super) rounds: usize,
     pub(super) progress: Option<Progress>,
     pub(super) asks: Vec<Ask>,
+    /// What was asked and answered already.
+    pub(super) answers: Vec<Answered>,
     pub(super) result: Option<Raw>,
     pub(super) error: Option<Problem>,
     pub(super) bytes: usize,
@@ -79,6 +87,7 @@ impl Exchange {
             rounds: 1,
             progress: None,
             asks: Vec::new(),
+            answers: Vec::new(),
             result: None,
             error: None,
             bytes: 0,

@@ -6,14 +6,17 @@ use std::{
 };
 
 use serde::Serialize;
+use serde_json::json;
 use tokio::task::AbortHandle;
-use turnbuckle::Connection;
+use turnbuckle::{Connection, client::Roots, protocol::Root};
 use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_command_line::target::Options;
 
 use super::{
     app_page::AppPages,
     ask::{Ask, OpenAsk},
+    clock,
+    config_files::FileView,
     events::EventLog,
     exchange::Exchange,
     offer::Offer,
@@ -41,6 +44,12 @@ pub struct Inspector {
     pub(super) wire: Arc<WireLog>,
     pub(super) options: Options,
     pub(super) apps: AppPages,
+    /// The places that servers may work in.
+    pub(super) roots: Roots,
+    /// The config files that were read.
+    pub(super) files: Mutex<Vec<FileView>>,
+    /// Looks for changed files.
+    pub(super) watching: Mutex<Option<AbortHandle>>,
     /// Servers that are connected to when somebody opens the page.
     pub(super) waiting: Mutex<Vec<String>>,
 }
@@ -71,6 +80,8 @@ pub(super) struct Snapshot {
     asks: Vec<Ask>,
     /// What servers logged last.
     logs: Vec<Raw>,
+    roots: Vec<Root>,
+    files: Vec<FileView>,
 }
 
 impl Inspector {
@@ -83,6 +94,9 @@ impl Inspector {
             events,
             options,
             apps: AppPages::default(),
+            roots: Vec::<Root>::new().into(),
+            files: Mutex::default(),
+            watching: Mutex::default(),
             waiting: Mutex::default(),
         })
     }
@@ -113,6 +127,8 @@ impl Inspector {
             exchanges: state.exchanges.iter().rev().cloned().collect(),
             asks: state.asks.values().map(|open| open.ask.clone()).collect(),
             logs: state.logs.iter().cloned().collect(),
+            roots: self.roots.list(),
+            files: self.files.lock().clone(),
         }
     }
 
@@ -126,6 +142,23 @@ impl Inspector {
         }
         drop(state);
         self.events.publish("log", &line);
+    }
+
+    /// Says something about a server among its logs.
+    pub(super) fn note(&self, server: &str, words: &str) {
+        self.logged(&json!({
+            "server": server,
+            "level": "notice",
+            "logger": "turnbuckle",
+            "data": words,
+            "time": clock::now(),
+        }));
+    }
+
+    /// Lets servers work in these places, in place of those before. Sessions are told.
+    pub fn share_roots(&self, roots: Vec<Root>) {
+        self.events.publish("roots", &roots);
+        self.roots.replace(roots);
     }
 
     /// Changes an exchange and tells of it; does nothing when it is over.
@@ -216,6 +249,9 @@ impl Inspector {
             let connections: Vec<_> = servers.filter_map(Entry::take_connection).collect();
             (running, connections)
         };
+        if let Some(watching) = self.watching.lock().take() {
+            watching.abort();
+        }
         for running in running.into_values() {
             running.abort();
         }

@@ -15,6 +15,8 @@ mod call;
 mod check;
 mod client;
 mod clock;
+mod config_files;
+mod configured;
 mod current;
 mod door;
 mod entrance;
@@ -39,6 +41,7 @@ mod route;
 mod server;
 mod servers;
 mod site;
+mod watching;
 mod wire;
 
 pub use inspector::Inspector;

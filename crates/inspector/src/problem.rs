@@ -6,6 +6,8 @@ use serde::Serialize;
 use turnbuckle::{CallError, ConnectError};
 use turnbuckle_base::error_chain;
 
+use super::raw::Raw;
+
 /// Whose doing a failure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -22,6 +24,9 @@ pub(super) struct Problem {
     pub(super) who: Who,
     pub(super) code: Option<i64>,
     pub(super) message: String,
+    /// What a JSON-RPC error has besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) data: Option<Raw>,
     pub(super) causes: Vec<String>,
     pub(super) hint: Option<String>,
 }
@@ -32,6 +37,7 @@ impl Problem {
             who,
             code: None,
             message: message.into(),
+            data: None,
             causes: Vec::new(),
             hint: None,
         }
@@ -89,6 +95,7 @@ impl From<&CallError> for Problem {
         match error {
             CallError::Rejected { error, .. } => Self {
                 code: Some(error.code),
+                data: error.data.as_ref().map(Raw::of),
                 ..Self::new(Who::Protocol, error.message.clone())
             },
             CallError::Unauthorized { .. } | CallError::Authorization { .. } => {

@@ -1,11 +1,15 @@
 //! Which request is answered by what.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{json, value::RawValue};
+use turnbuckle::protocol::Root;
+use turnbuckle_command_line::failure::Outcome;
 
 use super::{
     answer::{self, Answer},
@@ -122,6 +126,16 @@ async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
     let inspector = &door.inspector;
     match parts {
         ["servers"] => add(door, &body),
+        ["config"] => {
+            let read = inspector.read_config();
+            read.map_err(|failed| wrong(StatusCode::UNPROCESSABLE_ENTITY, failed.said()))?;
+            Ok(answer::done())
+        }
+        ["roots"] => {
+            let Shared { roots } = parse(&body)?;
+            inspector.share_roots(roots);
+            Ok(answer::done())
+        }
         ["servers", id, rest @ ..] => post_server(door, id, rest, &body).await,
         ["exchanges", n, "cancel"] => {
             let is_cancelled = n.parse().is_ok_and(|n| inspector.cancel(n));
@@ -167,7 +181,21 @@ fn attached(kind: &'static str, name: &'static str, bytes: Vec<u8>) -> Answer {
 async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Routed {
     let inspector = &door.inspector;
     match rest {
+        ["inputs"] => {
+            let given = inspector.give_inputs(id, parse(body)?);
+            done(given.ok_or_else(|| no("server"))?)?;
+            inspector.connect(id);
+            view(door, id)
+        }
+        ["trust"] => {
+            let agreed = inspector.trust_file(id);
+            done(agreed.ok_or_else(|| no("server"))?)?;
+            view(door, id)
+        }
         ["connect"] => {
+            if let Some(blocked) = inspector.blocked(id) {
+                return Err(wrong(StatusCode::CONFLICT, blocked.said()));
+            }
             let pin: Option<Pin> = (!body.is_empty()).then(|| parse(body)).transpose()?;
             // Without a word about it, what the command line said holds.
             let pin = pin.filter(|pin| pin.says_something());
@@ -194,14 +222,37 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
     }
 }
 
+/// What the page says about a server that it adds: one line, or what a config file would say.
+#[derive(Deserialize)]
+struct Added {
+    target: Option<String>,
+    name: Option<String>,
+    /// A document as config files are, with this server alone.
+    document: Option<Box<RawValue>>,
+    #[serde(default)]
+    inputs: BTreeMap<String, String>,
+}
+
+/// The roots that the page shares.
+#[derive(Deserialize)]
+struct Shared {
+    roots: Vec<Root>,
+}
+
+fn done(outcome: Outcome) -> Result<(), Box<Answer>> {
+    outcome.map_err(|failed| wrong(StatusCode::UNPROCESSABLE_ENTITY, failed.said()))
+}
+
 fn add(door: &Door, body: &[u8]) -> Routed {
-    #[derive(Deserialize)]
-    struct Added {
-        target: String,
-        name: Option<String>,
-    }
     let added: Added = parse(body)?;
-    let id = door.inspector.add_typed(&added.target, added.name);
+    let name = added.name.unwrap_or_default();
+    let id = match &added.document {
+        Some(document) => door.inspector.add_form(&name, document.get(), added.inputs),
+        None => {
+            let target = added.target.unwrap_or_default();
+            door.inspector.add_typed(&target, Some(name))
+        }
+    };
     let id = id.map_err(|failed| wrong(StatusCode::UNPROCESSABLE_ENTITY, failed.said()))?;
     door.inspector.connect(&id);
     view(door, &id)

@@ -3,6 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 use turnbuckle::{Connection, Revision, auth::client::OAuth};
 use turnbuckle_command_line::target::{Options, Server};
@@ -10,6 +11,7 @@ use turnbuckle_host::config::Launch;
 
 use super::{
     clock,
+    configured::{Blocked, Configured, InputView, Resolved},
     equivalent::Shell,
     offer::Offer,
     origin::{Origin, Pin, shown},
@@ -17,8 +19,8 @@ use super::{
     raw::Raw,
 };
 
-/// 50 lines of what a process printed: enough to see why it failed.
-const STDERR_LINES: usize = 50;
+/// 500 lines of what a process printed: what the page shows at once.
+const STDERR_LINES: usize = 500;
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +51,11 @@ pub(super) struct Entry {
     /// Connects, and then looks after the connection.
     pub(super) work: Option<AbortHandle>,
     pub(super) listening: Option<AbortHandle>,
+    /// What a config file says of it.
+    pub(super) configured: Option<Configured>,
+    pub(super) inputs: Vec<InputView>,
+    /// Why it cannot be connected to.
+    pub(super) blocked: Option<Blocked>,
 }
 
 /// A server as the page shows it.
@@ -72,6 +79,13 @@ pub(super) struct View {
     capabilities: Option<Raw>,
     instructions: Option<String>,
     stderr: Vec<String>,
+    /// The number of the line after the last.
+    stderr_end: u64,
+    inputs: Vec<InputView>,
+    blocked: Option<Blocked>,
+    is_program: bool,
+    /// How it is started or reached, for a file of tests: without secrets.
+    launch: Value,
     shell: Shell,
 }
 
@@ -106,6 +120,11 @@ impl Entry {
             info: peer.and_then(|peer| peer.implementation()).map(Raw::of),
             capabilities: peer.and_then(|peer| peer.capabilities()).map(Raw::of),
             instructions: peer.and_then(|peer| peer.instructions()).map(str::to_owned),
+            stderr_end: lines.last().map_or(0, |line| line.number + 1),
+            inputs: self.inputs.clone(),
+            blocked: self.blocked.clone(),
+            is_program: matches!(self.server.launch, Launch::Command { .. }),
+            launch: self.launch(),
             stderr: lines
                 .into_iter()
                 .skip(skipped)
@@ -115,9 +134,45 @@ impl Entry {
         }
     }
 
+    /// Takes what its config entry comes to now; a connection stays as it is.
+    pub(super) fn resolve(&mut self, resolved: Resolved) {
+        let mut server = resolved.server;
+        server.name.clone_from(&self.server.name);
+        self.server = Arc::new(server);
+        self.inputs = resolved.inputs;
+        self.blocked = resolved.blocked;
+    }
+
+    /// How a file of tests names it. Values of variables are left to the environment.
+    fn launch(&self) -> Value {
+        if let Some(word) = &self.origin.word {
+            return json!({ "name": word });
+        }
+        match &self.server.shown {
+            Launch::Remote(_) => json!({ "url": shown(&self.server.shown) }),
+            Launch::Command {
+                program,
+                arguments,
+                environment,
+                folder,
+            } => {
+                let mut launch = json!({ "command": program, "args": arguments });
+                if !environment.is_empty() {
+                    let names = environment.iter().map(|(name, _)| name);
+                    let pairs = names.map(|name| (name.clone(), format!("${{{name}}}").into()));
+                    launch["env"] = Value::Object(pairs.collect());
+                }
+                if let Some(folder) = folder {
+                    launch["cwd"] = folder.to_string_lossy().into();
+                }
+                launch
+            }
+        }
+    }
+
     /// What every command line for it has.
     pub(super) fn shell(&self, options: &Options) -> Shell {
-        Shell::of(options, self.pin, &self.origin, &self.server.launch)
+        Shell::of(options, self.pin, &self.origin, &self.server.shown)
     }
 
     /// Takes the connection out, to be closed, and ends what looks after it.

@@ -11,6 +11,7 @@ use turnbuckle_command_line::{
 };
 
 use super::{
+    configured::{Blocked, Configured, Resolved},
     inspector::{Inspector, State},
     origin::{Origin, Pin},
     server::{Entry, Stage},
@@ -32,6 +33,26 @@ const MAX_SERVERS: usize = 64;
 impl Inspector {
     /// Adds a server; it is not connected to yet.
     pub fn add(&self, server: Server, origin: Origin) -> Outcome<String> {
+        let resolved = Resolved {
+            server,
+            blocked: None,
+            inputs: Vec::new(),
+        };
+        self.add_entry(resolved, origin, None)
+    }
+
+    /// Adds a server that a config file describes, or the page's form.
+    pub(super) fn add_entry(
+        &self,
+        resolved: Resolved,
+        origin: Origin,
+        configured: Option<Configured>,
+    ) -> Outcome<String> {
+        let Resolved {
+            server,
+            blocked,
+            inputs,
+        } = resolved;
         let mut state = self.lock();
         if state.servers.len() >= MAX_SERVERS {
             return Err(Failed::usage(format!(
@@ -57,6 +78,9 @@ impl Inspector {
             may_sign_in: Arc::default(),
             work: None,
             listening: None,
+            configured,
+            inputs,
+            blocked,
         });
         drop(state);
         self.tell_of(&id);
@@ -93,6 +117,11 @@ impl Inspector {
             server.name = name;
         }
         self.add(server, origin)
+    }
+
+    /// What keeps a server from being connected to.
+    pub(super) fn blocked(&self, id: &str) -> Option<Blocked> {
+        self.lock().server(id)?.blocked.clone()
     }
 
     /// Closes a connection, and tells of it at once.

@@ -1,15 +1,13 @@
 //! `turnbuckle inspect`: the page, connected.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
+use turnbuckle::client::Roots;
 use turnbuckle_command_line::{
-    control::tell,
     failure::{Code, Failed, Outcome},
     target::{self, ServerArguments},
-    trust,
 };
-use turnbuckle_host::config::PlaceOwner;
 use turnbuckle_inspector::{Inspector, Origin, Site};
 
 use super::handoff::Handoff;
@@ -36,6 +34,14 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
 
+    /// Let servers work in this folder (may be repeated). The page shows and changes the list.
+    #[arg(long = "root", value_name = "FOLDER")]
+    roots: Vec<PathBuf>,
+
+    /// Restart the programs that are servers when a file at this path changes (may be repeated).
+    #[arg(long, value_name = "PATH")]
+    watch: Vec<PathBuf>,
+
     #[command(flatten)]
     server: ServerArguments,
 }
@@ -58,7 +64,16 @@ impl Inspect {
         let inspector = Inspector::new(self.server.options.clone());
         let site = Site::open(inspector.clone(), self.port).await;
         let site = site.map_err(|error| Failed::new(Code::Connect, error))?;
+        let roots = Roots::folders(&self.roots).map_err(Failed::usage)?;
+        inspector.share_roots(roots.list());
         self.add_servers(&inspector)?;
+        if !self.watch.is_empty() {
+            if let Some(gone) = self.watch.iter().find(|path| !path.exists()) {
+                let said = format!("there is no `{}` to watch", gone.display());
+                return Err(Failed::usage(said));
+            }
+            inspector.watch(self.watch.clone());
+        }
         let url = site.url();
         print(&url);
         // It is there until the end: a browser may take its time.
@@ -74,62 +89,31 @@ impl Inspect {
         Ok(())
     }
 
-    /// Adds what was named, and connects; without a name, adds what the config files have.
+    /// Adds what was named, and connects; then adds what the config files have.
     fn add_servers(&self, inspector: &std::sync::Arc<Inspector>) -> Outcome {
         let mut connected = Vec::new();
         if !self.server.command.is_empty() {
             let (server, _) = self.server.split(&[])?;
-            connected.push(inspector.add(server, Origin::given("command line"))?);
+            connected.push(inspector.add(server, Origin::given("Command line"))?);
         }
         for word in &self.servers {
+            if !word.contains("://")
+                && let Some(id) = inspector.add_named(word)?
+            {
+                connected.push(id);
+                continue;
+            }
             let server = target::find(word, self.server.options.lookup())?;
             let origin = if word.contains("://") {
-                Origin::given("command line")
+                Origin::given("Command line")
             } else {
-                Origin::configured("config file", word)
+                Origin::configured("Config file", word)
             };
             connected.push(inspector.add(server, origin)?);
         }
-        if connected.is_empty() {
-            return self.add_configured(inspector);
-        }
+        inspector.read_config()?;
         for id in connected {
             inspector.connect(&id);
-        }
-        Ok(())
-    }
-
-    fn add_configured(&self, inspector: &Inspector) -> Outcome {
-        let config = self.server.options.config.as_ref();
-        let (catalogue, strange) = target::catalogue(config)?;
-        for place in &strange {
-            tell(&target::somebody_elses(&place.path));
-        }
-        let consent = self.server.options.lookup().consent;
-        let mut refused = Vec::new();
-        for (place, _) in &catalogue.files {
-            if place.owner == PlaceOwner::Project
-                && let Err(failed) = trust::check(&place.path, consent)
-            {
-                tell(&format!("its servers are left out: {}", failed.said()));
-                refused.push(&place.path);
-            }
-        }
-        let mut known = Vec::new();
-        let enabled = catalogue.entries().filter(|(_, entry)| entry.is_enabled);
-        for (_, entry) in enabled.filter(|(place, _)| !refused.contains(&&place.path)) {
-            // The nearest of those with the same name is the one that the name means.
-            if known.contains(&entry.name) {
-                continue;
-            }
-            match target::configured(entry, &entry.name, config) {
-                Ok(server) => {
-                    known.push(entry.name.clone());
-                    let file = entry.file.display().to_string();
-                    inspector.add(server, Origin::configured(file, &entry.name))?;
-                }
-                Err(error) => tell(&format!("server `{}` is left out: {error}", entry.name)),
-            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use turnbuckle::transport::http::client::{Address, AddressError};
 use turnbuckle_host::config::{
-    self, Catalogue, Entry, EntryError, Launch, LookupError, Place, PlaceOwner, Places,
+    self, Catalogue, Entry, EntryError, Launch, LookupError, Place, PlaceOwner, Places, Variables,
 };
 
 use super::{
@@ -163,13 +163,26 @@ pub fn configured(
     word: &str,
     config: Option<&PathBuf>,
 ) -> Result<Server, EntryError> {
+    configured_with(entry, word, config, (&Process, &Masked))
+}
+
+/// The same with variables from elsewhere: those to launch it with, and those to show it with.
+///
+/// # Errors
+/// [`EntryError`]: what is wrong with the entry.
+pub fn configured_with(
+    entry: &Entry,
+    word: &str,
+    config: Option<&PathBuf>,
+    (variables, shown): (&dyn Variables, &dyn Variables),
+) -> Result<Server, EntryError> {
     let file = config.map(|file| ["--config".to_owned(), file.to_string_lossy().into_owned()]);
     let mut given: Vec<String> = file.into_iter().flatten().collect();
     given.push(word.to_owned());
     Ok(Server {
         name: entry.name.clone(),
-        launch: entry.launch(&Process)?,
-        shown: entry.launch(&Masked)?,
+        launch: entry.launch(variables)?,
+        shown: entry.launch(shown)?,
         given: Given::Word(quoted(&given)),
         entry: Some(entry.clone()),
     })

@@ -7,7 +7,7 @@ mod server;
 mod variables;
 
 pub use arguments::ServerArguments;
-pub use find::{Lookup, catalogue, configured, find, somebody_elses, split};
+pub use find::{Lookup, catalogue, configured, configured_with, find, somebody_elses, split};
 pub use options::{EraName, Options, limits};
 pub use server::{Server, command, is_program, without_query};
-pub use variables::{Masked, Process};
+pub use variables::{AsWritten, Masked, Process, WithInputs};

@@ -1,5 +1,7 @@
 //! Where config files get the values of their `${…}`.
 
+use std::collections::BTreeMap;
+
 use turnbuckle_host::config::{Environment, Input, Variables};
 
 use crate::{
@@ -38,6 +40,46 @@ impl Variables for Masked {
 
     fn input(&self, input: &Input) -> Option<String> {
         Process.input(input).map(|_| MASK.to_owned())
+    }
+}
+
+/// The environment, and what a person gave for inputs. The inputs that have no value are noted.
+#[derive(Debug, Default)]
+pub struct WithInputs {
+    /// Values by the ids of inputs.
+    pub given: BTreeMap<String, String>,
+    /// The inputs that were wanted, each with whether it has a value.
+    pub wanted: std::cell::RefCell<Vec<(Input, bool)>>,
+}
+
+impl Variables for WithInputs {
+    fn environment(&self, name: &str) -> Option<String> {
+        Process.environment(name)
+    }
+
+    fn input(&self, input: &Input) -> Option<String> {
+        let given = self.given.get(&input.id).cloned();
+        let value = given.or_else(|| Process.input(input));
+        let mut wanted = self.wanted.borrow_mut();
+        if wanted.iter().all(|(other, _)| other.id != input.id) {
+            let has_value = value.is_some() || input.default.is_some();
+            wanted.push((input.clone(), has_value));
+        }
+        // A launch that misses an input is not used; the others it wants are found out meanwhile.
+        value.or_else(|| input.default.is_none().then(String::new))
+    }
+}
+
+/// Variables that stay as they were written, for showing what a file says.
+pub struct AsWritten;
+
+impl Variables for AsWritten {
+    fn environment(&self, name: &str) -> Option<String> {
+        Some(format!("${{{name}}}"))
+    }
+
+    fn input(&self, input: &Input) -> Option<String> {
+        Some(format!("${{input:{}}}", input.id))
     }
 }
 

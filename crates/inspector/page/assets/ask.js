@@ -2,10 +2,10 @@
 
 import { post } from "./api.js";
 import { View, button, bytes, h, messageOf } from "./element.js";
-import { asList, parse } from "./json.js";
-import { brief } from "./prose.js";
+import { asList, isObject, parse, print } from "./json.js";
 import { contentBlock } from "./result.js";
 import { state } from "./store.js";
+import { label } from "./tile.js";
 import { tree } from "./tree.js";
 import "./schema-form.js";
 
@@ -19,6 +19,8 @@ export class Ask extends View {
   ask;
   /** @type {HTMLElement} */
   problem;
+  /** @type {HTMLElement} */
+  order;
   /** @param {Question} ask */
   setup(ask) {
     this.ask = ask;
@@ -27,22 +29,35 @@ export class Ask extends View {
   start() {
     if (this.firstChild) return;
     const { ask } = this;
-    this.className = "ask";
+    this.className = "card asked";
     const server = state.servers.get(ask.server);
-    const round = ask.round ? `round ${ask.round}` : null;
-    const opaque = ask.stateBytes ? `${bytes(ask.stateBytes)} of opaque state` : null;
+    const from = server ? label(server) : ask.server;
+    const [kind, about] = kindOfAsk(ask, from);
+    const held = ask.stateBytes ? `server state (${bytes(ask.stateBytes)})` : null;
     this.problem = h("div.problem", { role: "alert" });
+    this.order ??= h("span.count");
+    this.setAttribute("role", "group");
+    this.setAttribute("aria-label", `${kind}: ${about}`);
     this.append(
       h(
-        "div.askhead",
+        "header",
         null,
-        h("span.pill.asked", null, "asks you"),
-        h("strong", null, server?.name ?? ask.server),
-        h("span.dim", null, [round, opaque].filter(Boolean).join(" · ")),
+        h("span.pill.asked", null, kind),
+        h("span.dim.small.cut", null, [about, held].filter(Boolean).join(", ")),
+        h("span.spring"),
+        this.order,
       ),
-      ...this.body(),
-      this.problem,
+      h("div.inside", null, ...this.body(), this.problem),
     );
+  }
+  /**
+   * Says which of how many questions it is.
+   *
+   * @param {[number, number]} of
+   */
+  count([at, count]) {
+    this.order ??= h("span.count");
+    this.order.textContent = count > 1 ? `${at} of ${count}` : "";
   }
   /** @returns {(Node | string)[]} */
   body() {
@@ -72,19 +87,21 @@ export class Ask extends View {
     }
   }
   /**
-   * @param {string} words
    * @param {() => unknown} act
    * @param {string} about
    */
-  actions(words, act, about) {
+  actions(act, about) {
+    const accept = button("Accept", act, { look: "main", title: about });
+    accept.append(h("kbd", null, "Ctrl Enter"));
     return h(
       "div.actions",
       null,
-      button(words, act, { look: "main", title: about }),
+      accept,
       button("Decline", () => this.answer({ refuse: "decline" }), {
         title: "Says no; the server hears that you declined",
       }),
       button("Cancel", () => this.answer({ refuse: "cancel" }), {
+        look: "bare",
         title: "Closes the question without an answer; the server hears that you cancelled",
       }),
     );
@@ -105,10 +122,10 @@ export class Ask extends View {
       submit();
     });
     return [
-      h("p.message", null, params.message),
+      h("h2.message", null, params.message),
       form,
-      this.actions("Submit", submit, "Sends these values to the server"),
-      h("p.dim.small", null, "Submit sends the values. Decline says no. Cancel leaves the question unanswered."),
+      this.actions(submit, "Sends these values to the server"),
+      h("p.dim.small", null, "Decline tells the server no. Cancel leaves the question without an answer."),
     ];
   }
   visit() {
@@ -123,9 +140,9 @@ export class Ask extends View {
       // It is shown as it came, and cannot be opened.
     }
     return [
-      h("p.message", null, params.message),
       h("p.host", null, host),
       h("p.url", null, h("code", null, params.url)),
+      h("h2.message", null, params.message),
       isSafe
         ? h(
             "p",
@@ -134,7 +151,6 @@ export class Ask extends View {
           )
         : h("p.problem", null, "This is not a web address, so the page does not offer to open it."),
       this.actions(
-        "I agree",
         () => this.answer({ result: { action: "accept" } }),
         "Tells the server that you agreed to visit the address",
       ),
@@ -144,10 +160,10 @@ export class Ask extends View {
   sample() {
     const { messages = [], systemPrompt, ...rest } = /** @type {Sampling} */ (/** @type {unknown} */ (this.ask.params));
     const reply = h("textarea.long", {
-      rows: 4,
+      rows: 3,
       "aria-label": "Reply of the model",
       value: canned.text,
-      placeholder: "the model's reply",
+      placeholder: "Write the model's reply",
     });
     const model = h("input", { type: "text", "aria-label": "Name of the model", value: "by-hand" });
     const keep = h("input", { type: "checkbox", checked: canned.isKept });
@@ -162,25 +178,32 @@ export class Ask extends View {
         },
       });
     };
+    const said = messages.flatMap((message) => asList(message.content).map((block) => ({ role: message.role, block })));
     return [
-      h("p.message", null, "wants a reply from your model"),
-      systemPrompt !== undefined
-        ? h("div.block", null, h("div.kind", null, "system prompt"), h("pre.text", null, systemPrompt))
-        : h("p.dim.small", null, "No system prompt."),
-      ...messages.flatMap((message) =>
-        asList(message.content).map((block) => contentBlock({ ...block, role: message.role })),
+      h(
+        "dl.given",
+        null,
+        h("dt", null, "System prompt"),
+        h("dd", null, systemPrompt === undefined ? h("span.dim", null, "none") : h("pre.text", null, systemPrompt)),
+        said.flatMap(({ role, block }) => [
+          h("dt", null, role === "user" ? "User" : role === "assistant" ? "Assistant" : role),
+          h("dd", null, contentBlock(block)),
+        ]),
+        Object.entries(rest).flatMap(([name, value]) => [
+          h("dt", null, name),
+          h("dd", null, isObject(value) || Array.isArray(value) ? tree(value, { search: false }) : print(value)),
+        ]),
+        h("dt", null, "Model"),
+        h("dd", null, model),
       ),
-      Object.keys(rest).length
-        ? h("div.block", null, h("div.kind", null, "limits, hints and tools"), tree(rest, { search: false }))
-        : "",
-      h("div.pair", null, h("span.dim", null, "Model"), model),
       reply,
       h("label.check", null, keep, "Offer this reply again until the page is closed"),
       h(
         "div.actions",
         null,
-        button("Send the reply", send, { look: "main" }),
+        button("Send reply", send, { look: "main" }),
         button("Refuse", () => this.answer({ error: { code: -1, message: "User rejected sampling request" } }), {
+          look: "bare",
           title: "Answers with an error: you do not allow it",
         }),
       ),
@@ -189,6 +212,7 @@ export class Ask extends View {
   roots() {
     const area = h("textarea.long", {
       rows: 3,
+      value: state.roots.map((root) => root.uri).join("\n"),
       "aria-label": "Roots, one URI a line",
       placeholder: "file:///home/you/project",
     });
@@ -203,13 +227,15 @@ export class Ask extends View {
         },
       });
     return [
-      h("p.message", null, "wants to know which folders it may work in"),
+      h("h2.message", null, "Which folders may it work in?"),
       area,
       h(
         "div.actions",
         null,
-        button("Send these roots", send, { look: "main" }),
-        button("Refuse", () => this.answer({ error: { code: -1, message: "User rejected the request" } })),
+        button("Share these roots", send, { look: "main" }),
+        button("Refuse", () => this.answer({ error: { code: -1, message: "User rejected the request" } }), {
+          look: "bare",
+        }),
       ),
     ];
   }
@@ -223,14 +249,14 @@ export class Ask extends View {
       }
     };
     return [
-      h("p.message", null, this.ask.method),
+      h("h2.message", null, this.ask.method),
       tree(this.ask.params ?? null),
       area,
       h(
         "div.actions",
         null,
         button("Answer", send, { look: "main" }),
-        button("Refuse", () => this.answer({ error: { code: -32601, message: "not supported" } })),
+        button("Refuse", () => this.answer({ error: { code: -32601, message: "not supported" } }), { look: "bare" }),
       ),
     ];
   }
@@ -238,22 +264,30 @@ export class Ask extends View {
 customElements.define("tb-ask", Ask);
 
 /**
- * A question in a line.
+ * What kind of question it is, and who asks.
  *
  * @param {Question} ask
+ * @param {string} from
+ * @returns {[string, string]}
  */
-export function askWords({ method, params }) {
-  if (method === "sampling/createMessage") return "a reply from your model";
-  return method === "elicitation/create" && typeof params?.message === "string" ? brief(params.message) : method;
+function kindOfAsk({ method, params }, from) {
+  if (method === "sampling/createMessage") return ["Sampling", `${from} wants a model's reply`];
+  if (method === "roots/list") return ["Roots", `${from} wants the roots`];
+  if (method !== "elicitation/create") return ["Question", `${method} from ${from}`];
+  return params?.mode === "url" ? ["Visit", `URL elicitation from ${from}`] : ["Form", `Elicitation from ${from}`];
 }
 
 /** A question keeps its element, and what was filled in, when it moves to the call it belongs to. */
 /** @type {Map<string, Ask>} */
 const shown = new Map();
-/** @param {Question} ask */
-export function askElement(ask) {
+/**
+ * @param {Question} ask
+ * @param {[number, number]} of which of how many questions it is
+ */
+export function askElement(ask, of) {
   for (const id of shown.keys()) if (!state.asks.has(id)) shown.delete(id);
   const known = shown.get(ask.id) ?? document.createElement("tb-ask").setup(ask);
   shown.set(ask.id, known);
+  known.count(of);
   return known;
 }

@@ -3,7 +3,7 @@
 import { button, focusOn, h } from "./element.js";
 import { field } from "./field.js";
 import { isObject, put } from "./json.js";
-import { initial } from "./schema.js";
+import { initial, shape } from "./schema.js";
 import { pointer } from "./validate.js";
 
 /** Items drawn at once; more are a click away. */
@@ -159,7 +159,7 @@ function entries({ form, schema, value, path, label, emit }) {
           send();
           focusOn(box.querySelector(".entry:last-of-type input.key"));
         },
-        { picture: "plus" },
+        { picture: "plus", look: "bare" },
       ),
     );
   };
@@ -167,11 +167,129 @@ function entries({ form, schema, value, path, label, emit }) {
   return box;
 }
 
+/** Fields that a row of a table holds at the most. */
+const MOST_COLUMNS = 4;
+const PLAIN = new Set(["string", "number", "integer", "boolean", "enum", "const"]);
+
+/**
+ * The names of the columns, where the items are flat objects with few fields.
+ *
+ * @param {Schema} items
+ * @param {import("./field.js").Form} form
+ * @param {Json[]} value
+ */
+function columns(items, form, value) {
+  const of = shape(items, form.root);
+  const names = Object.keys(of.schema.properties ?? {});
+  if (of.kind !== "object" || !names.length || names.length > MOST_COLUMNS) return null;
+  const isPlain = (/** @type {string} */ name) => {
+    const inner = shape(of.schema.properties?.[name] ?? {}, form.root);
+    return PLAIN.has(inner.kind) && !(inner.kind === "string" && (inner.schema.maxLength ?? 0) > 200);
+  };
+  const fits = (/** @type {Json} */ item) => isObject(item) && Object.keys(item).every((key) => names.includes(key));
+  return names.every(isPlain) && value.every(fits) ? { names, schema: of.schema } : null;
+}
+
+/**
+ * A small table: one row for each object, one column for each field.
+ *
+ * @param {import("./control.js").Of & { value: Json[] | undefined }} of
+ * @param {{ names: string[], schema: Schema }} table
+ */
+function grid({ form, kind: { schema }, value, path, name, id, emit }, { names, schema: item }) {
+  let items = [...(value ?? [])];
+  const required = new Set(item.required ?? []);
+  const body = h("tbody");
+  const head = h(
+    "tr",
+    null,
+    names.map((one) =>
+      h("th", { scope: "col" }, one, required.has(one) ? h("span.star", { title: "required" }, " *") : null),
+    ),
+    h("th.narrow", null, h("span.outside", null, "Remove")),
+  );
+  const table = h("table.mini", { "aria-labelledby": `${id}-label` }, h("thead", null, head), body);
+  const count = h("span.count");
+  const change = (/** @type {Json[]} */ next) => {
+    items = next;
+    emit(items);
+    draw();
+  };
+  const cell = (/** @type {number} */ index, /** @type {string} */ key) =>
+    h(
+      "td",
+      null,
+      field({
+        form,
+        name: `${name} ${index + 1} ${key}`,
+        schema: { ...(item.properties?.[key] ?? {}), description: undefined },
+        value: /** @type {JsonObject} */ (items[index])[key],
+        path: pointer(pointer(path, index), key),
+        isItem: true,
+        emit: (next) => {
+          const { [key]: _, ...rest } = /** @type {JsonObject} */ (items[index]);
+          items = items.with(index, next === undefined ? rest : { ...rest, [key]: next });
+          emit(items);
+        },
+      }),
+    );
+  const draw = () => {
+    table.hidden = !items.length;
+    count.textContent = schema.maxItems === undefined ? "" : `${items.length} of ${schema.maxItems}`;
+    body.replaceChildren(
+      ...items.map((_, index) =>
+        h(
+          "tr",
+          null,
+          names.map((key) => cell(index, key)),
+          h(
+            "td.narrow",
+            null,
+            button(`Remove item ${index + 1}`, () => change(items.toSpliced(index, 1)), {
+              picture: "close",
+              quiet: true,
+              look: "bare",
+            }),
+          ),
+        ),
+      ),
+    );
+  };
+  const add = () => {
+    const made = initial(schema.items ?? {}, form.root);
+    change([...items, isObject(made) ? made : {}]);
+    focusOn(body.querySelector("tr:last-child input, tr:last-child textarea"));
+  };
+  draw();
+  return h(
+    "div.items",
+    null,
+    table,
+    h(
+      "div.line",
+      null,
+      button("Add item", add, { picture: "plus", look: "bare", "aria-label": `Add to ${name}` }),
+      count,
+    ),
+  );
+}
+
 /** @param {import("./control.js").Of & { value: Json[] | undefined }} of */
-export function array({ form, kind: { schema }, value, path, name, emit }) {
+export function array(of) {
+  const {
+    form,
+    kind: { schema },
+    value,
+    path,
+    name,
+    emit,
+  } = of;
+  const table = isObject(schema.items) && !schema.prefixItems ? columns(schema.items, form, value ?? []) : null;
+  if (table) return grid(of, table);
   let items = [...(value ?? [])];
   let shown = BATCH;
-  const box = h("div.items");
+  const inside = shape(schema.items && isObject(schema.items) ? schema.items : {}, form.root);
+  const box = h(`div.items${["object", "union", "map", "array"].includes(inside.kind) ? ".groups" : ""}`);
   const schemaOf = (/** @type {number} */ index) =>
     schema.prefixItems?.[index] ?? (schema.items && isObject(schema.items) ? schema.items : {});
   const change = (/** @type {Json[]} */ next) => {
@@ -236,14 +354,14 @@ export function array({ form, kind: { schema }, value, path, name, emit }) {
     }
     box.append(
       button(
-        `Add to ${name}`,
+        "Add item",
         () => {
           shown = Math.max(shown, items.length + 1);
           change([...items, initial(schemaOf(items.length), form.root) ?? empty(schemaOf(items.length))]);
           const last = [...box.querySelectorAll(":scope > .item")].at(-1);
           focusOn(last?.querySelector("input, textarea"));
         },
-        { picture: "plus" },
+        { picture: "plus", look: "bare", "aria-label": `Add to ${name}` },
       ),
     );
   };

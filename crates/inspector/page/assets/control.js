@@ -7,6 +7,10 @@ import { fits, initial, shape } from "./schema.js";
 
 /** Choices up to this many are all in sight. */
 const RADIOS = 5;
+/** Characters of all choices that fit beside each other. */
+const LONGEST_SEGMENTS = 44;
+/** Characters of a description that stands beside a checkbox. */
+export const LONGEST_CHECK = 80;
 /** From this length on, a string is expected to have lines. */
 const LONG = 200;
 /** @type {Record<string, string>} */
@@ -66,38 +70,47 @@ export function control(of) {
 const describedBy = (/** @type {string} */ id) => ({ id, "aria-describedby": `${id}-problem` });
 
 /**
- * What an empty box says: that the value is left out, where it may be.
+ * What an empty box says: what the server takes if nothing is sent, or what fits.
  *
  * @param {Field} value
- * @param {boolean} isRequired
+ * @param {Schema} schema
  */
-const hint = (value, isRequired) => (value === undefined && !isRequired ? "absent" : "");
+function hint(value, schema) {
+  if (value === "") return "empty text";
+  if (schema.default !== undefined && schema.default !== "") return print(schema.default, 0, 60);
+  const { minimum, maximum } = schema;
+  if (isTelling(minimum) && isTelling(maximum)) return `${minimum} to ${maximum}`;
+  const [example] = /** @type {{ examples?: Json[] }} */ (schema).examples ?? [];
+  return typeof example === "string" ? example : "";
+}
+
+/** Limits of integer types say nothing to a person. */
+export const isTelling = (/** @type {number | Digits | undefined} */ limit) =>
+  limit !== undefined && Math.abs(Number(limit)) < 2 ** 31 - 1;
 
 /**
  * @param {Of} of
  * @returns {HTMLElement}
  */
-function string({ form, kind: { schema }, value, id, path, name, isRequired, emit }) {
+function string({ form, kind: { schema }, value, id, path, name, emit }) {
   const type = schema.writeOnly ? "password" : INPUTS[schema.format ?? ""];
   const isDate = type === "date" && (value === undefined || /^\d{4}-\d\d-\d\d$/.test(value));
   const attributes = {
     ...describedBy(id),
     value: value ?? "",
-    placeholder: hint(value, isRequired),
+    placeholder: hint(value, schema),
     autocomplete: "off",
     spellcheck: "false",
   };
   const input =
     type && (type !== "date" || isDate) ? h("input", { ...attributes, type }) : textArea(schema, attributes);
-  input.addEventListener("input", () => {
-    input.placeholder = "";
-    emit(input.value);
-  });
+  // A box that is empty sends nothing.
+  input.addEventListener("input", () => emit(input.value || undefined));
   if (!form.complete) return input;
   const list = h("datalist", { id: `${id}-list` });
   const completing = h("input", { ...attributes, type: "text", list: `${id}-list` });
   completing.addEventListener("input", () => {
-    emit(completing.value);
+    emit(completing.value || undefined);
     suggest(form, name, completing, list);
   });
   completing.addEventListener("focus", () => suggest(form, name, completing, list));
@@ -140,14 +153,14 @@ async function suggest(form, name, input, list) {
 }
 
 /** @param {Of} of */
-function number({ kind: { kind }, value, id, isRequired, emit }) {
+function number({ kind: { kind, schema }, value, id, emit }) {
   const input = h("input.number", {
     ...describedBy(id),
     type: "text",
     inputmode: kind === "integer" ? "numeric" : "decimal",
     autocomplete: "off",
     value: value === undefined ? "" : String(value),
-    placeholder: hint(value, isRequired),
+    placeholder: hint(value, schema),
   });
   // What is no number is sent as the text it is, if somebody insists: nothing is rounded or dropped.
   input.addEventListener("input", () =>
@@ -163,7 +176,9 @@ function number({ kind: { kind }, value, id, isRequired, emit }) {
  * @param {(index: number) => void} choose
  */
 function radios({ id, name }, options, chosen, choose) {
-  const group = h("div.radios", {
+  // What fits beside each other is one control of parts; long choices are a list.
+  const isShort = options.reduce((sum, { label }) => sum + label.length + 4, 0) <= LONGEST_SEGMENTS;
+  const group = h(isShort ? "div.radios.segments" : "div.radios.list", {
     role: "radiogroup",
     "aria-labelledby": `${id}-label`,
     "aria-describedby": `${id}-problem`,
@@ -181,11 +196,25 @@ function radios({ id, name }, options, chosen, choose) {
 }
 
 /** @param {Of} of */
-function boolean(of) {
-  const options = [{ label: "true" }, { label: "false" }];
-  const chosen = of.value === undefined ? -1 : of.value ? 0 : 1;
-  return radios(of, options, chosen, (index) => of.emit(index === 0));
+function boolean({ kind: { schema }, value, id, name, emit }) {
+  const [line] = (schema.description ?? "").split("\n", 1);
+  const word = h("span", null, line && line.length <= LONGEST_CHECK ? line : titleOf(schema, name));
+  /** @type {HTMLInputElement} */
+  const box = h("input", {
+    ...describedBy(id),
+    type: "checkbox",
+    checked: value === true,
+    onchange: () => emit(box.checked),
+  });
+  return h("label.check", null, box, word);
 }
+
+/**
+ * @param {Schema} schema
+ * @param {string} name
+ */
+const titleOf = (schema, name) =>
+  schema.title ?? `${name[0]?.toUpperCase() ?? ""}${name.slice(1)}`.replaceAll("_", " ");
 
 /** @param {Of & { kind: { options: Choice[] } }} of */
 function choice(of) {
@@ -230,52 +259,68 @@ function nothing({ emit, value, id, isRequired }) {
   return h("output.const", { id }, "null");
 }
 
-/** @type {Record<string, string>} */
-const WORDS = { string: "text", integer: "number", union: "value", enum: "choice", any: "value", boolean: "value" };
+const NESTED = new Set(["object", "map", "array", "union"]);
 
 /** @param {Of & { kind: { inner: Schema } }} of */
 function nullable(of) {
-  const { form, kind, value, isRequired, emit, path, id, name } = of;
+  const { form, kind, value, emit, path, id, name } = of;
   const inner = shape(kind.inner, form.root);
-  const word = WORDS[inner.kind] ?? inner.kind;
-  /** @type {{ label: string, value?: Field }[]} */
-  const options = [
-    ...(isRequired ? [] : [{ label: "absent", value: undefined }]),
-    { label: "null", value: null },
-    { label: word },
-  ];
-  const chosen = value === undefined ? (isRequired ? -1 : 0) : value === null ? options.length - 2 : options.length - 1;
-  const place = h("div.inner");
+  const isNested = NESTED.has(inner.kind);
+  const place = isNested ? h("div.inner") : h("div");
   let held = value ?? undefined;
-  const draw = () =>
-    place.replaceChildren(
-      control({
-        form,
-        kind: inner,
-        value: held,
-        path,
-        id,
-        name,
-        isRequired: true,
-        emit: (next) => emit((held = next)),
-      }),
-    );
-  if (chosen === options.length - 1) draw();
-  return h(
-    "div",
-    null,
-    radios(of, options, chosen, (index) => {
-      if (index < options.length - 1) {
-        place.replaceChildren();
-        emit(options[index].value);
-        return;
-      }
-      held ??= initial(kind.inner, form.root) ?? (inner.kind === "string" ? "" : undefined);
-      emit(held);
-      draw();
-    }),
-    place,
+  let isNull = value === null;
+  const draw = () => {
+    button.setAttribute("aria-pressed", String(isNull));
+    if (isNested && (isNull || held === undefined)) return place.replaceChildren();
+    const shown = control({
+      form,
+      kind: inner,
+      value: isNull ? undefined : held,
+      path,
+      id,
+      name,
+      isRequired: true,
+      emit: (next) => {
+        isNull = false;
+        button.setAttribute("aria-pressed", "false");
+        emit((held = next));
+      },
+    });
+    const box = shown.matches("input, textarea") ? shown : shown.querySelector("input:not([type=checkbox]), textarea");
+    if (isNull && box) box.setAttribute("placeholder", "null");
+    return place.replaceChildren(shown);
+  };
+  const button = h(
+    "button.plain.null",
+    {
+      type: "button",
+      title: `Send null for ${name}`,
+      "aria-label": `null for ${name}`,
+      onclick: () => {
+        isNull = !isNull;
+        emit(isNull ? null : held);
+        draw();
+      },
+    },
+    "null",
   );
+  const add = h(
+    "button.plain",
+    {
+      type: "button",
+      onclick: () => {
+        isNull = false;
+        held ??= initial(kind.inner, form.root) ?? (inner.kind === "array" ? [] : {});
+        emit(held);
+        draw();
+      },
+    },
+    `Add ${name}`,
+  );
+  draw();
+  return isNested
+    ? h("div.nest", null, h("div.line", null, add, button), place)
+    : h("div.nullable", null, place, button);
 }
 
 /**
@@ -321,7 +366,7 @@ function union(of) {
     draw();
   };
   if (chosen >= 0) draw();
-  if (variants.length <= RADIOS) return h("div", null, radios(of, variants, chosen, choose), place);
+  if (variants.length <= RADIOS) return h("div.nest", null, radios(of, variants, chosen, choose), place);
   /** @type {HTMLSelectElement} */
   const select = h(
     "select",
@@ -330,7 +375,7 @@ function union(of) {
     variants.map((variant, index) => h("option", { value: index }, variant.label)),
   );
   select.value = String(chosen);
-  return h("div", null, select, place);
+  return h("div.nest", null, select, place);
 }
 
 /**

@@ -50,6 +50,16 @@ export function button(words, onclick, { picture, look = "plain", quiet = false,
 }
 
 /**
+ * A box that filters or searches, with its picture and the key that leads to it.
+ *
+ * @param {HTMLInputElement} input
+ * @param {string} picture
+ * @param {string} [key]
+ */
+export const searchBox = (input, picture, key) =>
+  h("div.searchbox", null, icon(picture), input, key ? h("kbd", { "aria-hidden": "true" }, key) : null);
+
+/**
  * Changes the words of a button.
  *
  * @param {HTMLButtonElement} made
@@ -121,16 +131,16 @@ export function save(name, parts, type = "application/json") {
 }
 
 /**
- * A row of tabs: `choices` are `[id, words]`. Arrow keys move between them.
+ * A row of tabs: `choices` are `[id, words, count]`. Arrow keys move between them.
  *
  * @param {string} label
- * @param {[string, string][]} choices
+ * @param {[string, string, number?][]} choices
  * @param {string} chosen
  * @param {(id: string) => void} choose
  * @param {Child} [extra]
  */
 export function tabs(label, choices, chosen, choose, extra) {
-  const buttons = choices.map(([id, words]) =>
+  const buttons = choices.map(([id, words, count]) =>
     h(
       "button.tab",
       {
@@ -142,6 +152,7 @@ export function tabs(label, choices, chosen, choose, extra) {
         onclick: () => choose(id),
       },
       words,
+      count ? h("span.count", null, ` ${count}`) : null,
     ),
   );
   const list = h(
@@ -225,7 +236,7 @@ export const span = (ms) =>
     : ms < 1000
       ? `${Math.round(ms)} ms`
       : ms < 60_000
-        ? `${(ms / 1000).toFixed(1)} s`
+        ? `${Number((ms / 1000).toFixed(1))} s`
         : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 /** @param {number} at */
 export const clock = (at) => {
@@ -245,3 +256,5 @@ export const time = (at) => clock(at).slice(0, 8);
  * @param {string} word
  */
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+/** Whether the page is as narrow as that of a telephone. */
+export const isNarrow = () => innerWidth < 720;

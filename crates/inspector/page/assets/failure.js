@@ -1,6 +1,7 @@
 // An error, said so that one knows whose it is and what to try.
 
 import { h } from "./element.js";
+import { tree } from "./tree.js";
 
 /** @type {Record<string, string>} */
 const WHO = {
@@ -58,6 +59,9 @@ export function failure(error) {
           error.causes.map((cause) => h("li", null, coded(cause))),
         )
       : null,
+    error.data === undefined || error.data === null
+      ? null
+      : h("div.block", null, h("div.kind", null, "data"), tree(error.data, { search: false })),
     error.hint ? h("p.hint", null, h("strong", null, "Try this: "), coded(error.hint)) : null,
   );
 }

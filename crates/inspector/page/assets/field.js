@@ -1,9 +1,10 @@
 // One field of a form: its label, its control, what is wrong with it, and the way to leave it out.
 //
-// A field holds a JSON value, or `undefined` when it is left out: absent, null and "" are three.
+// A field holds a JSON value, or `undefined` when it is empty: nothing, null and "" are three.
 
 import { button, focusOn, h, plural } from "./element.js";
-import { control } from "./control.js";
+import { fine } from "./icon.js";
+import { LONGEST_CHECK, control, isTelling } from "./control.js";
 import { about } from "./prose.js";
 import { initial, shape } from "./schema.js";
 
@@ -48,7 +49,9 @@ export class Form {
         continue;
       }
       const rest = problem.path.slice(path.length + 1);
-      shown.message.append(h("div", null, `${rest ? `${rest}: ` : ""}${problem.message}`));
+      shown.message.append(
+        h("div", null, fine("alert"), sentenceOf(rest ? `${rest}: ${problem.message}` : problem.message)),
+      );
       shown.row.classList.add("wrong");
       shown.target()?.setAttribute("aria-invalid", "true");
     }
@@ -94,18 +97,23 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
   let current = value;
   const message = h("div.problem", { id: `${id}-problem` });
   const place = h("div.control");
-  const out = button(`Leave out ${name}`, () => set(undefined), { picture: "close", quiet: true, look: "bare" });
+  const out = button(`Clear ${name}`, () => set(undefined), {
+    picture: "close",
+    quiet: true,
+    look: "bare.clear",
+    title: `Do not send ${name}`,
+  });
   const isNested = NESTED.has(kind.kind) || (kind.kind === "nullable" && NESTED.has(shape(kind.inner, form.root).kind));
   const labelled = h(
     "div.label",
     null,
     h(
-      isNested || kind.kind === "nullable" || kind.kind === "enum" || kind.kind === "boolean" ? "span" : "label",
-      isNested ? { id: `${id}-label` } : { id: `${id}-label`, for: id },
+      isNested || kind.kind === "enum" ? "span" : "label",
+      isNested || kind.kind === "enum" ? { id: `${id}-label` } : { id: `${id}-label`, for: id },
       name,
       isRequired && !isItem && kind.kind !== "const" ? h("span.star", { title: "required" }, " *") : null,
     ),
-    out,
+    isNested ? out : null,
   );
   const row = h(
     `div.field.${isNested ? "nested" : "flat"}`,
@@ -114,8 +122,9 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
     h("div.body", null, place, describe(name, kind.schema, schema), message),
   );
   const show = () => {
-    out.hidden = isRequired || current === undefined || (kind.kind === "nullable" && !isNested);
-    row.classList.toggle("absent", current === undefined);
+    // A box of text is emptied by hand; a choice needs a way back.
+    const isText = !isNested && !["enum", "boolean", "const", "null"].includes(kind.kind);
+    out.hidden = isItem || isRequired || current === undefined || isText;
   };
   const hear = (/** @type {Field} */ next) => {
     current = next;
@@ -126,16 +135,17 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
     current = next;
     emit(next);
     draw();
-    (target() ?? place.querySelector("button"))?.focus();
+    (target() ?? place.querySelector("button:not([hidden])"))?.focus();
   };
   const draw = () => {
     forget(form, path);
     if (isNested && current === undefined && !(isRequired && kind.kind === "union")) {
       place.replaceChildren(
-        button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind)), { picture: "plus" }),
+        button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind)), { picture: "plus", look: "bare" }),
       );
     } else {
       place.replaceChildren(
+        kind.kind === "object" ? summary(kind.schema) : "",
         control({
           form,
           kind,
@@ -146,6 +156,7 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
           isRequired,
           emit: hear,
         }),
+        isNested ? "" : out,
       );
     }
     show();
@@ -158,6 +169,9 @@ export function field({ form, name, schema, value, path, isItem = false, isRequi
   form.fields.set(path, { row, message, target });
   return row;
 }
+
+/** @param {Schema} schema */
+const summary = (schema) => h("span.summary", null, plural(Object.keys(schema.properties ?? {}).length, "field"));
 
 /**
  * The fields inside a path that is drawn anew.
@@ -174,10 +188,6 @@ function forget(form, path) {
 /** @type {Record<string, Field>} */
 const STARTS = { array: [], map: {}, object: {}, nullable: null };
 const start = (/** @type {Kind} */ { kind }) => STARTS[kind];
-
-/** Limits of integer types say nothing to a person. */
-const isTelling = (/** @type {number | Digits | undefined} */ limit) =>
-  limit !== undefined && Math.abs(Number(limit)) < 2 ** 31 - 1;
 
 /**
  * @param {number | Digits | undefined} given
@@ -199,10 +209,13 @@ function between(given, limit, word) {
  * @param {Schema} [given]
  */
 function describe(name, resolved, given) {
-  const words = given?.description ?? resolved.description;
+  const text = given?.description ?? resolved.description;
+  // It stands beside the checkbox already.
+  const words = resolved.type === "boolean" && text && text.length <= LONGEST_CHECK ? null : text;
   const title = given?.title ?? resolved.title;
+  const isInBox = resolved.default === undefined && isTelling(resolved.minimum) && isTelling(resolved.maximum);
   const rules = [
-    between(resolved.minimum, resolved.maximum, ""),
+    isInBox ? null : between(resolved.minimum, resolved.maximum, ""),
     between(resolved.minLength, resolved.maxLength, "character"),
     between(resolved.minItems, resolved.maxItems, "item"),
     resolved.format && resolved.format !== "password" ? resolved.format : null,
@@ -210,6 +223,11 @@ function describe(name, resolved, given) {
   // A title that only repeats the name says nothing.
   const isNews =
     title && title.toLowerCase().replaceAll(/[\s_-]/g, "") !== name.toLowerCase().replaceAll(/[\s_-]/g, "");
-  const all = [isNews ? title : null, words, ...rules].filter(Boolean);
-  return all.length ? about(all.join(" · ")) : null;
+  const limits = rules.filter(Boolean).join(", ");
+  const said = [isNews ? title : null, words].filter(Boolean).join(". ");
+  const all = [said, limits && !said ? `${limits[0].toUpperCase()}${limits.slice(1)}` : limits].filter(Boolean);
+  return all.length ? about(all.join(said.endsWith(".") ? " " : ", ")) : null;
 }
+
+/** A message as a sentence. */
+const sentenceOf = (/** @type {string} */ text) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;

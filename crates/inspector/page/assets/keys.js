@@ -1,16 +1,18 @@
 // The keyboard: / ↑ ↓ Enter, Ctrl+Enter, Esc, w, ?, Ctrl+K.
 
-import { button, focusOn, h } from "./element.js";
+import { button, focusOn, h, isNarrow } from "./element.js";
 import { openPalette } from "./palette.js";
 import { place, set, go } from "./router.js";
+import { answerNext } from "./waiting-line.js";
 
 const KEYS = [
   ["/", "filter the list"],
   ["↑ ↓", "move in a list"],
   ["Enter", "open"],
-  ["Ctrl+Enter", "run the call, or submit an answer"],
+  ["Ctrl+Enter", "run the call, or accept a question"],
   ["Esc", "cancel the run, or close"],
-  ["w", "open or close the wire"],
+  ["w", "open or close the messages"],
+  ["n", "go to the next question"],
   ["Ctrl+K", "search anything, or connect to a server"],
   ["?", "this help"],
 ];
@@ -24,11 +26,11 @@ export function openHelp() {
     { "aria-labelledby": "help-title" },
     h("h2", { id: "help-title" }, "Keyboard"),
     h(
-      "dl.headers",
+      "dl.given",
       null,
       KEYS.flatMap(([key, does]) => [h("dt", null, h("kbd", null, key)), h("dd", null, does)]),
     ),
-    h("h2", null, "Filter of the wire"),
+    h("h2", null, "Filter of the messages"),
     h(
       "p",
       null,
@@ -62,9 +64,12 @@ export function listenToKeys() {
     if (event.key === "Escape") return escape(event);
     if (isControl || event.altKey || isTyping(event.target)) return undefined;
     if (event.key === "/") {
-      return take(event, () => focusOn(document.querySelector("tb-offers .filter, tb-logs .filter, tb-wire .filter")));
+      return take(event, () =>
+        focusOn(document.querySelector("tb-offers .filter, tb-logs .filter, tb-home .filter, tb-wire .filter")),
+      );
     }
     if (event.key === "w") return take(event, () => set("wire", place().query.has("wire") ? "" : "1"));
+    if (event.key === "n") return take(event, answerNext);
     if (event.key === "?") return take(event, openHelp);
     return undefined;
   });
@@ -85,10 +90,10 @@ function escape(event) {
   const { target } = event;
   if (target instanceof HTMLInputElement && target.type === "search" && target.value) return undefined;
   if (run?.isOpen) return take(event, () => run.cancel());
-  const close = document.querySelector("tb-wire-detail .tools button");
+  const close = document.querySelector("tb-wire-detail .closemessage");
   if (close instanceof HTMLElement) return take(event, () => close.click());
   if (target instanceof HTMLElement && isTyping(target)) return take(event, () => target.blur());
   if (place().query.has("wire")) return take(event, () => set("wire", ""));
-  if (place().object && innerWidth < 900) return take(event, () => go({}));
+  if (place().object && isNarrow()) return take(event, () => go({}));
   return undefined;
 }

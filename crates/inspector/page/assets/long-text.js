@@ -12,7 +12,9 @@ const WINDOW = 32_000;
  */
 export function longText(source) {
   const whole = typeof source === "string" ? () => source : source;
-  const pre = h("pre.text");
+  // Text that is laid out in columns stays so.
+  const isLaidOut = typeof source !== "string" || /\n[ \t]+\S|\S {2,}\S|\t/.test(source.slice(0, 4000));
+  const pre = h(`pre.text${isLaidOut ? ".lines" : ""}`);
   const box = h("div.longtext", null, pre);
   let shown = WINDOW;
   const draw = () => {

@@ -1,6 +1,6 @@
 // The list of tools, prompts or resources, with its filter.
 
-import { View, button, h, plural } from "./element.js";
+import { View, button, h, plural, searchBox } from "./element.js";
 import { failure } from "./failure.js";
 import { brief } from "./prose.js";
 import { go, onPlace, place, set } from "./router.js";
@@ -8,19 +8,20 @@ import { displayName, marksOf } from "./subject.js";
 import { loadOffer, state } from "./store.js";
 import "./virtual-list.js";
 
-const ROW = 38;
+const ROW = 32;
+/** Entries that a prefix needs to be a group. */
+const LEAST_GROUP = 3;
 /** What each tab lists: its items, each with the text that it is found by. */
-/** @typedef {{ name: string, marks: Mark[], about: string, low: string, all: string }} Entry */
+/** @typedef {{ name: string, prefix: string, marks: Mark[], about: string, low: string, all: string }} Entry */
+/** @typedef {{ heading: string, count: number }} Heading */
 /** @type {Record<string, (offer: Offer) => Entry[]>} */
 const LISTS = {
   tools: (offer) => offer.tools.map((tool) => entry(tool.name, displayName(tool), tool.description, marksOf(tool))),
   prompts: (offer) => offer.prompts.map((prompt) => entry(prompt.name, displayName(prompt), prompt.description, [])),
   resources: (offer) => [
-    ...offer.resources.map((one) =>
-      entry(one.uri, displayName(one), one.description, one.mimeType ? [["type", one.mimeType]] : []),
-    ),
+    ...offer.resources.map((one) => entry(one.uri, displayName(one), one.description, [])),
     ...offer.resourceTemplates.map((one) =>
-      entry(one.uriTemplate, displayName(one), one.description, [["task", "template"]]),
+      entry(one.uriTemplate, displayName(one), one.description, [["plain", "template"]]),
     ),
   ],
 };
@@ -36,8 +37,9 @@ function entry(name, title, description, marks) {
   const about = line(description);
   return {
     name,
+    prefix: /^([^_./:]+[_.])[^_.]/.exec(name)?.[1] ?? "",
     marks,
-    about: title && title !== name ? (about ? `${line(title)} · ${about}` : line(title)) : about,
+    about: title && title !== name ? (about ? `${line(title)}: ${about}` : line(title)) : about,
     low: name.toLowerCase(),
     all: `${title ?? ""} ${description ?? ""} ${marks.map(([, word]) => word).join(" ")}`.toLowerCase(),
   };
@@ -72,6 +74,31 @@ export function sift(entries, text) {
   return named.concat(other);
 }
 
+/**
+ * The entries below headings, by what their names begin with; as they are, where few begin alike.
+ *
+ * @param {Entry[]} entries
+ * @returns {(Entry | Heading)[]}
+ */
+function grouped(entries) {
+  /** @type {Map<string, Entry[]>} */
+  const groups = new Map();
+  for (const one of entries) {
+    const own = groups.get(one.prefix);
+    if (own) own.push(one);
+    else groups.set(one.prefix, [one]);
+  }
+  const large = [...groups].filter(([prefix, own]) => prefix && own.length >= LEAST_GROUP);
+  if (large.length < 2) return entries;
+  /** @type {(Entry | Heading)[]} */
+  const shown = [];
+  const named = new Set(large.map(([prefix]) => prefix));
+  for (const [prefix, own] of large) shown.push({ heading: prefix.slice(0, -1), count: own.length }, ...own);
+  const rest = entries.filter((one) => !named.has(one.prefix));
+  if (rest.length) shown.push({ heading: "Other", count: rest.length }, ...rest);
+  return shown;
+}
+
 export class OfferList extends View {
   /** @type {string} */
   server;
@@ -87,6 +114,8 @@ export class OfferList extends View {
   list;
   /** @type {Entry[]} */
   entries = [];
+  /** @type {(Entry | Heading)[]} the entries below their headings */
+  groups = [];
   /** @type {{ of: Entry[], text: string, found: Entry[] } | undefined} */
   sifted;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -100,19 +129,20 @@ export class OfferList extends View {
   start() {
     this.filter = h("input.filter", {
       type: "search",
-      placeholder: "filter",
+      placeholder: "Filter",
       "aria-label": `Filter ${this.tab}`,
       "aria-keyshortcuts": "/",
       value: place().query.get("filter") ?? "",
       autocomplete: "off",
       spellcheck: "false",
     });
-    this.count = h("span.dim.small", { role: "status" });
+    this.count = h("span.count.outside", { role: "status" });
     this.list = document.createElement("tb-list").setup({
       label: this.tab,
       height: ROW,
-      draw: (one) => drawEntry(one),
-      mark: (one) => one.name === place().object,
+      draw: (one) => ("heading" in one ? drawHeading(one) : drawEntry(one, this.questions(one.name))),
+      mark: (one) => one.name !== undefined && one.name === place().object,
+      isHeading: (one) => "heading" in one,
       choose: (one) => go({ object: one.name }),
     });
     this.note = h("div.listnote");
@@ -122,8 +152,7 @@ export class OfferList extends View {
       h(
         "div.bar",
         null,
-        this.filter,
-        h("kbd", { "aria-hidden": "true" }, "/"),
+        searchBox(this.filter, "search", "/"),
         this.count,
         button("Read the lists again", () => loadOffer(this.server, true), {
           picture: "again",
@@ -134,9 +163,20 @@ export class OfferList extends View {
       this.note,
       this.list,
     );
+    this.watch("asks", () => this.list.show([...this.list.items]));
     this.watch("offers", (keys) => keys.has(this.server) && this.read());
     this.stopped = onPlace(() => this.list.paint());
     this.read();
+  }
+  /**
+   * How many questions the calls of an entry have open.
+   *
+   * @param {string} name
+   */
+  questions(name) {
+    if (!state.asks.size) return 0;
+    const isOwn = (/** @type {Exchange | undefined} */ call) => call?.server === this.server && call.object === name;
+    return [...state.asks.values()].filter((ask) => isOwn(state.exchanges.get(ask.exchange ?? -1))).length;
   }
   /** @param {KeyboardEvent} event */
   key(event) {
@@ -144,13 +184,14 @@ export class OfferList extends View {
       event.preventDefault();
       this.list.moveTo(this.list.active + (event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Enter") {
-      const one = this.list.items[Math.max(0, this.list.active)];
+      const one = this.list.items.slice(Math.max(0, this.list.active)).find((item) => "name" in item);
       if (one) go({ object: one.name });
     }
   }
   read() {
     const offer = state.offers.get(this.server);
     this.entries = offer ? LISTS[this.tab](offer) : [];
+    this.groups = this.tab === "resources" ? this.entries : grouped(this.entries);
     const lists = ["everything", this.tab, ...(this.tab === "resources" ? ["resourceTemplates"] : [])];
     const problems = (offer?.problems ?? []).filter((one) => lists.includes(one.list));
     this.note.replaceChildren(...problems.map((one) => failure(one.error)));
@@ -167,38 +208,53 @@ export class OfferList extends View {
     this.sifted = { of: this.entries, text: this.filter.value, found };
     this.list.active = -1;
     this.list.toTop();
-    this.list.show(found);
-    this.count.textContent =
-      found.length === this.entries.length
-        ? plural(found.length, this.tab.replace(/s$/, ""))
-        : `${found.length} of ${this.entries.length}`;
+    const isWhole = found.length === this.entries.length;
+    this.list.show(isWhole && !this.filter.value ? this.groups : found);
+    const count = plural(this.entries.length, this.tab.replace(/s$/, ""));
+    this.filter.placeholder = `Filter ${count}`;
+    this.count.textContent = isWhole ? count : `${found.length} of ${this.entries.length}`;
+    this.count.classList.toggle("outside", isWhole);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.isConnected && set("filter", this.filter.value), 250);
   }
 }
 customElements.define("tb-offers", OfferList);
 
-/** @param {Entry} one */
-function drawEntry(one) {
-  return [
-    h(
-      "div.first",
-      null,
-      nameOf(one.name),
-      one.marks.map(([look, word]) => h(`span.mark.${look}`, null, word)),
-    ),
-    h("div.second", null, one.about || "\u00a0"),
-  ];
+/** @param {Heading} one */
+const drawHeading = ({ heading, count }) =>
+  h("div.offergroup", null, h("span", null, heading), h("span.count", null, String(count)));
+
+/**
+ * One line: the name, the start of the description, and what is unusual.
+ *
+ * @param {Entry} one
+ * @param {number} questions
+ */
+function drawEntry(one, questions) {
+  return h(
+    "div.offer",
+    null,
+    nameOf(one.name, one.prefix),
+    h("span.gist.cut", null, one.about),
+    questions
+      ? h("span.pill.asked", null, plural(questions, "question"))
+      : one.marks.map(([look, word]) => h(`span.pill.${look}`, null, word)),
+  );
 }
 
 /**
  * A URI is told apart by its end, which stays in sight.
  *
  * @param {string} whole
+ * @param {string} prefix
  */
-function nameOf(whole) {
+function nameOf(whole, prefix) {
   const text = brief(whole);
   const cut = text.includes("://") ? text.lastIndexOf("/") + 1 : 0;
-  if (!cut || cut === text.length) return h("span.name", null, text);
+  if (!cut || cut === text.length) {
+    return prefix
+      ? h("span.name.cut", { title: whole }, h("span", null, prefix), text.slice(prefix.length))
+      : h("span.name.cut", { title: whole }, text);
+  }
   return h("span.name.parted", null, h("span.head", null, text.slice(0, cut)), h("span.tail", null, text.slice(cut)));
 }

@@ -28,7 +28,7 @@ export function sound(offer) {
           who: "protocol",
           message: `${odd} of ${entries.length} entries have no \`${name}\` and are not shown`,
           causes: [],
-          hint: "look at the answer in the wire",
+          hint: "look at the answer among the messages",
         },
       });
     }

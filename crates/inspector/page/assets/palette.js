@@ -2,10 +2,12 @@
 
 import { post } from "./api.js";
 import { focusOn, h, messageOf } from "./element.js";
+import { MESSAGES } from "./rail.js";
 import { go, place, set } from "./router.js";
 import { state, touch } from "./store.js";
 import { sift } from "./offer-list.js";
 import { nextTheme } from "./theme.js";
+import { label } from "./tile.js";
 import "./virtual-list.js";
 
 /** @typedef {ReturnType<typeof thing>} Thing */
@@ -22,18 +24,22 @@ export function openPalette(text = "", wrong = "") {
     type: "text",
     "aria-label": "Search servers, tools and actions",
     placeholder:
-      innerWidth < 480 ? "search, or a URL" : "a server, a tool, an action; or a URL or command to connect to",
+      innerWidth < 480 ? "Search, or a URL" : "A server, a tool, an action; or a URL or command to connect to",
     autocomplete: "off",
     spellcheck: "false",
   });
   const list = document.createElement("tb-list").setup({
     label: "Found",
-    height: 38,
+    height: 32,
     choose: (one) => act(one),
-    draw: (one) => [
-      h("div.first", null, h("span.name", null, one.name), h("span.mark.type", null, one.kind)),
-      h("div.second", null, one.about || "\u00a0"),
-    ],
+    draw: (one) =>
+      h(
+        "div.offer",
+        null,
+        h("span.name.cut", null, one.name),
+        h("span.gist.cut", null, one.about),
+        h("span.count", null, one.kind),
+      ),
   });
   const problem = h("p.problem", { role: "alert" }, wrong);
   const dialog = h("dialog.palette", { "aria-label": "Search" }, input, problem, list);
@@ -86,12 +92,15 @@ function things() {
   const line = (/** @type {string | undefined} */ text) => (text ?? "").split("\n", 1)[0].slice(0, 120);
   return [
     ...[...state.servers.values()].map((server) =>
-      thing("server", server.name, server.target, () => go({ server: server.name, tab: "tools" })),
+      thing("server", label(server), server.target, () => go({ server: server.name, tab: "tools" })),
     ),
     ...["tools", "prompts", "resources", "tasks", "logs", "server"].map((tab) =>
       thing("tab", tab, `${tab} of ${here?.name ?? "the server"}`, () => go({ tab })),
     ),
-    thing("action", "wire", "open or close the wire", () => set("wire", place().query.has("wire") ? "" : "1")),
+    thing("action", "messages", "of this server", () => set("wire", place().query.has("wire") ? "" : "1")),
+    thing("action", "all messages", "of all servers", () => go({ server: MESSAGES })),
+    thing("action", "servers", "all servers", () => (location.hash = "#/")),
+    thing("action", "add server", "by a command or a URL", () => (location.hash = "#/?add=1")),
     thing("action", "theme", "system, light or dark", nextTheme),
     ...offer.tools.map((tool) =>
       thing("tool", tool.name, line(tool.description), () => go({ tab: "tools", object: tool.name })),

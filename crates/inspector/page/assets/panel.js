@@ -1,13 +1,14 @@
 // One call in one place: its form on the left, its run on the right.
 
 import { post } from "./api.js";
-import { View, button, copyButton, h, messageOf, plural, setWords, span, tabs, time } from "./element.js";
+import { View, button, copyButton, h, isNarrow, messageOf, plural, span, tabs, time } from "./element.js";
 import { commandLine } from "./command-line.js";
 import { parse, print } from "./json.js";
 import { brief, description } from "./prose.js";
 import { onPlace, place, set } from "./router.js";
 import { callsOf, start, state, touch } from "./store.js";
 import { hasSecret } from "./schema-form.js";
+import { tree } from "./tree.js";
 import "./run.js";
 
 /** Arguments longer than this stay out of the address. */
@@ -26,7 +27,7 @@ export class Panel extends View {
   subject;
   /** @type {string} */
   key;
-  /** @type {string} form, json or history */
+  /** @type {string} form, json, schema or history */
   view = "form";
   /** @type {import("./schema-form.js").SchemaForm} */
   form;
@@ -39,7 +40,13 @@ export class Panel extends View {
   /** @type {HTMLButtonElement} */
   runButton;
   /** @type {HTMLButtonElement} */
+  attention;
+  /** @type {HTMLButtonElement} */
   anyway;
+  /** @type {HTMLElement} what can be done now */
+  acts;
+  /** @type {HTMLElement} how far the call is that runs */
+  running;
   /** @type {HTMLElement} */
   confirm;
   /** @type {HTMLInputElement | null} */
@@ -74,7 +81,10 @@ export class Panel extends View {
       changed: () => this.changed(),
     });
     this.build();
-    this.watch("exchanges", () => this.drawHistory());
+    this.watch("exchanges", () => {
+      this.drawHistory();
+      this.drawFoot();
+    });
     this.stopped = onPlace((now, before) => this.moved(now, before));
     const wanted = Number(query.get("run"));
     const last = callsOf(this.server.id, subject.method, subject.object ?? this.object)[0]?.n;
@@ -116,48 +126,81 @@ export class Panel extends View {
     this.formPlace = h("div.formplace");
     this.line = h("code.command", { tabindex: "0", role: "region", "aria-label": "The same on the command line" });
     this.runButton = button(subject.act, () => this.run(), { look: "main", "aria-keyshortcuts": "Control+Enter" });
-    this.runButton.append(h("kbd", null, "Ctrl+Enter"));
+    this.runButton.append(h("kbd", null, "Ctrl Enter"));
+    this.attention = button("", () => this.form.focusFirst(), { look: "link.problems", hidden: true });
     this.anyway = button("Send anyway", () => this.run("anyway"), {
       title: "Sends it as it is, to see what the server says",
+      look: "bare",
     });
     this.confirm = h("div.confirm", { role: "alert" });
     this.asTask = subject.task
       ? h("input", { type: "checkbox", checked: subject.task === "required", disabled: subject.task === "required" })
       : null;
-    this.side = h("div.side", { "aria-label": "Run", role: "region" });
+    this.side = h("section.side.column", { "aria-label": "Result" });
+    this.acts = h(
+      "div.actions",
+      null,
+      this.runButton,
+      this.attention,
+      this.asTask ? h("label.check", null, this.asTask, "as a task") : null,
+      this.watching(),
+      h("span.spring"),
+      this.anyway,
+    );
+    this.running = h("div.stack", { hidden: true });
     const form = h(
-      "div.callform",
-      { role: "region", "aria-label": "Call" },
+      "section.callform.column",
+      { "aria-label": "Call" },
       h(
-        "h1",
+        "div.scroll",
         null,
-        brief(subject.name),
-        subject.marks.map(([look, word]) => h(`span.mark.${look}`, null, word)),
-      ),
-      subject.title && subject.title !== subject.name ? h("p.title", null, brief(subject.title)) : null,
-      subject.description ? h("div.description", null, description(subject.description)) : null,
-      subject.about ? h("p.dim.small", null, subject.about) : null,
-      this.tabsPlace,
-      this.formPlace,
-      this.confirm,
-      h(
-        "div.actions",
-        null,
-        this.runButton,
-        this.anyway,
-        this.asTask ? h("label.check", null, this.asTask, "as a task") : null,
-        this.watching(),
+        h(
+          "h1",
+          null,
+          h("code", null, brief(subject.name)),
+          subject.marks.map(([look, word]) => h(`span.pill.${look}`, null, word)),
+        ),
+        subject.title && subject.title !== subject.name ? h("p.title", null, brief(subject.title)) : null,
+        subject.description ? h("div.description", null, description(subject.description)) : null,
+        subject.about ? h("p.dim.small", null, subject.about) : null,
+        this.tabsPlace,
+        this.formPlace,
       ),
       h(
-        "div.commandline",
+        "footer.foot",
         null,
-        h("span.dim", { "aria-hidden": "true" }, "$"),
-        this.line,
-        copyButton("Copy command line", () => this.line.textContent, { quiet: true, look: "bare" }),
+        this.confirm,
+        h(
+          "div.commandline",
+          null,
+          h("code", { "aria-hidden": "true" }, "$"),
+          this.line,
+          copyButton("Copy command line", () => this.line.textContent, { quiet: true, look: "bare" }),
+        ),
+        this.running,
+        this.acts,
       ),
     );
     this.replaceChildren(form, this.side);
     this.drawView();
+  }
+  /** While the call runs that is shown, the bar says how far it is and offers to cancel it. */
+  drawFoot() {
+    const call = this.runView?.isConnected ? this.runView.exchange : undefined;
+    const isOpen = Boolean(call && !call.ended);
+    this.acts.hidden = isOpen;
+    if (this.running.hidden !== isOpen && !isOpen) return;
+    this.running.hidden = !isOpen;
+    if (!call || !isOpen) return;
+    const progress = advance(call);
+    const known = this.running.querySelector(".advance");
+    if (known) return void known.replaceWith(progress);
+    const cancel = button("Cancel call", () => this.runView?.cancel(), { "aria-keyshortcuts": "Escape" });
+    cancel.append(h("kbd", null, "Esc"));
+    this.running.replaceChildren(
+      progress,
+      h("div.actions", null, cancel, h("span.dim.small", null, "You can change the arguments for the next call.")),
+    );
   }
   watching() {
     const { subject, server } = this;
@@ -188,28 +231,44 @@ export class Panel extends View {
         this.run();
       }
     });
-    return h("label.check", null, box, "read again when it changes");
+    return h("label.check", { title: "Reads it again when it changes" }, box, "Subscribe");
   }
   drawView() {
     const count = this.calls().length;
-    /** @type {[string, string][]} */
+    /** @type {[string, string, number?][]} */
     const choices = [
       ["form", "Form"],
       ["json", "JSON"],
-      ["history", `History ${count || ""}`.trim()],
+      ["schema", "Schema"],
+      ["history", "History", count],
     ];
-    if (this.subject.isFixed) choices.splice(0, 2, ["form", "Read"]);
+    if (this.subject.isFixed) choices.splice(0, 3, ["form", "Read"]);
+    else if (this.subject.method !== "tools/call") choices.splice(2, 1);
     this.tabsPlace.replaceChildren(
       tabs("Arguments", choices, this.view, (view) => {
         this.view = view;
         set("view", view === "form" ? "" : view);
-        if (view !== "history") this.form.see(view === "json" ? "json" : "form");
+        if (view === "form" || view === "json") this.form.see(view);
         this.drawView();
       }),
     );
     this.shownCount = count;
     if (this.view === "history") this.formPlace.replaceChildren(this.history());
+    else if (this.view === "schema") this.formPlace.replaceChildren(this.schemas());
     else if (this.formPlace.firstChild !== this.form) this.formPlace.replaceChildren(this.form);
+  }
+  /** The schemas of a tool, as the server gave them. */
+  schemas() {
+    const tool = /** @type {Tool} */ (this.subject.item);
+    const part = (/** @type {string} */ words, /** @type {unknown} */ schema) =>
+      schema === undefined ? null : h("section", null, h("h2.kind", null, words), tree(schema));
+    return h(
+      "div.schemaview",
+      null,
+      part("Input", tool.inputSchema ?? {}),
+      part("Output", tool.outputSchema),
+      part("Annotations", tool.annotations),
+    );
   }
   calls() {
     return callsOf(this.server.id, this.subject.method, this.object);
@@ -240,9 +299,9 @@ export class Panel extends View {
               call.result?.isError ? "tool failed" : call.status,
             ),
             h(
-              "span.dim",
+              "span.dim.nums",
               null,
-              `${time(call.started)} · ${span(Math.max(0, (call.ended ?? Date.now()) - call.started))}`,
+              `${time(call.started)}, ${span(Math.max(0, (call.ended ?? Date.now()) - call.started))}`,
             ),
             h("code", null, print(this.subject.values(call.params) ?? call.params, 0, 120).slice(0, 120)),
           ),
@@ -260,7 +319,7 @@ export class Panel extends View {
   changed(isFirst = false) {
     const { subject, form, server } = this;
     typed.set(this.key, form.value);
-    this.line.textContent = commandLine(
+    this.line.title = this.line.textContent = commandLine(
       server,
       subject.verb,
       subject.verb === "read" ? this.object : subject.name,
@@ -289,12 +348,12 @@ export class Panel extends View {
     this.drawButton();
   }
   drawButton() {
-    const { form, subject } = this;
+    const { form } = this;
     const problems = form.problems;
     const isShown = form.touched || problems.some((problem) => problem.message !== "is required");
-    const attention = `${plural(problems.length, "field")} need${problems.length === 1 ? "s" : ""} attention`;
-    setWords(this.runButton, problems.length && isShown ? attention : subject.act);
-    this.runButton.classList.toggle("held", Boolean(problems.length && isShown));
+    const verb = problems.length === 1 ? "needs" : "need";
+    this.attention.textContent = `${plural(problems.length, "field")} ${verb} attention`;
+    this.attention.hidden = !(problems.length && isShown);
     this.anyway.hidden = !(problems.length && isShown) || Boolean(form.draft);
   }
   /** @param {"anyway" | "confirmed"} [how] */
@@ -316,7 +375,7 @@ export class Panel extends View {
       set("run", String(n));
       this.showRun(n);
       // Where form and run are stacked, what was asked for is below.
-      if (innerWidth < 900) this.side.scrollIntoView({ block: "start" });
+      if (isNarrow()) this.side.scrollIntoView({ block: "start" });
     } catch (error) {
       this.confirm.replaceChildren(h("p.problem", null, messageOf(error)));
     }
@@ -324,7 +383,7 @@ export class Panel extends View {
   askFirst() {
     const never = h("input", { type: "checkbox" });
     const yes = button(
-      `Yes, call ${this.subject.name}`,
+      `Call ${this.subject.name}`,
       () => {
         session.runsDestructive = never.checked;
         this.run("confirmed");
@@ -332,7 +391,7 @@ export class Panel extends View {
       },
       { look: "danger" },
     );
-    const no = button("No", () => {
+    const no = button("Do not call", () => {
       this.confirm.replaceChildren();
       this.runButton.focus();
     });
@@ -340,7 +399,7 @@ export class Panel extends View {
       h(
         "div.box",
         null,
-        h("p", null, h("strong", null, this.subject.name), " says that it is destructive. It would be called with:"),
+        h("p", null, h("code", null, this.subject.name), " is marked as destructive. It is called with:"),
         h("pre.text", { tabindex: "0" }, print(this.form.value, 2, 2000)),
         h("div.actions", null, yes, no, h("label.check", null, never, "do not ask again until the page is closed")),
       ),
@@ -351,7 +410,8 @@ export class Panel extends View {
   showRun(n) {
     const previous = this.runView?.n;
     if (!n) {
-      this.side.replaceChildren(h("p.empty", null, "The result appears here."));
+      this.side.replaceChildren(h("p.empty", null, `The answer appears here. ${this.subject.act} with Ctrl+Enter.`));
+      this.drawFoot();
       return;
     }
     if (previous === n && this.runView?.isConnected) return;
@@ -359,8 +419,47 @@ export class Panel extends View {
       .createElement("tb-run")
       .setup({ n, look: place().query.get("look") ?? "content", app: this.subject.app, previous });
     this.side.replaceChildren(this.runView);
-    // Its questions are asked here from now on, not in the bar.
+    this.drawFoot();
     touch("asks", n);
   }
 }
 customElements.define("tb-panel", Panel);
+
+/**
+ * How far a call is that runs.
+ *
+ * @param {Exchange} call
+ */
+function advance({ progress, status, started }) {
+  const isPaused = status === "asked";
+  if (!progress) {
+    return h(
+      "div.advance",
+      null,
+      h("span.dim", null, isPaused ? "Waiting for your answer" : "No progress reported yet"),
+    );
+  }
+  const total = Number(progress.total);
+  const done = Number(progress.progress);
+  const hasTotal = progress.total !== undefined && progress.total !== null;
+  const elapsed = Date.now() - started;
+  const words = [
+    hasTotal ? `${done} of ${total}` : done > 0 ? String(done) : null,
+    isPaused ? "paused" : elapsed > 500 && done > 0 ? `${(done / (elapsed / 1000)).toFixed(1)} a second` : null,
+  ];
+  return h(
+    "div.advance",
+    null,
+    h(
+      "div.line",
+      null,
+      h("span.cut", null, progress.message ?? "Progress"),
+      h("span.spring"),
+      h("span.dim.nums", null, words.filter(Boolean).join(", ")),
+    ),
+    h("progress", {
+      "aria-label": "Progress of the call",
+      ...(total > 0 ? { max: total, value: Math.min(done, total) } : {}),
+    }),
+  );
+}

@@ -1,10 +1,12 @@
 // What a call came to: its content in order, its structured part, and the raw result.
 
-import { button, bytes, copyButton, h, plural, save, setWords, tabs } from "./element.js";
+import { button, bytes, h, plural, save, setWords, tabs } from "./element.js";
+import { fine } from "./icon.js";
 import { asList, isObject, parse, print, same } from "./json.js";
 import { longText } from "./long-text.js";
 import { looksMarked, markdown } from "./markdown.js";
 import { about } from "./prose.js";
+import { columnsOf, table } from "./table.js";
 import { tree } from "./tree.js";
 import { openApp } from "./app-frame.js";
 
@@ -42,31 +44,21 @@ export function result(exchange, look, see) {
   const structured = value.structuredContent;
   /** @type {[string, string][]} */
   const choices = [];
-  if (blocks) choices.push(["content", "Content"]);
+  if (blocks) choices.push(["content", "Answer"]);
   if (structured !== undefined) choices.push(["structured", "Structured"]);
   if (!blocks) choices.push(["structured", "Value"]);
   choices.push(["raw", "Raw"]);
   const app = appOf(exchange);
   if (app) choices.push(["app", "App"]);
   const chosen = choices.some(([id]) => id === look) ? look : choices[0][0];
-  const tools = h(
-    "div.tools",
-    null,
-    copyButton("Copy the result", () => print(value, 2), { quiet: true, look: "bare" }),
-    button("Save the result", () => save(`${exchange.object ?? "result"}-${exchange.n}.json`, print(value, 2)), {
-      picture: "save",
-      quiet: true,
-      look: "bare",
-    }),
-  );
   /** @type {Record<string, () => HTMLElement>} */
   const bodies = {
-    content: () => h("div.content", null, contentOf(blocks ?? [], structured), check(exchange)),
-    structured: () => h("div.content", null, tree(structured ?? value), check(exchange)),
+    content: () => h("div.content.answer", null, violations(exchange), contentOf(blocks ?? [], structured)),
+    structured: () => h("div.content", null, violations(exchange), tree(structured ?? value)),
     raw: () => longText((most) => print(value, 2, most)),
     app: () => openApp(exchange, app ?? ""),
   };
-  return h("div.result", null, tabs("Result", choices, chosen, see, tools), bodies[chosen]());
+  return h("div.result", null, tabs("Result", choices, chosen, see, check(exchange)), bodies[chosen]());
 }
 
 /** @param {Exchange} exchange */
@@ -99,15 +91,36 @@ function blocksOf(value) {
 function contentOf(blocks, structured) {
   const [first] = blocks;
   const isText = blocks.length === 1 && isObject(first) && first.type === "text";
-  if (structured !== undefined && isText && saysSame(first.text, structured)) {
-    return [tree(structured), h("p.dim.small", null, "The text content says the same as the structured content.")];
-  }
+  // The same data is not shown as text and as structure.
+  if (structured !== undefined && isText && saysSame(first.text, structured)) return structure(structured);
+  /** @type {HTMLElement[]} */
   const shown = blocks.map((block) => contentBlock(block));
-  if (!blocks.length) shown.push(h("p.dim", null, "No content."));
-  if (structured !== undefined) {
-    shown.push(h("div.block", null, h("div.kind", null, "structured content"), tree(structured)));
-  }
+  if (!blocks.length && structured === undefined) shown.push(h("p.dim", null, "No content."));
+  if (structured !== undefined) shown.push(...structure(structured));
   return shown;
+}
+
+/**
+ * Structured content: lists of objects as tables, the rest as a tree.
+ *
+ * @param {Json} value
+ * @returns {HTMLElement[]}
+ */
+function structure(value) {
+  const columns = columnsOf(value);
+  if (columns) return [table("items", /** @type {JsonObject[]} */ (value), columns)];
+  if (!isObject(value)) return [tree(value)];
+  /** @type {HTMLElement[]} */
+  const tables = [];
+  /** @type {JsonObject} */
+  const rest = {};
+  for (const [key, one] of Object.entries(value)) {
+    const own = columnsOf(one);
+    if (own) tables.push(table(key, /** @type {JsonObject[]} */ (/** @type {unknown} */ (one)), own));
+    else rest[key] = one;
+  }
+  if (!tables.length) return [tree(value)];
+  return Object.keys(rest).length ? [tree(rest), ...tables] : tables;
 }
 
 /**
@@ -126,15 +139,26 @@ function saysSame(said, structured) {
 /** @param {Exchange} exchange */
 function check({ outputCheck }) {
   if (!outputCheck) return null;
-  if (outputCheck.ok) return h("p.verdict.ok", null, "The structured content fits the output schema.");
+  const { ok } = outputCheck;
   return h(
-    "div.verdict.error",
+    `p.verdict.${ok ? "ok" : "warn"}`,
+    null,
+    fine(ok ? "check" : "alert"),
+    ok ? "Matches the output schema" : "Breaks the output schema",
+  );
+}
+
+/** @param {Exchange} exchange */
+function violations({ outputCheck }) {
+  if (!outputCheck || outputCheck.ok) return null;
+  return h(
+    "div.violations",
     null,
     h("p", null, `The structured content breaks the output schema: ${plural(outputCheck.problems.length, "problem")}`),
     h(
       "ul",
       null,
-      outputCheck.problems.map((one) => h("li", null, one)),
+      outputCheck.problems.map((one) => h("li", null, typeof one === "string" ? one : `${one.path}: ${one.message}`)),
     ),
   );
 }
@@ -240,7 +264,7 @@ function text(value, type) {
 function json(value, type) {
   if (value.length > 6_000_000 || !(/json/.test(type ?? "") || /^\s*[[{]/.test(value))) return null;
   try {
-    return h("div", null, tree(parse(value)));
+    return h("div.content", null, structure(parse(value)));
   } catch {
     return null;
   }

@@ -1,25 +1,24 @@
-// One run of a call: where it stands, what happened on the way, its questions, and its result.
+// One run of a call: its status and answer first, then what happened on the way, with the questions.
 
 import { get, post } from "./api.js";
 import { askElement } from "./ask.js";
-import { View, button, bytes, copyButton, h, messageOf, plural, span } from "./element.js";
+import { View, button, bytes, copyButton, h, messageOf, plural, save, span, time } from "./element.js";
 import { failure } from "./failure.js";
-import { icon } from "./icon.js";
+import { fine } from "./icon.js";
 import { print } from "./json.js";
 import { longText } from "./long-text.js";
 import { result } from "./result.js";
 import { set } from "./router.js";
+import { saveAsTest } from "./saved-test.js";
 import { state } from "./store.js";
 import { keptFor } from "./task-time.js";
+import { timeline } from "./timeline.js";
 import { tree } from "./tree.js";
 
 /** @type {Record<string, string>} */
-const WORDS = { running: "running", asked: "waiting for you", done: "done", failed: "failed", cancelled: "cancelled" };
-/** Lines of a timeline that are drawn. */
-const MOST_LINES = 200;
+const WORDS = { running: "Running", asked: "Waiting for you", done: "Done", failed: "Failed", cancelled: "Cancelled" };
 /** How often the elapsed time is drawn, in ms. */
 const TICK = 200;
-const QUIET = new Set(["notifications/progress", "notifications/message"]);
 
 export class Run extends View {
   /** @type {number} */
@@ -38,10 +37,12 @@ export class Run extends View {
   asks;
   /** @type {HTMLElement} */
   end;
-  /** @type {string | undefined} */
-  shownStatus;
+  /** @type {HTMLElement} */
+  foot;
   /** @type {string | undefined} */
   drawn;
+  /** @type {string | undefined} */
+  drawnHead;
   /** @param {{ n: number, look: string, app?: string, previous?: number }} options */
   setup({ n, look, app, previous }) {
     this.n = n;
@@ -52,10 +53,15 @@ export class Run extends View {
   }
   start() {
     this.head = h("div.runhead");
-    this.line = h("ol.timeline");
+    this.line = h("section.timebox", { "aria-label": "Timeline" });
     this.asks = h("div.asks");
     this.end = h("div.end");
-    this.append(this.head, this.line, this.asks, this.end);
+    this.foot = h("footer.foot", { hidden: true });
+    this.append(
+      this.head,
+      h("div.scroll", { tabindex: "0", role: "region", "aria-label": "Answer and timeline" }),
+      this.foot,
+    );
     this.watch("exchanges", (keys) => keys.has(this.n) && this.draw());
     this.watch("asks", () => this.drawAsks());
     this.watch("logs", () => this.exchange && !this.exchange.ended && this.drawLine(this.exchange));
@@ -79,74 +85,87 @@ export class Run extends View {
     this.drawLine(exchange);
     this.drawAsks();
     this.drawEnd(exchange);
+    // The answer comes first; while there is none, what happens does.
+    const place = this.querySelector(":scope > .scroll");
+    const order = exchange.ended ? [this.end, this.line, this.asks] : [this.line, this.asks, this.end];
+    if (place && order.some((part, at) => place.children[at] !== part)) place.replaceChildren(...order);
   }
   /** @param {Exchange} exchange */
   drawHead(exchange) {
-    const { status, started, ended, rounds, bytes: size, progress, error, result: value, taskId, task } = exchange;
-    const isToolError = status === "done" && value?.isError === true;
-    const isBroken = status === "done" && !isToolError && exchange.outputCheck?.ok === false;
-    const word = isToolError
-      ? "the tool failed"
-      : isBroken
-        ? "done, but the result breaks its schema"
-        : (WORDS[status] ?? status);
-    const elapsed = Math.max(0, (ended ?? Date.now()) - started);
+    const { status, started, ended, rounds, bytes: size, taskId, task } = exchange;
+    const [look, word] = verdict(exchange);
+    const whole = Math.max(0, (ended ?? Date.now()) - started);
+    const yours = waited(exchange);
     const facts = [
-      span(elapsed),
+      status === "asked" ? `step ${rounds}` : rounds > 1 ? plural(rounds, "step") : null,
+      status === "asked" ? `${span(Math.max(0, whole - yours))} on the server` : null,
       ended && size ? bytes(size) : null,
-      rounds > 1 || status === "asked" ? plural(rounds, "round") : null,
+      ended ? time(started) : null,
       taskId ? taskWords(task) : null,
     ].filter(Boolean);
-    const parts = [
-      h(
-        `span.pill.${isToolError || isBroken ? "failed" : status}`,
-        null,
-        status === "done" && !isToolError && !isBroken ? icon("check") : null,
-        word,
-      ),
-      h("span.facts", null, facts.join(" · ")),
-    ];
-    if (!ended) parts.push(button("Cancel", () => this.cancel(), { title: "Cancel this call (Esc)" }));
-    else parts.push(copyButton("Copy command line", () => exchange.command ?? "", { quiet: true, look: "bare" }));
-    const bar = ended ? null : status === "asked" && !progress ? h("div.waiting") : progressBar(progress, elapsed);
-    if (!ended) {
-      // The button stays the same element, so that it can be clicked between two ticks.
-      if (this.head.querySelector("button") && this.shownStatus === status) {
-        this.head.querySelector(".facts")?.replaceChildren(facts.join(" · "));
-        if (bar) this.head.querySelector(".progress, .waiting")?.replaceWith(bar);
-        return;
-      }
+    const took = span(!ended && whole >= 1000 ? Math.floor(whole / 1000) * 1000 : ended ? whole - yours : whole);
+    const key = `${look} ${word} ${Boolean(ended)}`;
+    if (key === this.drawnHead) {
+      this.head.querySelector(".took")?.replaceChildren(took);
+      this.head.querySelector(".facts")?.replaceChildren(facts.join(", "));
+      return;
     }
-    this.shownStatus = status;
+    this.drawnHead = key;
     this.head.replaceChildren(
-      h("div.facing", null, parts),
-      bar ?? "",
-      error && status === "cancelled" ? h("p.dim", null, error.message) : "",
+      h(`span.pill.${look}`, null, look === "done" ? fine("check") : look === "warn" ? fine("alert") : null, word),
+      h("span.took", null, took),
+      h("span.facts", null, facts.join(", ")),
+      h("span.spring"),
+      ended ? this.tools(exchange) : "",
     );
   }
   /** @param {Exchange} exchange */
-  drawLine({ started, ended, server, taskId }) {
-    const wire = (state.wireOf.get(this.n) ?? [])
-      .filter((row) => !QUIET.has(row.method ?? "") && row.kind !== "http")
-      .map((row) => ({ time: row.time, draw: () => message(row) }));
-    const logs = state.logs
-      .filter((log) => log.server === server && log.time >= started && log.time <= (ended ?? Infinity))
-      .map((log) => ({ time: log.time, draw: () => logLine(log) }));
-    const all = [...wire, ...logs].sort((one, other) => one.time - other.time);
-    const shown = all
-      .slice(-MOST_LINES)
-      .map((entry) => h("li", null, h("span.when", null, span(Math.max(0, entry.time - started))), entry.draw()));
-    if (all.length > MOST_LINES) {
-      shown.unshift(h("li.dim", null, `${all.length - MOST_LINES} earlier lines are in the wire and in the logs`));
-    }
-    if (taskId) shown.push(h("li", null, h("span.when", null, "task"), h("span.what", null, h("code", null, taskId))));
-    this.line.replaceChildren(...shown);
+  tools(exchange) {
+    const whole = () => print(exchange.result ?? exchange.error, 2);
+    return h(
+      "div.line.tight",
+      null,
+      exchange.method === "tools/call"
+        ? button("Save as a test", () => saveAsTest(exchange), {
+            picture: "test",
+            quiet: true,
+            look: "bare.savetest",
+            title: "Save this call, with what is expected of it, as a file for turnbuckle test",
+          })
+        : null,
+      copyButton("Copy the result", whole, { quiet: true, look: "bare" }),
+      button("Save the result", () => save(`${exchange.object ?? "result"}-${exchange.n}.json`, whole()), {
+        picture: "save",
+        quiet: true,
+        look: "bare",
+      }),
+      button("Call again", () => document.querySelector("tb-panel")?.run(), {
+        picture: "again",
+        quiet: true,
+        look: "bare",
+      }),
+    );
+  }
+  /** @param {Exchange} exchange */
+  drawLine(exchange) {
+    this.line.replaceChildren(...timeline(exchange));
   }
   drawAsks() {
     const open = [...state.asks.values()].filter((ask) => ask.exchange === this.n);
-    const wanted = open.map(askElement);
+    const answered = (this.exchange?.answers ?? []).filter((one) => one.ask.round === open[0]?.round).length;
+    const count = answered + open.length;
+    const wanted = open.map((ask, at) => askElement(ask, [answered + at + 1, count]));
     for (const shown of [...this.asks.children]) if (!wanted.some((one) => one === shown)) shown.remove();
     for (const one of wanted) if (one.parentNode !== this.asks) this.asks.append(one);
+    this.foot.hidden = count < 2 || !open.length;
+    this.foot.replaceChildren(
+      h(
+        "p.small",
+        null,
+        h("strong", null, `${answered} of ${count} answered. `),
+        h("span.dim", null, `The answers go back together, as step ${(open[0]?.round ?? 1) + 1}.`),
+      ),
+    );
   }
   /** @param {Exchange} exchange */
   drawEnd(exchange) {
@@ -187,6 +206,38 @@ export class Run extends View {
   }
 }
 customElements.define("tb-run", Run);
+
+/**
+ * How a call went, as a look and a word.
+ *
+ * @param {Exchange} exchange
+ * @returns {[string, string]}
+ */
+export function verdict({ status, result: value, outputCheck }) {
+  if (status === "done" && value?.isError === true) return ["failed", "The tool failed"];
+  if (status === "done" && outputCheck?.ok === false) return ["warn", "Done, but the result breaks its schema"];
+  return [status, WORDS[status] ?? status];
+}
+
+/**
+ * How long the server waited for answers of a person, in ms. Questions may be open at the same time.
+ *
+ * @param {Exchange} exchange
+ */
+export function waited({ n, answers = [] }) {
+  const spans = answers.map(({ asked, time: end }) => [asked, end]);
+  const open = [...state.asks.values()].filter((ask) => ask.exchange === n);
+  const since = open.length ? (state.askedAt.get(open[0].id) ?? Date.now()) : null;
+  if (since !== null) spans.push([since, Date.now()]);
+  spans.sort((one, other) => one[0] - other[0]);
+  let sum = 0;
+  let until = -Infinity;
+  for (const [from, to] of spans) {
+    sum += Math.max(0, to - Math.max(from, until));
+    until = Math.max(until, to);
+  }
+  return sum;
+}
 
 /**
  * What the server answered, as it came, on demand.
@@ -246,53 +297,4 @@ function cancelled(exchange) {
           : "The request was ended; the server hears that the stream closed.",
       ];
   return h("p.dim", null, told, exchange.error?.message ? ` ${exchange.error.message}` : "");
-}
-
-/**
- * @param {Progress | null | undefined} progress
- * @param {number} elapsed
- */
-function progressBar(progress, elapsed) {
-  if (!progress) return h("div.waiting", null, elapsed > 300 ? "no progress reported yet" : "");
-  const total = Number(progress.total);
-  const done = Number(progress.progress);
-  const rate = elapsed > 500 && done > 0 ? `${(done / (elapsed / 1000)).toFixed(1)}/s` : null;
-  const isOpen = progress.total === undefined || progress.total === null;
-  const words = [isOpen ? (done > 0 ? String(done) : null) : `${done}/${total}`, progress.message, rate]
-    .filter(Boolean)
-    .join(" · ");
-  const bar = h("progress", {
-    "aria-label": "Progress",
-    ...(total > 0 ? { max: total, value: Math.min(done, total) } : {}),
-  });
-  return h("div.progress", null, bar, h("span", null, words));
-}
-
-/** @param {WireRow} row */
-function message(row) {
-  const words = [row.method ?? row.kind, row.object].filter(Boolean).join(" ");
-  return h(
-    "span.what",
-    null,
-    icon(row.direction),
-    h("span", null, words),
-    h(
-      "span.dim",
-      null,
-      [row.status, row.ms !== null && row.ms !== undefined && row.kind === "response" ? span(row.ms) : null]
-        .filter(Boolean)
-        .join(" · "),
-    ),
-  );
-}
-
-/** @param {LogLine} log */
-function logLine(log) {
-  const text = typeof log.data === "string" ? log.data : print(log.data, 0, 300);
-  return h(
-    `span.what.log.${log.level}`,
-    null,
-    h("span.level", null, log.level),
-    h("span", null, log.logger ? `${log.logger}: ${text}` : text),
-  );
 }

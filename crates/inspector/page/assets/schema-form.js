@@ -4,6 +4,7 @@ import { View, h } from "./element.js";
 import { Form } from "./field.js";
 import { control } from "./control.js";
 import { JsonError, isObject, parse, print } from "./json.js";
+import { jsonEditor } from "./json-editor.js";
 import { initial, resolve, shape } from "./schema.js";
 import { validate } from "./validate.js";
 
@@ -115,31 +116,30 @@ export class SchemaForm extends View {
   }
   drawJson() {
     const note = h("div.problem", { id: "json-problem", role: "status" });
-    const area = h("textarea.code.whole", {
-      spellcheck: "false",
-      "aria-label": `${this.label} as JSON`,
-      "aria-describedby": "json-problem",
-      value: this.draft?.text ?? print(this.value, 2),
+    const { element, area } = jsonEditor({
+      text: this.draft?.text ?? print(this.value, 2),
+      schema: this.schema,
+      label: this.label,
+      heard: (text) => {
+        try {
+          this.value = parse(text);
+          this.draft = null;
+          tell();
+        } catch (error) {
+          if (!(error instanceof JsonError)) throw error;
+          this.draft = { text, error: error.message };
+          tell(error.message);
+        }
+        this.heard();
+      },
     });
     const tell = (/** @type {string} */ error = "") => {
       note.textContent = error;
       area.toggleAttribute("aria-invalid", error !== "");
     };
-    area.addEventListener("input", () => {
-      try {
-        this.value = parse(area.value);
-        this.draft = null;
-        tell();
-      } catch (error) {
-        if (!(error instanceof JsonError)) throw error;
-        this.draft = { text: area.value, error: error.message };
-        tell(error.message);
-      }
-      this.heard();
-    });
     tell(this.draft?.error);
     this.lost = h("div.problem");
-    this.replaceChildren(h("div.schemaform", null, area, note, this.lost));
+    this.replaceChildren(h("div.schemaform", null, element, note, this.lost));
   }
   heard() {
     this.further = [];

@@ -260,6 +260,8 @@ export function initial(given, root, depth = 0) {
   if (schema.default !== undefined) return schema.default;
   if (kind === "const") return schema.const;
   if (kind === "array") return [];
+  // A box that is not ticked says no.
+  if (kind === "boolean" && depth > 0) return false;
   if (kind === "map") return {};
   if (kind === "object" && depth < 5) {
     /** @type {JsonObject} */

@@ -5,6 +5,7 @@ import { View, button, focusOn, h, messageOf, span, time } from "./element.js";
 import { failure } from "./failure.js";
 import { about, prose } from "./prose.js";
 import { state, touch } from "./store.js";
+import { label, tile } from "./tile.js";
 import { tree } from "./tree.js";
 
 const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -23,6 +24,12 @@ export class ServerTab extends View {
     this.className = "page";
     this.watch("servers", (keys) => keys.has(this.server) && this.draw());
     this.watch("changes", () => this.draw());
+    this.watch("stderr", (keys) => {
+      const shown = this.querySelector(".stderr");
+      if (!keys.has(this.server)) return;
+      if (shown) shown.textContent = (state.servers.get(this.server)?.stderr ?? []).join("\n");
+      else this.draw();
+    });
     this.draw();
   }
   draw() {
@@ -31,16 +38,17 @@ export class ServerTab extends View {
     const { activeElement: active } = document;
     const focused = active instanceof HTMLElement ? active.dataset.keep : undefined;
     this.replaceChildren(
-      h("h1", null, server.name),
       h(
-        "p.connection",
+        "div.serverhead",
         null,
+        tile(server, { dot: true }),
+        h("h1", null, label(server)),
         h(
           `span.pill.${server.status === "open" ? "done" : server.status === "failed" ? "failed" : "running"}`,
           null,
           server.status,
         ),
-        server.status === "open" ? h("span", null, sentence(server)) : "",
+        server.status === "open" ? h("span.dim", null, sentence(server)) : "",
       ),
       server.error ? failure(server.error) : "",
       this.controls(server),
@@ -53,7 +61,14 @@ export class ServerTab extends View {
         server.capabilities ? section("Capabilities", tree(server.capabilities, { search: false })) : "",
         section("Changes", changes(this.server)),
         server.stderr?.length
-          ? section("Standard error", h("pre.text.stderr", { tabindex: "0" }, server.stderr.join("\n")))
+          ? section(
+              "Standard error",
+              h(
+                "pre.text.stderr",
+                { tabindex: "0", role: "log", "aria-label": "Standard error" },
+                server.stderr.join("\n"),
+              ),
+            )
           : "",
       ),
     );
@@ -64,7 +79,7 @@ export class ServerTab extends View {
     const pin = h(
       "select",
       { "aria-label": "Revision", "data-keep": "pin" },
-      h("option", { value: "" }, "any revision"),
+      h("option", { value: "" }, "Any revision"),
       REVISIONS.map((one) => h("option", { value: one }, one)),
     );
     pin.value = this.pinned ?? "";
@@ -84,11 +99,11 @@ export class ServerTab extends View {
       null,
       pin,
       button(
-        server.status === "open" ? "Connect again" : server.status === "failed" ? "Retry" : "Connect",
+        server.status === "open" ? "Restart" : server.status === "failed" ? "Retry" : "Connect",
         act("connect", () => (this.pinned ? { revision: this.pinned } : {})),
         { look: server.status === "open" ? "plain" : "main", "data-keep": "connect" },
       ),
-      server.status === "open" ? button("Close the connection", act("close"), { "data-keep": "close" }) : null,
+      server.status === "open" ? button("Stop", act("close"), { "data-keep": "close" }) : null,
       button(
         "Remove from this list",
         async () => {
@@ -176,8 +191,7 @@ export function sentence(server) {
   if (server.status !== "open") return server.error?.message ?? server.status;
   return [
     server.revision,
-    server.era,
-    server.transport,
+    server.transport?.replace("Streamable ", ""),
     server.latencyMs !== null && server.latencyMs !== undefined ? span(Number(server.latencyMs)) : null,
   ]
     .filter(Boolean)
@@ -198,7 +212,7 @@ function facts(server) {
     ["known from", server.source],
   ];
   return h(
-    "dl.headers",
+    "dl.given",
     null,
     rows
       .filter(([, value]) => value)
@@ -215,7 +229,7 @@ function changes(id) {
     .filter((change) => change.server === id)
     .slice(-20)
     .reverse();
-  if (!own.length) return h("p.dim", null, "None heard of yet.");
+  if (!own.length) return h("p.dim", null, "No changes yet.");
   return h(
     "ul.plainlist",
     null,

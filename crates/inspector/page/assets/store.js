@@ -5,11 +5,14 @@
 import { get, post, follow } from "./api.js";
 import { announce, messageOf, plural } from "./element.js";
 import { sound } from "./offer.js";
+import { pairUp } from "./wire-pairs.js";
 
 /** Rows of the wire that the page keeps; the binary's recording has them all. */
 const WIRE_KEPT = 100_000;
 /** Log lines that the page keeps. */
 const LOGS_KEPT = 10_000;
+/** Lines of standard error that the page keeps of each server. */
+const STDERR_KEPT = 2000;
 /** Rows that are asked for at once. */
 const WIRE_PAGE = 2000;
 
@@ -22,12 +25,17 @@ const WIRE_PAGE = 2000;
  * @property {Map<number, Exchange>} exchanges
  * @property {Map<string, Question>} asks
  * @property {WireRow[]} wire in the order of their numbers
+ * @property {WirePair[]} pairs requests with their answers, and what has none, in the order of their numbers
  * @property {number} wireDropped
  * @property {Map<number, WireRow[]>} wireOf by exchange
  * @property {LogLine[]} logs
  * @property {Change[]} changes
  * @property {Map<string, AuthStep[]>} auth by the server's id
  * @property {Map<string, Set<string>>} watched URIs by the server's id
+ * @property {Map<string, number>} askedAt when each open question was heard of
+ * @property {{ uri: string, name?: string }[]} roots
+ * @property {ConfigFile[]} files
+ * @property {object | null} gateway
  */
 /** @type {State} */
 export const state = {
@@ -38,12 +46,17 @@ export const state = {
   exchanges: new Map(),
   asks: new Map(),
   wire: [],
+  pairs: [],
   wireDropped: 0,
   wireOf: new Map(),
   logs: [],
   changes: [],
   auth: new Map(),
   watched: new Map(),
+  askedAt: new Map(),
+  roots: [],
+  files: [],
+  gateway: null,
 };
 
 /** @typedef {(keys: Set<unknown>) => unknown} Listener */
@@ -118,6 +131,8 @@ async function reload() {
   for (const server of whole.servers) take("server", server);
   for (const exchange of whole.exchanges) take("exchange", exchange, true);
   for (const ask of whole.asks ?? []) state.asks.set(ask.id, ask);
+  state.roots = whole.roots ?? [];
+  state.files = whole.files ?? [];
   if (!state.logs.length) state.logs.push(...(whole.logs ?? []));
   touch("asks", "all");
   touch("logs", "all");
@@ -177,6 +192,7 @@ const TAKES = {
   /** @param {Question} ask */
   ask(ask) {
     state.asks.set(ask.id, ask);
+    state.askedAt.set(ask.id, Date.now());
     touch("exchanges", ask.exchange);
     touch("asks", ask.id);
     announce(`${state.servers.get(ask.server)?.name ?? "the server"} asks you something`);
@@ -185,10 +201,32 @@ const TAKES = {
   "ask-gone"({ id }) {
     const ask = state.asks.get(id);
     state.asks.delete(id);
+    state.askedAt.delete(id);
     touch("asks", id);
     if (ask) touch("exchanges", ask.exchange);
   },
   wire: takeWire,
+  /** @param {{ server: string, number: number, lines: string[] }} printed */
+  stderr({ server: id, number, lines }) {
+    const server = state.servers.get(id);
+    if (!server) return;
+    // What the server's own view had already is not told twice.
+    const fresh = lines.slice(Math.max(0, (server.stderrEnd ?? 0) - number));
+    if (!fresh.length) return;
+    const stderr = [...(server.stderr ?? []), ...fresh].slice(-STDERR_KEPT);
+    state.servers.set(id, { ...server, stderr, stderrEnd: number + lines.length });
+    touch("stderr", id);
+  },
+  /** @param {{ uri: string, name?: string }[]} roots */
+  roots(roots) {
+    state.roots = roots;
+    touch("roots", "all");
+  },
+  /** @param {ConfigFile[]} files */
+  files(files) {
+    state.files = files;
+    touch("servers", "files");
+  },
   /** @param {LogLine} line */
   log(line) {
     state.logs.push(line);
@@ -248,6 +286,8 @@ function takeWire(row) {
     else rows.splice(at + 1, 0, row);
   }
   if (rows.length > WIRE_KEPT) rows.splice(0, WIRE_KEPT / 10);
+  const pair = pairUp(state.pairs, row);
+  if (state.pairs.length > WIRE_KEPT) state.pairs.splice(0, WIRE_KEPT / 10);
   if (row.exchange !== null && row.exchange !== undefined) {
     const own = state.wireOf.get(row.exchange) ?? [];
     const known = own.findIndex((other) => other.seq === row.seq);
@@ -256,7 +296,7 @@ function takeWire(row) {
     state.wireOf.set(row.exchange, own);
     touch("exchanges", row.exchange);
   }
-  touch("wire", row.seq);
+  touch("wire", pair);
 }
 
 /**

@@ -31,12 +31,10 @@ export function subject(server, offer, tab, name) {
 
 /** @param {Tool} tool */
 export function marksOf(tool) {
-  const hints = tool.annotations ?? {};
   /** @type {Mark[]} */
   const list = [];
-  if (hints.readOnlyHint === true) list.push(["read", "read-only"]);
-  if (isDestructive(tool)) list.push(["destr", "destructive"]);
-  if (tool.execution?.taskSupport && tool.execution.taskSupport !== "forbidden") list.push(["task", "task"]);
+  if (isDestructive(tool)) list.push(["error", "destructive"]);
+  if (tool.execution?.taskSupport && tool.execution.taskSupport !== "forbidden") list.push(["plain", "task"]);
   return list;
 }
 
@@ -145,7 +143,7 @@ function ofResource(resource) {
     schema: { type: "object", properties: {}, additionalProperties: false },
     marks: [],
     uri: () => resource.uri,
-    about: [resource.mimeType, resource.size !== undefined && `${resource.size} bytes`].filter(Boolean).join(" · "),
+    about: [resource.mimeType, resource.size !== undefined && `${resource.size} bytes`].filter(Boolean).join(", "),
     params: () => ({ uri: resource.uri }),
     values: () => ({}),
     isFixed: true,

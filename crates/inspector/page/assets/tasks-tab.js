@@ -59,8 +59,8 @@ export class TasksTab extends View {
         : h(
             "p.dim",
             null,
-            "No call has become a task. A tool that can run as one has the mark “task”; ",
-            "tick “as a task” beside its button, or the server decides.",
+            "No tasks yet. A tool that can run as a task is marked “task”: tick “as a task” beside its button, ",
+            "or the server decides.",
           ),
     );
     this.tick();
@@ -81,7 +81,7 @@ export class TasksTab extends View {
       "li",
       null,
       h(
-        "div.facing",
+        "div.line",
         null,
         h(`span.pill.${lookOf(status)}`, null, status),
         call
@@ -94,8 +94,8 @@ export class TasksTab extends View {
       h(
         "div.actions",
         null,
-        button("Ask how it is", act("tasks/get", { taskId: id })),
-        /complet|done|fail|cancel/.test(status) ? null : button("Cancel it", act("tasks/cancel", { taskId: id })),
+        button("Refresh", act("tasks/get", { taskId: id })),
+        /complet|done|fail|cancel/.test(status) ? null : button("Cancel task", act("tasks/cancel", { taskId: id })),
         state.servers.get(this.server)?.era === "legacy" ? button("Result", act("tasks/result", { taskId: id })) : null,
       ),
       call?.error ? failure(call.error) : null,

@@ -1,6 +1,6 @@
 // A JSON value as a tree that is built as far as it is opened, with search.
 
-import { button, copyButton, h, plural } from "./element.js";
+import { button, copyButton, h } from "./element.js";
 import { icon } from "./icon.js";
 import { Digits, isObject, kindOf, print } from "./json.js";
 
@@ -152,7 +152,7 @@ function fillAround(list, value, index) {
   fill(list, value, from, { rows: 0 });
 }
 
-const count = (/** @type {Nested} */ value) => plural(members(value), Array.isArray(value) ? "item" : "key");
+const count = (/** @type {Nested} */ value) => (Array.isArray(value) ? `[${members(value)}]` : `{${members(value)}}`);
 
 /** @param {Nested} value */
 function start(value) {

@@ -22,6 +22,7 @@ let made = 0;
  *   around it, at every paint
  * @property {(item: any, index: number) => void} choose is Enter or a click
  * @property {(item: any, index: number) => boolean} [mark] whether an item is the chosen one
+ * @property {(item: any) => boolean} [isHeading] whether an item only names those below it
  */
 /** @typedef {HTMLElement & { item?: unknown, index?: number, tall?: number }} Row */
 
@@ -160,13 +161,19 @@ export class VirtualList extends View {
    */
   settleRow(row, index, height) {
     const { item } = row;
-    put(row, "aria-selected", String(this.options.mark?.(item, index) ?? false));
-    put(row, "aria-setsize", String(this.items.length));
+    const isHeading = this.options.isHeading?.(item) ?? false;
+    put(row, "role", isHeading ? "presentation" : "option");
+    if (isHeading) {
+      for (const name of ["aria-selected", "aria-setsize", "aria-posinset"]) row.removeAttribute(name);
+    } else {
+      put(row, "aria-selected", String(this.options.mark?.(item, index) ?? false));
+      put(row, "aria-setsize", String(this.items.length));
+      put(row, "aria-posinset", String(index + 1));
+    }
     row.classList.toggle("active", index === this.active);
     if (row.index !== index || row.tall !== height) {
       Object.assign(row, { id: `${this.name}-${index}`, index, tall: height });
       row.dataset.index = String(index);
-      row.setAttribute("aria-posinset", String(index + 1));
       row.style.transform = `translateY(${index * height}px)`;
       row.style.height = `${height}px`;
     }
@@ -185,7 +192,7 @@ export class VirtualList extends View {
       Home: -this.items.length,
       End: this.items.length,
     };
-    if (event.key === "Enter" && this.items[this.active]) {
+    if (event.key === "Enter" && this.items[this.active] && !this.isHeading(this.active)) {
       event.preventDefault();
       this.options.choose(this.items[this.active], this.active);
     } else if (steps[event.key]) {
@@ -194,9 +201,18 @@ export class VirtualList extends View {
     }
   }
   /** @param {number} index */
+  isHeading(index) {
+    return this.options.isHeading?.(this.items[index]) ?? false;
+  }
+  /** @param {number} index */
   moveTo(index) {
     if (!this.items.length) return;
-    this.active = Math.max(0, Math.min(this.items.length - 1, index));
+    const step = index < this.active ? -1 : 1;
+    let next = Math.max(0, Math.min(this.items.length - 1, index));
+    while (this.isHeading(next) && this.items[next + step]) next += step;
+    // The first row may be a heading, with nothing above it.
+    if (this.isHeading(next)) next += 1;
+    this.active = next;
     const top = this.active * this.rowHeight;
     if (top < this.scrollTop) this.scrollTop = top;
     else if (top + this.rowHeight > this.scrollTop + this.clientHeight) {

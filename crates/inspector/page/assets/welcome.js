@@ -14,7 +14,7 @@ const KEYS = [
   ["↑ ↓", "move"],
   ["Enter", "open"],
   ["Ctrl+Enter", "call"],
-  ["w", "wire"],
+  ["w", "messages"],
   ["Ctrl+K", "anything"],
 ];
 
@@ -52,9 +52,9 @@ export class Welcome extends View {
       : [];
     this.recent = h("div");
     this.replaceChildren(
-      h("h1", null, brief(title ?? name ?? server.name), version ? h("span.mark", null, ` ${version}`) : null),
+      h("h1", null, brief(title ?? name ?? server.name), version ? h("span.dim", null, ` ${version}`) : null),
       description ? prose(description) : "",
-      counts.length ? h("p.dim", null, counts.join(" · ")) : "",
+      counts.length ? h("p.dim", null, counts.join(", ")) : "",
       server.instructions ? h("section", null, h("h2", null, "Instructions"), prose(server.instructions)) : "",
       this.recent,
       h(
@@ -98,9 +98,9 @@ export class Welcome extends View {
                 ),
                 h("code", null, call.object),
                 h(
-                  "span.dim",
+                  "span.dim.nums",
                   null,
-                  `${time(call.started)}${call.ended ? ` · ${span(Math.max(0, call.ended - call.started))}` : ""}`,
+                  `${time(call.started)}${call.ended ? `, ${span(Math.max(0, call.ended - call.started))}` : ""}`,
                 ),
               ),
             ),

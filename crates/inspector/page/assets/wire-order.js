@@ -10,9 +10,9 @@ import { nameOf } from "./wire-row.js";
 /** @type {[string, string, Key | null][]} */
 const COLUMNS = [
   ["time", "Time", (row) => row.seq],
-  ["dir", "", null],
-  ["rail", "", null],
+  ["of", "", null],
   ["method", "Message", (row) => `${nameOf(row)} ${row.object ?? ""}`],
+  ["id", "Id", null],
   ["status", "Status", (row) => row.status ?? undefined],
   ["ms", "Took", (row) => row.ms ?? undefined],
   ["size", "Size", (row) => row.bytes ?? 0],
@@ -59,9 +59,10 @@ export function ordered(rows, order) {
  * The head of the columns. A click sorts by one, the next turns it round, the third ends it.
  *
  * @param {Order} order
+ * @param {boolean} hasTile
  * @param {(word: string) => void} choose
  */
-export function heads(order, choose) {
+export function heads(order, hasTile, choose) {
   const cell = (/** @type {[string, string, Key | null]} */ [name, words, key]) => {
     if (!key) return h(`span.${name}`, null, words);
     const isChosen = order.name === name;
@@ -83,5 +84,5 @@ export function heads(order, choose) {
       isChosen ? icon(order.isDown ? "down" : "up") : null,
     );
   };
-  return COLUMNS.map(cell);
+  return COLUMNS.filter(([name]) => hasTile || name !== "of").map(cell);
 }

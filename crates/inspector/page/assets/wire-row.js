@@ -1,47 +1,56 @@
-// A row of the wire: made once, and filled anew for whichever message is in sight.
+// A row of messages: made once, and filled anew for whichever exchange is in sight.
 
 import { bytes, clock, h, span } from "./element.js";
-import { icon } from "./icon.js";
+import { icon, svg } from "./icon.js";
+import { print } from "./json.js";
+import { state } from "./store.js";
+import { tile } from "./tile.js";
 
 /** A pause longer than this is drawn as one of this length, in ms. */
 const IDLE = 20;
 
 /** @typedef {ReturnType<typeof makeCells>} Cells */
-/** @typedef {HTMLElement & { cells: Cells, direction?: string, left?: string, wide?: string }} Line */
+/** @typedef {HTMLElement & { cells: Cells, direction?: string, server?: string, geometry?: string }} Line */
 /** @typedef {{ starts: Map<number, number>, whole: number, isInTime: boolean }} Fall the waterfall of a range */
 
 function makeCells() {
   return {
     time: h("span.time"),
+    tile: h("span.of"),
     dir: h("span.dir"),
     way: h("span.outside"),
-    rail: h("span.rail"),
     method: h("span.method"),
     name: new Text(),
     object: h("strong"),
-    round: h("span.dim"),
+    id: h("span.id"),
     status: h("span.status"),
     ms: h("span.ms"),
     size: h("span.size"),
-    bar: h("i"),
+    bar: svg("rect", { y: 2, height: 8, rx: 1 }),
+    dot: svg("circle", { cy: 6, r: 3 }),
   };
 }
 
-/** @param {WireRow} row */
-export function drawRow(row) {
+/**
+ * @param {WirePair} row
+ * @param {boolean} hasTile
+ */
+export function drawRow(row, hasTile) {
   const cells = makeCells();
-  cells.method.append(cells.name, cells.object, cells.round);
+  cells.method.append(cells.dir, cells.name, cells.object);
+  const fall = svg("svg", { class: "fall", height: 12, "aria-hidden": "true" });
+  fall.append(cells.bar, cells.dot);
   const element = h(
-    "div.wirerow",
+    `div.wirerow${hasTile ? ".withtile" : ""}`,
     null,
     cells.time,
-    cells.dir,
-    cells.rail,
+    hasTile ? cells.tile : null,
     cells.method,
+    cells.id,
     cells.status,
     cells.ms,
     cells.size,
-    h("span.fall", { "aria-hidden": "true" }, cells.bar),
+    /** @type {Node} */ (fall),
   );
   const made = Object.assign(element, { cells });
   fillRow(made, row);
@@ -50,28 +59,62 @@ export function drawRow(row) {
 
 /**
  * @param {Line} made
- * @param {WireRow} row
+ * @param {WirePair} row
  */
 export function fillRow(made, row) {
   const { cells } = made;
-  write(cells.time, clock(row.time));
+  write(cells.time, clock(row.time).slice(3));
   if (made.direction !== row.direction) {
     made.direction = row.direction;
     cells.dir.className = `dir ${row.direction}`;
-    write(cells.way, row.direction === "out" ? "sent" : "received");
+    write(cells.way, row.direction === "out" ? "to the server" : "from the server");
     cells.dir.replaceChildren(icon(row.direction), cells.way);
-    cells.bar.className = row.direction;
+  }
+  if (made.server !== row.server) {
+    made.server = row.server;
+    const server = state.servers.get(row.server);
+    cells.tile.replaceChildren(...(server ? [tile(server, { tiny: true, title: true })] : []));
   }
   write(cells.name, nameOf(row));
   write(cells.object, row.object ? ` ${row.object}` : "");
-  write(cells.round, (row.round ?? 0) > 1 ? ` (${row.round})` : "");
-  write(cells.status, row.status ?? "");
-  cells.status.className = /error|fail|[45]\d\d/i.test(row.status ?? "") ? "status error" : "status";
+  write(cells.id, row.id === null || row.id === undefined ? "" : print(row.id));
+  write(cells.status, statusOf(row));
+  cells.status.className = `status ${lookOf(row)}`;
   write(cells.ms, row.ms === null || row.ms === undefined ? "" : span(row.ms));
   write(cells.size, bytes(row.bytes ?? 0));
+  const isDot = row.kind === "notification";
+  cells.bar.setAttribute("class", isDot ? "none" : lookOf(row) || "plain");
+  cells.dot.setAttribute("class", isDot ? "dotmark" : "none");
 }
 
 export const nameOf = (/** @type {WireRow} */ row) => row.method ?? row.kind;
+
+/**
+ * How an exchange ended, or that it has not.
+ *
+ * @param {WirePair} row
+ */
+export function statusOf(row) {
+  if (row.kind === "notification") return row.direction === "out" ? "sent" : "received";
+  const rest = (row.status ?? "").replace(/^\d{3} · /, "");
+  if (row.kind === "request" && !row.answer) return /^[45]\d\d/.test(rest) ? rest : "open";
+  return rest;
+}
+
+export const isError = (/** @type {WireRow} */ row) => /error|fail|timed|^[45]\d\d/i.test(statusOf(row));
+
+/**
+ * Colour is for what is unusual.
+ *
+ * @param {WirePair} row
+ */
+export function lookOf(row) {
+  const status = statusOf(row);
+  if (isError(row)) return "error";
+  if (status === "input_required") return "asked";
+  if (status === "cancelled") return "cancelled";
+  return status === "open" ? "running" : "";
+}
 
 /**
  * @param {Node} node
@@ -82,35 +125,34 @@ function write(node, text) {
 }
 
 /**
- * The rail that joins the rows of one call, and the bar of the waterfall, among the rows in sight.
+ * Hangs later steps of a call on the first, and draws the bar of the waterfall, among the rows in sight.
  *
  * @param {Line} made
- * @param {WireRow} row
- * @param {number} index
- * @param {WireRow[]} rows
+ * @param {WirePair} row
+ * @param {number} _index
+ * @param {WirePair[]} _rows
  * @param {Fall} fall
  */
-export function settleRow(made, row, index, rows, fall) {
-  const { rail, bar } = made.cells;
-  const isWith = (/** @type {WireRow | undefined} */ other) =>
-    fall.isInTime && other && row.exchange !== null && row.exchange !== undefined && other.exchange === row.exchange;
-  const before = isWith(rows[index - 1]);
-  const after = isWith(rows[index + 1]);
-  const look = `rail ${before && after ? "mid" : before ? "last" : after ? "first" : "none"}`;
-  if (rail.className !== look) rail.className = look;
+export function settleRow(made, row, _index, _rows, fall) {
+  const { bar, dot } = made.cells;
+  made.classList.toggle("step", fall.isInTime && row.kind === "request" && (row.round ?? 1) > 1);
   const length = Math.min(row.ms ?? 0, fall.whole);
-  const start = fall.isInTime ? (fall.starts.get(row.seq) ?? 0) - (row.direction === "in" ? length : 0) : 0;
-  const left = `${Math.max(0, Math.min(98, (start / fall.whole) * 100)).toFixed(1)}%`;
-  const width = `${Math.max(1, Math.min(100, (length / fall.whole) * 100)).toFixed(1)}%`;
-  if (made.left !== left) bar.style.left = made.left = left;
-  if (made.wide !== width) bar.style.width = made.wide = width;
+  const start = fall.isInTime ? (fall.starts.get(row.seq) ?? 0) : 0;
+  const left = Math.max(0, Math.min(98, (start / fall.whole) * 100)).toFixed(1);
+  const width = Math.max(1, Math.min(100 - Number(left), (length / fall.whole) * 100)).toFixed(1);
+  const geometry = `${left} ${width}`;
+  if (made.geometry === geometry) return;
+  made.geometry = geometry;
+  bar.setAttribute("x", `${left}%`);
+  bar.setAttribute("width", `${width}%`);
+  dot.setAttribute("cx", `${Math.max(1, Number(left))}%`);
 }
 
 /**
- * When each row of a range begins, on a clock that stands still while nobody waits; in another order than that of time,
- * all begin at once.
+ * When each row of a range begins, on a clock that stops while nothing is under way; in another order than that of
+ * time, all begin at once.
  *
- * @param {WireRow[]} rows
+ * @param {WirePair[]} rows
  * @param {number} from
  * @param {number} to
  * @param {boolean} isInTime
@@ -126,9 +168,11 @@ export function waterfall(rows, from, to, isInTime) {
   }
   let at = 0;
   for (let index = from; index < to; index += 1) {
-    const gap = index > from ? Math.max(0, rows[index].time - rows[index - 1].time) : 0;
-    at += gap <= (rows[index].ms ?? 0) + IDLE ? gap : IDLE;
+    const before = rows[index - 1];
+    const gap = index > from ? Math.max(0, rows[index].time - before.time) : 0;
+    at += index === from ? 0 : Math.min(gap, (before.ms ?? 0) + IDLE);
     starts.set(rows[index].seq, at);
+    whole = Math.max(whole, at + (rows[index].ms ?? 0));
   }
-  return { starts, whole: Math.max(1, at), isInTime };
+  return { starts, whole, isInTime };
 }

@@ -1,12 +1,14 @@
-// Every message, in the order of the wire or of a column: filtered, grouped by call, with a waterfall.
+// Messages, one row for each exchange: filtered, in the order of time or of a column, with a waterfall.
 
 import { file } from "./api.js";
-import { View, button, focusOn, h, messageOf, save } from "./element.js";
+import { View, button, bytes, focusOn, h, messageOf, plural, save, searchBox, span } from "./element.js";
 import { place, set } from "./router.js";
 import { state } from "./store.js";
 import { narrows, wireFilter } from "./wire-filter.js";
 import { heads, isAsItWas, ordered, orderOf } from "./wire-order.js";
-import { drawRow, fillRow, settleRow, waterfall } from "./wire-row.js";
+import { overview } from "./wire-overview.js";
+import { seek } from "./wire-pairs.js";
+import { drawRow, fillRow, isError, settleRow, waterfall } from "./wire-row.js";
 import "./virtual-list.js";
 import "./wire-detail.js";
 
@@ -23,15 +25,23 @@ const ROW = 28;
  */
 
 export class Wire extends View {
-  /** @type {string} */
+  /** @type {string | null} all servers, where it is null */
   server;
   /** @type {HTMLInputElement} */
   filter;
   /** @type {HTMLElement} */
   count;
   isLive = true;
-  /** @type {HTMLInputElement} */
-  live;
+  /** @type {HTMLElement} how many messages there are, of how many servers */
+  summary;
+  /** @type {HTMLElement} */
+  chart;
+  /** @type {HTMLElement} */
+  kinds;
+  /** @type {string} all, requests, notifications or errors */
+  kind = "all";
+  /** Rows up to this number were cleared away. */
+  cleared = 0;
   /** @type {import("./virtual-list.js").VirtualList} */
   list;
   /** @type {HTMLElement} */
@@ -48,7 +58,7 @@ export class Wire extends View {
   shown = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
-  /** @param {{ server: string }} options */
+  /** @param {{ server: string | null }} options */
   setup({ server }) {
     this.server = server;
     return this;
@@ -58,36 +68,35 @@ export class Wire extends View {
     this.filter = h("input.filter", {
       type: "search",
       placeholder: "method:tools -ping >100ms",
-      "aria-label": "Filter the wire",
+      "aria-label": "Filter messages",
       value: filter,
       spellcheck: "false",
       autocomplete: "off",
     });
-    this.count = h("span.dim.small", { role: "status" });
-    this.live = h("input", {
-      type: "checkbox",
-      checked: true,
-      onchange: () => {
-        this.isLive = this.live.checked;
-        this.found = null;
-        this.read();
-      },
-    });
+    this.count = h("span.count.found", { role: "status" });
+    this.summary = h("p.small.dim.cut");
+    this.chart = h("div.overview");
+    this.kinds = h("div.segments.keep.kinds", { role: "group", "aria-label": "Kind of message" });
+    this.classList.toggle("whole", this.server === null);
     this.list = document.createElement("tb-list").setup({
       label: "Messages",
       height: ROW,
-      draw: drawRow,
+      draw: (row) => drawRow(row, this.server === null),
       fill: fillRow,
       settle: (made, row, index, rows) => settleRow(made, row, index, rows, this.fall(rows)),
       mark: (row) => row.seq === this.shown,
       choose: (row) => this.open(row.seq),
     });
     this.detail = h("div.wiredetail", { hidden: true });
-    this.head = h("div.wirehead.wirerow", { role: "group", "aria-label": "Order of the messages" });
+    const tiles = this.server === null ? ".withtile" : "";
+    this.head = h(`div.wirehead.wirerow${tiles}`, { role: "group", "aria-label": "Order of the messages" });
+    const bar = this.bar();
+    const parts = this.server === null ? [this.filterBar(), this.chart] : [];
     this.replaceChildren(
-      this.bar(),
-      h("div.wirebody", null, h("div.wirelist", null, this.head, this.list), this.detail),
+      bar,
+      h("div.wirebody", null, h("div.wirelist", null, parts, this.head, this.list), this.detail),
     );
+    this.drawKinds();
     this.filter.addEventListener("input", () => {
       this.read();
       clearTimeout(this.timer);
@@ -100,14 +109,18 @@ export class Wire extends View {
     if (wanted) this.open(wanted);
   }
   bar() {
-    const isHttp = /http|sse/i.test(state.servers.get(this.server)?.transport ?? "");
-    return h(
-      "div.bar",
-      null,
-      h("h2", null, "Wire"),
-      this.filter,
-      this.count,
-      h("label.check", null, this.live, "live"),
+    const isHttp =
+      this.server === null
+        ? [...state.servers.values()].some((one) => /http|sse/i.test(one.transport ?? ""))
+        : /http|sse/i.test(state.servers.get(this.server)?.transport ?? "");
+    const live = button("Live", () => this.pause(), {
+      picture: "pause",
+      look: "plain.live",
+      "aria-pressed": "true",
+      "aria-label": "Live",
+    });
+    const tools = [
+      live,
       isHttp
         ? button("HAR", () => this.export("har", "session.har"), {
             picture: "save",
@@ -116,13 +129,79 @@ export class Wire extends View {
             "aria-label": "HAR: save the requests of HTTP",
           })
         : null,
-      button("Export", () => this.export("export", "session.turnbuckle.jsonl"), {
+      button("Record", () => this.export("export", "session.turnbuckle.jsonl"), {
         picture: "save",
         look: "plain.export.recording",
         title: "Save the session as a recording, secrets redacted",
       }),
-      button("Close the wire", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" }),
+      button("Clear", () => this.clear(), { look: "bare.clearwire", title: "Hide the messages up to now" }),
+    ];
+    if (this.server === null) {
+      return h(
+        "header.top",
+        null,
+        h("div.who", null, h("h1", null, "Messages"), this.summary),
+        h("span.spring"),
+        h("div.line", null, tools),
+      );
+    }
+    return h(
+      "div.bar",
+      null,
+      h("h2", null, "Messages"),
+      searchBox(this.filter, "filter"),
+      this.count,
+      h("span.spring"),
+      tools,
+      button("Close the messages", () => set("wire", ""), { picture: "close", quiet: true, look: "bare" }),
     );
+  }
+  filterBar() {
+    return h("div.bar", null, searchBox(this.filter, "filter"), this.count, this.kinds);
+  }
+  drawKinds() {
+    const errors = this.found?.own.filter(isError).length ?? 0;
+    /** @type {[string, string][]} */
+    const choices = [
+      ["all", "All"],
+      ["requests", "Requests"],
+      ["notifications", "Notifications"],
+      ["errors", "Errors"],
+    ];
+    this.kinds.replaceChildren(
+      ...choices.map(([id, words]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(id === this.kind),
+            onclick: () => {
+              this.kind = id;
+              this.found = null;
+              this.read();
+              this.drawKinds();
+            },
+          },
+          words,
+          id === "errors" && errors ? h("span.count", null, String(errors)) : null,
+        ),
+      ),
+    );
+  }
+  pause() {
+    this.isLive = !this.isLive;
+    this.querySelector(".live")?.setAttribute("aria-pressed", String(this.isLive));
+    this.found = null;
+    this.read();
+  }
+  clear() {
+    this.cleared = state.pairs.at(-1)?.seq ?? 0;
+    this.found = null;
+    this.read();
+  }
+  /** @param {WireRow} row */
+  isOwn(row) {
+    return (this.server === null || row.server === this.server) && row.seq > this.cleared;
   }
   /**
    * Puts the rows into an order, by its word in the address.
@@ -134,7 +213,7 @@ export class Wire extends View {
     const { activeElement: active } = document;
     const focused = active instanceof HTMLElement && this.head.contains(active) ? active.dataset.column : null;
     this.head.replaceChildren(
-      ...heads(this.order, (next) => {
+      ...heads(this.order, this.server === null, (next) => {
         set("ws", next);
         this.sort(next);
       }),
@@ -147,12 +226,21 @@ export class Wire extends View {
   /** Reads all rows; of a filter that only got narrower, those that it found before. */
   read() {
     const text = this.filter.value;
-    const oldest = state.wire[0]?.seq;
-    const before = this.found?.newest === state.wire.at(-1)?.seq && this.found?.oldest === oldest ? this.found : null;
-    const own = before?.own ?? state.wire.filter((row) => row.server === this.server);
-    const test = wireFilter(text);
+    const oldest = state.pairs[0]?.seq;
+    const before = this.found?.newest === state.pairs.at(-1)?.seq && this.found?.oldest === oldest ? this.found : null;
+    const own = before?.own ?? state.pairs.filter((row) => this.isOwn(row));
+    const test = this.test(text);
     const rows = (before && narrows(before.text, text) ? before.rows : own).filter(test);
-    this.show((this.found = { text, test, own, rows, oldest, newest: state.wire.at(-1)?.seq }));
+    this.show((this.found = { text, test, own, rows, oldest, newest: state.pairs.at(-1)?.seq }));
+  }
+  /** @param {string} text */
+  test(text) {
+    const test = wireFilter(text);
+    if (this.kind === "all") return test;
+    if (this.kind === "errors") return (/** @type {WireRow} */ row) => isError(row) && test(row);
+    const isWanted = (/** @type {WireRow} */ { kind }) =>
+      this.kind === "requests" ? kind !== "notification" : kind === "notification";
+    return (/** @type {WireRow} */ row) => isWanted(row) && test(row);
   }
   /**
    * Takes in the rows that came or changed, without looking at the others.
@@ -161,11 +249,11 @@ export class Wire extends View {
    */
   take(keys) {
     const { found } = this;
-    if (found?.oldest !== state.wire[0]?.seq || !found || ![...keys].every((seq) => this.takeRow(found, seq))) {
+    if (found?.oldest !== state.pairs[0]?.seq || !found || ![...keys].every((seq) => this.takeRow(found, seq))) {
       this.found = null;
       return this.read();
     }
-    found.newest = state.wire.at(-1)?.seq;
+    found.newest = state.pairs.at(-1)?.seq;
     return this.show(found);
   }
   /**
@@ -175,8 +263,8 @@ export class Wire extends View {
    * @param {number} seq
    */
   takeRow({ own, rows, test }, seq) {
-    const row = state.wire[seek(state.wire, seq)];
-    if (row?.server !== this.server) return row !== undefined;
+    const row = state.pairs[seek(state.pairs, seq)];
+    if (!row || !this.isOwn(row)) return row !== undefined;
     const at = seek(own, seq);
     if (at < own.length && own[at].seq !== seq) return false;
     own[at] = row;
@@ -187,10 +275,22 @@ export class Wire extends View {
   }
   /** @param {Found} found */
   show({ rows, own }) {
-    const dropped = state.wireDropped ? ` · ${state.wireDropped} older dropped` : "";
+    const dropped = state.wireDropped ? `, ${state.wireDropped} older dropped` : "";
     this.count.textContent = `${rows.length} of ${own.length}${dropped}`;
     this.fallOf = null;
     this.list.show(ordered(rows, this.order), { stick: isAsItWas(this.order) });
+    if (this.server === null) this.sum(own);
+  }
+  /** @param {WireRow[]} own */
+  sum(own) {
+    const servers = new Set(own.map((row) => row.server)).size;
+    const size = own.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
+    const time = own.length ? own[own.length - 1].time - own[0].time : 0;
+    this.summary.textContent = own.length
+      ? `${plural(state.wire.length, "message")} of ${plural(servers, "server")}, ${bytes(size)}, ${span(time)}`
+      : "No messages yet";
+    this.chart.replaceChildren(...overview(own));
+    if (!this.kinds.contains(document.activeElement)) this.drawKinds();
   }
   /**
    * The waterfall of the rows in sight.
@@ -212,7 +312,6 @@ export class Wire extends View {
     this.detail.replaceChildren(
       document.createElement("tb-wire-detail").setup({
         seq,
-        server: this.server,
         close: () => {
           this.shown = null;
           set("seq", "");
@@ -235,27 +334,10 @@ export class Wire extends View {
    */
   async export(how, name) {
     try {
-      save(name, await file(`wire/${how}`, { server: this.server }));
+      save(name, await file(`wire/${how}`, this.server === null ? {} : { server: this.server }));
     } catch (error) {
       this.count.textContent = messageOf(error);
     }
   }
 }
 customElements.define("tb-wire", Wire);
-
-/**
- * Where a number is, or would be, among rows in the order of their numbers.
- *
- * @param {WireRow[]} rows
- * @param {number} seq
- */
-function seek(rows, seq) {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (rows[middle].seq < seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

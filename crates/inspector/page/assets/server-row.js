@@ -1,0 +1,280 @@
+// One server in the list of all: its state, its offer, its latency, and the one thing that it needs next.
+
+import { post } from "./api.js";
+import { button, h, plural, span } from "./element.js";
+import { svg } from "./icon.js";
+import { middle } from "./latency.js";
+import { address, go } from "./router.js";
+import { state } from "./store.js";
+import { condition, label, tile } from "./tile.js";
+
+/** Size of the line of latencies, in px, and how many answers it shows. */
+const SPARK = { width: 52, height: 20, count: 14 };
+/** An answer that takes longer is worth a look, in ms. */
+const SLOW = 300;
+
+/**
+ * @typedef {object} Acts
+ * @property {() => unknown} connect
+ * @property {() => void} log
+ * @property {(error: unknown) => void} failed
+ */
+
+/**
+ * What a row shows, as a text: it is drawn anew when this changes.
+ *
+ * @param {Server} server
+ * @param {number[]} times
+ */
+export function rowKey(server, times) {
+  const offer = state.offers.get(server.id);
+  const asks = [...state.asks.values()].filter((ask) => ask.server === server.id).length;
+  const { name, status, isDown, revision, transport, error, blocked, inputs, info } = server;
+  const counts = offer ? [offer.tools.length, offer.prompts.length, offer.resources.length] : null;
+  return JSON.stringify([
+    [name, status, isDown, revision, transport, error?.message, blocked, inputs, info?.title, label(server)],
+    [counts, asks, times.slice(-SPARK.count), state.connection],
+  ]);
+}
+
+/**
+ * @param {Server} server
+ * @param {number[]} times
+ * @param {Acts} acts
+ */
+export function serverRow(server, times, acts) {
+  const [look, word] = condition(server);
+  const offer = state.offers.get(server.id);
+  const more = offer
+    ? [
+        offer.prompts.length ? plural(offer.prompts.length, "prompt") : null,
+        offer.resources.length ? plural(offer.resources.length, "resource") : null,
+      ].filter(Boolean)
+    : [];
+  const none = () => h("span.dim", { "aria-label": "unknown" }, "–");
+  return h(
+    "article.server",
+    { "data-look": look, "aria-label": `${label(server)}, ${word}`, "data-id": server.id },
+    tile(server, { dot: true }),
+    h(
+      "div.what",
+      null,
+      h(
+        "h3.line",
+        null,
+        h("a.cut", { href: address({ server: server.name, tab: "tools" }) }, label(server)),
+        flag(server),
+        h("span.outside", null, word),
+      ),
+      h("p.code.dim.cut", { title: server.target }, server.target),
+    ),
+    h(
+      "div.revision",
+      null,
+      h("p", null, server.revision ?? h("span.dim", null, look === "closed" ? "Not started" : "Unknown")),
+      h("p.small.dim", null, server.transport ?? (/^https?:/.test(server.target) ? "HTTP" : "stdio")),
+    ),
+    h(
+      "div.offers",
+      null,
+      h("p", null, offer ? plural(offer.tools.length, "tool") : none()),
+      h("p.small.dim", null, more.join(", ")),
+    ),
+    h("div.latency.line", null, times.length ? [spark(times), h("span.nums", null, span(middle(times)))] : none()),
+    actions(server, acts),
+    why(server, acts),
+  );
+}
+
+/** @param {Server} server */
+function flag(server) {
+  const asks = [...state.asks.values()].filter((ask) => ask.server === server.id).length;
+  if (asks) return h("span.pill.asked", null, plural(asks, "question"));
+  const { kind } = server.blocked ?? {};
+  if (kind === "inputs") return h("span.pill.warn", null, "Input missing");
+  if (kind === "untrusted") return h("span.pill.warn", null, "Not trusted");
+  if (kind === "unusable") return h("span.pill.warn", null, "Cannot be used");
+  if (kind === "shadowed") return h("span.pill", null, "Not used");
+  if (kind === "disabled") return h("span.pill", null, "Off");
+  if (server.status === "connecting") return h("span.pill.running", null, "Connecting");
+  if (server.error?.who === "authorization") return h("span.pill.warn", null, "Sign-in required");
+  return null;
+}
+
+/**
+ * @param {Server} server
+ * @param {Acts} acts
+ */
+function actions(server, { connect, log, failed }) {
+  const name = label(server);
+  const send = (/** @type {string} */ path) => () => post(`servers/${server.id}/${path}`).catch(failed);
+  const isOpen = server.status === "open";
+  const act = (/** @type {string} */ words, /** @type {() => unknown} */ does, look = "plain") =>
+    button(words, does, { look, "aria-label": `${words} ${name}`, "data-act": "first" });
+  const first = () => {
+    if (isOpen) return act("Open", () => go({ server: server.name, tab: "tools" }));
+    if (server.error?.who === "authorization") return act("Sign in", () => signIn(server, failed), "main");
+    if (server.status === "connecting") return act("Open", () => go({ server: server.name, tab: "tools" }));
+    if (server.blocked) return h("span");
+    return act(server.status === "failed" ? "Retry" : "Connect", connect);
+  };
+  const small = (
+    /** @type {string} */ words,
+    /** @type {string} */ picture,
+    /** @type {() => unknown} */ does,
+    /** @type {string} */ what,
+  ) =>
+    button(words, does, {
+      picture,
+      quiet: true,
+      look: "bare",
+      "aria-label": `${words} ${name}`,
+      title: words,
+      "data-act": what,
+    });
+  return h(
+    "div.acts",
+    null,
+    first(),
+    small("Log of", "log", log, "log"),
+    isOpen ? small("Restart", "again", connect, "restart") : h("span"),
+    isOpen || server.status === "connecting"
+      ? small("Stop", "stop", send("close"), "stop")
+      : small("More about", "more", () => go({ server: server.name, tab: "server" }), "more"),
+  );
+}
+
+/**
+ * Begins to sign in, where the steps are shown.
+ *
+ * @param {Server} server
+ * @param {(error: unknown) => void} failed
+ */
+function signIn(server, failed) {
+  go({ server: server.name, tab: "server" });
+  return post(`servers/${server.id}/login`).catch(failed);
+}
+
+/**
+ * What is wrong, below the row, with what solves it.
+ *
+ * @param {Server} server
+ * @param {Acts} acts
+ */
+function why(server, { log, failed }) {
+  const { blocked, error, inputs = [] } = server;
+  if (blocked?.kind === "inputs") return inputForm(server, inputs, failed);
+  if (blocked?.kind === "untrusted") {
+    return h(
+      "div.why.warn",
+      null,
+      h(
+        "span",
+        null,
+        "The project's file ",
+        h("code", null, blocked.file),
+        " starts programs. Use it only if you trust it.",
+      ),
+      h("span.spring"),
+      button("Trust this file", () => post(`servers/${server.id}/trust`).catch(failed)),
+    );
+  }
+  if (blocked?.kind === "unusable") return h("div.why.warn", null, h("span", null, blocked.message));
+  if (blocked?.kind === "shadowed") {
+    return h(
+      "div.why",
+      null,
+      h(
+        "span",
+        null,
+        "The name ",
+        h("code", null, server.name),
+        " is taken by ",
+        h("code", null, blocked.by),
+        ", which is read first.",
+      ),
+    );
+  }
+  if (server.status !== "failed" || !error || error.who === "authorization") return null;
+  return h(
+    "div.why.error",
+    null,
+    h("strong.c", null, error.message.replaceAll("`", "")),
+    h("code.cut", null, error.causes?.at(-1) ?? ""),
+    h("span.spring"),
+    server.stderr?.length ? button("Show log", log, { look: "link" }) : null,
+  );
+}
+
+/**
+ * @param {Server} server
+ * @param {Input[]} inputs
+ * @param {(error: unknown) => void} failed
+ */
+function inputForm(server, inputs, failed) {
+  const missing = inputs.filter((input) => !input.hasValue);
+  const fields = missing.map((input) => ({ input, control: inputControl(input, `${server.id}-${input.id}`) }));
+  const give = () => {
+    const given = Object.fromEntries(fields.map(({ input, control }) => [input.id, control.value]));
+    return post(`servers/${server.id}/inputs`, given).catch(failed);
+  };
+  return h(
+    "form.why.warn",
+    {
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        void give();
+      },
+    },
+    fields.map(({ input, control }) =>
+      h(
+        "div.input",
+        null,
+        h("label", { for: control.id }, h("code", null, input.id), " "),
+        h("span.small", null, input.description === input.id ? "" : input.description),
+        h("span.spring"),
+        control,
+      ),
+    ),
+    h("button.plain", { type: "submit" }, "Set"),
+  );
+}
+
+/**
+ * @param {Input} input
+ * @param {string} id
+ */
+export function inputControl(input, id) {
+  if (input.options.length) {
+    return h(
+      "select",
+      { id },
+      input.options.map((one) => h("option", { value: one }, one)),
+    );
+  }
+  return h("input", {
+    id,
+    type: input.isSecret ? "password" : "text",
+    autocomplete: "off",
+    value: input.default ?? "",
+  });
+}
+
+/** @param {number[]} times */
+function spark(times) {
+  const shown = times.slice(-SPARK.count);
+  const most = Math.max(...shown, 1);
+  const step = SPARK.width / Math.max(1, shown.length - 1);
+  const at = (/** @type {number} */ ms) => (SPARK.height - 2 - (ms / most) * (SPARK.height - 5)).toFixed(1);
+  const points = shown.map((ms, index) => `${(index * step).toFixed(1)},${at(ms)}`);
+  if (points.length === 1) points.push(`${SPARK.width},${at(shown[0])}`);
+  const picture = svg("svg", {
+    class: middle(times) > SLOW ? "spark warn" : "spark",
+    width: SPARK.width,
+    height: SPARK.height,
+    viewBox: `0 0 ${SPARK.width} ${SPARK.height}`,
+    "aria-hidden": "true",
+  });
+  picture.append(svg("polyline", { points: points.join(" ") }));
+  return picture;
+}

@@ -1,0 +1,184 @@
+// A list of objects as a table: sorted by a column, searched, and a tree a click away.
+
+import { button, h, plural } from "./element.js";
+import { icon } from "./icon.js";
+import { Digits, isNumber, isObject, print } from "./json.js";
+import { tree } from "./tree.js";
+
+/** Columns that a table may have, and rows that it needs. */
+const MOST_COLUMNS = 10;
+/** Rows shown at once. */
+const BATCH = 100;
+/** Characters of a cell. */
+const LONGEST_CELL = 200;
+/** Rows from which on a table is searched. */
+const SEARCHED = 8;
+/** Rows that are looked at to see whether a list is a table. */
+const LOOKED_AT = 200;
+
+/** @typedef {{ key: string, isNumber: boolean }} Column */
+
+/**
+ * The columns of a list of objects, or null if it is none that a table shows well.
+ *
+ * @param {unknown} value
+ * @returns {Column[] | null}
+ */
+export function columnsOf(value) {
+  if (!Array.isArray(value) || !value.length) return null;
+  const some = value.slice(0, LOOKED_AT);
+  if (!some.every(isObject)) return null;
+  const keys = [...new Set(some.flatMap((one) => Object.keys(one)))];
+  if (!keys.length || keys.length > MOST_COLUMNS) return null;
+  const isFlat = (/** @type {unknown} */ one) => !isObject(one) && !Array.isArray(one);
+  const flat = some.reduce((sum, row) => sum + keys.filter((key) => isFlat(row[key])).length, 0);
+  // Mostly plain values: a table of trees is harder to read than a tree.
+  if (flat < some.length * keys.length * 0.7) return null;
+  return keys.map((key) => ({
+    key,
+    isNumber: some.every((row) => row[key] === undefined || row[key] === null || isNumber(row[key])),
+  }));
+}
+
+/**
+ * @param {string} name
+ * @param {JsonObject[]} rows
+ * @param {Column[]} columns
+ */
+export function table(name, rows, columns) {
+  const place = h("div");
+  let isTree = false;
+  /** @type {{ key: string, isDown: boolean } | null} */
+  let order = null;
+  let wanted = "";
+  let most = BATCH;
+  const told = h("span.count", { role: "status" });
+  const swap = h("div.segments.keep", { role: "group", "aria-label": `View of ${name}` });
+  const drawSwap = () =>
+    swap.replaceChildren(
+      ...[
+        ["Table", false],
+        ["Tree", true],
+      ].map(([words, which]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(isTree === which),
+            onclick: () => {
+              isTree = Boolean(which);
+              drawSwap();
+              draw();
+            },
+          },
+          String(words),
+        ),
+      ),
+    );
+  const found = () => {
+    const shown = wanted ? rows.filter((row) => columns.some(({ key }) => holds(row[key], wanted))) : rows;
+    if (!order) return shown;
+    const { key, isDown } = order;
+    const sign = isDown ? -1 : 1;
+    return shown.toSorted((one, other) => sign * compare(one[key], other[key]));
+  };
+  const head = (/** @type {Column} */ { key, isNumber: isRight }) => {
+    const isSorted = order?.key === key;
+    const sort = () => {
+      order = !isSorted ? { key, isDown: false } : order?.isDown ? null : { key, isDown: true };
+      draw();
+    };
+    return h(
+      `th${isRight ? ".right" : ""}`,
+      { scope: "col", "aria-sort": isSorted ? (order?.isDown ? "descending" : "ascending") : null },
+      h(
+        "button",
+        { type: "button", onclick: sort, "aria-pressed": String(isSorted) },
+        key,
+        isSorted ? icon(order?.isDown ? "down" : "up") : null,
+      ),
+    );
+  };
+  const draw = () => {
+    const shown = found();
+    told.textContent = wanted ? `${shown.length} of ${plural(rows.length, "object")}` : plural(rows.length, "object");
+    if (isTree) return place.replaceChildren(tree(shown));
+    const more = button(`${shown.length - most} more`, () => {
+      most += BATCH;
+      draw();
+    });
+    more.hidden = shown.length <= most;
+    return place.replaceChildren(
+      h(
+        "div.tablescroll",
+        { tabindex: "0", role: "region", "aria-label": `Table of ${name}` },
+        h(
+          "table.data",
+          null,
+          h("thead", null, h("tr", null, columns.map(head))),
+          h(
+            "tbody",
+            null,
+            shown.slice(0, most).map((row) =>
+              h(
+                "tr",
+                null,
+                columns.map(({ key, isNumber: isRight }) => cell(row[key], isRight, wanted)),
+              ),
+            ),
+          ),
+        ),
+      ),
+      more,
+    );
+  };
+  drawSwap();
+  draw();
+  const search = h("input.search", {
+    type: "search",
+    placeholder: "search in this list",
+    "aria-label": `Search in ${name}`,
+    oninput: ({ target }) => {
+      wanted = target instanceof HTMLInputElement ? target.value.toLowerCase() : "";
+      most = BATCH;
+      draw();
+    },
+  });
+  return h(
+    "section.tablebox",
+    { "aria-label": name },
+    h("div.line", null, h("h2", null, name), told, h("span.spring"), rows.length >= SEARCHED ? search : null, swap),
+    place,
+  );
+}
+
+/**
+ * @param {Field} value
+ * @param {boolean} isRight
+ * @param {string} wanted
+ */
+function cell(value, isRight, wanted) {
+  const isHit = wanted && holds(value, wanted);
+  const look = `td${isRight ? ".right" : ""}${isHit ? ".hit" : ""}`;
+  if (value === undefined) return h(look, null, h("span.dim", null, "–"));
+  const text = typeof value === "string" ? value : value instanceof Digits ? value.text : print(value, 0, LONGEST_CELL);
+  const short = text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…` : text;
+  const isCode = typeof value === "string" ? /^[A-Z0-9][A-Z0-9_-]{2,}$/.test(value) : !isRight;
+  return h(look, null, isCode ? h("code", null, short) : short);
+}
+
+/**
+ * @param {Field} value
+ * @param {string} wanted
+ */
+const holds = (value, wanted) =>
+  value !== undefined && (typeof value === "string" ? value : print(value, 0, 2000)).toLowerCase().includes(wanted);
+
+/**
+ * @param {Field} one
+ * @param {Field} other
+ */
+function compare(one, other) {
+  if (isNumber(one) && isNumber(other)) return Number(one) - Number(other);
+  return String(one ?? "").localeCompare(String(other ?? ""), undefined, { numeric: true });
+}

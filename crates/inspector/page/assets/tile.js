@@ -1,0 +1,74 @@
+// The tile of a server: its icon or two letters, in a colour of its own, with a dot for its state.
+
+import { h } from "./element.js";
+import { state } from "./store.js";
+
+const HUES = 8;
+
+/**
+ * What to call a server: what it calls itself, and its name where another has the same title.
+ *
+ * @param {Server} server
+ */
+export function label(server) {
+  const titleOf = (/** @type {Server} */ one) => one.info?.title || one.name;
+  const others = [...state.servers.values()].filter((one) => one.id !== server.id);
+  const title = titleOf(server);
+  return others.some((one) => titleOf(one) === title) && title !== server.name ? `${title} · ${server.name}` : title;
+}
+
+/**
+ * How a server is, as a look and a word.
+ *
+ * @param {Server} server
+ * @returns {[string, string]}
+ */
+export function condition(server) {
+  if (state.connection !== "open") return ["failed", "the inspector does not answer"];
+  if (server.status === "open") return server.isDown ? ["failed", "does not answer"] : ["ok", "connected"];
+  if (server.status === "connecting") return ["running", "connecting"];
+  const { kind } = server.blocked ?? {};
+  if (kind === "inputs" || kind === "untrusted" || kind === "unusable") return ["warn", "needs attention"];
+  if (server.status === "failed") {
+    return server.error?.who === "authorization" ? ["warn", "needs attention"] : ["failed", "failed"];
+  }
+  return ["closed", "not started"];
+}
+
+/**
+ * @param {Server} server
+ * @param {{ tiny?: boolean, dot?: boolean, title?: boolean }} options
+ */
+export function tile(server, { tiny = false, dot = false, title = false } = {}) {
+  const name = server.info?.title || server.name;
+  return h(
+    `span.tile.hue${hueOf(server)}${tiny ? ".tiny" : ""}`,
+    { "aria-hidden": "true", title: title ? name : null },
+    picture(server) ?? letters(name),
+    dot ? h(`i.dot.${condition(server)[0]}`) : null,
+  );
+}
+
+/**
+ * Only what is in the message itself: an icon from elsewhere would tell others that the page was opened.
+ *
+ * @param {Server} server
+ */
+function picture(server) {
+  const icons = server.info?.icons;
+  const found = Array.isArray(icons) ? icons.find((one) => /^data:image\//.test(one?.src ?? "")) : null;
+  return found ? h("img", { src: found.src, alt: "" }) : null;
+}
+
+/** @param {string} name */
+function letters(name) {
+  const plain = name.replace(/^https?:\/\//, "");
+  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => /\p{L}/u.test(word));
+  const two = words.length > 1 ? words[0][0] + words[1][0] : (words[0] ?? plain).slice(0, 2);
+  return two.toUpperCase();
+}
+
+/** Servers that are beside each other have different colours. */
+function hueOf(/** @type {Server} */ { id }) {
+  return (Number(/\d+/.exec(id)?.[0] ?? 1) - 1 + HUES) % HUES;
+}

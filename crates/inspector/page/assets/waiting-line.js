@@ -1,0 +1,144 @@
+// One line for all questions that wait, however many there are, and one for a server that broke down.
+
+import { View, button, h, plural, span } from "./element.js";
+import { icon } from "./icon.js";
+import { address, go, place } from "./router.js";
+import { state } from "./store.js";
+import { label } from "./tile.js";
+
+/** Calls that are named in the line. */
+const NAMED = 4;
+/** How often the line says how long a question has waited, in ms. */
+const TICK = 5000;
+
+/** @typedef {{ key: string, asks: Question[], call: Exchange | undefined, server: Server | undefined }} Group */
+
+/** The open questions, by the call that they belong to. */
+function groups() {
+  /** @type {Map<string, Group>} */
+  const found = new Map();
+  for (const ask of state.asks.values()) {
+    const key = `${ask.server} ${ask.exchange ?? "none"}`;
+    const group = found.get(key) ?? {
+      key,
+      asks: [],
+      call: state.exchanges.get(ask.exchange ?? -1),
+      server: state.servers.get(ask.server),
+    };
+    group.asks.push(ask);
+    found.set(key, group);
+  }
+  return [...found.values()];
+}
+
+/** @param {Group} group */
+const hrefOf = ({ call, server }) =>
+  call
+    ? address({
+        server: server?.name,
+        tab: TABS[call.method] ?? "tools",
+        object: call.object,
+        query: { run: call.n, wire: "" },
+      })
+    : address({ server: server?.name, tab: "questions", query: {} });
+/** @type {Record<string, string>} */
+const TABS = { "prompts/get": "prompts", "resources/read": "resources" };
+
+/** Goes to the next call with an open question: the one after the call that is shown. */
+export function answerNext() {
+  const all = groups();
+  if (!all.length) return;
+  const shown = document.querySelector("tb-run")?.n;
+  const at = all.findIndex((group) => group.call?.n === shown);
+  const next = all[(at + 1) % all.length];
+  const { call, server } = next;
+  if (call) {
+    go({
+      server: server?.name,
+      tab: TABS[call.method] ?? "tools",
+      object: call.object,
+      query: { run: call.n, wire: "" },
+    });
+  } else {
+    go({ server: server?.name, tab: "questions" });
+  }
+  requestAnimationFrame(() => document.querySelector("tb-ask")?.scrollIntoView({ block: "nearest" }));
+}
+
+export class WaitingLine extends View {
+  /** @type {(server: Server) => unknown} */
+  connect;
+  /** @param {(server: Server) => unknown} connect */
+  setup(connect) {
+    this.connect = connect;
+    return this;
+  }
+  start() {
+    this.className = "waitingbar";
+    for (const topic of ["asks", "exchanges", "servers", "offers"]) this.watch(topic, () => this.draw());
+    const timer = setInterval(() => this.draw(), TICK);
+    this.stopped = () => clearInterval(timer);
+    this.draw();
+  }
+  draw() {
+    this.drawTrouble();
+    const all = groups();
+    const count = state.asks.size;
+    const shown = this.querySelector(".questionline");
+    if (!count) return shown?.remove();
+    const line = h(
+      "section.questionline",
+      { "aria-label": "Waiting for you" },
+      icon("ask"),
+      h("strong", null, `${plural(count, "question")} waiting`),
+      h(
+        "span.which",
+        null,
+        all
+          .slice(0, NAMED)
+          .flatMap((group) => [
+            h("a", { href: hrefOf(group) }, group.call?.object ?? group.call?.method ?? "a session"),
+            h("span", null, this.about(group)),
+          ]),
+        all.length > NAMED ? h("span", null, `and ${all.length - NAMED} more`) : null,
+      ),
+      h("span.spring"),
+      button("Answer next", answerNext, { "aria-keyshortcuts": "n" }),
+    );
+    line.lastElementChild?.append(h("kbd", null, "N"));
+    if (shown?.textContent === line.textContent) return undefined;
+    const hadFocus = shown?.contains(document.activeElement) && document.activeElement?.matches("button");
+    if (shown) shown.replaceWith(line);
+    else this.append(line);
+    if (hadFocus) line.querySelector("button")?.focus();
+    return undefined;
+  }
+  /** @param {Group} group */
+  about({ asks, call, server }) {
+    const seconds = call ? Math.floor((Date.now() - call.started) / 1000) : 0;
+    const since = seconds > 0 ? span(seconds * 1000) : null;
+    return [String(asks.length), server ? label(server) : null, since].filter(Boolean).join(", ");
+  }
+  /** Says that the server broke down, above what it had to offer. */
+  drawTrouble() {
+    const server = [...state.servers.values()].find((one) => one.name === place().server);
+    const isBroken = server?.status === "failed" && state.offers.has(server.id);
+    const shown = this.querySelector(".trouble");
+    if (!server || !isBroken) return shown?.remove();
+    const words = server.error?.message ?? "the server is gone";
+    if (shown?.getAttribute("data-words") === words) return undefined;
+    shown?.remove();
+    return this.prepend(
+      h(
+        "div.trouble",
+        { role: "alert", "data-words": words },
+        icon("alert"),
+        h("strong", null, label(server)),
+        h("span.cut", null, words),
+        h("span.spring"),
+        button("Retry", () => this.connect(server)),
+      ),
+    );
+  }
+}
+customElements.define("tb-waiting", WaitingLine);

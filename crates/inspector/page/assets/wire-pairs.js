@@ -1,0 +1,70 @@
+// One row for an exchange: a request with its answer, in place of two messages.
+
+import { print } from "./json.js";
+
+/** Requests without an answer that are remembered. */
+const MOST_OPEN = 4096;
+/** @type {Map<string, number>} the number of the request that waits, by who answers and its id */
+const open = new Map();
+
+/**
+ * @param {WireRow} row
+ * @param {"in" | "out"} direction of the request
+ */
+const keyOf = ({ server, id }, direction) => `${server} ${direction} ${print(id)}`;
+
+/**
+ * Takes a message in: as the answer of a row that is there, or as a row of its own. Gives the number of the row.
+ *
+ * @param {WirePair[]} pairs
+ * @param {WireRow} row
+ * @returns {number}
+ */
+export function pairUp(pairs, row) {
+  const isAnswer = row.kind === "response" && row.id !== null && row.id !== undefined;
+  const key = isAnswer ? keyOf(row, row.direction === "in" ? "out" : "in") : null;
+  const asked = key === null ? undefined : open.get(key);
+  const at = asked === undefined ? -1 : seek(pairs, asked);
+  if (key !== null && asked !== undefined && pairs[at]?.seq === asked) {
+    open.delete(key);
+    const request = pairs[at];
+    pairs[at] = {
+      ...request,
+      status: row.status,
+      ms: row.ms,
+      bytes: (request.bytes ?? 0) + (row.bytes ?? 0),
+      answer: row.seq,
+    };
+    return request.seq;
+  }
+  const place = seek(pairs, row.seq);
+  const known = pairs[place]?.seq === row.seq ? pairs[place] : null;
+  // What HTTP said of a request is told later, and may come after its answer.
+  if (known?.answer) return row.seq;
+  if (known) pairs[place] = row;
+  else if (place === pairs.length) pairs.push(row);
+  else pairs.splice(place, 0, row);
+  if (!known && row.kind === "request") {
+    if (open.size >= MOST_OPEN) open.clear();
+    open.set(keyOf(row, row.direction), row.seq);
+  }
+  return row.seq;
+}
+
+/**
+ * Where a number is, or would be, among rows in the order of their numbers.
+ *
+ * @param {WireRow[]} rows
+ * @param {number} seq
+ */
+export function seek(rows, seq) {
+  if (!rows.length || rows[rows.length - 1].seq < seq) return rows.length;
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle].seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

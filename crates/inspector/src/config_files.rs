@@ -1,0 +1,252 @@
+//! The servers of the config files, read when the inspector starts and again when the page asks.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Failed, Outcome},
+    target,
+    trust::{self, Consent},
+};
+use turnbuckle_host::config::{self, Place, PlaceOwner};
+
+use super::{
+    configured::{Blocked, Configured},
+    inspector::Inspector,
+    origin::Origin,
+    server::Stage,
+};
+
+/// A config file as the page shows it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct FileView {
+    /// As the sources of servers name it.
+    file: String,
+    /// The program that it belongs to.
+    host: &'static str,
+    /// Why it cannot be read.
+    problem: Option<String>,
+}
+
+impl Inspector {
+    /// Adds the servers of the config files, or brings those that are there up to date. Nothing is
+    /// connected to.
+    ///
+    /// # Errors
+    /// If the file that the command line names cannot be read.
+    pub fn read_config(&self) -> Outcome {
+        let config = self.options.config.as_ref();
+        let (catalogue, strange) = target::catalogue(config)?;
+        for place in &strange {
+            tell(&target::somebody_elses(&place.path));
+        }
+        let files = catalogue.files.iter().map(|(place, file)| FileView {
+            file: short(&place.path),
+            host: place.host,
+            problem: file.as_ref().err().map(ToString::to_string),
+        });
+        *self.files.lock() = files.collect();
+        let mut taken = BTreeMap::new();
+        let mut seen = Vec::new();
+        for (place, entry) in catalogue.entries() {
+            seen.push((entry.file.clone(), entry.name.clone()));
+            self.take_entry(place, entry, &mut taken)?;
+        }
+        self.forget_entries(&seen);
+        self.events.publish("files", &*self.files.lock());
+        Ok(())
+    }
+
+    /// Adds the server of a config file that a word names, to be connected to; `None` if no file has
+    /// it.
+    ///
+    /// # Errors
+    /// If the user does not agree to the file.
+    pub fn add_named(&self, word: &str) -> Outcome<Option<String>> {
+        let config = self.options.config.as_ref();
+        let (catalogue, _) = target::catalogue(config)?;
+        let mut best = None;
+        for (place, entry) in catalogue.entries().filter(|(_, entry)| entry.name == word) {
+            let configured = self.configured(entry);
+            let resolved = configured.resolve()?;
+            match resolved.blocked {
+                None => {
+                    best = Some((place, configured, resolved));
+                    break;
+                }
+                Some(Blocked::Inputs) if best.is_none() => {
+                    best = Some((place, configured, resolved));
+                }
+                _ => {}
+            }
+        }
+        let Some((place, configured, resolved)) = best else {
+            return Ok(None);
+        };
+        if place.owner == PlaceOwner::Project {
+            trust::check(&place.path, self.options.lookup().consent)?;
+        }
+        let origin = Origin::configured(short(&configured.entry.file), word);
+        self.add_entry(resolved, origin, Some(configured)).map(Some)
+    }
+
+    /// Adds a server by the page's form: what a config file would say of it.
+    pub(super) fn add_form(
+        &self,
+        name: &str,
+        document: &str,
+        inputs: BTreeMap<String, String>,
+    ) -> Outcome<String> {
+        let file = config::File::parse(Path::new("page.json"), document).map_err(Failed::usage)?;
+        let entry = file.entries.into_iter().next();
+        let entry = entry.ok_or_else(|| Failed::usage("no server was described"))?;
+        let configured = Configured {
+            entry,
+            config: None,
+            inputs,
+        };
+        let mut resolved = configured.resolve()?;
+        if let Some(Blocked::Unusable { message }) = resolved.blocked {
+            return Err(Failed::usage(message));
+        }
+        name.clone_into(&mut resolved.server.name);
+        self.add_entry(
+            resolved,
+            Origin::given("Added on this page"),
+            Some(configured),
+        )
+    }
+
+    /// Takes values for the inputs of a server. `None` if there is no such server.
+    pub(super) fn give_inputs(
+        &self,
+        id: &str,
+        inputs: BTreeMap<String, String>,
+    ) -> Option<Outcome> {
+        let mut state = self.lock();
+        let entry = state.server(id)?;
+        let Some(configured) = &mut entry.configured else {
+            return Some(Err(Failed::usage("the server has no inputs")));
+        };
+        configured.inputs.extend(inputs);
+        match configured.resolve() {
+            Ok(resolved) => entry.resolve(resolved),
+            Err(failed) => return Some(Err(failed)),
+        }
+        drop(state);
+        self.tell_of(id);
+        Some(Ok(()))
+    }
+
+    /// Agrees to the file of a project that has a server, and reads the files again.
+    pub(super) fn trust_file(&self, id: &str) -> Option<Outcome> {
+        let file = match &self.lock().server(id)?.blocked {
+            Some(Blocked::Untrusted { file }) => file.clone(),
+            _ => return Some(Err(Failed::usage("its file is trusted already"))),
+        };
+        let agreed = trust::check(&file, Consent::Given);
+        Some(agreed.and_then(|()| self.read_config()))
+    }
+
+    fn configured(&self, entry: &config::Entry) -> Configured {
+        Configured {
+            entry: entry.clone(),
+            config: self.options.config.clone(),
+            inputs: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an entry, or brings the server that it is up to date.
+    fn take_entry(
+        &self,
+        place: &Place,
+        entry: &config::Entry,
+        taken: &mut BTreeMap<String, String>,
+    ) -> Outcome {
+        let mut configured = self.configured(entry);
+        let known = self.known_entry(&entry.file, &entry.name);
+        if let Some((_, inputs)) = &known {
+            configured.inputs.clone_from(inputs);
+        }
+        let mut resolved = configured.resolve()?;
+        let consent = if self.options.trust {
+            Consent::Given
+        } else {
+            Consent::Never
+        };
+        let is_trusted =
+            place.owner != PlaceOwner::Project || trust::check(&place.path, consent).is_ok();
+        if !is_trusted {
+            resolved.blocked = Some(Blocked::Untrusted {
+                file: place.path.clone(),
+            });
+        } else if let Some(by) = taken.get(&entry.name) {
+            resolved.blocked = Some(Blocked::Shadowed { by: by.clone() });
+        } else if resolved.blocked.is_none() {
+            taken.insert(entry.name.clone(), short(&entry.file));
+        }
+        match known {
+            Some((id, _)) => {
+                let mut state = self.lock();
+                if let Some(old) = state.server(&id) {
+                    old.configured = Some(configured);
+                    old.resolve(resolved);
+                }
+                drop(state);
+                self.tell_of(&id);
+            }
+            None => {
+                let origin = Origin::configured(short(&entry.file), &entry.name);
+                self.add_entry(resolved, origin, Some(configured))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The server that an entry is already, with what was given for its inputs.
+    fn known_entry(&self, file: &Path, name: &str) -> Option<(String, BTreeMap<String, String>)> {
+        let state = self.lock();
+        let mut entries = state.servers.iter();
+        let known = entries.find_map(|server| {
+            let configured = server.configured.as_ref()?;
+            let is_it = configured.entry.file == file && configured.entry.name == name;
+            is_it.then(|| (server.id.clone(), configured.inputs.clone()))
+        });
+        drop(state);
+        known
+    }
+
+    /// Forgets servers that no file has any more, unless they are in use.
+    fn forget_entries(&self, seen: &[(PathBuf, String)]) {
+        let state = self.lock();
+        let gone = state.servers.iter().filter(|server| {
+            let is_gone = server.origin.word.is_some()
+                && server.configured.as_ref().is_some_and(|configured| {
+                    let entry = &configured.entry;
+                    seen.iter()
+                        .all(|(file, name)| (file, name) != (&entry.file, &entry.name))
+                });
+            is_gone && server.stage == Stage::Closed
+        });
+        let gone: Vec<String> = gone.map(|server| server.id.clone()).collect();
+        drop(state);
+        for id in gone {
+            self.remove(&id);
+        }
+    }
+}
+
+/// A path as people write it: from their home folder.
+fn short(path: &Path) -> String {
+    let home = env::var_os("HOME").map(PathBuf::from);
+    let home = home.filter(|home| home.is_absolute());
+    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Servers as config files write them: the inputs they need, and what keeps one from being used.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::Serialize;
+use turnbuckle_command_line::{
+    failure::Outcome,
+    target::{self, AsWritten, Lookup, Server, WithInputs},
+};
+use turnbuckle_host::config;
+
+/// An entry of a config file, or of the page's form, with what was given for its inputs.
+pub(super) struct Configured {
+    pub(super) entry: config::Entry,
+    /// The file that names are looked up in, if the command line names one.
+    pub(super) config: Option<PathBuf>,
+    /// Values of inputs; they live in memory alone.
+    pub(super) inputs: BTreeMap<String, String>,
+}
+
+/// What an entry comes to.
+pub(super) struct Resolved {
+    pub(super) server: Server,
+    pub(super) blocked: Option<Blocked>,
+    pub(super) inputs: Vec<InputView>,
+}
+
+/// Why a server cannot be connected to.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Blocked {
+    /// A value for an input is missing.
+    Inputs,
+    /// Another file has a server of this name, and is read first.
+    Shadowed { by: String },
+    /// The file belongs to a project, and the user has not agreed to it.
+    Untrusted { file: PathBuf },
+    /// The file has it switched off.
+    Disabled,
+    /// What the file says cannot be used.
+    Unusable { message: String },
+}
+
+impl Blocked {
+    pub(super) fn said(&self) -> String {
+        match self {
+            Self::Inputs => "an input is missing; give it first".to_owned(),
+            Self::Shadowed { by } => format!("the name is taken by a server of `{by}`"),
+            Self::Untrusted { file } => {
+                format!("`{}` is not trusted yet", file.display())
+            }
+            Self::Disabled => "the config file has it switched off".to_owned(),
+            Self::Unusable { message } => message.clone(),
+        }
+    }
+}
+
+/// An input as the page asks for it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InputView {
+    id: String,
+    description: String,
+    default: Option<String>,
+    options: Vec<String>,
+    is_secret: bool,
+    has_value: bool,
+}
+
+impl Configured {
+    /// The server that the entry describes, and what is missing.
+    pub(super) fn resolve(&self) -> Outcome<Resolved> {
+        let variables = WithInputs {
+            given: self.inputs.clone(),
+            ..WithInputs::default()
+        };
+        let (entry, config) = (&self.entry, self.config.as_ref());
+        let as_written = || {
+            let written =
+                target::configured_with(entry, &entry.name, config, (&AsWritten, &AsWritten));
+            written.or_else(|_| {
+                // Nothing can be started; the name is all there is to show.
+                let words = [entry.name.clone()];
+                target::split(&[], &words, Lookup::default()).map(|(server, _)| server)
+            })
+        };
+        let usable = target::configured_with(entry, &entry.name, config, (&variables, &AsWritten));
+        let inputs: Vec<InputView> = variables
+            .wanted
+            .into_inner()
+            .into_iter()
+            .map(|(input, has_value)| InputView {
+                id: input.id,
+                description: input.description,
+                default: input.default,
+                options: input.options,
+                is_secret: input.is_secret,
+                has_value,
+            })
+            .collect();
+        let is_missing = inputs.iter().any(|input| !input.has_value);
+        let (server, blocked) = match usable {
+            Ok(server) => (server, is_missing.then_some(Blocked::Inputs)),
+            Err(error) => {
+                let message = error.to_string();
+                (as_written()?, Some(Blocked::Unusable { message }))
+            }
+        };
+        let blocked = if entry.is_enabled {
+            blocked
+        } else {
+            Some(Blocked::Disabled)
+        };
+        Ok(Resolved {
+            server,
+            blocked,
+            inputs,
+        })
+    }
+}
