@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::Serialize;
 use turnbuckle_command_line::{
     control::tell,
     failure::{Failed, Outcome},
@@ -16,22 +15,11 @@ use turnbuckle_command_line::{
 use turnbuckle_host::config::{self, Place, PlaceOwner};
 
 use super::{
-    configured::{Blocked, Configured},
+    configured::{Blocked, Configured, FileView},
     inspector::Inspector,
     origin::Origin,
     server::Stage,
 };
-
-/// A config file as the page shows it.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct FileView {
-    /// As the sources of servers name it.
-    file: String,
-    /// The program that it belongs to.
-    host: &'static str,
-    /// Why it cannot be read.
-    problem: Option<String>,
-}
 
 impl Inspector {
     /// Adds the servers of the config files, or brings those that are there up to date. Nothing is

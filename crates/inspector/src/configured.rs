@@ -67,6 +67,17 @@ pub(super) struct InputView {
     has_value: bool,
 }
 
+/// A config file as the page shows it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct FileView {
+    /// As the sources of servers name it.
+    pub(super) file: String,
+    /// The program that it belongs to.
+    pub(super) host: &'static str,
+    /// Why it cannot be read.
+    pub(super) problem: Option<String>,
+}
+
 impl Configured {
     /// The server that the entry describes, and what is missing.
     pub(super) fn resolve(&self) -> Outcome<Resolved> {

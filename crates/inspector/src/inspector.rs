@@ -16,7 +16,7 @@ use super::{
     app_page::AppPages,
     ask::{Ask, OpenAsk},
     clock,
-    config_files::FileView,
+    configured::FileView,
     events::EventLog,
     exchange::Exchange,
     offer::Offer,

@@ -17,7 +17,7 @@ use crate::{runtime::stop_signal, show::print};
 /// Look at servers in the browser: call, read, answer, and see every message.
 ///
 /// Opens a page on this machine that is connected to the servers named: URLs, names from config
-/// files, or a command after `--`. Without any, all servers of the config files are listed, to be
+/// files, or a command after `--`. All servers of the config files are listed beside them, to be
 /// connected to by a click. The connections live in this process and end with it; the page is for
 /// this machine alone, and for whoever has the URL with its key.
 #[derive(Args)]
