@@ -102,7 +102,8 @@ class Fake {
     }
     if (room === "servers" && act === "exchanges") return { exchange: this.start(id, body, text) };
     if (room === "servers" && act === "login") return this.login(id);
-    if (room === "servers" && !id) return { ...dead(), id: "s9", name: body.target, target: body.target };
+    if (room === "servers" && !id)
+      return { ...dead(), id: "s9", name: body.name || body.target, target: body.target ?? body.name };
     return room === "servers"
       ? act === "listen"
         ? { ok: true }
@@ -226,6 +227,11 @@ class Fake {
   }
   cancel(n) {
     const exchange = this.exchanges.get(n);
+    for (const ask of exchange.asks) {
+      this.asks.delete(ask.id);
+      this.emit("ask-gone", { id: ask.id });
+    }
+    exchange.asks = [];
     this.wire(n, "out", "notification", "notifications/cancelled", null, null);
     this.end(exchange, {
       status: "cancelled",

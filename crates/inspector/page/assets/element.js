@@ -39,8 +39,7 @@ const isSomething = (/** @type {unknown} */ child) => child !== null && child !=
  * @param {ButtonOptions} options
  */
 export function button(words, onclick, { picture, look = "plain", quiet = false, ...rest } = {}) {
-  const attributes = { type: "button", onclick, ...rest };
-  if (quiet) Object.assign(attributes, { "aria-label": words, title: words });
+  const attributes = { type: "button", onclick, ...(quiet ? { "aria-label": words, title: words } : {}), ...rest };
   return h(
     `button.${look}${quiet ? ".square" : ""}`,
     attributes,

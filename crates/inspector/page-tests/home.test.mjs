@@ -1,0 +1,127 @@
+// The list of all servers, the form that adds one, roots and logs, before a fake binary.
+
+import { claim, end } from "./claim.mjs";
+import { dead, server, shelf } from "./fake-offer.mjs";
+import { browser, on } from "./stage.mjs";
+
+const body = (fake, path) => JSON.parse(fake.sent.findLast((one) => one.path.endsWith(path)).body);
+
+await claim("every server is listed by its file, with its state and what it needs next", () =>
+  on({ servers: shelf(), rows: 40, hash: "#/" }, async (page) => {
+    await page.getByText("1 connected, 4 need attention, 2 not started").waitFor();
+    for (const file of ["/home/you/.mcp.json", "Command line", "~/.cursor/mcp.json", ".vscode/mcp.json"]) {
+      await page.getByRole("heading", { name: file, exact: true }).waitFor();
+    }
+    const row = (name) => page.getByRole("article", { name });
+    const lab = row("Modern lab, connected");
+    for (const text of ["2026-07-28", "Streamable HTTP", "12 tools", "http://127.0.0.1:7250/mcp", "20 ms"]) {
+      await lab.getByText(text).first().waitFor();
+    }
+    for (const act of ["Open", "Restart", "Stop", "Log of"]) {
+      await lab.getByRole("button", { name: `${act} Modern lab` }).waitFor();
+    }
+    await row("dead, failed").getByText("npm error 404 Not Found: nowhere").waitFor();
+    await row("dead, failed").getByRole("button", { name: "Retry dead" }).waitFor();
+    await row("issues, needs attention").getByRole("button", { name: "Sign in issues" }).waitFor();
+    await row("issues 2, not started").getByText("is taken by").waitFor();
+    await row("project, needs attention").getByRole("button", { name: "Trust this file" }).waitFor();
+    await page.getByLabel("Filter servers").fill("postgres");
+    await row("dead").waitFor({ state: "detached" });
+    await row("postgres").waitFor();
+  }),
+);
+
+await claim("an input that is missing is asked for in its row, and what is typed stays while others change", () =>
+  on({ servers: shelf(), hash: "#/" }, async (page, fake) => {
+    const field = page.getByLabel("dsn");
+    if ((await field.getAttribute("type")) !== "password") throw new Error("a secret is shown");
+    await field.fill("postgres://secret");
+    fake.emit("server", { ...server(), latencyMs: 9 });
+    fake.emit("server", { ...dead(), id: "s5", name: "time", status: "connecting", error: null });
+    await page.getByRole("article", { name: "time, connecting" }).waitFor();
+    if ((await field.inputValue()) !== "postgres://secret") throw new Error("what was typed is gone");
+    await page.getByRole("button", { name: "Set" }).click();
+    await waitFor(() => fake.sent.some((one) => one.path === "/api/servers/s3/inputs"));
+    const sent = body(fake, "/s3/inputs");
+    if (sent.dsn !== "postgres://secret") throw new Error(JSON.stringify(sent));
+  }),
+);
+
+await claim("a server is added by a command with environment, folder and inputs, or by a URL with headers", () =>
+  on({ servers: shelf(), hash: "#/" }, async (page, fake) => {
+    await page.getByRole("button", { name: "Add server" }).click();
+    await page.getByRole("button", { name: "Add and connect" }).click();
+    await page.getByText("Type the command of the server.").waitFor();
+    await page
+      .getByLabel("Command line")
+      .first()
+      .fill("uvx stock-mcp --db $" + "{input:dsn}");
+    await page.getByLabel("Folder").fill("/srv");
+    await page.getByRole("button", { name: "Add variable" }).click();
+    await page.getByLabel("Name of variable 1").fill("REGION");
+    await page.getByLabel("Value of variable 1").fill("eu");
+    await page.getByLabel(/^Input dsn/).fill("secret");
+    await page.getByText("turnbuckle inspect -- uvx stock-mcp").waitFor();
+    await page.getByRole("button", { name: "Add and connect" }).click();
+    await waitFor(() => fake.sent.some((one) => one.path === "/api/servers"));
+    const { name, document, inputs } = body(fake, "/api/servers");
+    const entry = document.mcpServers["stock-mcp"];
+    const wanted = { command: "uvx stock-mcp --db $" + "{input:dsn}", env: { REGION: "eu" }, cwd: "/srv" };
+    if (name !== "stock-mcp" || inputs.dsn !== "secret" || JSON.stringify(entry) !== JSON.stringify(wanted)) {
+      throw new Error(JSON.stringify({ name, entry, inputs }));
+    }
+    if (document.inputs[0].id !== "dsn" || !document.inputs[0].password) throw new Error(JSON.stringify(document));
+    await page.goto(`${page.url().split("#")[0]}#/?add=1`);
+    await page.getByText("URL", { exact: true }).first().click();
+    await page.getByRole("textbox", { name: "URL" }).fill("https://example.com/mcp");
+    await page.getByRole("button", { name: "Add header" }).click();
+    await page.getByLabel("Name of header 1").fill("Authorization");
+    await page.getByLabel("Value of header 1").fill("Bearer x");
+    await page.getByRole("button", { name: "Add and connect" }).click();
+    await waitFor(() => fake.sent.filter((one) => one.path === "/api/servers").length === 2);
+    const second = body(fake, "/api/servers").document.mcpServers["example.com"];
+    const remote = { url: "https://example.com/mcp", headers: { Authorization: "Bearer x" } };
+    if (JSON.stringify(second) !== JSON.stringify(remote)) throw new Error(JSON.stringify(second));
+  }),
+);
+
+await claim("roots are shared and taken back, and the log of a server is live", () =>
+  on({ servers: shelf(), hash: "#/?roots=1" }, async (page, fake) => {
+    await page.getByText("No folder is shared.").waitFor();
+    await page.getByLabel("Folder, as a path or a URI").fill("/home/you/my work");
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByText("file:///home/you/my%20work").waitFor();
+    await page.getByRole("button", { name: "Roots 1" }).waitFor();
+    await page.getByRole("button", { name: "Remove file:///home/you/my%20work" }).click();
+    await page.getByText("No folder is shared.").waitFor();
+    await page.getByRole("button", { name: "Log of Modern lab" }).click();
+    await page.getByRole("log").getByText("listening on 127.0.0.1:7250").waitFor();
+    fake.emit("stderr", { server: "s1", number: 2, lines: ["a line that was just printed"] });
+    await page.getByRole("log").getByText("a line that was just printed").waitFor();
+    // Lines that the page has already are not shown twice.
+    fake.emit("stderr", { server: "s1", number: 2, lines: ["a line that was just printed", "and one more"] });
+    await page.getByRole("log").getByText("and one more").waitFor();
+    const text = await page.getByRole("log").innerText();
+    if (text.split("just printed").length !== 2) throw new Error(text);
+  }),
+);
+
+await claim("the rail has every server, and shows its state by a shape and a word", () =>
+  on({ servers: shelf() }, async (page) => {
+    const rail = page.getByRole("navigation", { name: "Servers and views" });
+    await rail.getByRole("link", { name: "dead, failed" }).waitFor();
+    await rail.getByRole("link", { name: "postgres, needs attention" }).waitFor();
+    await rail.getByRole("link", { name: "Turnbuckle" }).click();
+    await page.getByRole("heading", { name: "Servers", exact: true }).waitFor();
+    const icon = await page.locator("link[rel=icon]").getAttribute("href");
+    if (!icon.startsWith("data:image/svg+xml,")) throw new Error(icon);
+  }),
+);
+
+/** Waits until the fake binary heard something. */
+async function waitFor(isSo) {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+await browser.close();
+end();

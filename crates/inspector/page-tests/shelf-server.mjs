@@ -1,0 +1,44 @@
+// A server whose tools say what it was started with, and which roots it may work in.
+
+import { createInterface } from "node:readline";
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const tool = (name) => ({ name, inputSchema: { type: "object", properties: {} } });
+const text = (words) => ({ content: [{ type: "text", text: words }] });
+/** @type {Map<string, (result: any) => void>} */
+const waiting = new Map();
+let asked = 0;
+
+const ANSWERS = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: "shelf", version: "1.0.0" },
+  }),
+  ping: () => ({}),
+  "tools/list": () => ({ tools: [tool("started"), tool("roots"), tool("print")] }),
+};
+const TOOLS = {
+  started: () =>
+    text(`${process.argv.slice(2).join(" ")} in ${process.cwd()} with ${process.env.REGION} by ${process.pid}`),
+  print: () => {
+    process.stderr.write("printed in the middle of a call\n");
+    return text("ok");
+  },
+  roots: async () => {
+    const id = `r${(asked += 1)}`;
+    send({ id, method: "roots/list" });
+    const { roots } = await new Promise((resolve) => waiting.set(id, resolve));
+    return text(roots.map((root) => root.uri).join(" ") || "no roots");
+  },
+};
+
+process.stderr.write(`started with ${process.argv[2] ?? "nothing"}\n`);
+createInterface({ input: process.stdin }).on("line", async (line) => {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === undefined) return waiting.get(id)?.(result);
+  if (id === undefined) return undefined;
+  if (method === "tools/call") return send({ id, result: await TOOLS[params.name]() });
+  const answer = ANSWERS[method]?.(params);
+  return answer ? send({ id, result: answer }) : send({ id, error: { code: -32601, message: `no ${method}` } });
+});

@@ -1,0 +1,160 @@
+// The list of servers with a real binary and real programs: node shelf.test.mjs TURNBUCKLE
+
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+import { stop } from "../../../scripts/child.mjs";
+import { FLAGS } from "./browser.mjs";
+import { claim, end } from "./claim.mjs";
+import { inspect, look } from "./inspector.mjs";
+
+const folder = await realpath(await mkdtemp(join(tmpdir(), "turnbuckle-shelf-")));
+const program = fileURLToPath(new URL("shelf-server.mjs", import.meta.url));
+const node = process.execPath;
+const work = join(folder, "work");
+await mkdir(work);
+await writeFile(join(work, "watched.txt"), "one");
+const config = join(folder, "mcp.json");
+const entry = (...args) => ({ command: node, args: [program, ...args] });
+await writeFile(
+  config,
+  JSON.stringify({
+    inputs: [{ id: "dsn", description: "Connection string", password: true }],
+    mcpServers: { plain: entry("plain"), asking: entry("$" + "{input:dsn}"), broken: { command: 7 } },
+  }),
+);
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+
+/** Calls a tool that has no arguments, and gives the text of its answer. */
+async function call(page, server, tool) {
+  await page.goto(`${page.url().split("#")[0]}#/${encodeURIComponent(server)}/tools/${tool}`);
+  await page.locator(".callform h1", { hasText: tool }).waitFor();
+  const before = await page.evaluate(() => document.querySelector("tb-run")?.n ?? 0);
+  await page.keyboard.press("Control+Enter");
+  await page.waitForFunction((n) => (document.querySelector("tb-run")?.n ?? 0) > n, before);
+  await page.locator("tb-run .pill.done").waitFor();
+  return page.locator(".answer").innerText();
+}
+
+/** The same until another process answers: a restart takes a moment. */
+async function callAnother(page, server, before) {
+  for (let turn = 0; ; turn += 1) {
+    await page.locator(".state.open").waitFor();
+    const now = await call(page, server, "started").catch(() => before);
+    if (now !== before || turn > 20) return now;
+  }
+}
+
+const inspector = await inspect(["--config", config, "--root", work, "--watch", work], { cwd: folder });
+
+await claim("the servers of a config file are listed, and nothing is started", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/" });
+  await page.getByText("2 need attention, 1 not started").waitFor();
+  await page.getByRole("article", { name: "broken" }).getByText("Cannot be used").waitFor();
+  await page.getByRole("article", { name: "asking" }).getByText("Input missing").waitFor();
+  assert.deepEqual(page.errors, []);
+  await page.context().close();
+});
+
+await claim("an input is asked for on the page, and the server starts with it", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/" });
+  await page.getByLabel("dsn").fill("secret://1");
+  await page.getByRole("button", { name: "Set" }).click();
+  await page.getByRole("article", { name: "asking, connected" }).waitFor();
+  assert.match(await call(page, "asking", "started"), /^secret:\/\/1 in /);
+  const state = await page.evaluate(() =>
+    fetch("/api/state", { headers: { authorization: `Bearer ${sessionStorage.getItem("turnbuckle.token")}` } }).then(
+      (answer) => answer.json(),
+    ),
+  );
+  const shown = state.servers.map((server) => [server.target, server.shell, server.launch]);
+  assert.equal(JSON.stringify(shown).includes("secret://1"), false, "the value of an input is not shown");
+  await page.context().close();
+});
+
+await claim("a server is added with its environment and folder, restarted and stopped", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/?add=1" });
+  await page.getByLabel("Command line").first().fill(`${node} ${program} added`);
+  await page.getByLabel("Name", { exact: true }).fill("mine");
+  await page.getByLabel("Folder").fill(work);
+  await page.getByRole("button", { name: "Add variable" }).click();
+  await page.getByLabel("Name of variable 1").fill("REGION");
+  await page.getByLabel("Value of variable 1").fill("eu");
+  await page.getByRole("button", { name: "Add and connect" }).click();
+  await page.getByRole("option", { name: "started" }).waitFor();
+  const before = await call(page, "mine", "started");
+  assert.match(before, new RegExp(`^added in ${work} with eu by \\d+`));
+  await page.goto(`${page.url().split("#")[0]}#/`);
+  const row = page.getByRole("article", { name: "mine" });
+  await row.getByRole("button", { name: /^Restart/ }).click();
+  await page.goto(`${page.url().split("#")[0]}#/mine/tools/started`);
+  const after = await callAnother(page, "mine", before);
+  assert.notEqual(after, before, "it is another process");
+  await page.goto(`${page.url().split("#")[0]}#/`);
+  await row.getByRole("button", { name: /^Stop/ }).click();
+  await row.getByRole("button", { name: /^Connect/ }).waitFor();
+  await page.context().close();
+});
+
+await claim("what a program prints on its standard error is shown as it comes", async () => {
+  const page = await look(browser, inspector, { hash: "#/" });
+  await page
+    .getByRole("article", { name: "asking" })
+    .getByRole("button", { name: /^Log of/ })
+    .click();
+  await page.getByRole("log").getByText("started with secret://1").waitFor();
+  const other = await look(browser, inspector, { hash: "#/asking/tools/print" });
+  await other.locator(".callform h1").waitFor();
+  await other.keyboard.press("Control+Enter");
+  await page.getByRole("log").getByText("printed in the middle of a call").waitFor();
+  await other.context().close();
+  await page.context().close();
+});
+
+await claim("roots of the command line reach a server, and so do changes on the page", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/asking/tools/roots" });
+  assert.equal(await call(page, "asking", "roots"), `file://${work}`);
+  await page.goto(`${page.url().split("#")[0]}#/?roots=1`);
+  await page.getByLabel("Folder, as a path or a URI").fill(folder);
+  await page.getByRole("button", { name: "Share" }).click();
+  await page.getByRole("list", { name: "Roots" }).getByText(`file://${folder}`, { exact: true }).waitFor();
+  assert.equal(await call(page, "asking", "roots"), `file://${work} file://${folder}`);
+  await page.context().close();
+});
+
+await claim("a changed file restarts the programs that run, and not those that were stopped", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/asking/tools/started" });
+  const before = await call(page, "asking", "started");
+  await writeFile(join(work, "watched.txt"), "two, which is longer");
+  await page.goto(`${page.url().split("#")[0]}#/asking/logs`);
+  await page
+    .getByText(/restarted: .*watched.txt/)
+    .first()
+    .waitFor();
+  const after = await callAnother(page, "asking", before);
+  assert.notEqual(after, before, "it is another process");
+  await page.goto(`${page.url().split("#")[0]}#/`);
+  await page
+    .getByRole("article", { name: "mine" })
+    .getByRole("button", { name: /^Connect/ })
+    .waitFor();
+  await page.context().close();
+});
+
+await claim("the config files are read again when the page asks for it", async () => {
+  const page = await look(browser, inspector, { hash: "#/" });
+  await writeFile(config, JSON.stringify({ mcpServers: { plain: entry("plain"), fresh: entry("fresh") } }));
+  await page.getByRole("button", { name: "Read config files again" }).click();
+  await page.getByRole("article", { name: "fresh, not started" }).waitFor();
+  await page.getByRole("article", { name: "broken" }).waitFor({ state: "detached" });
+  await page.context().close();
+});
+
+await stop(inspector.child);
+await rm(folder, { recursive: true, force: true });
+await browser.close();
+end();

@@ -1,0 +1,171 @@
+// Work with one call: the editor of JSON, tables, search, questions and tests that are saved, before a fake binary.
+
+import { readFile } from "node:fs/promises";
+
+import { claim, end } from "./claim.mjs";
+import { RESULTS } from "./fake-offer.mjs";
+import { browser, on, run } from "./stage.mjs";
+
+await claim("the JSON editor has colours, lays out, and completes names and values by the schema", () =>
+  on({ hash: "#/lab/tools/tricky?view=json" }, async (page) => {
+    const area = page.getByLabel("Arguments as JSON");
+    await area.fill('{"who": "Al", "big": 12, "urgent": true}');
+    await page.locator(".under .token.string", { hasText: '"Al"' }).waitFor();
+    await page.locator(".under .token.number", { hasText: "12" }).waitFor();
+    await page.locator(".under .token.literal", { hasText: "true" }).waitFor();
+    await page.getByRole("button", { name: "Lay out" }).click();
+    const lines = (await area.inputValue()).split("\n");
+    if (lines.length !== 5 || lines[1] !== '  "who": "Al",') throw new Error(lines.join("|"));
+    await area.fill('{"who": "Al", ');
+    await page.keyboard.press("Control+ ");
+    const choices = page.getByRole("listbox", { name: "Completions" });
+    await choices.getByRole("option", { name: /"target"/ }).waitFor();
+    if (await choices.getByRole("option", { name: /"who"/ }).count()) throw new Error("a name is offered twice");
+    await page.keyboard.type('"lev');
+    await page.keyboard.press("Enter");
+    await choices.getByRole("option", { name: '"mid"' }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("}");
+    const text = await area.inputValue();
+    if (text !== '{"who": "Al", "level": "mid"}') throw new Error(text);
+    await area.fill('{"target": {"k');
+    await page.keyboard.press("Control+ ");
+    await choices.getByRole("option", { name: /"kind"/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await choices.waitFor({ state: "hidden" });
+  }),
+);
+
+await claim("a list of objects is a table: sorted, searched, or a tree", () =>
+  on({ hash: "#/lab/tools/rows" }, async (page) => {
+    await run(page);
+    const table = page.getByRole("region", { name: "Table of parts" });
+    await table.waitFor();
+    const first = () => table.locator("tbody tr").first().innerText();
+    await table.getByRole("button", { name: "stock" }).click();
+    if (!(await first()).includes("BOLT-M8")) throw new Error(await first());
+    await table.getByRole("button", { name: "stock" }).click();
+    if (!(await first()).includes("EYE-M8")) throw new Error(await first());
+    await page.getByLabel("Search in parts").fill("washer");
+    await page.getByText("1 of 10 objects").waitFor();
+    if (!(await first()).includes("WASHER-M8")) throw new Error(await first());
+    await page.getByRole("button", { name: "Tree" }).click();
+    await page.locator(".tablebox .tree").waitFor();
+    // The rest of the structure is shown once, beside the table.
+    await page.locator(".content .key", { hasText: "place" }).waitFor();
+  }),
+);
+
+await claim("the answer comes before its timing, and the time of a person is not the server's", () =>
+  on({ hash: "#/lab/tools/rows" }, async (page, fake) => {
+    await run(page);
+    await page.getByText("Ten parts are in stock.").waitFor();
+    const [answer, line] = await Promise.all(
+      [".answer", ".timebox"].map((part) => page.locator(part).evaluate((one) => one.getBoundingClientRect().top)),
+    );
+    if (answer >= line) throw new Error("the timeline is above the answer");
+    const [call] = fake.exchanges.values();
+    const ask = { id: "x", exchange: 1, server: "s1", method: "elicitation/create", params: { message: "Sure?" } };
+    const result = { action: "accept", content: { approve: true } };
+    const answers = [{ ask, how: "result", result, asked: call.started + 40, time: call.started + 8040 }];
+    fake.emit("exchange", { ...call, n: 2, answers, rounds: 2, ended: call.started + 8096 });
+    await page.evaluate(() => (location.hash = location.hash.replace(/run=\d+/, "run=2")));
+    await page.locator(".took", { hasText: "96 ms" }).waitFor();
+    await page.getByText("8 s for your answer").waitFor();
+    await page.locator(".timeline").getByText("You accepted").waitFor();
+    await page.locator(".timeline").getByText("Sure?").waitFor();
+    await page.locator(".timeline .given").getByText("approve").waitFor();
+  }),
+);
+
+await claim("a call is saved as a test, with what is expected of it", () =>
+  on({ hash: "#/lab/tools/rows" }, async (page) => {
+    await run(page);
+    await page.locator(".pill.done").waitFor();
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as a test" }).click();
+    const saved = await saving;
+    if (saved.suggestedFilename() !== "rows.test.json") throw new Error(saved.suggestedFilename());
+    const test = JSON.parse(await readFile(await saved.path(), "utf8"));
+    const [call] = test.calls;
+    if (test.turnbuckle !== "test/1" || test.servers.lab.url !== "http://127.0.0.1:7250/mcp") {
+      throw new Error(JSON.stringify(test));
+    }
+    if (call.method !== "tools/call" || call.params.name !== "rows") throw new Error(JSON.stringify(call));
+    const wanted = [
+      { isError: false },
+      { outputSchema: true },
+      { path: "$.structuredContent.place", equals: "Hamburg" },
+      { path: "$.structuredContent.parts", count: 10 },
+      { path: "$.structuredContent.parts[0].sku", equals: "BOLT-M8" },
+    ];
+    if (JSON.stringify(call.expect.slice(0, 5)) !== JSON.stringify(wanted))
+      throw new Error(JSON.stringify(call.expect));
+  }),
+);
+
+await claim("the data of a JSON-RPC error is shown with its code and message", () =>
+  on({ hash: "#/lab/tools/refused" }, async (page) => {
+    const before = RESULTS.refused;
+    RESULTS.refused = () => ({ error: { ...before().error, data: { field: "depth", limit: 5 } } });
+    await run(page);
+    await page.locator(".failure .key", { hasText: "field" }).waitFor();
+    RESULTS.refused = before;
+  }),
+);
+
+await claim("a union is checked as the variant that was chosen, and says so under its field", () =>
+  on({ hash: "#/lab/tools/tricky" }, async (page) => {
+    await page.getByLabel("who *").fill("Al");
+    await page.getByText("Point", { exact: true }).click();
+    await page.locator('[data-path="/target/lat"] input').fill("91");
+    await page.locator('[data-path="/target/lat"]').getByText("Must be at most 90").waitFor();
+    if (await page.locator('[data-path="/target"]').getByText("name").count())
+      throw new Error("another variant's field");
+    // Labels indent with nesting; controls keep one left edge.
+    const left = (path) =>
+      page.locator(`[data-path="${path}"] input, [data-path="${path}"] textarea`).first().boundingBox();
+    const [outer, inner] = await Promise.all([left("/who"), left("/target/lat")]);
+    if (Math.abs(outer.x - inner.x) > 1) throw new Error(`${outer.x} and ${inner.x}`);
+  }),
+);
+
+await claim("the action bar stays in sight, and says what needs attention", () =>
+  on({ hash: "#/lab/tools/tricky", height: 600 }, async (page) => {
+    await page.locator(".callform > .scroll").evaluate((one) => one.scrollTo(0, one.scrollHeight));
+    const box = await page.getByRole("button", { name: /^Call/ }).boundingBox();
+    if (box.y + box.height > 600) throw new Error("Call scrolled away");
+  }),
+);
+
+await claim("only what is unusual is flagged, and a request with its answer is one row", () =>
+  on({ rows: 40, hash: "#/~messages" }, async (page) => {
+    await page.getByText("20 of 20").waitFor();
+    await page.getByText(/^40 messages of 1 server/).waitFor();
+    const statuses = await page.locator("tb-wire .row .status").allTextContents();
+    if (!statuses.every((one) => one === "complete")) throw new Error(statuses.join());
+    await page.locator("tb-wire .row").first().click();
+    await page.getByRole("heading", { name: /^Request/ }).waitFor();
+    await page.getByRole("heading", { name: /^Response/ }).waitFor();
+    await page.goto(`${page.url().split("#")[0]}#/lab/tools`);
+    const flags = page.locator("tb-offers .pill");
+    await page.getByRole("option", { name: /drop_table/ }).waitFor();
+    if ((await flags.allTextContents()).join() !== "destructive,task")
+      throw new Error(`${await flags.allTextContents()}`);
+  }),
+);
+
+await claim("a cancelled call takes its question with it", () =>
+  on({ hash: "#/lab/tools/deploy" }, async (page) => {
+    await run(page);
+    await page.locator(".questionline").getByText("1 question waiting").waitFor();
+    await page.getByRole("button", { name: "Cancel call" }).click();
+    await page.locator(".pill.cancelled").waitFor();
+    await page.locator(".questionline").waitFor({ state: "detached" });
+    if (await page.locator("tb-ask").count()) throw new Error("the question is still there");
+  }),
+);
+
+await browser.close();
+end();
