@@ -102,8 +102,9 @@ class Fake {
     }
     if (room === "servers" && act === "exchanges") return { exchange: this.start(id, body, text) };
     if (room === "servers" && act === "login") return this.login(id);
-    if (room === "servers" && !id)
+    if (room === "servers" && !id) {
       return { ...dead(), id: "s9", name: body.name || body.target, target: body.target ?? body.name };
+    }
     return room === "servers"
       ? act === "listen"
         ? { ok: true }

@@ -260,7 +260,6 @@ await claim("a question that is not what its method says is shown and answered a
       };
       fake.asks.set(ask.id, ask);
       fake.emit("ask", ask);
-      const shown = page.locator(`[data-ask=${ask.id}]`);
     }
     // However many there are, they take one line until somebody wants to answer.
     const line = page.locator(".questionline");
@@ -281,7 +280,7 @@ await claim("a question that is not what its method says is shown and answered a
     await page.keyboard.press("Escape");
     await page.locator("h1", { hasText: "Questions" }).click();
     await page.keyboard.press("n");
-    await page.getByRole("heading", { name: "deploy" }).waitFor();
+    await page.getByRole("heading", { name: "deploy", exact: true }).waitFor();
   }),
 );
 

@@ -100,8 +100,9 @@ await claim("a call is saved as a test, with what is expected of it", () =>
       { path: "$.structuredContent.parts", count: 10 },
       { path: "$.structuredContent.parts[0].sku", equals: "BOLT-M8" },
     ];
-    if (JSON.stringify(call.expect.slice(0, 5)) !== JSON.stringify(wanted))
+    if (JSON.stringify(call.expect.slice(0, 5)) !== JSON.stringify(wanted)) {
       throw new Error(JSON.stringify(call.expect));
+    }
   }),
 );
 
@@ -121,8 +122,9 @@ await claim("a union is checked as the variant that was chosen, and says so unde
     await page.getByText("Point", { exact: true }).click();
     await page.locator('[data-path="/target/lat"] input').fill("91");
     await page.locator('[data-path="/target/lat"]').getByText("Must be at most 90").waitFor();
-    if (await page.locator('[data-path="/target"]').getByText("name").count())
+    if (await page.locator('[data-path="/target"]').getByText("name").count()) {
       throw new Error("another variant's field");
+    }
     // Labels indent with nesting; controls keep one left edge.
     const left = (path) =>
       page.locator(`[data-path="${path}"] input, [data-path="${path}"] textarea`).first().boundingBox();
@@ -151,8 +153,9 @@ await claim("only what is unusual is flagged, and a request with its answer is o
     await page.goto(`${page.url().split("#")[0]}#/lab/tools`);
     const flags = page.locator("tb-offers .pill");
     await page.getByRole("option", { name: /drop_table/ }).waitFor();
-    if ((await flags.allTextContents()).join() !== "destructive,task")
+    if ((await flags.allTextContents()).join() !== "destructive,task") {
       throw new Error(`${await flags.allTextContents()}`);
+    }
   }),
 );
 

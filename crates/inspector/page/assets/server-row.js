@@ -184,15 +184,7 @@ function why(server, { log, failed }) {
     return h(
       "div.why",
       null,
-      h(
-        "span",
-        null,
-        "The name ",
-        h("code", null, server.name),
-        " is taken by ",
-        h("code", null, blocked.by),
-        ", which is read first.",
-      ),
+      h("span", null, "Its name is taken by ", h("code", null, blocked.by), ", which is read first."),
     );
   }
   if (server.status !== "failed" || !error || error.who === "authorization") return null;
