@@ -153,7 +153,12 @@ function lineOf(row, exchange, progress) {
       ? { what: `Sent the answers, step ${row.round}` }
       : { what: [exchange.method === "tools/call" ? "Called " : "Sent ", named(exchange)] };
   }
-  if (row.kind === "response" && row.direction === "in" && (isOwn || row.method === null)) return outcome(row);
+  if (row.kind === "response" && row.direction === "in" && (isOwn || row.method === null)) {
+    // The questions themselves are told with their answers.
+    const isTold =
+      /input_required/.test(row.status ?? "") && exchange.answers?.some((one) => one.ask.round === row.round);
+    return isTold ? null : outcome(row);
+  }
   // What a session asks is told with its answer, or below while it is open.
   if (ASKS.has(row.method ?? "")) return null;
   return {
