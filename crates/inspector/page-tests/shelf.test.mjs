@@ -1,6 +1,7 @@
 // The list of servers with a real binary and real programs: node shelf.test.mjs TURNBUCKLE
 
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +11,7 @@ import { chromium } from "playwright-core";
 import { stop } from "../../../scripts/child.mjs";
 import { FLAGS } from "./browser.mjs";
 import { claim, end } from "./claim.mjs";
-import { inspect, look } from "./inspector.mjs";
+import { inspect, look, turnbuckle } from "./inspector.mjs";
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), "turnbuckle-shelf-")));
 const program = fileURLToPath(new URL("shelf-server.mjs", import.meta.url));
@@ -153,6 +154,29 @@ await claim("the config files are read again when the page asks for it", async (
   await page.getByRole("article", { name: "broken" }).waitFor({ state: "detached" });
   await page.context().close();
 });
+
+await claim("a call saved on the page passes as a test, and fails when the answer is another", async (assert) => {
+  const page = await look(browser, inspector, { hash: "#/plain/tools/print" });
+  await page.getByRole("button", { name: "Connect" }).click();
+  await call(page, "plain", "print");
+  const saving = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as a test" }).click();
+  const saved = join(folder, "print.test.json");
+  await (await saving).saveAs(saved);
+  const run = (file) => ended(turnbuckle, ["test", "--config", config, file]);
+  assert.equal(await run(saved), 0);
+  const test = JSON.parse(await readFile(saved, "utf8"));
+  test.calls[0].expect[0].equals = "something else";
+  await writeFile(saved, JSON.stringify(test));
+  assert.equal(await run(saved), 1);
+  await page.context().close();
+});
+
+/** The exit code of a program. */
+function ended(command, words) {
+  const child = spawn(command, words, { cwd: folder, stdio: "ignore" });
+  return new Promise((resolve) => child.on("close", resolve));
+}
 
 await stop(inspector.child);
 await rm(folder, { recursive: true, force: true });

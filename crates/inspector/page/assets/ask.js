@@ -132,16 +132,20 @@ export class Ask extends View {
     const params = /** @type {{ message: string, url: string }} */ (/** @type {unknown} */ (this.ask.params));
     let host = params.url;
     let isSafe = false;
+    /** @type {string[]} */
+    let warnings = [];
     try {
       const url = new URL(params.url);
       host = url.host;
       isSafe = /^https?:$/.test(url.protocol);
+      warnings = warningsOf(url);
     } catch {
       // It is shown as it came, and cannot be opened.
     }
     return [
       h("p.host", null, host),
       h("p.url", null, h("code", null, params.url)),
+      ...warnings.map((words) => h("p.note", null, words)),
       h("h2.message", null, params.message),
       isSafe
         ? h(
@@ -262,6 +266,20 @@ export class Ask extends View {
   }
 }
 customElements.define("tb-ask", Ask);
+
+/**
+ * What a person should know before visiting an address.
+ *
+ * @param {URL} url
+ */
+function warningsOf(url) {
+  const isHere = /^(localhost|127\.|\[::1\])/.test(url.hostname);
+  return [
+    /(^|\.)xn--/.test(url.hostname) ? "The host is written in Punycode: it may look like another." : "",
+    url.username ? "What stands before the @ is not the host." : "",
+    url.protocol === "http:" && !isHere ? "The connection is not encrypted." : "",
+  ].filter(Boolean);
+}
 
 /**
  * What kind of question it is, and who asks.

@@ -17,51 +17,43 @@ export function saveAsTest(exchange) {
 }
 
 /**
- * The file: one server, one call.
+ * The file: one call. A server that is a command is named on the command line, after `--`.
  *
  * @param {Exchange} exchange
  */
 export function testOf(exchange) {
   const server = state.servers.get(exchange.server);
-  const name = (server?.name ?? "server").replaceAll(/[^\w.-]+/g, "-");
-  const answers = (exchange.answers ?? []).filter((one) => one.how === "result").map((one) => one.result);
+  const isRemote = /^https?:\/\//.test(server?.target ?? "");
+  const word = server?.shell?.server || (isRemote ? server?.target : undefined);
+  const { name, arguments: given } = /** @type {{ name?: string, arguments?: Json }} */ (exchange.params ?? {});
+  const hasFailed = exchange.result?.isError === true || !exchange.result;
   return {
-    turnbuckle: "test/1",
-    servers: { [name]: server ? howToReach(server) : {} },
+    ...(word ? { server: word } : {}),
     calls: [
       {
         name: `${exchange.object ?? exchange.method}`,
-        server: name,
-        method: exchange.method,
-        params: exchange.params ?? {},
-        ...(answers.length ? { answers } : {}),
+        tool: name ?? exchange.object,
+        arguments: given ?? {},
+        ...(hasFailed ? { error: true } : {}),
         expect: expected(exchange),
       },
     ],
   };
 }
 
-/** @param {Server} server */
-function howToReach(server) {
-  if (server.launch) return server.launch;
-  if (/^https?:\/\//.test(server.target)) return { url: server.target };
-  return { name: server.name };
-}
-
 /** @param {Exchange} exchange */
-function expected({ result, error, outputCheck }) {
-  if (error && !result) return [{ error: { code: error.code ?? undefined, message: error.message } }];
+function expected({ result }) {
+  if (!result) return [];
+  const structured = result.structuredContent;
+  if (structured !== undefined) return values("$.structuredContent", structured);
   /** @type {object[]} */
-  const list = [{ isError: result?.isError === true }];
-  if (outputCheck) list.push({ outputSchema: true });
-  const structured = result?.structuredContent;
-  if (structured !== undefined) return [...list, ...values("$.structuredContent", structured)];
-  const blocks = Array.isArray(result?.content) ? result.content : [];
-  blocks.forEach((block, at) => {
-    if (!isObject(block) || typeof block.text !== "string" || at >= MOST_VALUES) return;
-    const path = `$.content[${at}].text`;
-    if (block.text.length <= LONGEST_TEXT) list.push({ path, equals: block.text });
-    else list.push({ path, contains: block.text.split("\n", 1)[0].slice(0, LONGEST_TEXT) });
+  const list = [];
+  const blocks = Array.isArray(result.content) ? result.content : [];
+  blocks.forEach((block, index) => {
+    if (!isObject(block) || typeof block.text !== "string" || index >= MOST_VALUES) return;
+    const at = `$.content[${index}].text`;
+    if (block.text.length <= LONGEST_TEXT) list.push({ at, equals: block.text });
+    else list.push({ at, contains: block.text.split("\n", 1)[0].slice(0, LONGEST_TEXT) });
   });
   return list;
 }
@@ -78,12 +70,12 @@ function values(root, whole) {
   const walk = (/** @type {string} */ path, /** @type {unknown} */ value) => {
     if (found.length >= MOST_VALUES) return;
     if (Array.isArray(value)) {
-      found.push({ path, count: value.length });
-      value.forEach((one, at) => walk(`${path}[${at}]`, one));
+      found.push({ at: `${path}[*]`, count: value.length });
+      value.forEach((one, index) => walk(`${path}[${index}]`, one));
     } else if (isObject(value)) {
       for (const [key, one] of Object.entries(value)) walk(`${path}${member(key)}`, one);
     } else {
-      found.push({ path, equals: value });
+      found.push({ at: path, equals: value });
     }
   };
   walk(root, whole);
