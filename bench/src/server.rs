@@ -9,8 +9,9 @@ use std::{process::ExitCode, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use turnbuckle::{
-    Args, Ask, Changes, Form, Http, HttpSettings, Json, Resource, ServeError, Server, Stdio, Tool,
-    ToolError, tool, transport::http::Settings,
+    Args, Ask, Changes, Form, Http, HttpSettings, Json, ListenerLimits, MemoryBudget, Resource,
+    ServeError, Server, Stdio, Tool, ToolError, store::MemorySpent, tool,
+    transport::http::Settings,
 };
 
 /// Returns its text argument.
@@ -54,6 +55,12 @@ const CLOCK: &str = "bench://clock";
 /// Connections and sessions that the server takes: ten thousand listeners, and those who call.
 const MAX_CONNECTIONS: usize = 16_000;
 
+/// Bytes that may be kept for them.
+const MAX_KEPT: usize = 1024 * 1024 * 1024;
+
+/// Calls that ask, in one run.
+const MAX_SPENT: usize = 10_000_000;
+
 /// Longer than any run: what quiet streams cost by themselves, over time, is no part of what a call
 /// costs while they are open.
 const KEEP_ALIVE: Duration = Duration::from_hours(1);
@@ -91,6 +98,7 @@ fn server(others: usize) -> Server {
         server = server.tool(Tool::new(format!("dummy_{number:03}"), search).about(about));
     }
     server
+        .single_use(MemorySpent::with_limit(MAX_SPENT).with_limit_per_owner(MAX_SPENT))
         .tool(Tool::new("touch", touch))
         .resource(Resource::new(CLOCK, async || "noon"))
         .tool(ask)
@@ -124,11 +132,18 @@ fn main() -> ExitCode {
 fn http(port: &str, others: usize) -> Result<(), Box<dyn std::error::Error>> {
     let mut settings = HttpSettings::default();
     settings.max_sessions = MAX_CONNECTIONS;
+    // All who call are on this machine.
+    settings.max_sessions_per_caller = MAX_CONNECTIONS;
     settings.keep_alive = KEEP_ALIVE;
     let http = Http::bind(format!("127.0.0.1:{port}"))
         .settings(settings)
         .connections(Settings::default().with_max_connections(MAX_CONNECTIONS));
-    run(server(others).serve(http))
+    let listeners = ListenerLimits::default().with_total(MAX_CONNECTIONS);
+    let memory = MemoryBudget::default().with_kept(MAX_KEPT);
+    let server = server(others)
+        .listeners(listeners.with_per_caller(MAX_CONNECTIONS))
+        .memory_budget(memory.with_kept_per_caller(MAX_KEPT));
+    run(server.serve(http))
 }
 
 fn run(

@@ -8,8 +8,18 @@
 //! The source knows nothing of revisions. A client of 2025-06-18 or 2025-11-25 is asked while the
 //! tool waits; one of 2026-07-28 is told what is missing and calls again. It may then reach
 //! another process: all that have the same `BOOKING_SECRET` go on with each other's calls.
+//!
+//! The charge has an idempotency key, the number of the order, which is made before the first
+//! question and travels with the call. A process sees to it that a round of answers counts once; two
+//! processes that do not share a store cannot, and neither can one that died in the middle. The key
+//! is what makes that harmless: who takes the money knows the order, and takes it once.
 
-use std::time::SystemTime;
+use std::{
+    collections::{HashMap, hash_map::RandomState},
+    hash::BuildHasher as _,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
 
 use turnbuckle::{Http, prelude::*};
 
@@ -42,14 +52,35 @@ struct Passenger {
     mail: Option<String>,
 }
 
+/// Who takes the money: a payment provider, in a real program. It takes it once for each key.
+#[derive(Default)]
+struct Till(Mutex<HashMap<String, String>>);
+
+impl Till {
+    /// Takes the money for an order; its receipt, which is the same if it was taken before.
+    fn charge(&self, order: &str, price: u32) -> String {
+        let mut receipts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = receipts.len() + 1;
+        let receipt = receipts
+            .entry(order.to_owned())
+            .or_insert_with(|| format!("R-{price}-{number}"));
+        receipt.clone()
+    }
+}
+
 /// Books a seat on a flight.
 #[tool(destructive)]
 async fn book(
     Ask(ask): Ask,
+    State(till): State<Arc<Till>>,
     /** The number of the flight. */
     flight: String,
 ) -> Result<String, ToolError> {
-    // Code above an ask may run again. The price must not change then, so it is kept.
+    // Code above an ask may run again. What must not change then is kept: the number of the order,
+    // which is the idempotency key of the charge below, and the price.
+    let order = ask
+        .memo("order", async { Ok::<_, ToolError>(order_number()) })
+        .await?;
     let price = ask.memo("price", async { quote() }).await?;
     let question = format!("{flight} costs {price} €. Where do you want to sit?");
     let seat = ask
@@ -64,9 +95,9 @@ async fn book(
     };
     let passenger = ask.form::<Passenger>("passenger", "Who flies?").await?;
     let passenger = passenger.accepted()?;
-    let receipt = ask
-        .memo("receipt", async { Ok::<_, ToolError>(charge(price)) })
-        .await?;
+    // The last question is answered. What happens from here on happens once for an order, however
+    // often this line is reached.
+    let receipt = till.charge(&order, price);
     let sent = passenger
         .mail
         .map(|mail| format!(" The ticket goes to {mail}."));
@@ -85,14 +116,17 @@ fn quote() -> Result<u32, ToolError> {
     Ok(80 + now.subsec_micros() % 1_000)
 }
 
-/// Takes the money; its receipt.
-fn charge(price: u32) -> String {
-    format!("R-{price}-{}", std::process::id())
+/// A number that no other order has.
+fn order_number() -> String {
+    let random = RandomState::new().hash_one(SystemTime::now());
+    format!("{random:016x}")
 }
 
 #[tokio::main]
 async fn main() -> Result<(), turnbuckle::ServeError> {
-    let mut server = turnbuckle::server!().tool(book);
+    let mut server = turnbuckle::server!()
+        .state(Arc::new(Till::default()))
+        .tool(book);
     if let Ok(secret) = std::env::var("BOOKING_SECRET") {
         server = server.secret(secret.as_bytes());
     }

@@ -12,6 +12,7 @@ mod edge;
 mod engine;
 mod failure;
 mod handler;
+mod quota;
 mod relay;
 mod server;
 mod subscription;
@@ -54,5 +55,5 @@ pub use server::Http;
 pub use server::{
     LiveServer, MessageInlet, MessageOutlet, ServeError, Server, Stdio, Streams, Transport,
 };
-pub use subscription::Changes;
+pub use subscription::{Changes, ListenerLimits};
 pub use turnbuckle_session::round::{Impossible, seal::WeakSecret};

@@ -19,4 +19,4 @@ pub mod task;
 pub use changes::{Change, Fanout, Hear, Joined, LocalFanout};
 pub use error::StoreError;
 pub use futures_core::future::BoxFuture;
-pub use spent::{MAX_SPENT, MemorySpent, Spend, SpentStates};
+pub use spent::{MAX_SPENT, MAX_SPENT_PER_OWNER, MemorySpent, Spend, SpentStates, StateUse};

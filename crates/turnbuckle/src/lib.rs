@@ -57,6 +57,8 @@ pub use turnbuckle_server::{
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{Declared, Extension, ExtensionMethod, ExtensionReply, Notify, Params};
 #[cfg(feature = "server")]
+pub use turnbuckle_server::{ListenerLimits, MemoryBudget, Rates};
+#[cfg(feature = "server")]
 pub use turnbuckle_server::{MessageInlet, MessageOutlet, Paging, ResourcePage};
 #[cfg(feature = "skills")]
 pub use turnbuckle_skills as skills;

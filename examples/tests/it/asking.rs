@@ -196,6 +196,14 @@ async fn moves_from_process_to_process(start: impl AsyncFn(&'static str) -> Proc
     // What the first process quoted and the second was told.
     let expected = format!("Ada sits in row 3 (Aisle) on XY1, for {price} €, receipt R-{price}-");
     assert!(text.starts_with(&expected), "{text}");
+    // Who sends the last answer once more buys nothing more.
+    let again = third.send(passenger(&asked_more)).await;
+    assert_eq!(again, Err(-32602), "it counts once");
+    let other = third.send(json!({})).await.expect("it asks");
+    let other = third.send(seat(&other)).await.expect("it asks on");
+    let other = third.send(passenger(&other)).await.expect("it is done");
+    let text = other["content"][0]["text"].as_str().expect("text");
+    assert!(text.ends_with("-2."), "the second receipt: {text}");
 }
 
 // rule: M13

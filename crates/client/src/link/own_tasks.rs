@@ -66,6 +66,7 @@ impl OwnTasks {
         limits.per_owner = MAX_TASKS;
         limits.tasks = MAX_TASKS;
         limits.bytes = MAX_BYTES;
+        limits.bytes_per_owner = MAX_BYTES;
         let table = TaskTable {
             link,
             store: MemoryTasks::new(limits),
@@ -180,6 +181,7 @@ impl TaskTable {
             key: TaskKey::new(OWNER, format!("ask-{number}")),
             ttl: Some(ttl.clamp(SHORTEST_TTL, LONGEST_TTL)),
             poll_interval: Some(POLL_INTERVAL),
+            payer: None,
         };
         let record = match self.store.create(new, SystemTime::now()).await {
             Ok(record) => record,

@@ -390,6 +390,34 @@ async fn an_answer_that_is_too_long_is_an_error_of_its_own_call() {
     });
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_answer_with_too_many_values_is_an_error_of_its_own_call() {
+    let limits = turnbuckle_client::transport::Limits::default().with_max_json_nodes(1000);
+    let (connection, mut server) = meet(&plain().limits(limits), Revision::LATEST).await;
+    let (error, ()) = tokio::join!(
+        async { connection.call("dense", ()).await.unwrap_err() },
+        async {
+            let id = server.hear().await.unwrap()["id"].clone();
+            let dense = vec![r#"{"":0}"#; 1000].join(",");
+            server
+                .babble(&format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"result":{{"a":[{dense}]}}}}"#
+                ))
+                .await;
+        }
+    );
+    assert!(
+        matches!(error, CallError::TooManyNodes { limit, .. } if limit >= 1000),
+        "{error:?}"
+    );
+    let said = error.to_string();
+    assert!(said.contains("`Limits::max_json_nodes`"), "{said}");
+    tokio::join!(async { connection.ping().await.unwrap() }, async {
+        server.hear().await;
+        server.answer(json!({"resultType": "complete"})).await;
+    });
+}
+
 // rule: J6
 #[tokio::test(start_paused = true)]
 async fn calls_made_at_once_go_out_one_by_one() {

@@ -250,7 +250,8 @@ async fn told(
     + 'static,
 ) -> CallError {
     let site = modern(handler).await;
-    let client = plain().limits(Limits::default().with_max_message_bytes(10_000));
+    let limits = Limits::default().with_max_message_bytes(10_000);
+    let client = plain().limits(limits.with_max_json_nodes(1000));
     let server = client.connect(site.url()).await.unwrap();
     let call = server.call("t", ()).await;
     assert!(!server.is_closed(), "one call fails, not the connection");
@@ -371,6 +372,25 @@ async fn an_answer_beyond_the_limit_is_not_read() {
             matches!(error, CallError::Oversized { limit: 10_000, .. }),
             "{error:?}"
         );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_with_too_many_values_is_not_built() {
+    let dense = || json!({ "content": vec![json!({ "": 0 }); 1000], "resultType": "complete" });
+    let whole = told(move |heard, answer| {
+        Box::pin(async move { answer.json(200, &heard.result(dense())).await })
+    })
+    .await;
+    let event = told(move |heard, answer| {
+        Box::pin(async move {
+            answer.events().await;
+            answer.event(&heard.result(dense())).await;
+        })
+    })
+    .await;
+    for error in [whole, event] {
+        assert!(matches!(error, CallError::TooManyNodes { .. }), "{error:?}");
     }
 }
 

@@ -502,7 +502,7 @@ async fn a_dropped_attempt_leaves_no_process_behind() {
     tokio::time::timeout(Duration::from_millis(300), attempt)
         .await
         .unwrap_err();
-    for _ in 0..100 {
+    for _ in 0..1200 {
         if find(&marker).is_none() {
             return;
         }
@@ -512,7 +512,7 @@ async fn a_dropped_attempt_leaves_no_process_behind() {
 }
 
 async fn gone(pid: u32) {
-    for _ in 0..100 {
+    for _ in 0..1200 {
         if !Path::new(&format!("/proc/{pid}")).exists() {
             return;
         }

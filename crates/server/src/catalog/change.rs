@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     Call, Changes, Extract, Failure, Fault, IntoPrompt, IntoResource, IntoTool, Leniency,
+    ListenerLimits,
     handler::{Description, ReadsHttp, StateMap},
+    quota::Quota,
 };
 
 /// The catalog of a running server: add, replace and remove tools, prompts and resources.
@@ -46,7 +48,11 @@ impl Catalog {
             Leniency::Lenient,
             StateMap::default().types(&ReadsHttp::default()),
             Arc::default(),
-            Changes::new(Arc::new(LocalFanout::default())),
+            Changes::new(
+                Arc::new(LocalFanout::default()),
+                ListenerLimits::default(),
+                Quota::new(usize::MAX, usize::MAX),
+            ),
         ))
     }
 

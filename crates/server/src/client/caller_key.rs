@@ -1,20 +1,7 @@
-//! Who pays: callers told apart for quotas, whether they are known or not.
-
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    sync::OnceLock,
-};
+//! Who pays: by its id, or by where it calls from if it is not identified.
 
 use super::Caller;
-
-/// One caller, for quotas: by its id, or by where it calls from if nobody knows who it is.
-///
-/// A digest with a key of this process: it has the same size for everybody, and nobody can choose an
-/// id that has the digest of somebody else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CallerKey(u64);
-
-static DIGEST: OnceLock<RandomState> = OnceLock::new();
+use crate::quota::CallerKey;
 
 impl CallerKey {
     /// A caller who is known, or the user who started the process.
@@ -43,16 +30,6 @@ impl CallerKey {
             None => Self::digest((3_u8, peer.user())),
         }
     }
-
-    fn digest(who: impl std::hash::Hash) -> Self {
-        Self(DIGEST.get_or_init(RandomState::new).hash_one(who))
-    }
-
-    /// Two places in tables of this many cells, in which callers are counted.
-    pub(crate) fn cells(self, count: usize) -> [usize; 2] {
-        let cell = |half: u64| usize::try_from(half).unwrap_or(usize::MAX) % count;
-        [cell(self.0 & 0xffff_ffff), cell(self.0 >> 32)]
-    }
 }
 
 #[cfg(test)]
@@ -65,6 +42,5 @@ mod tests {
         assert_eq!(key(&Caller::new("ada")), key(&Caller::new("ada")));
         assert_ne!(key(&Caller::new("ada")), key(&Caller::new("eve")));
         assert_ne!(key(&Caller::new("")), key(&Caller::local()));
-        assert!(key(&Caller::local()).cells(7).iter().all(|cell| *cell < 7));
     }
 }

@@ -17,7 +17,6 @@ pub(crate) mod session;
 pub(crate) mod trace;
 
 pub use caller::Caller;
-pub(crate) use caller_key::CallerKey;
 pub(crate) use cancel::{CancelFlag, CancelOnDrop};
 #[cfg(feature = "http")]
 pub(crate) use http_request::HttpRequest;

@@ -13,14 +13,14 @@ use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
 
 use super::{
-    CallerKey, Introduction,
+    Introduction,
     cancel::CancelFlag,
     requests::{ClientAnswer, Waiting},
     roots_watch::RootsWatch,
     session::{Opened, Session},
     trace,
 };
-use crate::{Caller, subscription::Listener};
+use crate::{Caller, quota::CallerKey, subscription::Listener};
 
 /// The other end, as one exchange or one connection sees it.
 pub(crate) struct Peer {
@@ -64,7 +64,6 @@ impl Peer {
     }
 
     /// Counts requests against the quotas of this caller.
-    #[cfg(feature = "http")]
     pub(crate) fn counted(mut self, caller: Option<CallerKey>) -> Self {
         self.counted = caller;
         self
@@ -73,6 +72,11 @@ impl Peer {
     /// Whose quotas requests count against. Nobody's for the user who started the process.
     pub(crate) fn counted_key(&self) -> Option<CallerKey> {
         self.counted
+    }
+
+    /// Whose quotas count for what is kept: the user who started the process has some too.
+    pub(crate) fn quota_key(&self) -> CallerKey {
+        self.counted.unwrap_or_else(|| CallerKey::of(&self.caller))
     }
 
     /// The client can hang up and come back: the reader of the outbox knows [`DETACH`].

@@ -21,7 +21,10 @@ use super::{
     requests::{ClientAnswer, Requests},
     roots_watch::RootsWatch,
 };
-use crate::subscription::{Hub, Listener};
+use crate::{
+    quota::CallerKey,
+    subscription::{Hub, Listener},
+};
 
 /// A legacy session: how far its handshake has come, what we asked the client in it, and what the
 /// client wants to be told.
@@ -42,14 +45,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(hub: &Arc<Hub>) -> Self {
+    pub(crate) fn new(hub: &Arc<Hub>, caller: CallerKey) -> Self {
         Self {
             lifecycle: Mutex::default(),
             requests: Arc::default(),
             is_deaf: CancelFlag::default(),
             id: OnceLock::new(),
             standing: OnceLock::new(),
-            listener: Mutex::new(Listener::new(hub, None)),
+            listener: Mutex::new(Listener::of_session(hub, caller)),
             log_level: SessionLevel::default(),
             roots: RootsWatch::default(),
             relay_state: OnceLock::new(),

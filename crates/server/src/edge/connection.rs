@@ -22,12 +22,13 @@ use super::{
 };
 use crate::{
     Caller,
-    client::{CallerKey, CancelFlag, Peer, Session},
+    client::{CancelFlag, Peer, Session},
     engine::{
         Response, Served, Shared, Sink, answer,
         budget::{Charge, OverBudget},
         method,
     },
+    quota::CallerKey,
 };
 
 /// 5 s: how long nothing is read from a peer while there is no memory for its messages. Its answers
@@ -68,14 +69,24 @@ impl Clone for Pace {
 impl Connection {
     /// Must be called inside a runtime.
     pub(crate) fn new(shared: Arc<Shared>, caller: Caller, outbox: Outbox) -> Self {
-        let session = Session::new(shared.context.changes.hub());
         let payer = CallerKey::of(&caller);
-        let peer = Peer::new(
-            caller,
-            outbox.clone(),
-            Some(Arc::new(session)),
-            CancelFlag::default(),
-        );
+        let counted = caller.id().map(|_| payer);
+        Self::of(shared, caller, outbox, payer, counted)
+    }
+
+    /// A connection for which `payer` pays, and whose requests count against the rates of `counted`.
+    /// Must be called inside a runtime.
+    pub(crate) fn of(
+        shared: Arc<Shared>,
+        caller: Caller,
+        outbox: Outbox,
+        payer: CallerKey,
+        counted: Option<CallerKey>,
+    ) -> Self {
+        let session = Session::new(shared.context.changes.hub(), payer);
+        let session = Some(Arc::new(session));
+        let peer = Peer::new(caller, outbox.clone(), session, CancelFlag::default());
+        let peer = peer.counted(counted);
         Self {
             shared,
             peer: Arc::new(peer),

@@ -1,9 +1,8 @@
 //! The memory that messages in flight may take, of everybody together and of one caller.
 //!
 //! Bodies pay while they arrive, and requests for the values that are made of them until they are
-//! answered. What a small message takes is counted with one addition. Callers are counted in two
-//! tables of cells, in which each has a place by its digest, so that there is nothing to look up and
-//! nothing to forget: two callers pay for each other only if they share both of their cells.
+//! answered. What a small message takes is counted with one addition, while less than half of the
+//! memory is in use; beyond that, small messages are counted by caller too.
 
 use std::{
     fmt,
@@ -18,7 +17,7 @@ use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::Limits;
 
-use crate::client::CallerKey;
+use crate::quota::{CallerCells, CallerKey, Quota};
 
 /// 64 MiB: with what the process takes otherwise it stays under 256 MB while everybody sends the
 /// largest messages.
@@ -27,6 +26,12 @@ const TOTAL_BYTES: usize = 64 * 1024 * 1024;
 /// 40 MiB: one message of the largest size with the most values fits, and two callers do not take
 /// all there is.
 const CALLER_BYTES: usize = 40 * 1024 * 1024;
+
+/// 64 MiB: ten thousand sessions with some kilobytes each, and as much for events.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+
+/// 16 MiB: a quarter of it.
+const CALLER_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
 /// 16 KiB: a message of this length that has arrived at once pays only to the common budget.
 pub(crate) const SMALL_BYTES: usize = 16 * 1024;
@@ -42,10 +47,12 @@ const SMALL_NODES: usize = 1024;
 /// send nothing large.
 const KEPT_FOR_SMALL: usize = 8;
 
-/// Cells of a table of callers.
-const CELLS: usize = 1024;
+/// Once half of the budget is in use, the small messages of one caller may take a quarter of what one
+/// caller may take. So nobody's slow small calls take the last half from all others.
+const SMALL_OF_CALLER: usize = 4;
 
-/// How much memory messages may take while they are read, parsed and served.
+/// How much memory messages may take while they are read, parsed and served, and what is kept
+/// between them.
 ///
 /// ```
 /// use turnbuckle_server::{MemoryBudget, Server};
@@ -64,6 +71,12 @@ pub struct MemoryBudget {
     /// Bytes of the messages of one caller; 40 MiB unless set. A caller whom nobody knows is the
     /// address that it calls from.
     pub per_caller: usize,
+    /// Bytes of what is kept between messages: what clients said of themselves when they opened
+    /// their sessions, what they listen to, and events for those who come back to a stream; 64 MiB
+    /// unless set.
+    pub kept: usize,
+    /// Bytes of what is kept for one caller; 16 MiB unless set.
+    pub kept_per_caller: usize,
 }
 
 impl Default for MemoryBudget {
@@ -71,6 +84,8 @@ impl Default for MemoryBudget {
         Self {
             total: TOTAL_BYTES,
             per_caller: CALLER_BYTES,
+            kept: KEPT_BYTES,
+            kept_per_caller: CALLER_KEPT_BYTES,
         }
     }
 }
@@ -86,6 +101,22 @@ impl MemoryBudget {
     pub fn with_per_caller(mut self, bytes: usize) -> Self {
         self.per_caller = bytes;
         self
+    }
+
+    /// Sets how many bytes may be kept between messages, for all callers.
+    pub fn with_kept(mut self, bytes: usize) -> Self {
+        self.kept = bytes;
+        self
+    }
+
+    /// Sets how many bytes may be kept between messages for one caller.
+    pub fn with_kept_per_caller(mut self, bytes: usize) -> Self {
+        self.kept_per_caller = bytes;
+        self
+    }
+
+    pub(crate) fn kept_quota(self) -> Arc<Quota> {
+        Quota::new(self.kept, self.kept_per_caller)
     }
 }
 
@@ -108,7 +139,9 @@ pub(crate) enum OverBudget {
 pub(crate) struct Budget {
     limits: MemoryBudget,
     used: AtomicUsize,
-    callers: Box<[[AtomicUsize; CELLS]; 2]>,
+    callers: CallerCells,
+    /// What the small messages of each caller have taken, where they are counted.
+    small_of_callers: CallerCells,
     /// Those who wait until something was given back.
     waiting: Mutex<Vec<Waker>>,
     /// Large messages that are parsed at the same time.
@@ -127,7 +160,8 @@ impl Budget {
         Self {
             limits,
             used: AtomicUsize::new(0),
-            callers: Box::new([const { [const { AtomicUsize::new(0) }; CELLS] }; 2]),
+            callers: CallerCells::new(),
+            small_of_callers: CallerCells::new(),
             waiting: Mutex::default(),
             #[cfg(feature = "http")]
             parsers,
@@ -146,7 +180,7 @@ impl Budget {
         let all = bytes.saturating_add(Limits::bytes_of_nodes(nodes));
         let mut charge = match paid {
             Some(charge) => charge,
-            None if bytes <= SMALL_BYTES && nodes <= SMALL_NODES => return self.small(all),
+            None if bytes <= SMALL_BYTES && nodes <= SMALL_NODES => return self.small(all, caller),
             None => self.of_caller(caller()),
         };
         charge.grow_to(all)?;
@@ -154,13 +188,25 @@ impl Budget {
     }
 
     /// Pays for a small message.
-    fn small(self: &Arc<Self>, bytes: usize) -> Result<Charge, OverBudget> {
-        self.take(bytes, self.limits.total)?;
-        Ok(Charge {
+    fn small(
+        self: &Arc<Self>,
+        bytes: usize,
+        caller: impl FnOnce() -> CallerKey,
+    ) -> Result<Charge, OverBudget> {
+        let used = self.take(bytes, self.limits.total)?;
+        let mut charge = Charge {
             budget: Arc::clone(self),
             bytes,
-            caller: None,
-        })
+            payer: Payer::All,
+        };
+        if used > self.limits.total / 2 {
+            let (caller, limit) = (caller(), self.limits.per_caller / SMALL_OF_CALLER);
+            if !self.small_of_callers.take(caller, bytes, limit) {
+                return Err(OverBudget::Caller(limit));
+            }
+            charge.payer = Payer::SmallOf(caller);
+        }
+        Ok(charge)
     }
 
     /// Begins to pay for a message that is not small, or comes bit by bit.
@@ -168,40 +214,30 @@ impl Budget {
         Charge {
             budget: Arc::clone(self),
             bytes: 0,
-            caller: Some(caller),
+            payer: Payer::Caller(caller),
         }
     }
 
-    fn take(&self, bytes: usize, limit: usize) -> Result<(), OverBudget> {
+    /// Takes from what is there for all, and gives how much of it is taken now.
+    fn take(&self, bytes: usize, limit: usize) -> Result<usize, OverBudget> {
         let before = self.used.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) <= limit {
-            return Ok(());
+        let used = before.saturating_add(bytes);
+        if used <= limit {
+            return Ok(used);
         }
         self.give_back(bytes);
         Err(OverBudget::Total(self.limits.total))
     }
 
     fn take_of(&self, caller: CallerKey, bytes: usize) -> Result<(), OverBudget> {
-        let mut is_over = true;
-        for (cells, cell) in self.callers.iter().zip(caller.cells(CELLS)) {
-            let before = cells[cell].fetch_add(bytes, Ordering::Relaxed);
-            is_over &= before.saturating_add(bytes) > self.limits.per_caller;
+        if self.callers.take(caller, bytes, self.limits.per_caller) {
+            return Ok(());
         }
-        if is_over {
-            self.give_back_of(caller, bytes);
-            return Err(OverBudget::Caller(self.limits.per_caller));
-        }
-        Ok(())
+        Err(OverBudget::Caller(self.limits.per_caller))
     }
 
     fn give_back(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    fn give_back_of(&self, caller: CallerKey, bytes: usize) {
-        for (cells, cell) in self.callers.iter().zip(caller.cells(CELLS)) {
-            cells[cell].fetch_sub(bytes, Ordering::Relaxed);
-        }
     }
 
     /// Whether a message of this size would be paid for now.
@@ -210,9 +246,7 @@ impl Budget {
         if self.used.load(Ordering::Relaxed).saturating_add(bytes) > limit {
             return Err(OverBudget::Total(self.limits.total));
         }
-        let tables = self.callers.iter().zip(caller.cells(CELLS));
-        let mut used = tables.map(|(cells, cell)| cells[cell].load(Ordering::Relaxed));
-        if used.all(|used| used.saturating_add(bytes) > self.limits.per_caller) {
+        if self.callers.used(caller).saturating_add(bytes) > self.limits.per_caller {
             return Err(OverBudget::Caller(self.limits.per_caller));
         }
         Ok(())
@@ -267,16 +301,26 @@ impl fmt::Debug for Budget {
 pub(crate) struct Charge {
     budget: Arc<Budget>,
     bytes: usize,
-    /// Who pays, if it is not only the common budget.
-    caller: Option<CallerKey>,
+    payer: Payer,
+}
+
+/// Who pays, beside the common budget.
+#[derive(Clone, Copy, Debug)]
+enum Payer {
+    /// Nobody.
+    All,
+    /// This caller, for small messages.
+    SmallOf(CallerKey),
+    /// This caller.
+    Caller(CallerKey),
 }
 
 impl Charge {
     /// Says at once if so many bytes will not be paid for.
     pub(crate) fn check(&self, bytes: usize) -> Result<(), OverBudget> {
-        match self.caller {
-            Some(caller) => self.budget.has_room(caller, bytes),
-            None => Ok(()),
+        match self.payer {
+            Payer::Caller(caller) => self.budget.has_room(caller, bytes),
+            Payer::All | Payer::SmallOf(_) => Ok(()),
         }
     }
 
@@ -285,14 +329,14 @@ impl Charge {
         let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else {
             return Ok(());
         };
-        let Some(caller) = self.caller else {
+        let Payer::Caller(caller) = self.payer else {
             self.budget.take(more, self.budget.limits.total)?;
             self.bytes = bytes;
             return Ok(());
         };
         self.budget.take_of(caller, more)?;
         if let Err(over) = self.budget.take(more, self.budget.limit_of_large()) {
-            self.budget.give_back_of(caller, more);
+            self.budget.callers.give_back(caller, more);
             return Err(over);
         }
         self.bytes = bytes;
@@ -305,16 +349,22 @@ impl Charge {
         let Some(less) = self.bytes.checked_sub(bytes) else {
             return;
         };
-        self.budget.give_back(less);
-        if let Some(caller) = self.caller {
-            self.budget.give_back_of(caller, less);
-        }
+        self.give_back(less);
         self.bytes = bytes;
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.budget.give_back(bytes);
+        match self.payer {
+            Payer::All => {}
+            Payer::SmallOf(caller) => self.budget.small_of_callers.give_back(caller, bytes),
+            Payer::Caller(caller) => self.budget.callers.give_back(caller, bytes),
+        }
     }
 
     /// Whether this message is small.
     pub(crate) fn is_small(&self) -> bool {
-        self.caller.is_none()
+        matches!(self.payer, Payer::All | Payer::SmallOf(_))
     }
 
     /// Pays for as long as a response is being made.
@@ -329,11 +379,10 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.budget.give_back(self.bytes);
-        let Some(caller) = self.caller else {
+        self.give_back(self.bytes);
+        if matches!(self.payer, Payer::All) {
             return;
-        };
-        self.budget.give_back_of(caller, self.bytes);
+        }
         let waiting = std::mem::take(&mut *self.budget.waiting.lock());
         waiting.into_iter().for_each(Waker::wake);
     }
@@ -368,16 +417,32 @@ mod tests {
         assert_eq!(two.grow_to(201), Err(OverBudget::Total(800)));
         two.grow_to(200).unwrap();
         // The last eighth is for small ones.
-        let small = budget.small(100).unwrap();
-        assert_eq!(budget.small(1).unwrap_err(), OverBudget::Total(800));
+        let small = budget.small(100, || key("bob")).unwrap();
+        let refused = budget.small(1, || key("bob")).unwrap_err();
+        assert_eq!(refused, OverBudget::Total(800));
         drop((one, two, small));
         assert_eq!(budget.used.load(Ordering::Relaxed), 0);
-        let cells = budget.callers.iter().flatten();
-        assert!(
-            cells
-                .into_iter()
-                .all(|cell| cell.load(Ordering::Relaxed) == 0)
-        );
+        assert!(budget.callers.is_empty());
+    }
+
+    #[test]
+    fn the_small_messages_of_one_caller_leave_room_for_those_of_others() {
+        let budget = budget(800, 500);
+        let small = |id: &str| budget.small(10, || key(id));
+        let first = std::iter::from_fn(|| small("ada").ok());
+        let held: Vec<Charge> = first.take(100).collect();
+        // Half of all, and a quarter of what one caller may take.
+        assert_eq!(held.len(), 40 + 12);
+        assert_eq!(small("ada").unwrap_err(), OverBudget::Caller(125));
+        let other = small("eve").expect("there is room for others");
+        assert_eq!(budget.used.load(Ordering::Relaxed), 530);
+        drop((held, other));
+        assert_eq!(budget.used.load(Ordering::Relaxed), 0);
+        assert!(budget.callers.is_empty() && budget.small_of_callers.is_empty());
+        // Large messages do not take what is there for small ones of the same caller.
+        let mut large = budget.of_caller(key("ada"));
+        large.grow_to(500).unwrap();
+        assert!(small("ada").is_ok());
     }
 
     #[test]

@@ -17,8 +17,12 @@ use turnbuckle_transport::Outbox;
 use super::sink::{Response, Sink as _, Wrote};
 use crate::{
     client::{CancelFlag, Peer},
+    quota::CallerKey,
     subscription::{Hub, Listener, TooMany},
 };
+
+/// What it costs to watch a task: its key, and a future that waits for its next version.
+const TASK_BYTES: usize = 1024;
 
 /// An open listen request. Dropping it ends the subscription without a word.
 pub(crate) struct Subscription {
@@ -42,10 +46,12 @@ impl Subscription {
         hub: &Arc<Hub>,
         id: Id,
         accepted: SubscriptionFilter,
+        caller: CallerKey,
         ended: CancelFlag,
     ) -> Result<Self, TooMany> {
-        let mut listener = Listener::new(hub, Some(&id));
+        let mut listener = Listener::of_request(hub, &id, caller)?;
         listener.add_all(&accepted)?;
+        listener.pay(TASK_BYTES * accepted.tasks().len())?;
         let acknowledged = Tagged::new(
             Acknowledged {
                 notifications: accepted,

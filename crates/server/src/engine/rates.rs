@@ -4,7 +4,10 @@ use std::{sync::atomic::AtomicU64, time::Instant};
 
 use turnbuckle_transport::Rate;
 
-use crate::{Reject, client::CallerKey};
+use crate::{
+    Reject,
+    quota::{CallerCells, CallerKey},
+};
 
 /// Tool calls of one caller: a program that calls tools in a loop stays below it, and one that has run
 /// wild is noticed within a second.
@@ -15,9 +18,6 @@ const COMPLETIONS: (u32, u32) = (200, 50);
 
 /// -32000: the specification leaves it to servers.
 const TOO_OFTEN: i64 = -32000;
-
-/// Cells in which callers are counted, by their digests, as for memory.
-const CELLS: usize = 1024;
 
 /// How often one caller may ask for what costs work.
 ///
@@ -75,16 +75,15 @@ pub(crate) enum Counted {
 pub(crate) struct RateTable {
     rates: Rates,
     start: Instant,
-    cells: [Box<[[AtomicU64; CELLS]; 2]>; 2],
+    cells: [CallerCells<AtomicU64>; 2],
 }
 
 impl RateTable {
     pub(crate) fn new(rates: Rates) -> Self {
-        let table = || Box::new([const { [const { AtomicU64::new(0) }; CELLS] }; 2]);
         Self {
             rates,
             start: Instant::now(),
-            cells: [table(), table()],
+            cells: [CallerCells::of_times(), CallerCells::of_times()],
         }
     }
 
@@ -99,11 +98,7 @@ impl RateTable {
             Counted::Completions => (self.rates.completions, &self.cells[1], "completions"),
         };
         let now = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let [first, second] = caller.cells(CELLS);
-        let taken = [
-            rate.take(&table[0][first], now),
-            rate.take(&table[1][second], now),
-        ];
+        let taken = table.of(caller).map(|cell| rate.take(cell, now));
         if taken.contains(&true) {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use turnbuckle_transport::Limits;
 
 use super::{budget::MemoryBudget, rates::Rates};
+use crate::subscription::ListenerLimits;
 
 /// Entries of a list in one answer. Enough for nearly every server to answer in one page, so that
 /// clients that forget to ask for the next one lose nothing; few enough for a page of large
@@ -15,6 +16,7 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) memory: MemoryBudget,
     pub(crate) rates: Rates,
+    pub(crate) listeners: ListenerLimits,
 }
 
 impl Default for Settings {
@@ -24,6 +26,7 @@ impl Default for Settings {
             limits: Limits::default(),
             memory: MemoryBudget::default(),
             rates: Rates::default(),
+            listeners: ListenerLimits::default(),
         }
     }
 }

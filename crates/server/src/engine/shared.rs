@@ -16,6 +16,7 @@ use crate::{
     catalog::{Offer, Snapshot, extension::Registry},
     client::roots::OnRootsChanged,
     handler::CallContext,
+    quota::Quota,
     relay::{Relay, RelayOffer},
 };
 
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     /// The memory for messages in flight.
     pub(crate) budget: Arc<Budget>,
+    /// The memory for what is kept between messages.
+    pub(crate) kept: Arc<Quota>,
     /// How often callers have asked of late.
     pub(crate) rates: RateTable,
     /// What is around every call.

@@ -12,8 +12,8 @@ use turnbuckle_transport::Limits;
 
 use crate::{
     Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
-    Layer, Leniency, LiveServer, MemoryBudget, Rates, Relay, RootsChanged, ServeError, SetupError,
-    TaskSettings, Transport,
+    Layer, Leniency, ListenerLimits, LiveServer, MemoryBudget, Rates, Relay, RootsChanged,
+    ServeError, SetupError, TaskSettings, Transport,
     catalog::{
         Offer, Snapshot,
         caching::{self, Caching},
@@ -358,6 +358,12 @@ impl Server {
         self
     }
 
+    /// How many may listen to changes at a time.
+    pub fn listeners(mut self, limits: ListenerLimits) -> Self {
+        self.settings.listeners = limits;
+        self
+    }
+
     /// Checks everything and makes it ready to be served, on one transport or on several.
     ///
     /// # Errors
@@ -375,7 +381,8 @@ impl Server {
         let mut handlers = self.handlers;
         let extensions = Registry::of(self.extensions, &mut handlers, &types)?;
         let snapshot = snapshot(self.lists, handlers, self.leniency, &types)?;
-        let changes = Changes::new(self.fanout);
+        let kept = self.settings.memory.kept_quota();
+        let changes = Changes::new(self.fanout, self.settings.listeners, Arc::clone(&kept));
         let logging = Arc::new(self.logging);
         let catalog = Catalog::new(LiveCatalog::new(
             snapshot,
@@ -399,6 +406,7 @@ impl Server {
             )),
             instructions: self.instructions,
             budget: Arc::new(Budget::new(self.settings.memory)),
+            kept,
             rates: RateTable::new(self.settings.rates),
             settings: self.settings,
             layers: self.layers,

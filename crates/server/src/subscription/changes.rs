@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use turnbuckle_store::{Change, Fanout};
 
-use super::{Hub, publisher::Publisher};
+use super::{Hub, ListenerLimits, publisher::Publisher};
+use crate::quota::Quota;
 
 /// Says that something changed.
 ///
@@ -30,9 +31,10 @@ use super::{Hub, publisher::Publisher};
 pub struct Changes(Arc<Publisher>);
 
 impl Changes {
-    /// Changes carried by this fan-out.
-    pub(crate) fn new(fanout: Arc<dyn Fanout>) -> Self {
-        Self(Arc::new(Publisher::new(fanout)))
+    /// Changes carried by this fan-out, to so many listeners. `kept` is the memory for what they
+    /// listen to.
+    pub(crate) fn new(fanout: Arc<dyn Fanout>, limits: ListenerLimits, kept: Arc<Quota>) -> Self {
+        Self(Arc::new(Publisher::new(fanout, limits, kept)))
     }
 
     /// Who listens on this machine.

@@ -12,18 +12,32 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_store::Change;
 
 use super::{
+    limits::ListenerLimits,
     listener::Slot,
     topic::{Subject, Topic},
 };
+use crate::quota::Quota;
 
 /// All topics that somebody listens to. An idle one costs its entry and nothing else.
-#[derive(Default)]
 pub(crate) struct Hub {
     topics: Mutex<HashMap<Subject, Arc<Topic>>>,
     next: AtomicU64,
+    /// Listen requests that may be open.
+    pub(super) places: Arc<Quota>,
+    /// Memory for what is kept between messages.
+    pub(super) kept: Arc<Quota>,
 }
 
 impl Hub {
+    pub(super) fn new(limits: ListenerLimits, kept: Arc<Quota>) -> Self {
+        Self {
+            topics: Mutex::default(),
+            next: AtomicU64::new(0),
+            places: limits.quota(),
+            kept,
+        }
+    }
+
     /// Tells all listeners on this machine.
     pub(crate) fn hear(&self, change: &Change) {
         let subject = match change {
@@ -86,13 +100,16 @@ mod tests {
     use turnbuckle_protocol::{Id, SubscriptionFilter};
 
     use super::*;
-    use crate::subscription::Listener;
+    use crate::{quota::CallerKey, subscription::Listener};
 
     #[test]
     fn what_nobody_listens_to_any_more_is_forgotten() {
-        let hub = Arc::new(Hub::default());
+        let kept = Quota::new(10_000, 10_000);
+        let hub = Arc::new(Hub::new(ListenerLimits::default(), kept));
+        let key = CallerKey::digest("ada");
         let listen = |filter: SubscriptionFilter| {
-            let mut listener = Listener::new(&hub, Some(&Id::from(1)));
+            let listener = Listener::of_request(&hub, &Id::from(1), key);
+            let mut listener = listener.expect("room");
             listener.add_all(&filter).expect("room");
             listener
         };

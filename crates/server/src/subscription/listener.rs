@@ -13,28 +13,14 @@ use turnbuckle_transport::{NotNow, Outbox};
 
 use super::{
     hub::Hub,
+    limits::{NamedResources, TooMany, cost_of},
     topic::{Subject, Topic},
 };
-
-/// Resources that one listener may hear of. Far more than a person or a model watches, and few
-/// enough that a change of all of them is told in a moment.
-const MAX_RESOURCES: usize = 1000;
-
-/// Bytes of their URIs, kept for as long as the listener lives: ten thousand listeners must not be
-/// able to keep ten thousand large messages.
-const MAX_URI_BYTES: usize = 128 * 1024;
+use crate::quota::{CallerKey, Share};
 
 /// Visits to URLs whose end one session may hear of; with more, the oldest is forgotten. People
 /// make one at a time.
 const MAX_VISITS: usize = 64;
-
-/// A listener has subscribed to all that it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a subscription may name {MAX_RESOURCES} resources, in {MAX_URI_BYTES} bytes: unsubscribe \
-     from some, or listen to fewer"
-)]
-pub(crate) struct TooMany;
 
 /// A listener, until it is dropped.
 pub(crate) struct Listener {
@@ -42,15 +28,31 @@ pub(crate) struct Listener {
     number: u64,
     slot: Arc<Slot>,
     topics: Vec<Arc<Topic>>,
-    resources: usize,
-    uri_bytes: usize,
+    resources: NamedResources,
+    /// The place of a listen request among all; a session has one among the sessions.
+    _place: Option<Share>,
+    /// What is paid for what it hears of.
+    bytes: Share,
 }
 
 impl Listener {
-    /// A listener that hears nothing yet, and remembers what it would be told until
-    /// [`Self::release`]. `id` is the listen request's; a session has none.
-    pub(crate) fn new(hub: &Arc<Hub>, id: Option<&Id>) -> Self {
-        let id = id.map(|id| serde_json::to_vec(id).expect("an id is plain JSON").into());
+    /// The listener of a session. It hears nothing yet, and remembers what it would be told until
+    /// [`Self::release`].
+    pub(crate) fn of_session(hub: &Arc<Hub>, caller: CallerKey) -> Self {
+        Self::new(hub, caller, None, None)
+    }
+
+    /// The listener of a listen request with this id, if there is room for another.
+    pub(crate) fn of_request(hub: &Arc<Hub>, id: &Id, caller: CallerKey) -> Result<Self, TooMany> {
+        let mut place = hub.places.share(caller);
+        place.add(1).map_err(TooMany::listeners)?;
+        let id = serde_json::to_vec(id).expect("an id is plain JSON");
+        let mut listener = Self::new(hub, caller, Some(id.into()), Some(place));
+        listener.pay(listener.slot.id.as_ref().map_or(0, |id| id.len()))?;
+        Ok(listener)
+    }
+
+    fn new(hub: &Arc<Hub>, caller: CallerKey, id: Option<Box<[u8]>>, place: Option<Share>) -> Self {
         Self {
             hub: Arc::clone(hub),
             number: hub.number(),
@@ -65,9 +67,15 @@ impl Listener {
                 }),
             }),
             topics: Vec::new(),
-            resources: 0,
-            uri_bytes: 0,
+            resources: NamedResources::default(),
+            _place: place,
+            bytes: hub.kept.share(caller),
         }
+    }
+
+    /// Pays for so many bytes that are kept for as long as it listens.
+    pub(crate) fn pay(&mut self, bytes: usize) -> Result<(), TooMany> {
+        self.bytes.add(bytes).map_err(TooMany::bytes)
     }
 
     /// From now on all that the filter names is heard of.
@@ -92,12 +100,10 @@ impl Listener {
             return Ok(());
         }
         if let Some(uri) = subject.uri() {
-            let bytes = self.uri_bytes + uri.len();
-            if self.resources == MAX_RESOURCES || bytes > MAX_URI_BYTES {
-                return Err(TooMany);
-            }
-            self.resources += 1;
-            self.uri_bytes = bytes;
+            let mut resources = self.resources;
+            resources.add(uri)?;
+            self.pay(cost_of(uri))?;
+            self.resources = resources;
         }
         let topic = self.hub.join(subject, self.number, &self.slot);
         self.topics.push(topic);
@@ -125,8 +131,8 @@ impl Listener {
             return;
         };
         let topic = self.topics.swap_remove(place);
-        self.resources -= 1;
-        self.uri_bytes -= uri.len();
+        self.resources.remove(uri);
+        self.bytes.give_back(cost_of(uri));
         self.hub.leave(&topic, self.number);
         self.slot.forget(&topic);
     }

@@ -9,11 +9,14 @@
 
 mod changes;
 mod hub;
+mod limits;
 mod listener;
 mod publisher;
 mod topic;
 
 pub use changes::Changes;
 pub(crate) use hub::Hub;
-pub(crate) use listener::{Listener, TooMany};
+pub use limits::ListenerLimits;
+pub(crate) use limits::TooMany;
+pub(crate) use listener::Listener;
 pub(crate) use topic::Subject;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use turnbuckle_store::{Change, Fanout, Joined};
 
-use super::hub::Hub;
+use super::{hub::Hub, limits::ListenerLimits};
+use crate::quota::Quota;
 
 /// The hub of this process and the fan-out that it hears.
 pub(super) struct Publisher {
@@ -14,8 +15,8 @@ pub(super) struct Publisher {
 }
 
 impl Publisher {
-    pub(super) fn new(fanout: Arc<dyn Fanout>) -> Self {
-        let hub = Arc::new(Hub::default());
+    pub(super) fn new(fanout: Arc<dyn Fanout>, limits: ListenerLimits, kept: Arc<Quota>) -> Self {
+        let hub = Arc::new(Hub::new(limits, kept));
         let ear = Arc::clone(&hub);
         let joined = fanout.join(Box::new(move |change| ear.hear(change)));
         Self {

@@ -38,6 +38,7 @@ mod sample;
 mod setup;
 mod slow_peer;
 mod spec;
+mod stdio_process;
 mod subscriptions;
 mod tasks;
 mod templates;

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::{Spend, SpentStates};
+use crate::{Spend, SpentStates, StateUse};
 
 /// How many use one state at the same time.
 const AT_ONCE: usize = 32;
+
+/// Who uses them.
+const OWNER: u64 = 7;
 
 /// Claims that a store of spent states keeps its word. `open` gives an empty one.
 ///
@@ -17,7 +20,10 @@ pub async fn spent<S: SpentStates>(open: impl AsyncFn() -> S) {
 }
 
 async fn a_state_is_used_once(store: &impl SpentStates) {
-    let spend = async |id: &[u8], now| store.spend(id, 1_000, now).await.expect("it answers");
+    let spend = async |id: &[u8], now| {
+        let used = StateUse::new(id, OWNER, 1_000, now);
+        store.spend(used).await.expect("it answers")
+    };
     assert_eq!(spend(b"a", 0).await, Spend::Now);
     assert_eq!(spend(b"a", 0).await, Spend::Before);
     assert_eq!(spend(b"b", 0).await, Spend::Now, "another is another");
@@ -34,7 +40,10 @@ async fn of_many_at_once_one_wins(store: impl SpentStates) {
     let uses: Vec<_> = (0..AT_ONCE)
         .map(|_| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.spend(b"one", 1_000, 0).await.expect("it answers") })
+            tokio::spawn(async move {
+                let used = StateUse::new(b"one", OWNER, 1_000, 0);
+                store.spend(used).await.expect("it answers")
+            })
         })
         .collect();
     let mut first = 0;

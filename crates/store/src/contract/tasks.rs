@@ -46,6 +46,7 @@ fn new(key: &TaskKey) -> NewTask {
         key: key.clone(),
         ttl: Some(Duration::from_mins(1)),
         poll_interval: Some(Duration::from_millis(500)),
+        payer: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! States that were used, in Redis.
 
 use super::Redis;
-use crate::{BoxFuture, Spend, SpentStates, StoreError};
+use crate::{BoxFuture, Spend, SpentStates, StateUse, StoreError};
 
 /// Enough that no two uses of one state have the same.
 const MARK_BYTES: usize = 16;
@@ -15,11 +15,11 @@ impl RedisSpent {
         Self(redis)
     }
 
-    async fn spend_now(&self, id: &[u8], expires: u64, now: u64) -> Result<Spend, StoreError> {
+    async fn spend_now(&self, used: StateUse<'_>) -> Result<Spend, StoreError> {
         // The second in which it expires is one in which it could still be used.
-        let seconds = expires.saturating_sub(now).saturating_add(1);
+        let seconds = used.expires.saturating_sub(used.now).saturating_add(1);
         let mut name = self.0.name("spent", "").into_bytes();
-        name.extend_from_slice(id);
+        name.extend_from_slice(used.id);
         let mark = mark()?;
         let mut set = ::redis::cmd("SET");
         set.arg(&name).arg(&mark).arg("NX").arg("EX").arg(seconds);
@@ -47,12 +47,7 @@ fn mark() -> Result<Vec<u8>, StoreError> {
 }
 
 impl SpentStates for RedisSpent {
-    fn spend<'a>(
-        &'a self,
-        id: &'a [u8],
-        expires: u64,
-        now: u64,
-    ) -> BoxFuture<'a, Result<Spend, StoreError>> {
-        Box::pin(self.spend_now(id, expires, now))
+    fn spend<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<Spend, StoreError>> {
+        Box::pin(self.spend_now(used))
     }
 }

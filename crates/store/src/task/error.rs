@@ -7,16 +7,34 @@ use crate::StoreError;
 #[non_exhaustive]
 pub enum TasksError {
     /// The owner has as many tasks as one may have.
-    #[error("there are {limit} tasks of this caller already: wait until some of them expire")]
+    #[error(
+        "there are {limit} tasks of this caller already: wait until some of them expire, or raise \
+         `MemoryLimits::per_owner`"
+    )]
     OwnerFull {
         /// How many one owner may have.
         limit: usize,
     },
+    /// The tasks of the owner take as many bytes as one may have.
+    #[error(
+        "the tasks of this caller take {limit} bytes already: wait until some of them expire, or raise \
+         `MemoryLimits::bytes_per_owner`"
+    )]
+    OwnerBytes {
+        /// How many bytes the tasks of one owner may take.
+        limit: usize,
+    },
     /// There is no room for more.
-    #[error("there is no room for another task: wait until some of them expire")]
+    #[error(
+        "there is no room for another task: wait until some of them expire, or raise \
+         `MemoryLimits::tasks` and `MemoryLimits::bytes`"
+    )]
     Full,
     /// What should be kept of a task is more than there is room for.
-    #[error("{bytes} bytes of a task are more than there is room for")]
+    #[error(
+        "{bytes} bytes of a task are more than there is room for: see `MemoryLimits::bytes` and \
+         `MemoryLimits::bytes_per_owner`"
+    )]
     TooLarge {
         /// How many bytes.
         bytes: usize,

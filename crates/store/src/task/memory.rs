@@ -26,17 +26,24 @@ pub struct MemoryLimits {
     pub per_owner: usize,
     /// Tasks in all.
     pub tasks: usize,
-    /// Bytes in all, by [`TaskRecord::bytes`].
+    /// Bytes of the tasks of one owner, by [`TaskRecord::bytes`].
+    pub bytes_per_owner: usize,
+    /// Bytes in all.
     pub bytes: usize,
 }
 
+/// An end that says why there is no result fits always: a task that cannot end would be worse.
+const END_BYTES: usize = 4096;
+
 impl Default for MemoryLimits {
-    /// A thousand tasks of one owner, ten thousand in all, and 256 MiB: some 25 KiB for each.
+    /// A thousand tasks of one owner, in 16 MiB, and ten thousand in all, in 64 MiB: several results
+    /// of the largest size, or six kilobytes for each.
     fn default() -> Self {
         Self {
             per_owner: 1000,
             tasks: 10_000,
-            bytes: 256 * 1024 * 1024,
+            bytes_per_owner: 16 * 1024 * 1024,
+            bytes: 64 * 1024 * 1024,
         }
     }
 }
@@ -53,6 +60,8 @@ struct Table {
     tasks: HashMap<String, Entry>,
     /// The tasks of each owner in the order they began.
     owners: HashMap<String, BTreeMap<u64, String>>,
+    /// What counts against the quota of each.
+    payers: HashMap<String, Used>,
     /// When which task expires.
     expiring: BTreeSet<(u64, String)>,
     /// How many there have been.
@@ -60,8 +69,15 @@ struct Table {
     bytes: usize,
 }
 
+#[derive(Clone, Copy, Default)]
+struct Used {
+    tasks: usize,
+    bytes: usize,
+}
+
 struct Entry {
     record: Arc<TaskRecord>,
+    payer: String,
     number: u64,
     bytes: usize,
     version: watch::Sender<u64>,
@@ -84,20 +100,26 @@ impl MemoryTasks {
     }
 
     fn insert(&self, new: NewTask, now: SystemTime) -> Result<Arc<TaskRecord>, TasksError> {
+        let payer = new.payer.clone().unwrap_or_else(|| new.key.owner.clone());
         let record = Arc::new(TaskRecord::new(new, now));
         let bytes = record.bytes();
         let mut table = self.table(now);
         if table.tasks.contains_key(&record.task.task_id) {
             return Err(TasksError::Taken);
         }
-        let limit = self.limits.per_owner;
-        if table.owners.get(&record.owner).map_or(0, BTreeMap::len) >= limit {
+        let used = table.used_by(&payer);
+        if used.tasks >= self.limits.per_owner {
+            let limit = self.limits.per_owner;
             return Err(TasksError::OwnerFull { limit });
+        }
+        if used.bytes + bytes > self.limits.bytes_per_owner {
+            let limit = self.limits.bytes_per_owner;
+            return Err(TasksError::OwnerBytes { limit });
         }
         if table.tasks.len() >= self.limits.tasks || table.bytes + bytes > self.limits.bytes {
             return Err(TasksError::Full);
         }
-        table.insert(Arc::clone(&record), bytes);
+        table.insert(Arc::clone(&record), payer, bytes);
         Ok(record)
     }
 
@@ -112,19 +134,33 @@ impl MemoryTasks {
             return Ok(Changed::Unknown);
         };
         let (before, mut record) = (entry.bytes, TaskRecord::clone(&entry.record));
+        let is_end = matches!(change, TaskChange::End(_));
         match record.apply(change, now) {
             Applied::Over => return Ok(Changed::Over(Arc::clone(&entry.record))),
             Applied::Unchanged => return Ok(Changed::Now(Arc::clone(&entry.record))),
             Applied::Changed => {}
         }
         let bytes = record.bytes();
+        let used = table.used_by(&entry.payer).bytes;
+        let is_over = used - before + bytes > self.limits.bytes_per_owner
+            || table.bytes - before + bytes > self.limits.bytes;
         // What shrinks always has room.
-        if bytes > before && table.bytes - before + bytes > self.limits.bytes {
+        let free = if is_end { END_BYTES } else { 0 };
+        if is_over && bytes > before + free {
             return Err(TasksError::TooLarge { bytes });
         }
-        table.bytes = table.bytes - before + bytes;
         let record = Arc::new(record);
-        if let Some(entry) = table.tasks.get_mut(&key.id) {
+        let Table {
+            tasks,
+            payers,
+            bytes: all,
+            ..
+        } = &mut *table;
+        *all = *all - before + bytes;
+        if let Some(entry) = tasks.get_mut(&key.id) {
+            if let Some(used) = payers.get_mut(&entry.payer) {
+                used.bytes = used.bytes - before + bytes;
+            }
             entry.bytes = bytes;
             entry.record = Arc::clone(&record);
             entry.version.send_replace(record.version);
@@ -172,7 +208,14 @@ impl Table {
         (entry.record.owner == key.owner).then_some(entry)
     }
 
-    fn insert(&mut self, record: Arc<TaskRecord>, bytes: usize) {
+    fn used_by(&self, payer: &str) -> Used {
+        self.payers.get(payer).copied().unwrap_or_default()
+    }
+
+    fn insert(&mut self, record: Arc<TaskRecord>, payer: String, bytes: usize) {
+        let used = self.payers.entry(payer.clone()).or_default();
+        used.tasks += 1;
+        used.bytes += bytes;
         let number = self.count;
         self.count += 1;
         self.bytes += bytes;
@@ -185,6 +228,7 @@ impl Table {
         let version = watch::Sender::new(record.version);
         let entry = Entry {
             record,
+            payer,
             number,
             bytes,
             version,
@@ -203,6 +247,13 @@ impl Table {
                 continue;
             };
             self.bytes -= entry.bytes;
+            if let Some(used) = self.payers.get_mut(&entry.payer) {
+                used.tasks -= 1;
+                used.bytes -= entry.bytes;
+                if used.tasks == 0 {
+                    self.payers.remove(&entry.payer);
+                }
+            }
             let owner = &entry.record.owner;
             if let Some(own) = self.owners.get_mut(owner) {
                 own.remove(&entry.number);
@@ -284,6 +335,7 @@ mod tests {
             key: TaskKey::new(owner, id),
             ttl: Some(Duration::from_secs(1)),
             poll_interval: None,
+            payer: None,
         }
     }
 
@@ -291,7 +343,16 @@ mod tests {
         MemoryTasks::new(MemoryLimits {
             per_owner,
             tasks,
+            bytes_per_owner: bytes,
             bytes,
+        })
+    }
+
+    fn completed(length: usize) -> TaskChange {
+        TaskChange::End(TaskEnd::Completed {
+            result: to_raw_value(&"x".repeat(length)).unwrap(),
+            is_error: false,
+            message: None,
         })
     }
 
@@ -317,21 +378,59 @@ mod tests {
         let store = store(10, 10, 7500);
         store.insert(new("ada", "1"), UNIX_EPOCH).unwrap();
         let key = TaskKey::new("ada", "1");
-        let end = |length: usize| {
-            TaskChange::End(TaskEnd::Completed {
-                result: to_raw_value(&"x".repeat(length)).unwrap(),
-                is_error: false,
-                message: None,
-            })
-        };
-        let refused = store.apply(&key, end(10_000), UNIX_EPOCH).unwrap_err();
+        let refused = store.apply(&key, completed(10_000), UNIX_EPOCH);
+        let refused = refused.unwrap_err();
         assert!(matches!(refused, TasksError::TooLarge { bytes } if bytes > 10_000));
-        store.apply(&key, end(5000), UNIX_EPOCH).unwrap();
+        store.apply(&key, completed(5000), UNIX_EPOCH).unwrap();
         let admitted = store.insert(new("ada", "2"), UNIX_EPOCH);
         assert!(admitted.is_ok(), "there is room for one more");
-        let refused = store.insert(new("ada", "3"), UNIX_EPOCH).unwrap_err();
+        let refused = store.insert(new("bob", "3"), UNIX_EPOCH).unwrap_err();
         assert!(matches!(refused, TasksError::Full));
         let later = UNIX_EPOCH + Duration::from_secs(1);
         assert_eq!(store.table(later).bytes, 0);
+        assert!(store.table(later).payers.is_empty());
+    }
+
+    #[test]
+    fn one_owner_leaves_bytes_to_the_others_and_its_tasks_end_all_the_same() {
+        let store = MemoryTasks::new(MemoryLimits {
+            bytes_per_owner: 30_000,
+            bytes: 80_000,
+            ..MemoryLimits::default()
+        });
+        for id in ["1", "2", "3"] {
+            store.insert(new("ada", id), UNIX_EPOCH).unwrap();
+        }
+        store.insert(new("bob", "4"), UNIX_EPOCH).unwrap();
+        let end =
+            |owner: &str, id: &str, end| store.apply(&TaskKey::new(owner, id), end, UNIX_EPOCH);
+        end("ada", "1", completed(25_000)).unwrap();
+        let refused = end("ada", "2", completed(25_000)).unwrap_err();
+        assert!(matches!(refused, TasksError::TooLarge { .. }));
+        end("bob", "4", completed(25_000)).unwrap();
+        let failed = |length: usize| {
+            let error = turnbuckle_protocol::ErrorObject::internal("x".repeat(length));
+            TaskChange::End(TaskEnd::Failed(error))
+        };
+        end("ada", "2", failed(1000)).unwrap();
+        end("ada", "3", failed(1000)).unwrap();
+        let refused = store.insert(new("ada", "5"), UNIX_EPOCH).unwrap_err();
+        let limit = 30_000;
+        assert!(matches!(refused, TasksError::OwnerBytes { limit: said } if said == limit));
+        let named = refused.to_string();
+        assert!(named.contains("`MemoryLimits::bytes_per_owner`"), "{named}");
+    }
+
+    #[test]
+    fn where_owners_do_not_tell_callers_apart_somebody_else_pays() {
+        let store = store(1, 10, 1 << 20);
+        let of = |payer: &str, id: &str| NewTask {
+            payer: Some(payer.to_owned()),
+            ..new("local", id)
+        };
+        store.insert(of("one", "1"), UNIX_EPOCH).unwrap();
+        let refused = store.insert(of("one", "2"), UNIX_EPOCH).unwrap_err();
+        assert!(matches!(refused, TasksError::OwnerFull { limit: 1 }));
+        store.insert(of("two", "2"), UNIX_EPOCH).unwrap();
     }
 }

@@ -35,6 +35,8 @@ pub struct NewTask {
     pub ttl: Option<Duration>,
     /// How long to wait between two looks at it.
     pub poll_interval: Option<Duration>,
+    /// Whose quota it counts against, where owners do not tell callers apart; the owner's if `None`.
+    pub payer: Option<String>,
 }
 
 /// A task as it is kept.
@@ -214,6 +216,7 @@ mod tests {
             key: TaskKey::new("ada", "t1"),
             ttl: Some(Duration::from_mins(1)),
             poll_interval: None,
+            payer: None,
         };
         TaskRecord::new(new, at(1))
     }

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::sync::mpsc;
 use turnbuckle_store::{
-    Change, Fanout as _, Joined, Spend, SpentStates as _, contract,
+    Change, Fanout as _, Joined, Spend, SpentStates as _, StateUse, contract,
     redis::{Redis, RedisFanout, TASKS_PER_OWNER},
     task::{NewTask, TaskChange, TaskKey, Tasks as _, TasksError},
 };
@@ -85,6 +85,7 @@ fn new(owner: &str, id: &str, ttl: Option<Duration>) -> NewTask {
         key: TaskKey::new(owner, id),
         ttl,
         poll_interval: None,
+        payer: None,
     }
 }
 
@@ -216,9 +217,10 @@ async fn a_connection_that_was_closed_meanwhile_is_nobodys_trouble() {
     let page = tasks.list("ada", None, 5, UNIX_EPOCH).await.unwrap();
     assert_eq!(page.tasks.len(), 1);
     close_connections(&engine);
-    assert_eq!(spent.spend(b"one", 10, 0).await.unwrap(), Spend::Now);
+    let used = StateUse::new(b"one", 7, 10, 0);
+    assert_eq!(spent.spend(used).await.unwrap(), Spend::Now);
     close_connections(&engine);
-    assert_eq!(spent.spend(b"one", 10, 0).await.unwrap(), Spend::Before);
+    assert_eq!(spent.spend(used).await.unwrap(), Spend::Before);
     close_connections(&engine);
     fanout.publish(Change::Prompts);
     hears(&mut told, &Change::Prompts).await;

@@ -14,6 +14,7 @@ use super::{
     settings::HttpSettings,
     turn::Source,
 };
+use crate::quota::Share;
 
 /// One stream.
 pub(super) struct EventStream {
@@ -53,12 +54,13 @@ pub(super) enum Begin {
 }
 
 impl EventStream {
-    pub(super) fn new(number: u64, source: Arc<Source>) -> Self {
+    /// `kept` pays for the events that are kept.
+    pub(super) fn new(number: u64, source: Arc<Source>, kept: Share) -> Self {
         Self {
             number,
             source,
             state: Mutex::new(StreamState {
-                replay: Replay::default(),
+                replay: Replay::new(kept),
                 reading: ReadBy::Nobody(Instant::now()),
             }),
         }
@@ -75,6 +77,13 @@ impl EventStream {
             ReadBy::Reader(_) => Duration::ZERO,
             ReadBy::Nobody(at) => at.elapsed(),
         }
+    }
+
+    /// Whether a message of this length may wait here: for a client that reads, or in what memory there
+    /// is for one that may come back.
+    pub(super) fn has_room_for(&self, bytes: usize) -> bool {
+        let mut state = self.state();
+        matches!(state.reading, ReadBy::Reader(_)) || state.replay.reserve(bytes)
     }
 
     /// How many bytes are kept of it.
@@ -151,5 +160,35 @@ impl EventStream {
 
     fn state(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_transport::{Limits, Outbox};
+
+    use super::*;
+    use crate::quota::{CallerKey, Quota};
+
+    #[test]
+    fn what_waits_for_a_client_that_is_gone_is_paid_for() {
+        let (ada, quota) = (CallerKey::digest("ada"), Quota::new(2000, 200));
+        let settings = HttpSettings::default();
+        let source = || Arc::new(Source::new(Outbox::new(Limits::default())));
+        let stream = EventStream::new(1, source(), quota.share(ada));
+        let other = EventStream::new(2, source(), quota.share(ada));
+        // Half of what one caller may have is for such things.
+        assert!(stream.has_room_for(80));
+        assert!(!other.has_room_for(80));
+        // Who reads needs no room.
+        let (reader, _, _) = other.join(Begin::With(Vec::new()), &settings);
+        assert!(other.has_room_for(80));
+        other.leave(reader);
+        assert!(!other.has_room_for(80));
+        // What was on its way has become an event, for which less is paid.
+        stream.join(Begin::With(b"a\n".to_vec()), &settings);
+        assert!(other.has_room_for(80));
+        drop((stream, other));
+        assert!(quota.has_room(ada, 200).is_ok());
     }
 }

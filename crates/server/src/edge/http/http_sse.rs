@@ -28,7 +28,11 @@ use super::{
 };
 use crate::{
     client::Peer,
-    engine::{admission, budget::LARGE_BYTES},
+    edge::connection::Connection,
+    engine::{
+        admission,
+        budget::{Charge, LARGE_BYTES},
+    },
 };
 
 /// Opens the stream.
@@ -43,7 +47,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
         );
     }
     let caller = site.caller(parts);
-    let open = |id| SseSession::new(id, caller, &site.shared);
+    let open = |id| SseSession::new(id, caller, &site.shared, &site.payer(parts));
     let opened = site.sessions.open_sse(site.key(parts), open);
     let session = match opened {
         Ok(session) => session,
@@ -92,9 +96,6 @@ where
         Ok(read) => read,
         Err(error) => return error.answer(),
     };
-    if let Some(refused) = contradiction(site, parts, &body) {
-        return refused;
-    }
     // A client that posts and does not read waits here, not in our memory.
     if session.outbox.ready().await.is_err() {
         return reply::refuse(StatusCode::GONE, "the stream has ended");
@@ -106,11 +107,24 @@ where
         connection.called_by(caller);
     }
     if body.len() <= LARGE_BYTES {
-        connection.receive_paid(&body, paid);
-    } else {
-        let receiving = async move { connection.receive_paid(&body, paid) };
-        elsewhere::begin(&site.shared.budget, Box::pin(receiving)).await;
+        return take(site, parts, &connection, &body, paid);
     }
+    let (shared, parts) = (Arc::clone(site), parts.clone());
+    let taking = async move { take(&shared, &parts, &connection, &body, paid) };
+    elsewhere::begin(&site.shared.budget, Box::pin(taking)).await
+}
+
+fn take(
+    site: &Arc<Site>,
+    parts: &Parts,
+    connection: &Connection,
+    body: &[u8],
+    paid: Option<Charge>,
+) -> Response<HttpBody> {
+    if let Some(refused) = contradiction(site, parts, body) {
+        return refused;
+    }
+    connection.receive_paid(body, paid);
     reply::empty(StatusCode::ACCEPTED)
 }
 

@@ -30,6 +30,7 @@ mod media;
 mod mirror;
 mod modern;
 mod named_session;
+mod payer;
 mod post;
 mod protect;
 mod read;

@@ -23,13 +23,14 @@ use super::{
 };
 use crate::{
     client::Peer,
-    engine::{Served, Wrote, admission, method, sink},
+    engine::{Served, Wrote, admission, budget::Charge, method, sink},
 };
 
 pub(super) async fn serve(
     site: &Arc<Site>,
     parts: &Parts,
     request: &Request<'_>,
+    charge: &mut Option<Charge>,
 ) -> Response<HttpBody> {
     let outbox = Outbox::new(site.shared.settings.limits);
     let closing = site.closing.clone();
@@ -70,7 +71,11 @@ pub(super) async fn serve(
             BodyStart::Whole(response) => json(response, status_of_answer),
             BodyStart::Stream(body) => reply::events(body),
         },
-        Served::Listening(subscription) => reply::events(listen_body::stream(*subscription, site)),
+        Served::Listening(subscription) => {
+            // It is open for hours, and what is kept of it has been paid for.
+            drop(charge.take());
+            reply::events(listen_body::stream(*subscription, site))
+        }
     }
 }
 

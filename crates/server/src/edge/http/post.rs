@@ -159,7 +159,7 @@ async fn serve_request(
     match era::of_post(&request.method, version.map(Raw::get), header) {
         // A session's own request is legacy, whatever its headers look like.
         Era::Modern if version.is_some() || !parts.headers.contains_key(SESSION_ID) => {
-            modern::serve(site, parts, request).await
+            modern::serve(site, parts, request, charge).await
         }
         _ => match named_session::find(site, parts) {
             Ok(Some(session)) => {

@@ -13,8 +13,8 @@ use http_body::Body;
 
 use super::{body::HttpBody, reply, site::Site};
 use crate::{
-    client::CallerKey,
     engine::budget::{Charge, OverBudget, SMALL_BYTES},
+    quota::CallerKey,
 };
 
 /// A body that could not be read.

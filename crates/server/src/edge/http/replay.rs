@@ -6,14 +6,17 @@ use bytes::Bytes;
 use turnbuckle_transport::http::sse;
 
 use super::settings::HttpSettings;
-use crate::client::DETACH;
+use crate::{client::DETACH, quota::Share};
 
 /// The events of one stream.
-#[derive(Default)]
 pub(super) struct Replay {
     kept: VecDeque<Kept>,
     bytes: usize,
     last: u64,
+    /// What is paid for them.
+    share: Share,
+    /// Of that, what is paid for messages that are on their way and are no events yet.
+    reserved: usize,
 }
 
 struct Kept {
@@ -32,6 +35,16 @@ pub(super) enum Then {
 }
 
 impl Replay {
+    pub(super) fn new(share: Share) -> Self {
+        Self {
+            kept: VecDeque::new(),
+            bytes: 0,
+            last: 0,
+            share,
+            reserved: 0,
+        }
+    }
+
     /// The number of the newest event; 0 before the first.
     pub(super) fn last(&self) -> u64 {
         self.last
@@ -40,6 +53,15 @@ impl Replay {
     /// How many bytes are kept.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Pays for a message that waits for a client to come back; false if there is no memory for it.
+    pub(super) fn reserve(&mut self, bytes: usize) -> bool {
+        let has_room = self.share.add_spare(bytes).is_ok();
+        if has_room {
+            self.reserved += bytes;
+        }
+        has_room
     }
 
     /// Makes messages events of a stream: keeps them, and appends those that go out now.
@@ -51,6 +73,7 @@ impl Replay {
         events: &mut Vec<u8>,
     ) -> Then {
         let mut then = Then::Stay;
+        self.share.give_back(std::mem::take(&mut self.reserved));
         let lines = lines.split(|byte| *byte == b'\n');
         for line in lines.filter(|line| !line.is_empty()) {
             if line == DETACH {
@@ -81,6 +104,13 @@ impl Replay {
 
     fn keep(&mut self, event: Bytes, settings: &HttpSettings) {
         let at = Instant::now();
+        // Where there is no memory, the past is forgotten, and then the present: a client that
+        // comes back can do without, and others cannot do without their sessions.
+        while self.share.add_spare(event.len()).is_err() {
+            if !self.forget_oldest() {
+                return;
+            }
+        }
         self.bytes += event.len();
         self.kept.push_back(Kept {
             number: self.last,
@@ -89,10 +119,18 @@ impl Replay {
         });
         // The newest stays, however large: most often it is the answer.
         while self.kept.len() > 1 && self.is_too_much(at, settings) {
-            if let Some(oldest) = self.kept.pop_front() {
-                self.bytes -= oldest.event.len();
-            }
+            self.forget_oldest();
         }
+    }
+
+    /// False if there is none.
+    fn forget_oldest(&mut self) -> bool {
+        let Some(oldest) = self.kept.pop_front() else {
+            return false;
+        };
+        self.bytes -= oldest.event.len();
+        self.share.give_back(oldest.event.len());
+        true
     }
 
     fn is_too_much(&self, now: Instant, settings: &HttpSettings) -> bool {
@@ -119,6 +157,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::quota::{CallerKey, Quota};
+
+    fn empty() -> Replay {
+        Replay::new(Quota::new(20_000, 20_000).share(CallerKey::digest("ada")))
+    }
 
     fn after(replay: &Replay, number: u64, settings: &HttpSettings) -> String {
         let mut events = Vec::new();
@@ -137,7 +180,7 @@ mod tests {
     #[test]
     fn what_came_after_an_event_is_kept_within_bounds() {
         let settings = settings(2, 1000);
-        let mut replay = Replay::default();
+        let mut replay = empty();
         let mut sent = Vec::new();
         assert_eq!(
             replay.record(7, b"a\nb\n\nc\n", &settings, &mut sent),
@@ -159,7 +202,7 @@ mod tests {
     #[test]
     fn bytes_are_bounded_but_the_newest_event_stays() {
         let settings = settings(100, 20);
-        let mut replay = Replay::default();
+        let mut replay = empty();
         let long = "x".repeat(50);
         replay.record(
             1,
@@ -177,12 +220,30 @@ mod tests {
     }
 
     #[test]
+    fn where_there_is_no_memory_the_past_is_forgotten() {
+        let (ada, quota) = (CallerKey::digest("ada"), Quota::new(200, 100));
+        let settings = HttpSettings::default();
+        let (mut one, mut two) = (Replay::new(quota.share(ada)), Replay::new(quota.share(ada)));
+        one.record(1, &[b'x'; 30], &settings, &mut Vec::new());
+        assert_eq!(one.bytes(), 46);
+        // Half of what one caller may have is for such things.
+        two.record(2, b"a\n", &settings, &mut Vec::new());
+        assert_eq!(two.bytes(), 0);
+        one.record(1, b"b\n", &settings, &mut Vec::new());
+        assert_eq!(after(&one, 0, &settings), "id: 1-2\ndata: b\n\n");
+        two.record(2, b"c\n", &settings, &mut Vec::new());
+        assert_eq!(after(&two, 0, &settings), "id: 2-2\ndata: c\n\n");
+        drop((one, two));
+        assert!(quota.has_room(ada, 100).is_ok());
+    }
+
+    #[test]
     fn what_is_too_old_is_not_replayed() {
         let settings = HttpSettings {
             replay_age: Duration::ZERO,
             ..HttpSettings::default()
         };
-        let mut replay = Replay::default();
+        let mut replay = empty();
         replay.record(1, b"a\n", &settings, &mut Vec::new());
         std::thread::sleep(Duration::from_millis(1));
         assert_eq!(after(&replay, 0, &settings), "");
@@ -191,7 +252,7 @@ mod tests {
     #[test]
     fn what_follows_a_detaching_goes_to_the_next_connection() {
         let settings = HttpSettings::default();
-        let mut replay = Replay::default();
+        let mut replay = empty();
         let mut sent = Vec::new();
         let then = replay.record(1, b"a\n:\nb\n", &settings, &mut sent);
         assert_eq!(then, Then::Detach);

@@ -12,10 +12,10 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::Revision;
 use turnbuckle_transport::{Limits, Outbox};
 
-use super::{event_stream::EventStream, settings::HttpSettings, turn::Source};
+use super::{event_stream::EventStream, payer::Payer, settings::HttpSettings, turn::Source};
 use crate::{
     Caller,
-    client::{CallerKey, CancelFlag, Peer, Session},
+    client::{CancelFlag, Peer, Session},
     edge::running::RunningRequests,
 };
 
@@ -29,6 +29,7 @@ pub(super) struct HttpSession {
     /// The client, as the session as a whole sees it: what it is told goes to the standing streams.
     pub(super) peer: Arc<Peer>,
     lifecycle: Arc<Session>,
+    payer: Payer,
     pub(super) running: RunningRequests,
     /// What the session as a whole is told, on whichever standing stream is open.
     pub(super) standing: Arc<Source>,
@@ -47,12 +48,12 @@ impl HttpSession {
         lifecycle: Arc<Session>,
         limits: Limits,
         closing: CancelFlag,
-        counted: Option<CallerKey>,
+        payer: Payer,
     ) -> Self {
         let _ = lifecycle.id.set(id.clone());
         let standing = Outbox::new(limits.with_outbox_high_water_bytes(STANDING_BYTES));
         let session = Some(Arc::clone(&lifecycle));
-        let peer = Peer::new(caller, standing.clone(), session, closing).counted(counted);
+        let peer = Peer::new(caller, standing.clone(), session, closing).counted(payer.counted);
         let peer = if primes(peer.session_revision()) {
             peer.detachable()
         } else {
@@ -62,6 +63,7 @@ impl HttpSession {
             id,
             peer: Arc::new(peer),
             lifecycle,
+            payer,
             running: RunningRequests::new(None),
             standing: Arc::new(Source::new(standing)),
             streams: Mutex::default(),
@@ -90,7 +92,7 @@ impl HttpSession {
         settings: &HttpSettings,
     ) -> Arc<EventStream> {
         let number = self.next_stream.fetch_add(1, Ordering::Relaxed);
-        let stream = Arc::new(EventStream::new(number, source));
+        let stream = Arc::new(EventStream::new(number, source, self.payer.share()));
         let mut streams = self.streams();
         self.forget(&mut streams, settings);
         streams.push(Arc::clone(&stream));

@@ -13,7 +13,10 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 use turnbuckle_protocol::{ErrorObject, Id};
 use turnbuckle_transport::Outbox;
 
-use super::{body::HttpBody, reply, session::HttpSession, session_stream, site::Site};
+use super::{
+    body::HttpBody, event_stream::EventStream, reply, session::HttpSession, session_stream,
+    site::Site,
+};
 use crate::{edge::running::unless, engine::sink};
 
 /// A call that goes on: it belongs to the session, not to the connection that brought it.
@@ -28,7 +31,7 @@ enum ExchangeState {
     /// It will be JSON.
     Ready(sink::Response),
     /// It is a stream, or nobody waits for it.
-    Streaming,
+    Streaming(Option<Arc<EventStream>>),
     /// There will be none.
     Cancelled,
 }
@@ -72,16 +75,26 @@ impl SessionExchange {
     /// Hands the response to the connection that waits, or puts it on the stream.
     fn deliver(&self, response: sink::Response) {
         let mut state = self.state();
-        if let ExchangeState::Waiting(waker) = &mut *state {
-            let waker = waker.take();
-            *state = ExchangeState::Ready(response);
-            drop(state);
-            waker.into_iter().for_each(Waker::wake);
+        let stream = match &mut *state {
+            ExchangeState::Waiting(waker) => {
+                let waker = waker.take();
+                *state = ExchangeState::Ready(response);
+                drop(state);
+                return waker.into_iter().for_each(Waker::wake);
+            }
+            ExchangeState::Streaming(stream) => stream.take(),
+            ExchangeState::Ready(_) | ExchangeState::Cancelled => None,
+        };
+        drop(state);
+        let message = response.into_message();
+        if stream.is_none_or(|stream| stream.has_room_for(message.len())) {
+            self.outbox.push(&message);
         } else {
-            drop(state);
-            self.outbox.push(&response.into_message());
-            self.outbox.close();
+            tracing::warn!(
+                "an answer was dropped: its client is gone, and there is no memory for it"
+            );
         }
+        self.outbox.close();
     }
 
     fn give_up(&self) {
@@ -113,7 +126,7 @@ impl SessionExchange {
             quiet.as_mut().poll(context)
         })
         .await;
-        let state = std::mem::replace(&mut *self.state(), ExchangeState::Streaming);
+        let state = std::mem::replace(&mut *self.state(), ExchangeState::Streaming(None));
         match state {
             ExchangeState::Ready(response)
                 if lines.is_empty() && self.outbox.pending_bytes() == 0 =>
@@ -128,9 +141,13 @@ impl SessionExchange {
             ExchangeState::Cancelled if lines.is_empty() => {
                 return reply::events(HttpBody::empty());
             }
-            ExchangeState::Waiting(_) | ExchangeState::Streaming | ExchangeState::Cancelled => {}
+            ExchangeState::Waiting(_) | ExchangeState::Streaming(_) | ExchangeState::Cancelled => {}
         }
-        session_stream::open(site, session, self.outbox.clone(), lines)
+        let stream = session_stream::of(site, session, self.outbox.clone());
+        if let ExchangeState::Streaming(unread) = &mut *self.state() {
+            *unread = Some(Arc::clone(&stream));
+        }
+        session_stream::begin(site, session, stream, lines)
     }
 
     fn poll_first(&self, context: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<()> {
@@ -157,7 +174,7 @@ impl Drop for WaitingForAnswer<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         if matches!(*state, ExchangeState::Waiting(_)) {
-            *state = ExchangeState::Streaming;
+            *state = ExchangeState::Streaming(None);
             drop(state);
             // Nobody will ever read: what the call says must not make it wait for room.
             self.0.outbox.close();

@@ -12,7 +12,7 @@ use turnbuckle_transport::Outbox;
 
 use super::{
     body::HttpBody, guard, reply, session::HttpSession, session_exchange::SessionExchange,
-    session_stream, site::Site,
+    session_stream, sessions::NoSession, site::Site,
 };
 use crate::{
     Caller,
@@ -27,8 +27,16 @@ pub(super) fn initialize(
     parts: &Parts,
     request: &Request<'_>,
 ) -> Response<HttpBody> {
-    let caller = site.caller(parts);
-    let lifecycle = Arc::new(Session::new(site.shared.context.changes.hub()));
+    let (caller, key) = (site.caller(parts), site.key(parts));
+    let kept = method::kept_bytes(&request.params);
+    let has_room = || site.shared.kept.has_room(key, kept);
+    if let Err(over) = site.shared.kept.check_part(kept) {
+        return NoSession::NoMemory(over).refuse(Some(&request.id));
+    }
+    if let Err(full) = site.sessions.make_room(key, has_room) {
+        return full.refuse(Some(&request.id));
+    }
+    let lifecycle = Arc::new(Session::new(site.shared.context.changes.hub(), key));
     let limits = site.shared.settings.limits;
     let peer = Arc::new(Peer::new(
         caller.clone(),
@@ -44,9 +52,9 @@ pub(super) fn initialize(
     if response.wrote != Wrote::Result {
         return reply::whole(StatusCode::OK, response);
     }
-    let opened = site.sessions.open(site.key(parts), |id| {
-        let counted = site.counted(parts);
-        HttpSession::new(id, caller, lifecycle, limits, site.closing.clone(), counted)
+    let opened = site.sessions.open(key, |id| {
+        let (closing, payer) = (site.closing.clone(), site.payer(parts));
+        HttpSession::new(id, caller, lifecycle, limits, closing, payer)
     });
     match opened {
         Ok(session) => {

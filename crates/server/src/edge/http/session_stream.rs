@@ -39,12 +39,18 @@ pub(super) fn open(
     outbox: Outbox,
     lines: Vec<u8>,
 ) -> Response<HttpBody> {
-    begin(site, session, Arc::new(Source::new(outbox)), lines)
+    begin(site, session, of(site, session, outbox), lines)
+}
+
+/// A stream of the messages of an exchange, which nobody reads yet.
+pub(super) fn of(site: &Site, session: &HttpSession, outbox: Outbox) -> Arc<EventStream> {
+    session.open_stream(Arc::new(Source::new(outbox)), &site.settings)
 }
 
 /// What the session as a whole is told, as a stream that can be resumed.
 pub(super) fn open_standing(site: &Arc<Site>, session: &Arc<HttpSession>) -> Response<HttpBody> {
-    begin(site, session, Arc::clone(&session.standing), Vec::new())
+    let stream = session.open_stream(Arc::clone(&session.standing), &site.settings);
+    begin(site, session, stream, Vec::new())
 }
 
 /// A stream from the event after this one on.
@@ -63,17 +69,20 @@ pub(super) fn check_count(site: &Site, session: &HttpSession) -> Option<Response
     if session.open_streams() < max {
         return None;
     }
-    let message = format!("{max} streams of this session are open: close some first");
+    let message = format!(
+        "{max} streams of this session are open: close some first, or raise \
+         `HttpSettings::max_streams`"
+    );
     Some(reply::refuse(StatusCode::TOO_MANY_REQUESTS, &message))
 }
 
-fn begin(
+/// Begins to read a stream; `lines` were taken from it already.
+pub(super) fn begin(
     site: &Arc<Site>,
     session: &Arc<HttpSession>,
-    source: Arc<Source>,
+    stream: Arc<EventStream>,
     lines: Vec<u8>,
 ) -> Response<HttpBody> {
-    let stream = session.open_stream(source, &site.settings);
     let begin = if session.primes() {
         Begin::Primed(lines)
     } else {

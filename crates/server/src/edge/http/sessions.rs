@@ -18,7 +18,11 @@ use turnbuckle_protocol::{ErrorObject, IdRef};
 use super::{
     body::HttpBody, reply, session::HttpSession, settings::HttpSettings, sse_session::SseSession,
 };
-use crate::{Caller, client::CallerKey};
+use crate::{
+    Caller,
+    quota::{CallerKey, Over},
+    subscription::TooMany,
+};
 
 /// Bits of an id: enough that guessing one is hopeless for as long as the sun shines.
 const ID_BYTES: usize = 20;
@@ -82,19 +86,28 @@ pub(super) enum NoSession {
          `HttpSettings::max_sessions`"
     )]
     TooMany(usize),
+    #[error("{}", no_memory(.0))]
+    NoMemory(Over),
     #[error("the server is shutting down")]
     Closing,
     #[error("could not get random bytes for a session id from the operating system: {0}")]
     NoRandomness(getrandom::Error),
 }
 
+fn no_memory(over: &Over) -> TooMany {
+    TooMany::bytes(*over)
+}
+
 impl NoSession {
     pub(super) fn refuse(&self, id: Option<&IdRef<'_>>) -> Response<HttpBody> {
         let status = match self {
-            Self::TooManyOfCaller(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::TooMany(_) | Self::Closing | Self::NoRandomness(_) => {
-                StatusCode::SERVICE_UNAVAILABLE
+            Self::TooManyOfCaller(_) | Self::NoMemory(Over::Caller(_)) => {
+                StatusCode::TOO_MANY_REQUESTS
             }
+            Self::TooMany(_)
+            | Self::NoMemory(Over::Total(_))
+            | Self::Closing
+            | Self::NoRandomness(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
         let error = ErrorObject::internal(self.to_string());
         reply::retry_later(reply::error(status, id, &error))
@@ -211,6 +224,23 @@ impl Sessions {
         if table.sessions.len() >= self.max {
             let victim = table.victim_for(owner);
             table.evict(&victim.ok_or(NoSession::TooMany(self.max))?);
+        }
+        Ok(())
+    }
+
+    /// Makes room for what a new session of this caller keeps: silent ones end until there is some.
+    pub(super) fn make_room(
+        &self,
+        owner: CallerKey,
+        has_room: impl Fn() -> Result<(), Over>,
+    ) -> Result<(), NoSession> {
+        while let Err(over) = has_room() {
+            let mut table = self.table();
+            let victim = match over {
+                Over::Caller(_) => table.longest_idle_of(owner),
+                Over::Total(_) => table.victim_for(owner),
+            };
+            table.evict(&victim.ok_or(NoSession::NoMemory(over))?);
         }
         Ok(())
     }

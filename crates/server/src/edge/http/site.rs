@@ -5,11 +5,12 @@ use std::sync::Arc;
 use http::request::Parts;
 use turnbuckle_transport::http::Peer;
 
-use super::{protect::Protect, sessions::Sessions, settings::HttpSettings};
+use super::{payer::Payer, protect::Protect, sessions::Sessions, settings::HttpSettings};
 use crate::{
     Caller,
-    client::{CallerKey, CancelFlag, HttpRequest},
+    client::{CancelFlag, HttpRequest},
     engine::{Shared, task::Anybody},
+    quota::CallerKey,
 };
 
 /// Where a service is mounted in a router.
@@ -89,6 +90,15 @@ impl Site {
         let peer = parts.extensions.get::<Peer>();
         let is_counted = is_known || peer.is_some_and(|peer| !peer.is_local());
         is_counted.then(|| self.key(parts))
+    }
+
+    /// Who pays for a session that a request opens.
+    pub(super) fn payer(&self, parts: &Parts) -> Payer {
+        Payer {
+            key: self.key(parts),
+            counted: self.counted(parts),
+            kept: Arc::clone(&self.shared.kept),
+        }
     }
 
     /// The caller that a layer in front found, or the local one.

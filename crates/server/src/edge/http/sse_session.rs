@@ -5,6 +5,7 @@ use std::sync::Arc;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::{Outbox, Receive as _};
 
+use super::payer::Payer;
 use crate::{
     Caller,
     edge::{connection::Connection, running::Owner},
@@ -22,9 +23,10 @@ pub(super) struct SseSession {
 
 impl SseSession {
     /// Must be called inside a runtime.
-    pub(super) fn new(id: Box<str>, caller: Caller, shared: &Arc<Shared>) -> Self {
+    pub(super) fn new(id: Box<str>, caller: Caller, shared: &Arc<Shared>, payer: &Payer) -> Self {
         let outbox = Outbox::new(shared.settings.limits);
-        let connection = Connection::new(Arc::clone(shared), caller.clone(), outbox.clone());
+        let (shared, lines) = (Arc::clone(shared), outbox.clone());
+        let connection = Connection::of(shared, caller.clone(), lines, payer.key, payer.counted);
         let owner = connection.owner();
         Self {
             id,

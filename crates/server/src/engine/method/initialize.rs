@@ -1,8 +1,10 @@
 //! `initialize`: a legacy session opens.
 
 use turnbuckle_protocol::{
-    InitializeRequestParams, InitializeResult, Lower, Revision, TASKS_EXTENSION, envelope,
+    InitializeRequestParams, InitializeResult, Lower, Revision, TASKS_EXTENSION,
+    envelope::{self, Members},
 };
+use turnbuckle_transport::Limits;
 
 use super::subscriptions_listen;
 use crate::{
@@ -10,6 +12,9 @@ use crate::{
     client::Opened,
     engine::{Incoming, Shared, Sink, task},
 };
+
+/// Nodes for one of the characters before a value: `{"":0}`, with seven nodes, has three of them.
+const NODES_PER_MARK: usize = 3;
 
 pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sink) {
     match open(shared, incoming) {
@@ -19,6 +24,26 @@ pub(super) fn serve(shared: &Shared, incoming: &Incoming<'_>, out: &mut impl Sin
         }),
         Err(reject) => incoming.refuse(reject, out),
     }
+}
+
+/// Pays for what is kept of a handshake for as long as its session lasts.
+fn pay(incoming: &Incoming<'_>) -> Result<(), Reject> {
+    match incoming.peer.listener() {
+        Some(mut listener) => Ok(listener.pay(kept_bytes(incoming.params))?),
+        None => Ok(()),
+    }
+}
+
+/// What is kept of a handshake, in bytes. Before each value is one of four characters; those that are
+/// part of a text are counted too.
+pub(crate) fn kept_bytes(params: &Members<'_>) -> usize {
+    let kept = ["capabilities", "clientInfo"].map(|name| params.get(name));
+    let kept = kept.iter().flatten();
+    let bytes = kept.map(|raw| {
+        let marks = raw.get().bytes().filter(|byte| b"{[,:".contains(byte));
+        raw.get().len() + Limits::bytes_of_nodes(NODES_PER_MARK * marks.count())
+    });
+    bytes.sum()
 }
 
 fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Reject> {
@@ -48,6 +73,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
             "there is no session here to initialize",
         ));
     };
+    pay(incoming)?;
     let opened = Opened { client, promised };
     let revision = session
         .initialize(&params.protocol_version, Revision::NEWEST_FIRST, opened)

@@ -15,5 +15,7 @@ mod subscriptions_listen;
 mod tools_call;
 
 #[cfg(feature = "http")]
+pub(crate) use initialize::kept_bytes;
+#[cfg(feature = "http")]
 pub(crate) use route::serve;
 pub(crate) use route::serve_on_line;

@@ -10,9 +10,7 @@ use crate::{
 
 pub(super) fn subscribe(incoming: &Incoming<'_>, uri: &str, out: &mut impl Sink) {
     let changed = with_listener(incoming, |listener| {
-        listener
-            .add(Subject::Resource(uri.into()))
-            .map_err(|too_many| Reject::invalid_params(too_many.to_string()))
+        Ok(listener.add(Subject::Resource(uri.into()))?)
     });
     incoming.acknowledge(changed, out);
 }

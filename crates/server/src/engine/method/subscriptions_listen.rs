@@ -41,13 +41,12 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
         listen.guard
     });
     let id = incoming.id.clone().into_owned();
-    let tasks = accepted.task_ids.as_deref().zip(runner);
-    let tasks = tasks.map(|(tasks, runner)| {
-        runner.listen(incoming.caller(), id.clone(), incoming.revision, tasks)
-    });
+    let tasks = accepted.task_ids.clone().zip(runner);
     let hub = shared.context.changes.hub();
-    let subscription = Subscription::new(hub, id, accepted, incoming.peer.ended())
-        .map_err(|too_many| Reject::invalid_params(too_many.to_string()))?;
+    let (key, ended) = (incoming.peer.quota_key(), incoming.peer.ended());
+    let subscription = Subscription::new(hub, id.clone(), accepted, key, ended)?;
+    let tasks = tasks
+        .map(|(tasks, runner)| runner.listen(incoming.caller(), id, incoming.revision, &tasks));
     Ok(subscription.with_tasks(tasks).with_guard(guard))
 }
 

@@ -6,14 +6,18 @@
 //! for the client to come and look. Where the client knows nothing of tasks, the call runs as any
 //! other.
 //!
-//! A call becomes a task in `launch`; `work` runs it; `running_tasks` knows all that run, and
-//! `runner` is how the rest of the server reaches them. What each revision sees of a task is in `wire`.
+//! `mode` says whether a call becomes a task; it does in `launch`, and `work` runs it. `running_tasks`
+//! knows all that run, `runner` is how the rest of the server reaches them, and `linked` joins the two.
+//! What each revision sees of a task is in `wire`.
 
 mod deliver;
 mod ending;
 mod launch;
+mod linked;
 mod method;
+mod mode;
 mod news;
+mod route;
 mod runner;
 mod running_tasks;
 mod settings;
@@ -27,9 +31,9 @@ mod wire;
 mod work;
 
 use deliver::unknown;
-pub(crate) use launch::{TaskMode, undeclared};
-pub(crate) use method::serve;
+pub(crate) use mode::{TaskMode, undeclared};
 pub(crate) use news::listened;
+pub(crate) use route::serve;
 use runner::Answering;
 pub(crate) use runner::{TaskHost, TaskRunner};
 #[cfg(feature = "http")]

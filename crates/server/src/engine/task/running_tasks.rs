@@ -8,23 +8,15 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
-use futures_core::future::BoxFuture;
 use tokio::sync::Notify;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_protocol::{Id, JsonObject, Revision, ServerTasksCapability, error::code};
+use turnbuckle_protocol::{JsonObject, ServerTasksCapability, error::code};
 use turnbuckle_store::task::{
-    Changed, MemoryTasks, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
+    Changed, NewTask, TaskChange, TaskKey, TaskPage, TaskRecord, Tasks, TasksError,
 };
 
-use super::{
-    Answering, TaskMode, TaskRunner, TaskSettings, launch::launch, method, news::Watching,
-    runner::StartCall,
-};
-use crate::{
-    Caller, Fault, Reject,
-    client::CancelFlag,
-    engine::{Incoming, Responder, TaskNews},
-};
+use super::TaskSettings;
+use crate::{Caller, Fault, Reject, client::CancelFlag, quota::CallerKey};
 
 /// Random bytes of a task's id, which is all that a stranger would have to guess where callers are
 /// not told apart.
@@ -55,22 +47,12 @@ pub(crate) struct RunningTasks {
 #[derive(Default)]
 struct TaskTable {
     slots: usize,
-    owners: HashMap<String, usize>,
+    callers: HashMap<CallerKey, usize>,
     running: HashMap<String, CancelFlag>,
 }
 
 impl RunningTasks {
-    /// What runs tasks, with the tasks in memory unless there is a store for them.
-    pub(crate) fn open(
-        store: Option<Arc<dyn Tasks>>,
-        settings: TaskSettings,
-        closing: CancelFlag,
-    ) -> Arc<dyn TaskRunner> {
-        let store = store.unwrap_or_else(|| Arc::new(MemoryTasks::default()));
-        Arc::new(Self::new(store, settings, closing))
-    }
-
-    fn new(store: Arc<dyn Tasks>, settings: TaskSettings, closing: CancelFlag) -> Self {
+    pub(super) fn new(store: Arc<dyn Tasks>, settings: TaskSettings, closing: CancelFlag) -> Self {
         Self {
             store,
             settings,
@@ -82,32 +64,42 @@ impl RunningTasks {
         }
     }
 
-    /// A slot for a task of this caller.
-    pub(super) fn enter(self: &Arc<Self>, caller: &Caller) -> Result<TaskSlot, Reject> {
+    /// A slot for a task of this caller, which counts against this quota.
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        caller: &Caller,
+        payer: CallerKey,
+    ) -> Result<TaskSlot, Reject> {
         let refuse = |message: String| Reject::new(code::INTERNAL_ERROR, message);
         if self.closing.is_set() {
             return Err(refuse("the server is shutting down".into()));
         }
-        let owner = owner(caller);
         let mut table = self.table();
-        let own = table.owners.get(&owner).copied().unwrap_or(0);
+        let own = table.callers.get(&payer).copied().unwrap_or(0);
         let (max, own_max) = (
             self.settings.max_running,
             self.settings.max_running_per_caller,
         );
         if own >= own_max {
-            let message = format!("{own_max} tasks of yours are running: wait until one ends");
+            let message = format!(
+                "{own_max} tasks of yours are running: wait until one ends, or raise \
+                 `TaskSettings::max_running_per_caller`"
+            );
             return Err(refuse(message));
         }
         if table.slots >= max {
-            let message = format!("{max} tasks are running here: try again when some have ended");
+            let message = format!(
+                "{max} tasks are running here: try again when some have ended, or raise \
+                 `TaskSettings::max_running`"
+            );
             return Err(refuse(message));
         }
         table.slots += 1;
-        table.owners.insert(owner.clone(), own + 1);
+        table.callers.insert(payer, own + 1);
         Ok(TaskSlot {
             tasks: Arc::clone(self),
-            owner,
+            owner: owner(caller),
+            payer,
             id: None,
             cancel: CancelFlag::default(),
         })
@@ -167,7 +159,7 @@ impl RunningTasks {
     }
 
     /// Waits until all tasks have ended, which they do when the server ends.
-    async fn wait_for_all(&self) {
+    pub(super) async fn wait_for_all(&self) {
         let all_ended = async {
             loop {
                 let mut idle = pin!(self.idle.notified());
@@ -193,41 +185,6 @@ impl RunningTasks {
 
     fn asked(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
         self.asked.lock()
-    }
-}
-
-impl TaskRunner for RunningTasks {
-    fn launch(
-        self: Arc<Self>,
-        responder: &Arc<Responder>,
-        incoming: &Incoming<'_>,
-        mode: TaskMode,
-        start: StartCall<'_>,
-    ) -> Answering {
-        launch(self, responder, incoming, mode, start)
-    }
-
-    fn serve(
-        self: Arc<Self>,
-        responder: &Arc<Responder>,
-        incoming: &Incoming<'_>,
-    ) -> Result<Answering, Reject> {
-        method::route(self, responder, incoming)
-    }
-
-    fn listen(
-        self: Arc<Self>,
-        caller: &Caller,
-        subscription: Id,
-        revision: Revision,
-        tasks: &[String],
-    ) -> Box<dyn TaskNews> {
-        Box::new(Watching::new(self, caller, subscription, revision, tasks))
-    }
-
-    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
-        self.closing.set();
-        Box::pin(async move { self.wait_for_all().await })
     }
 }
 
@@ -258,7 +215,7 @@ pub(super) fn owner(caller: &Caller) -> String {
 /// What the client sees of a store that does not do what it should.
 pub(super) fn failed(error: TasksError) -> Reject {
     match error {
-        TasksError::OwnerFull { .. } | TasksError::Full => {
+        TasksError::OwnerFull { .. } | TasksError::OwnerBytes { .. } | TasksError::Full => {
             Reject::new(code::INTERNAL_ERROR, error.to_string())
         }
         TasksError::BadCursor => Reject::invalid_params(error.to_string()),
@@ -270,6 +227,7 @@ pub(super) fn failed(error: TasksError) -> Reject {
 pub(super) struct TaskSlot {
     tasks: Arc<RunningTasks>,
     owner: String,
+    payer: CallerKey,
     id: Option<String>,
     /// The task was cancelled.
     pub(super) cancel: CancelFlag,
@@ -287,6 +245,7 @@ impl TaskSlot {
             key: TaskKey::new(&self.owner, &id),
             ttl: Some(ttl),
             poll_interval: Some(self.tasks.settings.poll_interval),
+            payer: Some(format!("{:x}", self.payer.number())),
         };
         let created = self.tasks.store.create(new, SystemTime::now()).await;
         let record = created.map_err(failed)?;
@@ -307,10 +266,10 @@ impl Drop for TaskSlot {
     fn drop(&mut self) {
         let mut table = self.tasks.table();
         table.slots -= 1;
-        if let Some(own) = table.owners.get_mut(&self.owner) {
+        if let Some(own) = table.callers.get_mut(&self.payer) {
             *own -= 1;
             if *own == 0 {
-                table.owners.remove(&self.owner);
+                table.callers.remove(&self.payer);
             }
         }
         if let Some(id) = &self.id {
@@ -339,6 +298,8 @@ impl Drop for TakenOn {
 
 #[cfg(test)]
 mod tests {
+    use turnbuckle_store::task::MemoryTasks;
+
     use super::*;
 
     fn tasks(settings: TaskSettings) -> Arc<RunningTasks> {
@@ -352,16 +313,17 @@ mod tests {
             .max_running(3)
             .max_running_per_caller(2);
         let tasks = tasks(settings);
-        let (ada, bob) = (Caller::new("ada"), Caller::new("bob"));
-        let first = tasks.enter(&ada).unwrap();
-        let _second = tasks.enter(&ada).unwrap();
-        let refused = tasks.enter(&ada).err().unwrap();
+        // Callers who are not identified are told apart by where they call from.
+        let enter = |address: &str| tasks.enter(&Caller::local(), CallerKey::digest(address));
+        let first = enter("one").unwrap();
+        let _second = enter("one").unwrap();
+        let refused = enter("one").err().unwrap();
         assert!(refused.as_error().message.contains("2 tasks of yours"));
-        let _third = tasks.enter(&bob).unwrap();
-        let refused = tasks.enter(&bob).err().unwrap();
+        let _third = enter("two").unwrap();
+        let refused = enter("two").err().unwrap();
         assert!(refused.as_error().message.contains("3 tasks are running"));
         drop(first);
-        assert!(tasks.enter(&ada).is_ok());
+        assert!(enter("one").is_ok());
     }
 
     #[test]

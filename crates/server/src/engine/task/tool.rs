@@ -2,7 +2,7 @@
 
 use turnbuckle_protocol::TaskSupport;
 
-use super::{RunningTasks, runner};
+use super::{linked, runner};
 use crate::Tool;
 
 impl Tool {
@@ -20,7 +20,7 @@ impl Tool {
 
     fn runs_as_task(mut self, support: TaskSupport) -> Self {
         self.wire = self.wire.with_task_support(support);
-        runner::link(RunningTasks::open);
+        runner::link(linked::open);
         self
     }
 }

@@ -17,7 +17,7 @@ use turnbuckle_session::round::{
 
 use super::{AskContext, request_state::Return, rounds::Rounds};
 use crate::{
-    Caller, Failure, Fault, Reject,
+    Failure, Fault, Reject,
     client::{Peer, ask_by_task},
     failure::AskFailed,
     handler::TaskChannel,
@@ -114,7 +114,7 @@ impl Asking {
     /// The asks of a call that is run again with each round of answers.
     pub(crate) fn in_rounds(
         context: &Arc<AskContext>,
-        caller: &Caller,
+        peer: &Peer,
         revision: Revision,
         capabilities: Declared,
         rounds: &Rounds<'_>,
@@ -127,7 +127,8 @@ impl Asking {
         }
         let back = Return {
             context: Arc::clone(context),
-            caller: caller.id().map(str::to_owned),
+            caller: peer.caller().id().map(str::to_owned),
+            payer: peer.quota_key(),
             request,
         };
         // An answer without its state may be to a question that was never put, long ago, or to

@@ -9,17 +9,22 @@ use futures_core::future::BoxFuture;
 use turnbuckle_session::round::{
     BadState, Binding, Opened, Pause, Paused, RequestDigest, seal::NONCE_BYTES,
 };
-use turnbuckle_store::Spend;
+use turnbuckle_store::{Spend, StateUse};
 
 use super::AskContext;
-use crate::{Failure, Fault, Reject};
+use crate::{Failure, Fault, Reject, quota::CallerKey};
 
 /// What the retry must be: the same request of the same caller.
 pub(super) struct Return {
     pub(super) context: Arc<AskContext>,
     pub(super) caller: Option<String>,
+    /// Whose quota the states count against.
+    pub(super) payer: CallerKey,
     pub(super) request: RequestDigest,
 }
+
+/// -32000: the specification leaves it to servers.
+const TOO_MANY: i64 = -32000;
 
 impl Return {
     fn binding(&self) -> Binding<'_> {
@@ -64,17 +69,27 @@ impl Return {
         state: &Opened,
     ) -> Option<BoxFuture<'static, Result<(), Failure>>> {
         let spent = Arc::clone(self.context.settings.spent.as_ref()?);
-        let (id, expires) = (state.id, state.expires);
+        let (id, expires, owner) = (state.id, state.expires, self.payer.number());
         Some(Box::pin(async move {
             // The second in which it expires is remembered too.
             let until = (expires / 1000).saturating_add(1);
-            match spent.spend(id.as_bytes(), until, now() / 1000).await {
+            let used = StateUse::new(id.as_bytes(), owner, until, now() / 1000);
+            match spent.spend(used).await {
                 Ok(Spend::Now) => Ok(()),
-                Ok(_) => Err(refused(&BadState::Spent)),
+                Ok(Spend::Before) => Err(refused(&BadState::Spent)),
+                Ok(Spend::TooMany { limit }) => Err(Failure::Reject(too_many(limit))),
                 Err(error) => Err(Failure::Fault(Fault::new(error))),
             }
         }))
     }
+}
+
+fn too_many(limit: usize) -> Reject {
+    let message = format!(
+        "{limit} of your calls were answered that had asked something, and their states have not \
+         expired: try again later, or raise `MemorySpent::with_limit_per_owner`"
+    );
+    Reject::new(TOO_MANY, message)
 }
 
 /// The log may know what was wrong with a state; the client may not.
@@ -126,6 +141,7 @@ mod tests {
         Return {
             context: Arc::new(AskContext::new(settings, keys)),
             caller: None,
+            payer: CallerKey::digest("ada"),
             request: RequestDigest::named("tools/call", "book"),
         }
     }

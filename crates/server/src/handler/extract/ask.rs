@@ -30,8 +30,8 @@ fn asks_of(call: &Call<'_>) -> Result<Arc<Asking>, Failure> {
             Some(capabilities) => Declared::Text(capabilities.into()),
             None => Declared::from(ClientCapabilities::default()),
         };
-        let (caller, revision) = (call.caller(), origin.revision);
-        Asking::in_rounds(context, caller, revision, capabilities, &call.asks.rounds)?
+        let (peer, revision) = (&origin.peer, origin.revision);
+        Asking::in_rounds(context, peer, revision, capabilities, &call.asks.rounds)?
     } else {
         Asking::in_session(
             &origin.peer,

@@ -1,9 +1,11 @@
 //! Handlers that ask, over HTTP: by requests on the call's own stream, or by rounds.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use turnbuckle_protocol::{ElicitSchema, Revision};
+use turnbuckle_protocol::{CacheScope, ElicitSchema, Revision};
 use turnbuckle_server::{
-    Answer, Ask as Asking, Filled, Form, FormField as _, Misfit, Tool, ToolError,
+    Answer, Ask as Asking, Filled, Form, FormField as _, Misfit, Resource, Tool, ToolError,
 };
 
 use super::{
@@ -140,6 +142,55 @@ async fn a_modern_client_is_asked_by_rounds() {
     });
     let second = site.ask(round(capabilities(), answers)).await;
     assert_eq!(second.json()["result"]["content"][0]["text"], "row 7");
+}
+
+async fn page(Asking(ask): Asking) -> Result<String, ToolError> {
+    match ask.form::<Seat>("seat", "Which seat?").await? {
+        Answer::Accepted(seat) => Ok(format!("the view from row {}", seat.row)),
+        Answer::Declined | Answer::Cancelled => Ok("no view".into()),
+    }
+}
+
+fn read(uri: &str, more: Value) -> Ask {
+    let mut params = json!({ "uri": uri });
+    let members = params.as_object_mut().expect("an object");
+    members.extend(more.as_object().cloned().expect("an object"));
+    let mut message = super::ask::modern_message(1, "resources/read", params);
+    let capabilities =
+        &mut message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    *capabilities = json!({ "elicitation": { "form": {} } });
+    Ask::modern("resources/read", json!({ "uri": uri })).body(message.to_string())
+}
+
+// caching: what was made of somebody's answers is nobody else's.
+#[tokio::test]
+async fn a_read_that_came_after_an_ask_is_never_public() {
+    let gate = Gate::new();
+    let public = |resource: Resource| resource.cache(Duration::from_mins(1), CacheScope::Public);
+    let server = gate
+        .server()
+        .resource(public(Resource::new(
+            "view://all",
+            async || "the same for all",
+        )))
+        .resource(public(Resource::new("view://own", page)));
+    let site = Site::serving(server, gate, |http| http).await;
+    let same = site.ask(read("view://all", json!({}))).await.json();
+    assert_eq!(same["result"]["cacheScope"], "public", "{same}");
+    let asked = site.ask(read("view://own", json!({}))).await.json();
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let seat = json!({ "seat": { "action": "accept", "content": { "row": 7 } } });
+    let state = &asked["result"]["requestState"];
+    // With its state, and with answers alone.
+    for more in [
+        json!({ "inputResponses": seat, "requestState": state }),
+        json!({ "inputResponses": seat }),
+    ] {
+        let answered = site.ask(read("view://own", more)).await.json();
+        let result = &answered["result"];
+        assert_eq!(result["contents"][0]["text"], "the view from row 7");
+        assert_eq!(result["cacheScope"], "private", "{answered}");
+    }
 }
 
 // rule: M5

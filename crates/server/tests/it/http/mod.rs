@@ -22,6 +22,7 @@ mod modern_headers;
 mod modern_stream;
 mod places;
 mod protect;
+mod quotas;
 mod raw;
 mod requests;
 mod resume;

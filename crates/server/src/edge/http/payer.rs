@@ -1,0 +1,21 @@
+//! Whose quotas count for what comes in.
+
+use std::sync::Arc;
+
+use crate::quota::{CallerKey, Quota, Share};
+
+/// Who pays for a session.
+pub(super) struct Payer {
+    pub(super) key: CallerKey,
+    /// Whose rates count, if anybody's.
+    pub(super) counted: Option<CallerKey>,
+    /// The memory for what is kept.
+    pub(super) kept: Arc<Quota>,
+}
+
+impl Payer {
+    /// What is kept for this caller, nothing so far.
+    pub(super) fn share(&self) -> Share {
+        self.kept.share(self.key)
+    }
+}

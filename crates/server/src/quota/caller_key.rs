@@ -1,0 +1,32 @@
+//! Callers told apart for quotas, whether they are identified or not.
+
+use std::{
+    hash::{BuildHasher as _, Hash, RandomState},
+    sync::OnceLock,
+};
+
+/// One caller, for quotas.
+///
+/// A digest with a key of this process: it has the same size for every caller, and a caller cannot
+/// choose an id that has the digest of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CallerKey(u64);
+
+static DIGEST: OnceLock<RandomState> = OnceLock::new();
+
+impl CallerKey {
+    pub(crate) fn digest(who: impl Hash) -> Self {
+        Self(DIGEST.get_or_init(RandomState::new).hash_one(who))
+    }
+
+    /// Two places in tables of this many cells, in which callers are counted.
+    pub(super) fn cells(self, count: usize) -> [usize; 2] {
+        let cell = |half: u64| usize::try_from(half).unwrap_or(usize::MAX) % count;
+        [cell(self.0 & 0xffff_ffff), cell(self.0 >> 32)]
+    }
+
+    /// A number for those who count callers themselves.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}

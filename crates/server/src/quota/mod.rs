@@ -1,0 +1,9 @@
+//! What one caller may take of something that all share, and what all may take together.
+
+mod caller_key;
+mod cells;
+mod share;
+
+pub(crate) use caller_key::CallerKey;
+pub(crate) use cells::CallerCells;
+pub(crate) use share::{Over, Quota, Share};

@@ -1,0 +1,157 @@
+//! Something of which there is so much for all, and so much for one caller.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use super::{CallerCells, CallerKey};
+
+/// A quarter of what a caller may take is the most that is taken at once where others make room.
+#[cfg(feature = "http")]
+const LARGEST_PART: usize = 4;
+
+/// What is left of it.
+pub(crate) struct Quota {
+    total: usize,
+    per_caller: usize,
+    used: AtomicUsize,
+    callers: CallerCells,
+}
+
+/// There is not so much left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// All callers together have taken this much.
+    Total(usize),
+    /// This caller has taken this much.
+    Caller(usize),
+}
+
+impl Quota {
+    pub(crate) fn new(total: usize, per_caller: usize) -> Arc<Self> {
+        Arc::new(Self {
+            total,
+            per_caller,
+            used: AtomicUsize::new(0),
+            callers: CallerCells::new(),
+        })
+    }
+
+    /// A share of a caller, with nothing in it yet.
+    pub(crate) fn share(self: &Arc<Self>, caller: CallerKey) -> Share {
+        Share {
+            quota: Arc::clone(self),
+            caller,
+            amount: 0,
+        }
+    }
+
+    /// Whether so much is a small part of what one caller may take, so that others need not make room
+    /// for it in vain.
+    #[cfg(feature = "http")]
+    pub(crate) fn check_part(&self, amount: usize) -> Result<(), Over> {
+        let largest = self.total.min(self.per_caller) / LARGEST_PART;
+        if amount > largest {
+            return Err(Over::Caller(largest));
+        }
+        Ok(())
+    }
+
+    /// Whether so much is left for a caller.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_room(self: &Arc<Self>, caller: CallerKey, amount: usize) -> Result<(), Over> {
+        self.share(caller).add(amount)
+    }
+
+    fn take(&self, caller: CallerKey, amount: usize, of: Part) -> Result<(), Over> {
+        let (total, per_caller) = match of {
+            Part::Whole => (self.total, self.per_caller),
+            #[cfg(feature = "http")]
+            Part::Half => (self.total / 2, self.per_caller / 2),
+        };
+        if !self.callers.take(caller, amount, per_caller) {
+            return Err(Over::Caller(per_caller));
+        }
+        let before = self.used.fetch_add(amount, Ordering::Relaxed);
+        if before.saturating_add(amount) <= total {
+            return Ok(());
+        }
+        self.give_back(caller, amount);
+        Err(Over::Total(total))
+    }
+
+    fn give_back(&self, caller: CallerKey, amount: usize) {
+        self.used.fetch_sub(amount, Ordering::Relaxed);
+        self.callers.give_back(caller, amount);
+    }
+}
+
+/// How much of a quota may be taken.
+#[derive(Clone, Copy)]
+enum Part {
+    Whole,
+    /// The other half is for what is needed more.
+    #[cfg(feature = "http")]
+    Half,
+}
+
+/// What a caller has taken. It is given back when this is dropped.
+pub(crate) struct Share {
+    quota: Arc<Quota>,
+    caller: CallerKey,
+    amount: usize,
+}
+
+impl Share {
+    /// Takes so much more.
+    pub(crate) fn add(&mut self, amount: usize) -> Result<(), Over> {
+        self.quota.take(self.caller, amount, Part::Whole)?;
+        self.amount += amount;
+        Ok(())
+    }
+
+    /// Takes so much more, for something that can be done without, if less than half of all is
+    /// taken then.
+    #[cfg(feature = "http")]
+    pub(crate) fn add_spare(&mut self, amount: usize) -> Result<(), Over> {
+        self.quota.take(self.caller, amount, Part::Half)?;
+        self.amount += amount;
+        Ok(())
+    }
+
+    /// Gives back so much.
+    pub(crate) fn give_back(&mut self, amount: usize) {
+        let amount = amount.min(self.amount);
+        self.quota.give_back(self.caller, amount);
+        self.amount -= amount;
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.quota.give_back(self.caller, self.amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_caller_leaves_something_to_the_others() {
+        let (ada, eve) = (CallerKey::digest("ada"), CallerKey::digest("eve"));
+        let quota = Quota::new(5, 3);
+        let (mut one, mut two) = (quota.share(ada), quota.share(eve));
+        assert_eq!(one.add(2), Ok(()));
+        assert_eq!(one.add(2), Err(Over::Caller(3)));
+        assert_eq!(one.add(1), Ok(()));
+        assert_eq!(two.add(3), Err(Over::Total(5)));
+        assert_eq!(two.add(2), Ok(()));
+        one.give_back(2);
+        assert_eq!(two.add(1), Ok(()));
+        drop((one, two));
+        assert_eq!(quota.used.load(Ordering::Relaxed), 0);
+        assert!(quota.callers.is_empty());
+    }
+}

@@ -1,0 +1,157 @@
+//! How many may listen, and to how much.
+
+use std::sync::Arc;
+
+use crate::{
+    Reject,
+    quota::{Over, Quota},
+};
+
+/// Listen requests of all callers. Each holds a connection or a stream of one open, and costs some
+/// ten kilobytes with it.
+const TOTAL: usize = 10_000;
+
+/// Listen requests of one caller: a tenth of all.
+const PER_CALLER: usize = 1000;
+
+/// Resources that one listener may hear of. Far more than a person or a model watches, and few
+/// enough that a change of all of them is told in a moment.
+const MAX_RESOURCES: usize = 1000;
+
+/// Bytes of their URIs.
+const MAX_URI_BYTES: usize = 128 * 1024;
+
+/// What a resource costs beside its URI: an entry in the table of topics and one in the topic.
+const RESOURCE_BYTES: usize = 256;
+
+/// How often a URI is kept: as the name of the topic, in the table, and in the two notifications.
+const COPIES: usize = 4;
+
+/// -32000: the specification leaves it to servers.
+const NO_ROOM: i64 = -32000;
+
+/// How many may listen to changes at a time.
+///
+/// A caller is who a guard or a layer says it is, or else the address that it calls from.
+///
+/// ```
+/// use turnbuckle_server::{ListenerLimits, Server};
+///
+/// let limits = ListenerLimits::default().with_per_caller(20);
+/// let server = Server::new("news", "1.0.0").listeners(limits);
+/// # server.build().unwrap();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListenerLimits {
+    /// Open `subscriptions/listen` requests of all callers; 10,000 unless set. Sessions have a
+    /// [limit](crate::HttpSettings::max_sessions) of their own.
+    pub total: usize,
+    /// Open `subscriptions/listen` requests of one caller; 1,000 unless set.
+    pub per_caller: usize,
+}
+
+impl Default for ListenerLimits {
+    fn default() -> Self {
+        Self {
+            total: TOTAL,
+            per_caller: PER_CALLER,
+        }
+    }
+}
+
+impl ListenerLimits {
+    /// Sets how many listen requests may be open.
+    pub fn with_total(mut self, listeners: usize) -> Self {
+        self.total = listeners;
+        self
+    }
+
+    /// Sets how many listen requests of one caller may be open.
+    pub fn with_per_caller(mut self, listeners: usize) -> Self {
+        self.per_caller = listeners;
+        self
+    }
+
+    pub(super) fn quota(self) -> Arc<Quota> {
+        Quota::new(self.total, self.per_caller)
+    }
+}
+
+/// What is paid for a resource that is listened to.
+pub(super) fn cost_of(uri: &str) -> usize {
+    RESOURCE_BYTES + COPIES * uri.len()
+}
+
+/// What one listener has named.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NamedResources {
+    count: usize,
+    uri_bytes: usize,
+}
+
+impl NamedResources {
+    pub(super) fn add(&mut self, uri: &str) -> Result<(), TooMany> {
+        let bytes = self.uri_bytes + uri.len();
+        if self.count == MAX_RESOURCES || bytes > MAX_URI_BYTES {
+            return Err(TooMany::Resources);
+        }
+        self.count += 1;
+        self.uri_bytes = bytes;
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, uri: &str) {
+        self.count -= 1;
+        self.uri_bytes -= uri.len();
+    }
+}
+
+/// There is no room for another listener, or for more that it would hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TooMany {
+    #[error(
+        "a subscription may name {MAX_RESOURCES} resources, in {MAX_URI_BYTES} bytes: unsubscribe \
+         from some, or listen to fewer"
+    )]
+    Resources,
+    #[error("you have {0} listen requests open: end one, or raise `ListenerLimits::per_caller`")]
+    OfCaller(usize),
+    #[error("{0} listen requests are open: try again later, or raise `ListenerLimits::total`")]
+    OfAll(usize),
+    #[error(
+        "what is kept for you takes more than {0} bytes: end sessions, listen to less, or raise \
+         `MemoryBudget::kept_per_caller`"
+    )]
+    BytesOfCaller(usize),
+    #[error(
+        "what is kept for sessions and listeners takes more than {0} bytes: try again later, or raise \
+         `MemoryBudget::kept`"
+    )]
+    BytesOfAll(usize),
+}
+
+impl TooMany {
+    pub(super) fn listeners(over: Over) -> Self {
+        match over {
+            Over::Caller(limit) => Self::OfCaller(limit),
+            Over::Total(limit) => Self::OfAll(limit),
+        }
+    }
+
+    pub(crate) fn bytes(over: Over) -> Self {
+        match over {
+            Over::Caller(limit) => Self::BytesOfCaller(limit),
+            Over::Total(limit) => Self::BytesOfAll(limit),
+        }
+    }
+}
+
+impl From<TooMany> for Reject {
+    fn from(too_many: TooMany) -> Self {
+        match too_many {
+            TooMany::Resources => Self::invalid_params(too_many.to_string()),
+            _ => Self::new(NO_ROOM, too_many.to_string()),
+        }
+    }
+}
