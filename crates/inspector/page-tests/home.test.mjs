@@ -109,8 +109,8 @@ await claim("roots are shared and taken back, and the log of a server is live", 
 await claim("the rail has every server, and shows its state by a shape and a word", () =>
   on({ servers: shelf() }, async (page) => {
     const rail = page.getByRole("navigation", { name: "Servers and views" });
-    await rail.getByRole("link", { name: "dead, failed" }).waitFor();
-    await rail.getByRole("link", { name: "postgres, needs attention" }).waitFor();
+    await rail.getByRole("link", { name: /^dead ?, failed/ }).waitFor();
+    await rail.getByRole("link", { name: /^postgres ?, needs attention/ }).waitFor();
     await rail.getByRole("link", { name: "Turnbuckle" }).click();
     await page.getByRole("heading", { name: "Servers", exact: true }).waitFor();
     const icon = await page.locator("link[rel=icon]").getAttribute("href");

@@ -42,6 +42,18 @@ await claim("a page without the key says so", () =>
   }),
 );
 
+await claim("a server at a URL that does not answer any more is not shown as connected", () =>
+  on({}, async (page, fake) => {
+    await page.locator(".state.open").waitFor();
+    fake.emit("server", { ...server(), isDown: true });
+    await page.locator(".state.failed", { hasText: "the server does not answer" }).waitFor();
+    await page.getByRole("link", { name: /^Modern lab ?, does not answer/ }).waitFor();
+    await page.getByRole("option", { name: /echo/ }).waitFor();
+    fake.emit("server", server());
+    await page.locator(".state.open").waitFor();
+  }),
+);
+
 await claim("messages are counted for the server that is shown", () =>
   on({}, async (page, fake) => {
     await page.getByRole("option", { name: /echo/ }).waitFor();

@@ -24,7 +24,7 @@ export function label(server) {
  * @returns {[string, string]}
  */
 export function condition(server) {
-  if (state.connection !== "open") return ["failed", "the inspector does not answer"];
+  if (state.connection !== "open") return ["failed", "inspector lost"];
   if (server.status === "open") return server.isDown ? ["failed", "does not answer"] : ["ok", "connected"];
   if (server.status === "connecting") return ["running", "connecting"];
   const { kind } = server.blocked ?? {};
