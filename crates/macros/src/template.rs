@@ -76,7 +76,7 @@ fn check_literal(text: &str) -> Result<(), String> {
             }
             ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '|' | '\0'..='\x1f' | '\x7f' => {
                 return Err(format!(
-                    "{letter:?} cannot stand in a URI: percent-encode it"
+                    "{letter:?} is not allowed in a URI; percent-encode it"
                 ));
             }
             _ => {}
@@ -97,7 +97,9 @@ fn read_expression(text: &str, variables: &mut Vec<String>) -> Result<(), String
     }
     for specification in list.split(',') {
         let name = variable(specification).ok_or_else(|| {
-            format!("`{specification}` in `{{{text}}}` is no variable: use letters, digits and `_`")
+            format!(
+                "`{specification}` in `{{{text}}}` is not a variable; use letters, digits and `_`"
+            )
         })?;
         if !variables.iter().any(|known| known == name) {
             variables.push(name.to_owned());
@@ -166,17 +168,17 @@ mod tests {
 
     #[test]
     fn names_and_modifiers_are_checked() {
-        assert!(complaint("seat://{a b}").contains("`a b` in `{a b}` is no variable"));
+        assert!(complaint("seat://{a b}").contains("`a b` in `{a b}` is not a variable"));
         assert!(complaint("seat://{a,}").contains("`` in `{a,}`"));
-        assert!(complaint("seat://{a:0}").contains("no variable"));
-        assert!(complaint("seat://{a:12345}").contains("no variable"));
-        assert!(complaint("seat://{größe}").contains("no variable"));
+        assert!(complaint("seat://{a:0}").contains("is not a variable"));
+        assert!(complaint("seat://{a:12345}").contains("is not a variable"));
+        assert!(complaint("seat://{größe}").contains("is not a variable"));
         assert_eq!(variables("seat://{a}/{a:3}"), ["a"]);
     }
 
     #[test]
     fn what_cannot_stand_in_a_uri_is_refused() {
-        assert!(complaint("seat://a b/{c}").contains("' ' cannot stand in a URI"));
+        assert!(complaint("seat://a b/{c}").contains("' ' is not allowed in a URI"));
         assert!(complaint("seat://{c}/50%").contains("write `%25`"));
         assert!(complaint("seat://{c}/%é0").contains("write `%25`"));
         assert_eq!(variables("seat://50%25/{c}"), ["c"]);

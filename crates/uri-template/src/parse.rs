@@ -39,7 +39,7 @@ pub enum TemplateProblem {
     )]
     TooManyVariables,
     /// A character that a URI cannot hold stands outside the expressions.
-    #[error("{found:?} cannot stand in a URI; percent-encode it")]
+    #[error("{found:?} is not allowed in a URI; percent-encode it")]
     Literal {
         /// The character.
         found: char,
@@ -64,7 +64,7 @@ pub enum TemplateProblem {
     },
     /// A character that a variable name cannot hold.
     #[error(
-        "{found:?} cannot stand here in a variable name; \
+        "{found:?} is not allowed in a variable name; \
          use letters, digits, `_`, and `.` between them"
     )]
     Name {
@@ -303,7 +303,7 @@ mod tests {
             .to_string();
         assert_eq!(
             message,
-            "URI template `seat://{flight-number}`, byte 14: '-' cannot stand here in a variable \
+            "URI template `seat://{flight-number}`, byte 14: '-' is not allowed in a variable \
              name; use letters, digits, `_`, and `.` between them"
         );
     }

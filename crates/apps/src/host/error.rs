@@ -32,7 +32,7 @@ pub enum AppError {
         source: CallError,
     },
     /// What is at the address is not a page.
-    #[error("what is at `{uri}` is no page: {problem}")]
+    #[error("the resource `{uri}` is not a page: {problem}")]
     BadPage {
         /// The address.
         uri: Box<str>,

@@ -96,7 +96,7 @@ impl App {
     pub fn csp(mut self, csp: Csp) -> Self {
         for origin in csp.origins().filter(|origin| !is_origin(origin)) {
             self.problems.push(format!(
-                "`{origin}` is no origin: write it like `https://api.example.com`"
+                "`{origin}` is not an origin; write it like `https://api.example.com`"
             ));
         }
         self.ui.csp = Some(csp);

@@ -16,7 +16,7 @@ fn an_app_that_cannot_be_shown_is_a_mistake() {
     let csp = Csp::new().connect("api.weather.example");
     let origin = problem(App::html("ui://a", "<p>").csp(csp));
     assert!(
-        origin.contains("`api.weather.example` is no origin"),
+        origin.contains("`api.weather.example` is not an origin"),
         "{origin}"
     );
 }

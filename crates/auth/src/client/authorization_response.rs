@@ -105,8 +105,7 @@ fn check_issuer(
     naming: Naming,
 ) -> Result<(), AuthError> {
     const RULE: &str = "RFC 9207, 2.4";
-    const HINT: &str =
-        "somebody may have mixed up two authorization servers; the code was not used";
+    const HINT: &str = "two authorization servers may have been mixed up; the code was not used";
     match &answered.issuer {
         Some(issuer) if issuer == request.issuer() => Ok(()),
         Some(issuer) => {

@@ -146,7 +146,7 @@ async fn forbidden(
         return Err(AuthError::new(Step::Use, problem)
             .at(refusal.address)
             .rule("authorization, \"Step-Up Authorization Flow\"")
-            .hint("these scopes were asked for already; whoever grants them has to do so"));
+            .hint("these scopes were requested already; the authorization server or its user has to grant them"));
     }
     session.get(Cause::TooNarrow, wanted).await?;
     Ok(Decision::Retry)

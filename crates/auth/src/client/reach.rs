@@ -29,7 +29,7 @@ impl Reach {
         Err(AuthError::new(step, Problem::Forbidden(reason))
             .at(address)
             .rule("security considerations, \"Communication Security\"")
-            .hint("serve it by `https`, or allow plain `http` where nobody else listens"))
+            .hint("serve it by `https`, or allow plain `http` in a network that you trust"))
     }
 
     /// Whether a person's browser may be sent to a URL, on behalf of a client of this server. What it

@@ -56,7 +56,7 @@ pub enum KeyError {
         form: String,
     },
     /// It is no key for ES256, RS256 or EdDSA.
-    #[error("the key is none for ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
+    #[error("the key does not fit ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
     Unknown,
     /// The machine gave no randomness, or the signature failed.
     #[error("the key could not sign, or none could be made")]

@@ -100,7 +100,7 @@ impl Rules<'_> {
             None => Ok(None),
             Some(value) => match seconds(value) {
                 Some(seconds) => Ok(Some(seconds)),
-                None => invalid(&format!("`{name}` of the token is no time")),
+                None => invalid(&format!("`{name}` of the token is not a time")),
             },
         };
         let expires = time("exp")?;

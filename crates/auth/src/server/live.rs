@@ -176,7 +176,7 @@ impl Inner {
             let verified = issuer.verify(token, &self.resource, now).await?;
             return Ok((verified, issuer.believed_for));
         }
-        let unknown = "the token is none of any issuer that is known here";
+        let unknown = "the token is not from a known issuer";
         let mut verdict = VerifyError::Invalid(unknown.into());
         for issuer in self.issuers.iter().filter(|issuer| issuer.knows_opaque()) {
             match issuer.verify(token, &self.resource, now).await {

@@ -44,7 +44,7 @@ impl Rule {
                     None => String::new(),
                 };
                 let known = words.collect::<Vec<_>>().join(", ");
-                let message = format!("`{text}` is no way to write names: {hint}there are {known}");
+                let message = format!("`{text}` is not a naming style: {hint}there are {known}");
                 syn::Error::new(word.span(), message)
             })
     }
@@ -130,7 +130,10 @@ mod tests {
     #[test]
     fn a_misspelt_rule_is_told_its_name() {
         let error = rule("camel_case").unwrap_err().to_string();
-        assert!(error.contains("`camel_case` is no way"), "{error}");
+        assert!(
+            error.contains("`camel_case` is not a naming style"),
+            "{error}"
+        );
         let error = rule("kebabcase").unwrap_err().to_string();
         assert!(error.contains("did you mean `kebab-case`?"), "{error}");
     }

@@ -64,7 +64,7 @@ pub enum SkillError {
         problem: &'static str,
     },
     /// The `SKILL.md` has no frontmatter that can be used.
-    #[error("`{uri}` is no skill: {problem}")]
+    #[error("`{uri}` is not a skill: {problem}")]
     BadSkill {
         /// The file.
         uri: Box<str>,
@@ -72,7 +72,7 @@ pub enum SkillError {
         problem: BadFrontmatter,
     },
     /// What was read is no file: not exactly one content, or one that cannot be decoded.
-    #[error("what was read at `{uri}` is no file: {problem}")]
+    #[error("the contents of `{uri}` are not a file: {problem}")]
     BadFile {
         /// The file.
         uri: Box<str>,

@@ -24,7 +24,7 @@ pub enum SkillFault {
         path: PathBuf,
     },
     /// Something in it is no plain file.
-    #[error("`{path}` is no plain file or directory: skills hold nothing else, links included", path = path.display())]
+    #[error("`{path}` is not a plain file or directory; skills contain only these, and no links", path = path.display())]
     NotPlain {
         /// What.
         path: PathBuf,

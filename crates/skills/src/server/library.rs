@@ -70,7 +70,7 @@ fn page<T: Clone>(
     cursor: Option<&str>,
     size: usize,
 ) -> Result<(Vec<T>, Option<String>), Reject> {
-    let bad = || Reject::invalid_params("`params.cursor` is none of ours: begin without one");
+    let bad = || Reject::invalid_params("`params.cursor` is not valid; start without a cursor");
     let start = match cursor {
         None => 0,
         Some(cursor) => cursor.parse().map_err(|_| bad())?,

@@ -82,9 +82,9 @@ impl Skill {
                     self.problems.push(format!("there are two files `{path}`"));
                 }
             }
-            _ => self.problems.push(format!(
-                "`{path}` is no path of a file below a skill's directory"
-            )),
+            _ => self
+                .problems
+                .push(format!("`{path}` is not a path below a skill's directory")),
         }
         self
     }
@@ -96,7 +96,7 @@ impl Skill {
             None if prefix.is_empty() => self.prefix.clear(),
             None => self
                 .problems
-                .push(format!("`{prefix}` is no path to put skills below")),
+                .push(format!("`{prefix}` is not a path for skills")),
         }
         self
     }

@@ -194,10 +194,14 @@ async fn ask(
     let answered = tokio::time::timeout(PERSON_TIMEOUT, visit.ask(request)).await;
     let answer = match answered {
         Ok(Ok(answer)) => answer,
-        Ok(Err(error)) => return Err(unanswered("nobody came back".to_owned()).caused_by(error)),
+        Ok(Err(error)) => {
+            return Err(
+                unanswered("the user did not return from the browser".to_owned()).caused_by(error),
+            );
+        }
         Err(_) => {
             return Err(unanswered(format!(
-                "nobody came back within {PERSON_TIMEOUT:?}"
+                "the user did not return from the browser within {PERSON_TIMEOUT:?}"
             )));
         }
     };

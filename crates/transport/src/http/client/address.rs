@@ -42,7 +42,7 @@ pub enum AddressError {
     )]
     Credentials,
     /// What stands after the colon of the host is no port.
-    #[error("`{port}` is no port: write a number from 1 to 65535")]
+    #[error("`{port}` is not a port; write a number from 1 to 65535")]
     Port {
         /// What stands there.
         port: String,

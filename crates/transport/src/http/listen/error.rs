@@ -22,7 +22,7 @@ pub enum BindError {
         path: PathBuf,
     },
     /// Something that is no socket has the path.
-    #[error("{} is there and is no socket; remove it or choose another path", path.display())]
+    #[error("{} exists and is not a socket; remove it or choose another path", path.display())]
     NotASocket {
         /// The path.
         path: PathBuf,
