@@ -84,6 +84,10 @@ mod signing_in {}
 #[doc = include_str!("../../../docs/host.md")]
 mod host {}
 
+#[cfg(all(feature = "gateway", feature = "http"))]
+#[doc = include_str!("../../../docs/gateway.md")]
+mod gateway {}
+
 #[cfg(feature = "models")]
 #[doc = include_str!("../../../docs/models.md")]
 mod models {}
