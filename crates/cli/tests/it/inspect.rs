@@ -35,6 +35,9 @@ impl Inspector {
             .arg("--")
             .args(command)
             .env("PYTHONDONTWRITEBYTECODE", "1")
+            // The page lists the servers of config files, and those of this machine do not matter here.
+            .env("HOME", env!("CARGO_TARGET_TMPDIR"))
+            .env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
