@@ -185,12 +185,16 @@ async function authorizationLeg(leg) {
 const HIDDEN = ["server-sse-polling"];
 /// What a session cannot say, so that nothing tells the gateway.
 const UNSAID = [
-  // The server's own names of its questions.
+  // The server's own names of its questions. The two scenarios check nothing else.
+  "input-required-result-basic-elicitation",
+  "input-required-result-ignore-extra-params",
   "sep-2322-elicitation-incomplete",
   "sep-2322-ignore-unexpected-params",
   // A tool that fails because its session cannot be asked gives a result like any other.
   "sep-2575-server-rejects-undeclared-capability",
   "sep-2575-missing-capability-http-400",
+  // A tool that asks before it becomes a task: a session is given the task first.
+  "sep-2663-mrtr-synchronous-before-task-creation",
 ];
 
 /// Upstreams of the gateway: how it reaches the conformance server, and which era it speaks there.

@@ -457,6 +457,10 @@ impl Core {
 
 /// Whether the protocol has this method, but not in the revision of the client.
 fn is_foreign(method: &str, revision: Revision) -> bool {
+    if revision.is_modern() && matches!(method, "tasks/result" | "tasks/list") {
+        // The extension has other ways to both.
+        return true;
+    }
     let is_known = method::find(method).is_some();
     let is_of_extension = method::extension(method, revision).is_some();
     is_known && !is_of_extension && !method::available(method, revision, Direction::ToServer)

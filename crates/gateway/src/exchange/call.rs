@@ -43,7 +43,7 @@ pub(crate) struct Exchange {
     pub(crate) request: Arc<FrontRequest>,
     pub(crate) name: Option<(&'static [&'static str], String)>,
     /// The turn of a tool that asks, on a process.
-    _turn: Option<OwnedSemaphorePermit>,
+    pub(super) turn: Option<OwnedSemaphorePermit>,
 }
 
 /// Serves a request.
@@ -102,11 +102,11 @@ impl Exchange {
             lane,
             request,
             name: route.name,
-            _turn: None,
+            turn: None,
         };
         if exchange.may_be_asked() && !exchange.to().is_modern() {
             let turn = exchange.lane.hub.turn(&exchange.subject()).await;
-            exchange._turn =
+            exchange.turn =
                 turn.map_err(|reason| translate::unavailable(exchange.server(), &reason))?;
         }
         if let Some(level) = exchange.request.log_level {

@@ -8,8 +8,8 @@ use std::{
     collections::HashMap,
     fmt::Write,
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -85,6 +85,8 @@ struct ParkedCall {
     abandoned: Notify,
     /// What the server speaks.
     revision: Revision,
+    /// Set while the server waits for answers.
+    waits: OnceLock<Arc<AtomicBool>>,
 }
 
 struct ParkState {
@@ -154,6 +156,7 @@ impl ParkTable {
             changed: watch::Sender::new(0),
             abandoned: Notify::new(),
             revision,
+            waits: OnceLock::new(),
         });
         calls.insert(number, Arc::clone(&call));
         Ok(call)
@@ -227,6 +230,9 @@ async fn park(
             return reject.into();
         }
     };
+    if let Some(open) = &open {
+        let _ = parked.waits.set(open.waits_for_answers());
+    }
     {
         let mut state = parked.state.lock();
         state.request = Some(Arc::clone(&request));
@@ -287,6 +293,12 @@ impl ParkedCall {
         self.state.lock().outcome.is_none()
     }
 
+    fn set_waits(&self, waits: bool) {
+        if let Some(flag) = self.waits.get() {
+            flag.store(waits, Ordering::Release);
+        }
+    }
+
     fn changed(&self) {
         self.changed.send_modify(|count| *count += 1);
     }
@@ -299,6 +311,8 @@ impl ParkedCall {
             return;
         }
         state.request = Some(Arc::clone(request));
+        // What it asks next is asked because of these answers.
+        self.set_waits(false);
         let responses = request.responses.as_ref().map(|raw| raw.raw().members());
         for (key, response) in responses.unwrap_or_default() {
             if !response.is_object() {
@@ -455,7 +469,8 @@ impl Keeper {
         }
         self.parked.changed();
         let (parked, context) = (self.parked, Arc::clone(&self.exchange.context));
-        // The session of the server is free for others.
+        // The session of the server is free for others, and nothing is asked any more.
+        drop(self.open);
         drop(self.exchange);
         time::sleep(keep_for).await;
         context.parked.remove(parked.number);
@@ -489,12 +504,15 @@ impl Keeper {
     }
 
     /// Lets the client be told of the open questions.
-    fn publish(&self) {
+    fn publish(&mut self) {
         let mut state = self.parked.state.lock();
         state.drop_withdrawn();
         if state.open.is_empty() {
             return;
         }
+        // Until it is answered the server asks nothing more in this call: others have their turn.
+        self.parked.set_waits(true);
+        self.exchange.turn = None;
         // What comes late is asked for in the next round: the client has the questions of this one.
         if !state.is_published {
             state.is_published = true;

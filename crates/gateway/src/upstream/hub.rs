@@ -56,6 +56,7 @@ struct Open {
     caller: Option<String>,
     subject: String,
     asks: mpsc::Sender<RelayAsk>,
+    is_answered_first: Arc<AtomicBool>,
 }
 
 /// A call in flight that may be asked. Dropping it ends that.
@@ -64,6 +65,7 @@ pub(crate) struct OpenCall {
     number: u64,
     subject: String,
     asks: mpsc::Receiver<RelayAsk>,
+    is_answered_first: Arc<AtomicBool>,
 }
 
 impl OpenCall {
@@ -74,6 +76,11 @@ impl OpenCall {
             // The hub holds the other end for as long as this is there.
             None => std::future::pending().await,
         }
+    }
+
+    /// Set while the call waits for answers of its client: until it has them, it asks nothing more.
+    pub(crate) fn waits_for_answers(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_answered_first)
     }
 
     /// The call was asked: from now on its tool takes turns.
@@ -115,17 +122,20 @@ impl LaneHub {
     pub(crate) fn enter(self: &Arc<Self>, caller: Option<&str>, subject: String) -> OpenCall {
         let (sender, asks) = mpsc::channel(MAX_WAITING_ASKS);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let is_answered_first = Arc::<AtomicBool>::default();
         self.open.lock().push(Open {
             number,
             caller: caller.map(str::to_owned),
             subject: subject.clone(),
             asks: sender,
+            is_answered_first: Arc::clone(&is_answered_first),
         });
         OpenCall {
             hub: Arc::clone(self),
             number,
             subject,
             asks,
+            is_answered_first,
         }
     }
 
@@ -160,7 +170,13 @@ impl LaneHub {
 
     /// The call that a question belongs to.
     fn addressee(&self) -> Option<mpsc::Sender<RelayAsk>> {
-        let open = self.open.lock();
+        let all = self.open.lock();
+        let is_active = |call: &&Open| !call.is_answered_first.load(Ordering::Acquire);
+        let mut open: Vec<&Open> = all.iter().filter(is_active).collect();
+        if open.is_empty() {
+            // A question that came late, of a call whose other questions are on their way.
+            open.extend(all.iter());
+        }
         let (first, others) = open.split_first()?;
         if others.is_empty() {
             return Some(first.asks.clone());
@@ -176,7 +192,7 @@ impl LaneHub {
         }
         // It may be somebody else's: next time the tools take turns.
         let subjects: Vec<String> = open.iter().map(|call| call.subject.clone()).collect();
-        drop(open);
+        drop(all);
         subjects.iter().for_each(|subject| self.remember(subject));
         None
     }

@@ -270,3 +270,28 @@ async fn a_url_that_must_be_visited_first_is_asked_for() {
     assert_eq!(keys(&again), keys(&asked));
     gateway.close().await;
 }
+
+// G6: a user who never answers does not keep others from the process.
+#[tokio::test]
+async fn a_call_that_waits_for_its_user_does_not_hold_up_others() {
+    for way in [Way::Sse, Way::Stdio] {
+        let gateway = gateway(way, Era::Legacy).await;
+        let (ada, eve) = (
+            as_caller(&gateway, "ada").await,
+            as_caller(&gateway, "eve").await,
+        );
+        let left = send(&ada, &call("form", &json!({}))).await.unwrap();
+        for _ in 0..2 {
+            let asked = send(&eve, &call("form", &json!({}))).await.unwrap();
+            let done = send(&eve, &retry("form", &asked, &keys(&asked)))
+                .await
+                .unwrap();
+            assert_eq!(text(&done), "accepted");
+        }
+        let done = send(&ada, &retry("form", &left, &keys(&left)))
+            .await
+            .unwrap();
+        assert_eq!(text(&done), "accepted");
+        gateway.close().await;
+    }
+}
