@@ -40,6 +40,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Up(command::up::Up),
     Serve(command::serve::Serve),
     Inspect(command::inspect::Inspect),
     List(command::list::List),
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
     log::open();
     style::choose(arguments.color);
     let outcome = match &arguments.command {
+        Command::Up(up) => command::up::run(up),
         Command::Serve(serve) => command::serve::run(serve),
         Command::Inspect(inspect) => command::inspect::run(inspect),
         Command::List(list) => command::list::run(list),

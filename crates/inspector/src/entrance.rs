@@ -2,24 +2,33 @@
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, task};
 
-use http::{Request, Uri, uri::PathAndQuery};
+use http::{Method, Request, StatusCode, Uri, uri::PathAndQuery};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tower_service::Service;
 use turnbuckle::HttpService;
 
-use super::{answer::Answer, app_site, door::Door, route};
+use super::{
+    answer::{self, Answer},
+    app_site,
+    door::Door,
+    route,
+};
 
 /// The path of the server's endpoint.
 const ENDPOINT: &str = "/mcp";
+
+/// Texts at paths of their own: the status, the kind and the text; `None` for other paths. They are for
+/// this machine alone.
+pub type MorePaths = Arc<dyn Fn(&str) -> Option<(StatusCode, &'static str, String)> + Send + Sync>;
 
 /// What answers at a port.
 #[derive(Clone)]
 pub(super) enum Entrance {
     /// The page alone.
     Page(Arc<Door>),
-    /// The page, and a server.
-    Beside(Arc<Door>, HttpService),
+    /// The page, a server, and what else is answered.
+    Beside(Arc<Door>, HttpService, Option<MorePaths>),
     /// The pages of tools.
     Apps(Arc<Door>),
 }
@@ -34,12 +43,22 @@ impl Service<Request<Incoming>> for Entrance {
     }
 
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        if let Self::Beside(door, _, Some(more)) = self
+            && request.method() == Method::GET
+            && let Some((status, kind, text)) = more(request.uri().path())
+        {
+            let answer = match door.guard.check(request.headers()) {
+                Ok(()) => answer::bytes(status, kind, text),
+                Err(refused) => *refused,
+            };
+            return Box::pin(std::future::ready(Ok(answer)));
+        }
         match self {
-            Self::Beside(_, server) if is_of_server(request.uri().path()) => {
+            Self::Beside(_, server, _) if is_of_server(request.uri().path()) => {
                 let answering = server.call(inside(request));
                 Box::pin(async move { Ok(answering.await?.map(BodyExt::boxed_unsync)) })
             }
-            Self::Page(door) | Self::Beside(door, _) => {
+            Self::Page(door) | Self::Beside(door, _, _) => {
                 let door = door.clone();
                 Box::pin(async move { Ok(route::answer(&door, request).await) })
             }

@@ -44,6 +44,7 @@ mod site;
 mod watching;
 mod wire;
 
+pub use entrance::MorePaths;
 pub use inspector::Inspector;
 pub use origin::Origin;
 pub use site::{OpenError, Site};

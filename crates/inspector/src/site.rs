@@ -10,7 +10,7 @@ use turnbuckle::{
 
 use super::{
     door::Door,
-    entrance::Entrance,
+    entrance::{Entrance, MorePaths},
     guard::{Guard, Token},
     inspector::Inspector,
 };
@@ -31,6 +31,8 @@ pub struct Site {
     door: Arc<Door>,
     /// The server that answers at the same port.
     beside: Option<HttpService>,
+    /// What else is answered there.
+    more: Option<MorePaths>,
 }
 
 /// Why there is no inspector.
@@ -74,6 +76,12 @@ impl Site {
         })
     }
 
+    /// Answers these paths too, beside a server.
+    pub fn with_paths(mut self, more: MorePaths) -> Self {
+        self.more = Some(more);
+        self
+    }
+
     async fn at(inspector: Arc<Inspector>, listener: Listener) -> Result<Self, OpenError> {
         let sandbox = Listener::bind("127.0.0.1:0").await?;
         let guard = Guard {
@@ -92,6 +100,7 @@ impl Site {
             sandbox,
             door: Arc::new(door),
             beside: None,
+            more: None,
         })
     }
 
@@ -120,7 +129,7 @@ impl Site {
             let _ = told.wait_for(|is_over| *is_over).await;
         };
         let page = match self.beside.clone() {
-            Some(server) => Entrance::Beside(self.door.clone(), server),
+            Some(server) => Entrance::Beside(self.door.clone(), server, self.more.clone()),
             None => Entrance::Page(self.door.clone()),
         };
         let apps = Entrance::Apps(self.door.clone());

@@ -21,4 +21,5 @@ pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod tasks;
 pub(crate) mod test;
+pub(crate) mod up;
 pub(crate) mod watch;

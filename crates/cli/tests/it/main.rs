@@ -28,4 +28,5 @@ mod stdout;
 mod suggestions;
 mod terminal;
 mod trust;
+mod up;
 mod wording;

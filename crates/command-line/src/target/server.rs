@@ -80,6 +80,20 @@ pub fn is_program(program: &str, folder: Option<&Path>) -> bool {
 }
 
 impl Server {
+    /// A server by how it is started or reached.
+    pub fn at(launch: Launch) -> Self {
+        let name = match &launch {
+            Launch::Command { program, .. } => program.clone(),
+            Launch::Remote(remote) => without_query(&remote.url),
+        };
+        Self {
+            given: Given::Word(crate::shell::quote(&name)),
+            shown: launch.clone(),
+            launch,
+            name,
+        }
+    }
+
     /// A command line about this server that can be run as it stands, but for the query of a URL.
     pub fn line(&self, command: &str, words: &str) -> String {
         let blank = if words.is_empty() { "" } else { " " };

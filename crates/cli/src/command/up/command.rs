@@ -1,0 +1,292 @@
+//! The command: what it is told, and what it serves.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use clap::Args;
+use turnbuckle::{
+    Http, HttpSettings, Stdio,
+    gateway::{Gateway, LiveGateway, operation::Operation},
+    transport::http::Listener,
+};
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Code, Failed, Outcome},
+    target::{self, Lookup, Options},
+    trust::Consent,
+};
+use turnbuckle_host::config::Launch;
+use turnbuckle_inspector::{Inspector, Origin, Site};
+
+use super::{
+    file::{EraChoice, NamesName},
+    keys::Keys,
+    lines::Lines,
+    operation,
+    plan::Plan,
+    reload::Reload,
+};
+use crate::{runtime::stop_signal, show::print};
+
+/// Where it listens unless something else is said.
+const ADDRESS: &str = "127.0.0.1:7250";
+
+/// How long servers have to end.
+const CLOSE_WITHIN: Duration = Duration::from_secs(5);
+
+/// Serve every server at one endpoint, for clients of every revision.
+///
+/// Without anything else, all servers of the config files are served (`turnbuckle servers` lists them),
+/// or the demo server if there are none. A config file, a URL or a command after `--` is served alone.
+/// Whatever revision and transport a client and a server speak, they are translated into each other:
+/// questions in the middle of a call, progress and log messages included.
+///
+/// It answers at once, whatever the servers do; a line says when each of them is ready. When a config
+/// file changes, servers that did not change keep their connections.
+#[derive(Args)]
+pub(crate) struct Up {
+    /// A config file, the URL of a server, or the name of one in a config file.
+    #[arg(value_name = "FILE|URL|NAME")]
+    pub(super) what: Option<String>,
+
+    /// Serve on stdin and stdout instead, one message a line.
+    #[arg(long, conflicts_with_all = ["listen", "no_page"])]
+    stdio: bool,
+
+    /// Listen for HTTP at this address; 127.0.0.1:7250 unless it is said. Port 0 takes any free one.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+
+    /// Serve this server alone (may be repeated).
+    #[arg(long, value_name = "NAME")]
+    pub(super) only: Vec<String>,
+
+    /// How tools and prompts are named: `bare` as their servers do, `prefixed` as `server__tool`,
+    /// `auto` bare with one server and prefixed with several.
+    #[arg(long, value_name = "NAMES")]
+    pub(super) names: Option<NamesName>,
+
+    /// The era that is spoken with servers; `auto` finds it out.
+    #[arg(long, value_name = "ERA")]
+    pub(super) era: Option<EraChoice>,
+
+    /// Check the config and start nothing.
+    #[arg(long)]
+    check: bool,
+
+    /// Agree to the project's config files, as they are now.
+    #[arg(long)]
+    trust: bool,
+
+    /// Accept requests for this host name, besides loopback (may be repeated).
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+
+    /// Accept requests from web pages of this origin, besides loopback (may be repeated).
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+
+    /// Show no page beside the endpoint. It is shown at loopback alone.
+    #[arg(long)]
+    no_page: bool,
+
+    /// Write a line of JSON about each request to this file, or to stderr with `-`.
+    #[arg(long, value_name = "FILE")]
+    access_log: Option<String>,
+
+    /// A command to start as the server.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "what")]
+    pub(super) command: Vec<String>,
+}
+
+pub(crate) fn run(up: &Up) -> Outcome {
+    let consent = if up.trust {
+        Consent::Given
+    } else {
+        Consent::Ask
+    };
+    let plan = Plan::make(up, consent)?;
+    let keys = Keys::read(&plan.gateway.keys)?;
+    let policy = operation::policy(&plan.gateway.policy)?;
+    if up.check {
+        return check(&plan);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failed::new(Code::Connect, error))?;
+    let log = up
+        .access_log
+        .as_deref()
+        .or(plan.gateway.access_log.as_deref());
+    let operation = operation::operation(policy, log)?;
+    let outcome = runtime.block_on(up.serve(plan, keys, operation));
+    // Nothing is left that somebody waits for: a lookup of a name may still block a thread.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
+}
+
+/// Says what would be served. A problem is a failure.
+fn check(plan: &Plan) -> Outcome {
+    for server in &plan.servers {
+        print(&format!("{}\t{:?}", server.id, server.spec));
+    }
+    plan.tell_problems();
+    match plan.problems.len() {
+        0 => Ok(()),
+        count => Err(Failed::usage(format!("{count} problems in the config"))),
+    }
+}
+
+impl Up {
+    async fn serve(
+        &self,
+        mut plan: Plan,
+        keys: Option<Keys>,
+        operation: Arc<Operation>,
+    ) -> Outcome {
+        // Heard from the start: whoever stops it while it begins is not overheard.
+        let stop = stop_signal();
+        if self.stdio {
+            plan.tell_problems();
+            let gateway = open(&plan, &operation)?;
+            let reload = Reload::new(self, gateway.clone(), operation, &plan, None);
+            let served = tokio::select! {
+                ended = gateway.server().serve(Stdio) => ended.map_err(failed),
+                () = stop => Ok(()),
+                () = reload.run() => Ok(()),
+            };
+            close(&gateway).await;
+            return served;
+        }
+        let address = self.listen.as_deref().or(plan.gateway.listen.as_deref());
+        let listener = Listener::bind(address.unwrap_or(ADDRESS).to_owned()).await;
+        let listener = listener.map_err(failed)?;
+        let local = listener.local_address();
+        let own = local.map(|local| format!("http://{local}/mcp"));
+        if let Some(own) = &own {
+            plan.without(own);
+        }
+        plan.tell_problems();
+        let gateway = open(&plan, &operation)?;
+        let reload = Reload::new(self, gateway.clone(), operation.clone(), &plan, own);
+        let front = FrontParts {
+            listener,
+            keys,
+            operation,
+        };
+        let served = tokio::select! {
+            served = self.serve_http(&gateway, &plan, front, stop) => served,
+            () = reload.run() => Ok(()),
+        };
+        close(&gateway).await;
+        served
+    }
+
+    async fn serve_http(
+        &self,
+        gateway: &LiveGateway,
+        plan: &Plan,
+        front: FrontParts,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Outcome {
+        let FrontParts {
+            listener,
+            keys,
+            operation,
+        } = front;
+        let settings = self.settings(plan);
+        let address = listener.local_address();
+        let page =
+            address.filter(|address| address.ip().to_canonical().is_loopback() && !self.no_page);
+        let Some(page) = page else {
+            announce(address, plan, None);
+            if keys.is_none() && address.is_none_or(|it| !it.ip().to_canonical().is_loopback()) {
+                tell(
+                    "warning: whoever reaches this address can use these servers; name callers with `[[gateway.keys]]`",
+                );
+            }
+            let http = Http::listener(listener).settings(settings).until(stop);
+            let http = match keys {
+                Some(keys) => http.protect(keys),
+                None => http,
+            };
+            return gateway.server().serve(http).await.map_err(failed);
+        };
+        let inspector = Inspector::new(Options::default());
+        let mut own = target::find(&format!("http://{page}/mcp"), Lookup::default())?;
+        "gateway".clone_into(&mut own.name);
+        if let (Some(keys), Launch::Remote(remote)) = (&keys, &mut own.launch) {
+            let value = format!("Bearer {}", keys.own());
+            remote.headers.push(("Authorization".to_owned(), value));
+        }
+        let id = inspector.add(own, Origin::given("command line"))?;
+        inspector.connect_when_looked_at(id);
+        let service = gateway.server().http_with(settings);
+        let service = match keys {
+            Some(keys) => service.protect(keys),
+            None => service,
+        };
+        let site = Site::beside(inspector, listener, service).await;
+        let paths = operation::paths(gateway.clone(), operation);
+        let site = site.map_err(failed)?.with_paths(paths);
+        announce(address, plan, Some(&site.url()));
+        site.serve(stop).await;
+        Ok(())
+    }
+
+    fn settings(&self, plan: &Plan) -> HttpSettings {
+        let hosts = self.allow_host.iter().chain(&plan.gateway.allow_hosts);
+        let settings = hosts.fold(HttpSettings::default(), HttpSettings::allow_host);
+        let origins = self.allow_origin.iter().chain(&plan.gateway.allow_origins);
+        origins.fold(settings, HttpSettings::allow_origin)
+    }
+}
+
+/// What the front is made of.
+struct FrontParts {
+    listener: Listener,
+    keys: Option<Keys>,
+    operation: Arc<Operation>,
+}
+
+fn open(plan: &Plan, operation: &Arc<Operation>) -> Outcome<LiveGateway> {
+    let lines = Lines::new();
+    let (around, counted) = (Arc::clone(operation), Arc::clone(operation));
+    let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION"))
+        .naming(plan.naming)
+        .wrap(move |relay| around.around(relay))
+        .on_state(move |server, state| {
+            operation::count_state(&counted, server.as_str(), state);
+            lines.tell(server, state);
+        });
+    for server in &plan.servers {
+        gateway = gateway.server_with(server.id.as_str(), server.spec.clone(), server.settings);
+    }
+    gateway.open().map_err(failed)
+}
+
+/// Ends the servers. Those that take too long end with the process.
+async fn close(gateway: &LiveGateway) {
+    let _ = tokio::time::timeout(CLOSE_WITHIN, gateway.close()).await;
+}
+
+fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Failed {
+    Failed::new(Code::Connect, error)
+}
+
+fn announce(address: Option<SocketAddr>, plan: &Plan, page: Option<&str>) {
+    let Some(address) = address else { return };
+    let count = plan.servers.len();
+    let servers = if count == 1 { "server" } else { "servers" };
+    tell(&format!(
+        "turnbuckle gateway for {count} {servers}, every revision at one address:"
+    ));
+    tell(&format!(
+        "  http://{address}/mcp  Streamable HTTP, 2025-03-26 to 2026-07-28"
+    ));
+    tell(&format!("  http://{address}/sse  HTTP+SSE, 2024-11-05"));
+    if let Some(page) = page {
+        tell(&format!("and its page, for this machine: {page}"));
+    }
+    tell("Ctrl-C stops it.");
+}

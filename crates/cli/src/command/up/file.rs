@@ -1,0 +1,169 @@
+//! `turnbuckle.toml`: what it says beside how servers are started.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+use turnbuckle_command_line::{
+    failure::{Failed, Outcome},
+    target::EraName,
+};
+
+use super::{credentials::Credentials, keys::KeyEntry, operation::PolicyEntry};
+
+/// The file, as far as other hosts do not know it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct GatewayFile {
+    /// Files of other hosts whose servers are served too, relative to this one.
+    #[serde(default)]
+    pub(super) import: Vec<PathBuf>,
+    #[serde(default)]
+    pub(super) gateway: GatewaySection,
+    #[serde(default)]
+    servers: BTreeMap<String, OwnKeys>,
+}
+
+/// `[gateway]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct GatewaySection {
+    pub(super) listen: Option<String>,
+    pub(super) names: Option<NamesName>,
+    pub(super) era: Option<EraChoice>,
+    #[serde(default)]
+    pub(super) only: Vec<String>,
+    #[serde(default)]
+    pub(super) allow_hosts: Vec<String>,
+    #[serde(default)]
+    pub(super) allow_origins: Vec<String>,
+    /// A file for a line of JSON about each request, or `-` for stderr.
+    pub(super) access_log: Option<String>,
+    #[serde(default)]
+    pub(super) policy: Vec<PolicyEntry>,
+    #[serde(default)]
+    pub(super) keys: Vec<KeyEntry>,
+}
+
+/// The keys of a server that are ours.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct OwnKeys {
+    pub(super) era: Option<EraChoice>,
+    pub(super) isolation: Option<IsolationName>,
+    pub(super) credentials: Option<Credentials>,
+}
+
+/// How tools are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum NamesName {
+    Auto,
+    Bare,
+    Prefixed,
+}
+
+/// The era that is spoken with servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum EraChoice {
+    Auto,
+    Legacy,
+    Modern,
+}
+
+/// Who shares a session with a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum IsolationName {
+    Shared,
+    Caller,
+    Call,
+}
+
+impl EraChoice {
+    /// The era, if it is to be one.
+    pub(super) fn name(self) -> Option<EraName> {
+        match self {
+            Self::Auto => None,
+            Self::Legacy => Some(EraName::Legacy),
+            Self::Modern => Some(EraName::Modern),
+        }
+    }
+}
+
+impl GatewayFile {
+    /// Reads a file. Only TOML has keys of ours; other files have none.
+    pub(super) fn open(path: &Path) -> Outcome<Self> {
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            return Ok(Self::default());
+        }
+        let said = |problem: String| Failed::usage(format!("`{}`: {problem}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| said(error.to_string()))?;
+        Self::parse(&text).map_err(said)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    }
+
+    /// The keys of a server that are ours.
+    pub(super) fn keys_of(&self, server: &str) -> OwnKeys {
+        self.servers.get(server).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_ours_are_read_beside_those_of_every_host() {
+        let file = GatewayFile::parse(
+            r#"
+            import = ["mcp.json"]
+
+            [gateway]
+            listen = "127.0.0.1:0"
+            names = "prefixed"
+            era = "auto"
+            only = ["git"]
+
+            [servers.git]
+            command = "uvx"
+            args = ["mcp-server-git"]
+            era = "legacy"
+            isolation = "caller"
+
+            [servers.crm]
+            url = "https://crm.example/mcp"
+            credentials = { header = "x-key", env = "CRM_KEY" }
+            "#,
+        )
+        .expect("a sound file");
+        assert_eq!(file.import, [PathBuf::from("mcp.json")]);
+        assert_eq!(file.gateway.names, Some(NamesName::Prefixed));
+        assert_eq!(file.keys_of("git").era, Some(EraChoice::Legacy));
+        assert_eq!(file.keys_of("git").isolation, Some(IsolationName::Caller));
+        assert!(file.keys_of("crm").credentials.is_some());
+        assert!(file.keys_of("other").era.is_none());
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_line() {
+        for (text, part) in [
+            ("[gateway]\nlistn = \"x\"", "listn"),
+            ("[gateway]\nnames = \"short\"", "short"),
+            ("[servers.a]\nera = \"new\"", "new"),
+            (
+                "[servers.a]\ncredentials = { headr = \"x\" }",
+                "credentials",
+            ),
+        ] {
+            let said = GatewayFile::parse(text).expect_err(text);
+            assert!(said.contains(part) && said.contains("line 2"), "{said}");
+        }
+    }
+}

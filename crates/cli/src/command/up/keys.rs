@@ -1,0 +1,85 @@
+//! API keys of the gateway's callers.
+
+use std::{collections::HashMap, sync::Arc};
+
+use http::{StatusCode, header, request::Parts};
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use turnbuckle::{Admission, Admitted, Caller, HttpRefusal, Protect};
+use turnbuckle_command_line::failure::{Failed, Outcome};
+
+/// `[[gateway.keys]]`: a caller, and the environment variable that has the caller's key.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeyEntry {
+    /// What the caller is called in policies and logs.
+    name: String,
+    env: String,
+}
+
+/// The shortest key that is taken: 16 characters, which nobody guesses.
+const MIN_KEY: usize = 16;
+
+/// Who has which key. Only digests are kept, and a lookup by digest says nothing about a key by the time
+/// that it takes.
+#[derive(Clone)]
+pub(super) struct Keys {
+    callers: Arc<HashMap<[u8; 32], String>>,
+    /// A key, for the page beside the gateway.
+    own: Arc<str>,
+}
+
+impl Keys {
+    /// Reads the keys; `None` if there are none to be had.
+    pub(super) fn read(entries: &[KeyEntry]) -> Outcome<Option<Self>> {
+        let mut callers = HashMap::new();
+        let mut own = None;
+        for entry in entries {
+            let key = std::env::var(&entry.env).unwrap_or_default();
+            if key.len() < MIN_KEY {
+                let said = format!(
+                    "the environment variable `{}` has no key of {MIN_KEY} characters or more for `{}`",
+                    entry.env, entry.name
+                );
+                return Err(Failed::usage(said));
+            }
+            own.get_or_insert_with(|| Arc::from(key.as_str()));
+            if callers
+                .insert(digest(key.as_bytes()), entry.name.clone())
+                .is_some()
+            {
+                let said = format!("the key of `{}` is another caller's, too", entry.name);
+                return Err(Failed::usage(said));
+            }
+        }
+        Ok(own.map(|own| Self {
+            callers: Arc::new(callers),
+            own,
+        }))
+    }
+
+    /// A key that is let in.
+    pub(super) fn own(&self) -> &str {
+        &self.own
+    }
+}
+
+impl Protect for Keys {
+    fn admit(&self, request: &Parts) -> Admission {
+        let bearer = request.headers.get(header::AUTHORIZATION);
+        let bearer = bearer.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+        let given = bearer.or_else(|| Some(request.headers.get("x-api-key")?.as_bytes()));
+        let caller = given.and_then(|key| self.callers.get(&digest(key)));
+        Admission::Now(match caller {
+            Some(caller) => Ok(Admitted::new(Caller::new(caller.as_str()))),
+            None => Err(HttpRefusal::new(
+                StatusCode::UNAUTHORIZED,
+                "send a key of this gateway in `Authorization: Bearer …` or `X-Api-Key`",
+            )),
+        })
+    }
+}
+
+fn digest(key: &[u8]) -> [u8; 32] {
+    Sha256::digest(key).into()
+}

@@ -1,0 +1,58 @@
+//! How the servers are doing, a line for each change.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+use turnbuckle::host::{ServerId, ServerState};
+use turnbuckle_command_line::{control::tell, style::Style};
+
+/// Tells of servers that become ready or fail, each failure once.
+#[derive(Clone)]
+pub(super) struct Lines {
+    began: Instant,
+    said: Arc<Mutex<HashMap<String, String>>>,
+}
+
+impl Lines {
+    pub(super) fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            said: Arc::default(),
+        }
+    }
+
+    /// Tells of a state, unless it was told already.
+    pub(super) fn tell(&self, server: &ServerId, state: &ServerState) {
+        let Some((mark, said)) = words(state) else {
+            return;
+        };
+        let mut known = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.insert(server.to_string(), said.clone());
+        if before.as_deref() == Some(&*said) {
+            return;
+        }
+        let waited = self.began.elapsed().as_millis();
+        let time = Style::Dim.err(&format!("{waited} ms")).to_string();
+        tell(&format!("{mark} {server}  {said}  {time}"));
+    }
+}
+
+/// A word for a state, and what there is to say of it.
+fn words(state: &ServerState) -> Option<(&'static str, String)> {
+    match state {
+        ServerState::Ready(ready) => {
+            let named = ready.implementation.as_ref();
+            let name = named.map_or_else(String::new, |it| format!("  {} {}", it.name, it.version));
+            Some(("ready  ", format!("{}{name}", ready.revision)))
+        }
+        ServerState::Restarting { failure, .. } | ServerState::Failed { failure, .. } => {
+            Some(("failed ", failure.reason.clone()))
+        }
+        ServerState::Disabled => Some(("off    ", "switched off in its file".to_owned())),
+        ServerState::Removed => Some(("removed", String::new())),
+        _ => None,
+    }
+}

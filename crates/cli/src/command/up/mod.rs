@@ -1,0 +1,16 @@
+//! `turnbuckle up`: every server at one endpoint, for clients of every revision.
+//!
+//! [`command`] reads the command line and serves; [`plan`] finds the servers that are meant; [`file`]
+//! reads what `turnbuckle.toml` says beside how servers are started; [`reload`] looks for changes;
+//! [`lines`] tells how the servers are doing.
+
+mod command;
+mod credentials;
+mod file;
+mod keys;
+mod lines;
+mod operation;
+mod plan;
+mod reload;
+
+pub(crate) use command::{Up, run};

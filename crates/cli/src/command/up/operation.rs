@@ -1,0 +1,134 @@
+//! Policy, access log, metrics and health of a gateway that runs.
+
+use std::{fs::OpenOptions, io, sync::Arc};
+
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::json;
+use turnbuckle::{
+    gateway::{
+        LiveGateway,
+        operation::{AccessLog, Operation, Policy, PolicyRule, Rate},
+    },
+    host::ServerState,
+};
+use turnbuckle_command_line::failure::{Failed, Outcome};
+use turnbuckle_inspector::MorePaths;
+
+/// `[[gateway.policy]]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PolicyEntry {
+    callers: Option<Vec<String>>,
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    deny: Vec<String>,
+    rate: Option<String>,
+    concurrency: Option<usize>,
+}
+
+/// The policy of a file.
+pub(super) fn policy(entries: &[PolicyEntry]) -> Outcome<Policy> {
+    entries.iter().try_fold(Policy::new(), |policy, entry| {
+        let rule = match &entry.callers {
+            Some(callers) => PolicyRule::for_callers(callers),
+            None => PolicyRule::for_all(),
+        };
+        let mut rule = rule.allow(&entry.allow).deny(&entry.deny);
+        if let Some(text) = &entry.rate {
+            let rate = Rate::parse(text).ok_or_else(|| {
+                Failed::usage(format!("`{text}` is no rate"))
+                    .hint("write `60/minute`, `5/second` or `1000/hour`")
+            })?;
+            rule = rule.rate(rate);
+        }
+        if let Some(calls) = entry.concurrency {
+            rule = rule.concurrency(calls);
+        }
+        Ok(policy.rule(rule))
+    })
+}
+
+/// The operation of a gateway. `log` is a file, or `-` for stderr.
+pub(super) fn operation(policy: Policy, log: Option<&str>) -> Outcome<Arc<Operation>> {
+    let operation = Operation::new().policy(policy);
+    let log = match log {
+        None => return Ok(Arc::new(operation)),
+        Some("-") => AccessLog::to(io::stderr()),
+        Some(path) => {
+            let file = OpenOptions::new().append(true).create(true).open(path);
+            let file =
+                file.map_err(|error| Failed::usage(format!("cannot write `{path}`: {error}")))?;
+            AccessLog::to(io::BufWriter::new(file))
+        }
+    };
+    Ok(Arc::new(operation.log(log)))
+}
+
+/// Counts the states of servers.
+pub(super) fn count_state(operation: &Operation, server: &str, state: &ServerState) {
+    let metrics = operation.metrics();
+    match state {
+        ServerState::Ready(_) => metrics.server(server, true),
+        ServerState::Restarting { .. } | ServerState::Failed { .. } => {
+            metrics.server_failed(server);
+        }
+        ServerState::Removed => metrics.server_removed(server),
+        _ => metrics.server(server, false),
+    }
+}
+
+/// `/metrics` and `/readyz`.
+pub(super) fn paths(gateway: LiveGateway, operation: Arc<Operation>) -> MorePaths {
+    const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Arc::new(move |path| match path {
+        "/metrics" => {
+            operation.metrics().parked(gateway.parked());
+            Some((StatusCode::OK, METRICS, operation.metrics_text()))
+        }
+        "/readyz" => {
+            let (status, text) = readiness(&gateway);
+            Some((status, "application/json", text))
+        }
+        _ => None,
+    })
+}
+
+/// Whether each server answers. The status is 200 if all of them do.
+fn readiness(gateway: &LiveGateway) -> (StatusCode, String) {
+    let states = gateway.states();
+    let is_ready = states.iter().all(|(_, state)| {
+        let is_wanted = !matches!(state, ServerState::Disabled);
+        state.is_ready() || !is_wanted
+    });
+    let servers: serde_json::Map<_, _> = states
+        .iter()
+        .map(|(id, state)| (id.to_string(), described(state)))
+        .collect();
+    let status = if is_ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    (
+        status,
+        json!({ "ready": is_ready, "servers": servers }).to_string(),
+    )
+}
+
+fn described(state: &ServerState) -> serde_json::Value {
+    match state {
+        ServerState::Ready(ready) => json!({ "state": "ready", "revision": ready.revision }),
+        ServerState::Restarting { failure, .. } => {
+            json!({ "state": "restarting", "reason": failure.reason })
+        }
+        ServerState::Failed { failure, .. } => {
+            json!({ "state": "failed", "reason": failure.reason })
+        }
+        ServerState::Idle => json!({ "state": "idle" }),
+        ServerState::Disabled => json!({ "state": "disabled" }),
+        ServerState::Starting => json!({ "state": "starting" }),
+        _ => json!({ "state": "removed" }),
+    }
+}

@@ -1,0 +1,404 @@
+//! The servers that are meant, and how each of them is reached.
+
+use std::{
+    collections::HashSet,
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
+
+use turnbuckle::{
+    client::Era,
+    gateway::{Isolation, Naming, UpstreamSettings},
+    host::ServerSpec,
+};
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Failed, Outcome},
+    target::{self, EraName, Lookup, Options, Server},
+    trust::{self, Consent},
+};
+use turnbuckle_host::config::{Catalogue, Entry, Launch, PlaceOwner, Settings};
+
+use super::{
+    command::Up,
+    credentials::Credentials,
+    file::{EraChoice, GatewayFile, GatewaySection, IsolationName, NamesName, OwnKeys},
+};
+use crate::demo;
+
+/// Files of the folder that a gateway's own settings are in.
+const OWN_FILE: &str = "turnbuckle.toml";
+
+/// Keys of a server that are ours.
+const OWN_KEYS: [&str; 3] = ["era", "isolation", "credentials"];
+
+/// What is served.
+pub(super) struct Plan {
+    pub(super) servers: Vec<PlannedServer>,
+    pub(super) naming: Naming,
+    /// What `turnbuckle.toml` says of the gateway itself.
+    pub(super) gateway: GatewaySection,
+    /// The files that all of it is from.
+    pub(super) files: Vec<PathBuf>,
+    /// What could not be used, in words.
+    pub(super) problems: Vec<String>,
+    /// What has no effect.
+    notes: Vec<String>,
+}
+
+/// One server.
+pub(super) struct PlannedServer {
+    pub(super) id: String,
+    pub(super) spec: ServerSpec,
+    pub(super) settings: UpstreamSettings,
+    /// What tells it from another server under the same name: a plan that has the same keeps the
+    /// connection.
+    pub(super) identity: String,
+}
+
+impl Plan {
+    /// The plan of a command line. `consent` is what becomes of files of a project that the user has not
+    /// agreed to.
+    pub(super) fn make(up: &Up, consent: Consent) -> Outcome<Self> {
+        let mut plan = Self {
+            servers: Vec::new(),
+            naming: Naming::Auto,
+            gateway: GatewaySection::default(),
+            files: Vec::new(),
+            problems: Vec::new(),
+            notes: Vec::new(),
+        };
+        match (&up.what, up.command.as_slice()) {
+            (None, []) => plan.add_found(consent)?,
+            (None, command) => {
+                let (server, _) = target::split(&[], command, Lookup::default())?;
+                plan.add_one(server)?;
+            }
+            (Some(word), _) if word.contains("://") => {
+                plan.add_one(target::find(word, Lookup::default())?)?;
+            }
+            (Some(word), _) if is_file(word) => plan.add_file(Path::new(word))?,
+            (Some(word), _) => {
+                let lookup = Lookup {
+                    config: None,
+                    consent,
+                };
+                plan.add_one(target::find(word, lookup)?)?;
+            }
+        }
+        plan.choose(up)?;
+        if plan.servers.is_empty() && up.what.is_none() && up.command.is_empty() {
+            plan.servers.push(demo_server()?);
+        }
+        Ok(plan)
+    }
+
+    /// A server that was named, which has its own names.
+    fn add_one(&mut self, server: Server) -> Outcome {
+        let id = short_name(&server.name);
+        self.naming = Naming::Bare;
+        self.add(
+            id,
+            server.launch,
+            &OwnKeys::default(),
+            UpstreamSettings::new().bare(),
+        )
+    }
+
+    /// All servers of a file, and of those that it imports.
+    fn add_file(&mut self, path: &Path) -> Outcome {
+        let own = GatewayFile::open(path)?;
+        self.files.push(path.to_owned());
+        match Catalogue::only(path) {
+            Ok(catalogue) => {
+                for (_, entry) in catalogue.entries() {
+                    self.add_entry(entry, &own);
+                }
+            }
+            // A file may have imports alone.
+            Err(_) if !own.import.is_empty() => {}
+            Err(error) => return Err(Failed::usage(error)),
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for import in &own.import {
+            let path = folder.join(home(import));
+            self.files.push(path.clone());
+            let catalogue = Catalogue::only(&path).map_err(Failed::usage)?;
+            for (_, entry) in catalogue.entries() {
+                self.add_entry(entry, &own);
+            }
+        }
+        self.gateway = own.gateway;
+        Ok(())
+    }
+
+    /// The servers of every file at a usual place. Of several with one name the nearest counts.
+    fn add_found(&mut self, consent: Consent) -> Outcome {
+        let (catalogue, strange) = target::catalogue(None)?;
+        let others = strange
+            .iter()
+            .map(|place| target::somebody_elses(&place.path));
+        self.problems.extend(others);
+        let mut has_own = false;
+        for (place, file) in &catalogue.files {
+            let file = match file {
+                Ok(file) => file,
+                Err(error) => {
+                    self.problems
+                        .push(format!("{}: {error}", place.path.display()));
+                    continue;
+                }
+            };
+            if place.owner == PlaceOwner::Project
+                && let Err(failed) = trust::check(&place.path, consent)
+            {
+                self.problems.push(failed.said());
+                continue;
+            }
+            let is_own = place.path.file_name().is_some_and(|name| name == OWN_FILE);
+            if is_own && !has_own {
+                has_own = true;
+                self.add_file(&place.path)?;
+                continue;
+            }
+            self.files.push(place.path.clone());
+            let in_scope: HashSet<&str> = catalogue
+                .entries()
+                .map(|(_, entry)| entry.name.as_str())
+                .collect();
+            for entry in &file.entries {
+                if in_scope.contains(entry.name.as_str()) {
+                    self.add_entry(entry, &GatewayFile::default());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_entry(&mut self, entry: &Entry, own: &GatewayFile) {
+        if self.servers.iter().any(|other| other.id == entry.name) {
+            return;
+        }
+        let server = match target::configured(entry, &entry.name, Some(&entry.file)) {
+            Ok(server) => server,
+            Err(error) => {
+                let said = format!(
+                    "server `{}` of `{}`: {error}",
+                    entry.name,
+                    entry.file.display()
+                );
+                return self.problems.push(said);
+            }
+        };
+        let keys = own.keys_of(&entry.name);
+        let settings = entry.read_settings();
+        let unknown = settings
+            .not_honoured
+            .iter()
+            .filter(|not| !OWN_KEYS.contains(&&*not.key));
+        self.notes.extend(unknown.map(|not| {
+            let (name, file) = (&entry.name, entry.file.display());
+            format!(
+                "`{}` of server `{name}` in `{file}`: {}",
+                not.key, not.reason
+            )
+        }));
+        let added = self.add(
+            entry.name.clone(),
+            server.launch,
+            &keys,
+            UpstreamSettings::new(),
+        );
+        if let (Ok(()), Some(added)) = (&added, self.servers.last_mut()) {
+            let _ = write!(added.identity, " {settings:?} {}", entry.is_enabled);
+            let spec = with_settings(added.spec.clone(), &settings);
+            added.spec = if entry.is_enabled {
+                spec
+            } else {
+                spec.disabled()
+            };
+        }
+        if let Err(failed) = added {
+            self.problems
+                .push(format!("server `{}`: {}", entry.name, failed.said()));
+        }
+    }
+
+    fn add(
+        &mut self,
+        id: String,
+        mut launch: Launch,
+        keys: &OwnKeys,
+        mut settings: UpstreamSettings,
+    ) -> Outcome {
+        if let Some(isolation) = keys.isolation {
+            settings = settings.isolation(match isolation {
+                IsolationName::Shared => Isolation::Shared,
+                IsolationName::Caller => Isolation::Caller,
+                IsolationName::Call => Isolation::Call,
+            });
+        }
+        if let Some(era) = keys.era.and_then(EraChoice::name) {
+            settings = settings.era(era_of(era));
+        }
+        let identity = format!("{launch:?} {keys:?}");
+        let spec = spec_of(&mut launch, keys.credentials.as_ref())?;
+        self.servers.push(PlannedServer {
+            id,
+            spec,
+            settings,
+            identity,
+        });
+        Ok(())
+    }
+
+    /// Keeps the servers that were asked for, and settles what the command line says of all.
+    fn choose(&mut self, up: &Up) -> Outcome {
+        let only = if up.only.is_empty() {
+            &self.gateway.only
+        } else {
+            &up.only
+        };
+        for name in only {
+            if !self.servers.iter().any(|server| server.id == *name) {
+                let known: Vec<_> = self.servers.iter().map(|server| &*server.id).collect();
+                let said = format!("there is no server `{name}`");
+                return Err(Failed::usage(said).hint(format!("there are: {}", known.join(", "))));
+            }
+        }
+        if !only.is_empty() {
+            self.servers.retain(|server| only.contains(&server.id));
+        }
+        if let Some(era) = up.era.or(self.gateway.era).and_then(EraChoice::name) {
+            for server in &mut self.servers {
+                if server.settings.era.is_none() {
+                    server.settings = server.settings.era(era_of(era));
+                }
+                let _ = write!(server.identity, " {era:?}");
+            }
+        }
+        if let Some(names) = up.names.or(self.gateway.names) {
+            self.naming = match names {
+                NamesName::Auto => self.naming,
+                NamesName::Bare => Naming::Bare,
+                NamesName::Prefixed => Naming::Prefixed,
+            };
+            for server in &mut self.servers {
+                server.settings.is_bare &= names != NamesName::Prefixed;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out servers that are this gateway itself, which a config file may well name.
+    pub(super) fn without(&mut self, own: &str) {
+        let own = format!("\"{own}\"");
+        let (kept, dropped) = std::mem::take(&mut self.servers)
+            .into_iter()
+            .partition(|server| !server.identity.contains(&own));
+        self.servers = kept;
+        let said = dropped.iter().map(|server: &PlannedServer| {
+            format!(
+                "server `{}` is this gateway itself, and left out",
+                server.id
+            )
+        });
+        self.problems.extend(said);
+    }
+
+    /// Says what could not be used.
+    pub(super) fn tell_problems(&self) {
+        for problem in &self.problems {
+            tell(&format!("warning: {problem}"));
+        }
+        for note in &self.notes {
+            tell(&format!("note: {note}"));
+        }
+    }
+}
+
+fn era_of(era: EraName) -> Era {
+    match era {
+        EraName::Legacy => Era::Legacy,
+        EraName::Modern => Era::Modern,
+    }
+}
+
+/// The way to a server. Tokens that somebody signed in for are used, unless the file has others.
+fn spec_of(launch: &mut Launch, credentials: Option<&Credentials>) -> Outcome<ServerSpec> {
+    let Launch::Remote(remote) = launch else {
+        if credentials.is_some() {
+            let said = "`credentials` are for servers at a URL; use `env` for a program";
+            return Err(Failed::usage(said));
+        }
+        return Ok(ServerSpec::from(launch.clone()));
+    };
+    let mut tokens = None;
+    if let Some(credentials) = credentials {
+        tokens = credentials.apply(remote)?;
+    } else {
+        let reached = Server::at(launch.clone());
+        tokens = reached.tokens(&Options::default()).or(tokens);
+    }
+    let Some(tokens) = tokens else {
+        return Ok(ServerSpec::from(launch.clone()));
+    };
+    let reached = Server::at(launch.clone());
+    let target = reached.http_target(&Options::default())?;
+    let Some(target) = target else {
+        return Ok(ServerSpec::from(launch.clone()));
+    };
+    Ok(ServerSpec::from_fn(move || {
+        target.clone().authorize(tokens.clone()).into()
+    }))
+}
+
+fn demo_server() -> Outcome<PlannedServer> {
+    let live = demo::server().build().map_err(Failed::usage)?;
+    let spec = ServerSpec::from_fn(move || {
+        let live = live.clone();
+        turnbuckle::Target::on_demand("demo".to_owned(), move || live.connect())
+    });
+    Ok(PlannedServer {
+        id: "demo".to_owned(),
+        spec,
+        settings: UpstreamSettings::new(),
+        identity: "demo".to_owned(),
+    })
+}
+
+/// Whether a word means a file: it is there, or it is written like one.
+fn is_file(word: &str) -> bool {
+    let path = Path::new(word);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    path.is_file() || matches!(extension, Some("toml" | "json" | "yaml" | "yml"))
+}
+
+/// `~/…` in the home folder.
+fn home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+/// What an entry says beside how its server is started.
+fn with_settings(mut spec: ServerSpec, settings: &Settings) -> ServerSpec {
+    if let Some(timeout) = settings.start_timeout {
+        spec = spec.start_timeout(timeout);
+    }
+    if let Some(timeout) = settings.call_timeout {
+        spec = spec.call_timeout(timeout);
+    }
+    if let Some(names) = &settings.included_tools {
+        spec = spec.include_tools(names);
+    }
+    spec.exclude_tools(&settings.excluded_tools)
+}
+
+/// The host of a URL, or the name of a program.
+fn short_name(name: &str) -> String {
+    let name = name.split_once("://").map_or(name, |(_, rest)| rest);
+    let name = name.split(['/', '?', ':']).next().unwrap_or(name);
+    if name.is_empty() { "server" } else { name }.to_owned()
+}

@@ -1,0 +1,164 @@
+//! Changes of the config files while the gateway runs.
+//!
+//! The files are looked at each second, and on SIGHUP. A new plan is made whole before anything changes;
+//! one that cannot be made leaves the old plan as it is. Servers that are the same in both keep their
+//! connections.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use turnbuckle::gateway::{LiveGateway, operation::Operation};
+use turnbuckle_command_line::{control::tell, trust::Consent};
+
+use super::{command::Up, operation, plan::Plan};
+
+/// How often the files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What a file was like when it was read.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// Keeps a gateway up to date for as long as it is polled.
+pub(super) struct Reload<'a> {
+    up: &'a Up,
+    gateway: LiveGateway,
+    operation: Arc<Operation>,
+    own_url: Option<String>,
+    /// The servers there are, with what tells them from others of the same name.
+    running: HashMap<String, String>,
+    files: HashMap<PathBuf, Stamp>,
+}
+
+impl<'a> Reload<'a> {
+    pub(super) fn new(
+        up: &'a Up,
+        gateway: LiveGateway,
+        operation: Arc<Operation>,
+        plan: &Plan,
+        own_url: Option<String>,
+    ) -> Self {
+        let running = plan.servers.iter();
+        Self {
+            up,
+            gateway,
+            operation,
+            own_url,
+            running: running
+                .map(|server| (server.id.clone(), server.identity.clone()))
+                .collect(),
+            files: stamps(&plan.files),
+        }
+    }
+
+    /// Looks for changes until the gateway ends.
+    pub(super) async fn run(mut self) {
+        let mut hangup = Hangup::new();
+        loop {
+            let is_asked = tokio::select! {
+                () = tokio::time::sleep(LOOK) => false,
+                () = hangup.heard() => true,
+            };
+            let names: Vec<_> = self.files.keys().cloned().collect();
+            let now = stamps(&names);
+            if is_asked || now != self.files {
+                self.files = now;
+                self.reload().await;
+            }
+        }
+    }
+
+    async fn reload(&mut self) {
+        // Nobody is asked while a server runs: a file that is not trusted any more is not used.
+        let made = Plan::make(self.up, Consent::Never).and_then(|plan| {
+            let policy = operation::policy(&plan.gateway.policy)?;
+            Ok((plan, policy))
+        });
+        let (mut plan, policy) = match made {
+            Ok(made) => made,
+            Err(failed) => {
+                return tell(&format!(
+                    "warning: {}; the servers stay as they were",
+                    failed.said()
+                ));
+            }
+        };
+        if let Some(own) = &self.own_url {
+            plan.without(own);
+        }
+        plan.tell_problems();
+        let names: HashMap<String, String> = plan
+            .servers
+            .iter()
+            .map(|server| (server.id.clone(), server.identity.clone()))
+            .collect();
+        let gone: Vec<_> = self.running.keys().cloned().collect();
+        let (mut added, mut changed, mut removed) = (0, 0, 0);
+        for id in gone.into_iter().filter(|id| !names.contains_key(id)) {
+            removed += 1;
+            self.gateway.remove(id.as_str()).await;
+        }
+        for server in plan.servers {
+            match self.running.get(&server.id) {
+                Some(identity) if *identity == server.identity => continue,
+                Some(_) => changed += 1,
+                None => added += 1,
+            }
+            self.gateway
+                .add(server.id.as_str(), server.spec, server.settings);
+        }
+        self.operation.set_policy(policy);
+        self.running = names;
+        self.files.extend(stamps(&plan.files));
+        tell(&format!(
+            "reloaded: {added} added, {changed} changed, {removed} removed"
+        ));
+    }
+}
+
+fn stamps(files: &[PathBuf]) -> HashMap<PathBuf, Stamp> {
+    let stamp = |file: &PathBuf| {
+        let about = fs::metadata(file).ok()?;
+        Some((about.modified().ok()?, about.len()))
+    };
+    files
+        .iter()
+        .map(|file| (file.clone(), stamp(file)))
+        .collect()
+}
+
+/// SIGHUP, where there are signals.
+struct Hangup {
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+}
+
+impl Hangup {
+    #[cfg(unix)]
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        Self {
+            signal: signal(SignalKind::hangup()).ok(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn new() -> Self {
+        Self {}
+    }
+
+    async fn heard(&mut self) {
+        #[cfg(unix)]
+        if let Some(signal) = &mut self.signal
+            && signal.recv().await.is_some()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}

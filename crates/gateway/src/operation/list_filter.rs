@@ -1,0 +1,61 @@
+//! Lists without what the caller may not use.
+
+use turnbuckle_protocol::envelope::{self, Edit, Raw};
+
+use super::{EntryKind, Policy};
+
+/// Takes what a caller may not use out of a list. `None` if everything stays, or it is no list.
+pub(super) fn filtered(
+    policy: &Policy,
+    caller: Option<&str>,
+    method: &str,
+    result: &[u8],
+) -> Option<Vec<u8>> {
+    let (member, key, kind) = match method {
+        "tools/list" => ("tools", "name", EntryKind::Tool),
+        "prompts/list" => ("prompts", "name", EntryKind::Prompt),
+        "resources/list" => ("resources", "uri", EntryKind::Resource),
+        "resources/templates/list" => ("resourceTemplates", "uriTemplate", EntryKind::Resource),
+        _ => return None,
+    };
+    let value: &serde_json::value::RawValue = serde_json::from_slice(result).ok()?;
+    let result = Raw::from(value);
+    let entries = result.member(member)?.elements();
+    let kept: Vec<&str> = entries
+        .iter()
+        .filter(|entry| {
+            let name = entry.member(key).and_then(envelope::text_of);
+            name.is_none_or(|name| policy.permits(caller, kind, &name))
+        })
+        .map(|entry| entry.get())
+        .collect();
+    if kept.len() == entries.len() {
+        return None;
+    }
+    let list = format!("[{}]", kept.join(","));
+    let edited = Edit::new(result).set(&[member], list).finish().ok()?;
+    Some(edited.raw().get().as_bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::PolicyRule;
+
+    #[test]
+    fn entries_that_stay_are_not_touched() {
+        let policy = Policy::new().rule(PolicyRule::for_all().deny(["b"]));
+        let list =
+            br#"{ "tools":[ {"name":"a","x":1.0}, {"name":"b"},{"name":"c"} ],"nextCursor":"n" }"#;
+        let kept = filtered(&policy, None, "tools/list", list).expect("one goes");
+        assert_eq!(
+            String::from_utf8(kept).expect("UTF-8"),
+            r#"{ "tools":[{"name":"a","x":1.0},{"name":"c"}],"nextCursor":"n" }"#
+        );
+        assert_eq!(
+            filtered(&policy, None, "tools/list", br#"{"tools":[]}"#),
+            None
+        );
+        assert_eq!(filtered(&policy, None, "tools/call", list), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! Counters in the format of Prometheus.
+
+use std::{fmt::Write as _, sync::atomic::AtomicU64, time::Duration};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+/// Seconds, from a fast call to one that a person answers.
+const BUCKETS: [f64; 12] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0,
+];
+
+/// What a gateway counts. Labels have few values: methods of the protocol, outcomes, and servers of the
+/// config.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<MethodLabels, Histogram>,
+    running: Gauge,
+    parked: Gauge,
+    servers: Family<ServerLabels, Gauge>,
+    restarts: Family<ServerLabels, Counter>,
+    lost_lines: Counter<u64, AtomicU64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct MethodLabels {
+    method: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ServerLabels {
+    server: String,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let seconds = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
+        let mut metrics = Self {
+            registry: Registry::default(),
+            requests: Family::default(),
+            seconds,
+            running: Gauge::default(),
+            parked: Gauge::default(),
+            servers: Family::default(),
+            restarts: Family::default(),
+            lost_lines: Counter::default(),
+        };
+        let registry = &mut metrics.registry;
+        let prefix = |name: &str| format!("turnbuckle_gateway_{name}");
+        registry.register(
+            prefix("requests"),
+            "Requests that were answered, denied or cancelled",
+            metrics.requests.clone(),
+        );
+        registry.register(
+            prefix("request_seconds"),
+            "How long requests took",
+            metrics.seconds.clone(),
+        );
+        registry.register(
+            prefix("running_requests"),
+            "Requests that are being served",
+            metrics.running.clone(),
+        );
+        registry.register(
+            prefix("parked_calls"),
+            "Calls that wait for answers of a client",
+            metrics.parked.clone(),
+        );
+        registry.register(
+            prefix("server_up"),
+            "Whether a server answers (1) or not (0)",
+            metrics.servers.clone(),
+        );
+        registry.register(
+            prefix("server_failures"),
+            "How often a server failed",
+            metrics.restarts.clone(),
+        );
+        registry.register(
+            prefix("lost_log_lines"),
+            "Lines of the access log that were not written",
+            metrics.lost_lines.clone(),
+        );
+        metrics
+    }
+}
+
+impl Metrics {
+    pub(super) fn began(&self) {
+        self.running.inc();
+    }
+
+    pub(super) fn ended(&self) {
+        self.running.dec();
+    }
+
+    pub(super) fn request(&self, method: &'static str, outcome: &'static str, took: Duration) {
+        let labels = RequestLabels { method, outcome };
+        self.requests.get_or_create(&labels).inc();
+        let seconds = self.seconds.get_or_create(&MethodLabels { method });
+        seconds.observe(took.as_secs_f64());
+    }
+
+    /// A server answers, or does not any more.
+    pub fn server(&self, id: &str, is_ready: bool) {
+        let server = id.to_owned();
+        let gauge = self.servers.get_or_create(&ServerLabels { server });
+        gauge.set(is_ready.into());
+    }
+
+    /// A server failed.
+    pub fn server_failed(&self, id: &str) {
+        self.server(id, false);
+        let server = id.to_owned();
+        self.restarts.get_or_create(&ServerLabels { server }).inc();
+    }
+
+    /// A server was removed.
+    pub fn server_removed(&self, id: &str) {
+        let labels = ServerLabels {
+            server: id.to_owned(),
+        };
+        self.servers.remove(&labels);
+        self.restarts.remove(&labels);
+    }
+
+    /// How many calls are parked now.
+    pub fn parked(&self, calls: usize) {
+        self.parked.set(i64::try_from(calls).unwrap_or(i64::MAX));
+    }
+
+    pub(super) fn lost_lines(&self, lines: u64) {
+        let known = self.lost_lines.get();
+        self.lost_lines.inc_by(lines.saturating_sub(known));
+    }
+
+    /// All of them in the text format of OpenMetrics, which Prometheus reads.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if let Err(error) = text::encode(&mut text, &self.registry) {
+            let _ = write!(text, "# {error}");
+        }
+        text
+    }
+}

@@ -1,0 +1,20 @@
+//! What a gateway needs to be operated: who may call what and how often, what happened, and how much.
+//!
+//! An [`Operation`] is put around the relay of a gateway with
+//! [`Gateway::wrap`](crate::Gateway::wrap) and [`Operation::around`]. [`Policy`] decides, [`Metrics`] counts, and an
+//! [`AccessLog`] writes a line for each request.
+
+mod access_log;
+mod caller_use;
+mod list_filter;
+mod metrics;
+mod operated;
+mod pattern;
+mod policy;
+mod request;
+
+pub use access_log::{AccessLog, AccessRecord};
+pub use metrics::Metrics;
+pub use operated::Operation;
+pub use policy::{Policy, PolicyRule, Rate};
+pub use request::EntryKind;

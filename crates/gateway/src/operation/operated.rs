@@ -1,0 +1,278 @@
+//! The relay of a gateway, with its operation around it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_core::future::BoxFuture;
+use turnbuckle_base::lock::RwLock;
+use turnbuckle_protocol::{
+    LoggingLevel, Revision, SubscriptionFilter, envelope::Raw, http::ParamHeaders,
+};
+use turnbuckle_server::{
+    Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
+};
+
+use super::{
+    AccessLog, AccessRecord, EntryKind, Metrics, Policy, access_log,
+    caller_use::{CallerUses, Running, TooMuch},
+    list_filter,
+    request::About,
+};
+
+/// The code of a request that was refused because there were too many.
+const TOO_MANY: i64 = -32_000;
+
+/// Decides about the requests of a gateway, counts them and writes them down.
+#[derive(Debug, Default)]
+pub struct Operation {
+    policy: RwLock<Arc<Policy>>,
+    uses: Arc<CallerUses>,
+    metrics: Arc<Metrics>,
+    log: Option<AccessLog>,
+}
+
+impl Operation {
+    /// Allows everything, and counts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Decides by this policy.
+    #[must_use]
+    pub fn policy(self, policy: Policy) -> Self {
+        self.set_policy(policy);
+        self
+    }
+
+    /// Writes requests down.
+    #[must_use]
+    pub fn log(mut self, log: AccessLog) -> Self {
+        self.log = Some(log);
+        self
+    }
+
+    /// Decides by another policy from now on.
+    pub fn set_policy(&self, policy: Policy) {
+        *self.policy.write() = Arc::new(policy);
+    }
+
+    /// What is counted.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// The counters as a text, with what others count brought up to date.
+    pub fn metrics_text(&self) -> String {
+        if let Some(log) = &self.log {
+            self.metrics.lost_lines(log.lost());
+        }
+        self.metrics.text()
+    }
+
+    /// Puts this around a relay.
+    pub fn around(self: Arc<Self>, inner: Arc<dyn Relay>) -> Arc<dyn Relay> {
+        Arc::new(Operated {
+            operation: self,
+            inner,
+        })
+    }
+}
+
+struct Operated {
+    operation: Arc<Operation>,
+    inner: Arc<dyn Relay>,
+}
+
+impl Relay for Operated {
+    fn offer(&self, caller: &Caller) -> RelayOffer {
+        self.inner.offer(caller)
+    }
+
+    fn serve(&self, request: Relayed<'_>) -> Option<BoxFuture<'static, RelayReply>> {
+        let operation = &self.operation;
+        let policy = Arc::clone(&operation.policy.read());
+        let mut course = Course::begin(operation, &request);
+        if let Err((outcome, reject)) = course.admit(&policy) {
+            course.outcome = outcome;
+            course.code = Some(reject.code());
+            return Some(Box::pin(std::future::ready(reject.into())));
+        }
+        let work = self.inner.serve(request);
+        let Some(work) = work else {
+            // The server has its own answer.
+            course.outcome = "ok";
+            return None;
+        };
+        Some(Box::pin(async move {
+            let mut reply = work.await;
+            if let RelayReply::Result(result) = &mut reply
+                && !policy.is_empty()
+                && let Some(list) = list_filter::filtered(
+                    &policy,
+                    course.about.caller.as_deref(),
+                    course.about.method,
+                    result,
+                )
+            {
+                *result = list;
+            }
+            course.end(&reply);
+            reply
+        }))
+    }
+
+    fn listen(&self, front: &Front, wanted: &SubscriptionFilter) -> RelayListen {
+        let policy = Arc::clone(&self.operation.policy.read());
+        let mut wanted = wanted.clone();
+        if let Some(uris) = &mut wanted.resource_subscriptions {
+            let caller = front.caller().id();
+            uris.retain(|uri| policy.permits(caller, EntryKind::Resource, uri));
+        }
+        self.inner.listen(front, &wanted)
+    }
+
+    fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
+        self.inner.param_headers(caller, tool)
+    }
+
+    fn log_level(&self, front: &Front, level: LoggingLevel) {
+        self.inner.log_level(front, level);
+    }
+}
+
+/// One request from its beginning to its end, which is written down when it is dropped.
+struct Course {
+    operation: Arc<Operation>,
+    about: About,
+    revision: Revision,
+    trace: Option<String>,
+    began: Instant,
+    running: Option<Running>,
+    outcome: &'static str,
+    code: Option<i64>,
+    bytes: Option<usize>,
+}
+
+impl Course {
+    fn begin(operation: &Arc<Operation>, request: &Relayed<'_>) -> Self {
+        operation.metrics.began();
+        let is_logged = operation.log.is_some();
+        let trace = is_logged.then(|| trace_of(request)).flatten();
+        Self {
+            operation: Arc::clone(operation),
+            about: About::new(request),
+            revision: request.revision(),
+            trace,
+            began: Instant::now(),
+            running: None,
+            outcome: "cancelled",
+            code: None,
+            bytes: None,
+        }
+    }
+
+    fn admit(&mut self, policy: &Policy) -> Result<(), (&'static str, Reject)> {
+        let caller = self.about.caller.as_deref();
+        if let Some((kind, name)) = &self.about.subject
+            && !policy.permits(caller, *kind, name)
+        {
+            return Err(("denied", absent(*kind, name)));
+        }
+        // Lists are cheap, and a client reads them before its first call.
+        if self.about.subject.is_none() {
+            return Ok(());
+        }
+        let entered = self.operation.uses.enter(policy, caller, self.began);
+        self.running = entered.map_err(|too_much| ("limited", limited(too_much)))?;
+        Ok(())
+    }
+
+    fn end(&mut self, reply: &RelayReply) {
+        match reply {
+            RelayReply::Result(result) => {
+                self.bytes = Some(result.len());
+                let is_failed = self.about.method == "tools/call" && is_tool_error(result);
+                self.outcome = if is_failed { "tool_error" } else { "ok" };
+            }
+            RelayReply::Error(code, _) => self.fail(*code),
+            RelayReply::Reject(reject) => self.fail(reject.code()),
+            _ => self.outcome = "ok",
+        }
+    }
+
+    fn fail(&mut self, code: i64) {
+        self.outcome = "error";
+        self.code = Some(code);
+    }
+}
+
+impl Drop for Course {
+    fn drop(&mut self) {
+        let took = self.began.elapsed();
+        let metrics = &self.operation.metrics;
+        metrics.ended();
+        metrics.request(self.about.method, self.outcome, took);
+        let Some(log) = &self.operation.log else {
+            return;
+        };
+        log.write(&AccessRecord {
+            time: access_log::now(),
+            method: self.about.method,
+            name: self.about.name().map(without_query),
+            caller: self.about.caller.as_deref(),
+            revision: self.revision.as_str(),
+            outcome: self.outcome,
+            code: self.code,
+            milliseconds: milliseconds(took),
+            bytes: self.bytes,
+            trace: self.trace.as_deref(),
+        });
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// A URI may have a secret in its query.
+fn without_query(name: &str) -> &str {
+    name.split(['?', '#']).next().unwrap_or(name)
+}
+
+fn trace_of(request: &Relayed<'_>) -> Option<String> {
+    let parent = request.members().get("_meta")?.member("traceparent")?;
+    let parent = turnbuckle_protocol::envelope::text_of(parent)?;
+    // 00-<trace>-<parent>-<flags>
+    Some(parent.split('-').nth(1)?.to_owned())
+}
+
+/// What is denied cannot be told from what does not exist.
+fn absent(kind: EntryKind, name: &str) -> Reject {
+    match kind {
+        EntryKind::Tool => Reject::invalid_params(format!("unknown tool `{name}`")),
+        EntryKind::Prompt => Reject::invalid_params(format!("unknown prompt `{name}`")),
+        EntryKind::Resource => Reject::resource_not_found(name),
+    }
+}
+
+fn limited(too_much: TooMuch) -> Reject {
+    let said = match too_much {
+        TooMuch::Often => "too many requests; wait a while and try again",
+        TooMuch::AtOnce => "too many requests at once; wait for some to finish",
+    };
+    Reject::new(TOO_MANY, said)
+}
+
+/// Whether a result says that the tool failed. Most results are not read for it.
+fn is_tool_error(result: &[u8]) -> bool {
+    if memchr::memmem::find(result, b"\"isError\"").is_none() {
+        return false;
+    }
+    let value: Result<&serde_json::value::RawValue, _> = serde_json::from_slice(result);
+    value.is_ok_and(|value| {
+        let said = Raw::from(value).member("isError");
+        said.is_some_and(|said| said.get() == "true")
+    })
+}

@@ -1,0 +1,89 @@
+//! A request, as far as its operation needs to know it.
+
+use std::borrow::Cow;
+
+use turnbuckle_protocol::envelope::Members;
+use turnbuckle_server::Relayed;
+
+/// What a name names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EntryKind {
+    /// A tool, by the name that the gateway gives it.
+    Tool,
+    /// A prompt, by the name that the gateway gives it.
+    Prompt,
+    /// A resource or a template, by its URI.
+    Resource,
+}
+
+/// What a request is about.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    pub(super) method: &'static str,
+    pub(super) subject: Option<(EntryKind, String)>,
+    pub(super) caller: Option<String>,
+}
+
+impl About {
+    pub(super) fn new(request: &Relayed<'_>) -> Self {
+        Self {
+            method: known(request.method()),
+            subject: subject(request.method(), request.members()),
+            caller: request.caller().id().map(str::to_owned),
+        }
+    }
+
+    /// The name or the URI.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.subject.as_ref().map(|(_, name)| name.as_str())
+    }
+}
+
+/// The methods that are counted by name. Clients choose methods, so that others share one.
+const METHODS: [&str; 15] = [
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+    "tasks/get",
+    "tasks/result",
+    "tasks/list",
+    "tasks/update",
+    "tasks/cancel",
+];
+
+fn known(method: &str) -> &'static str {
+    let known = METHODS.into_iter().find(|known| *known == method);
+    known.unwrap_or("other")
+}
+
+fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, String)> {
+    let text = |name| params.text(name).map(Cow::into_owned);
+    Some(match method {
+        "tools/call" => (EntryKind::Tool, text("name")?),
+        "prompts/get" => (EntryKind::Prompt, text("name")?),
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
+            (EntryKind::Resource, text("uri")?)
+        }
+        "completion/complete" => {
+            let reference = params.get("ref")?;
+            let part = |name| {
+                reference
+                    .member(name)
+                    .and_then(turnbuckle_protocol::envelope::text_of)
+            };
+            match part("name") {
+                Some(name) => (EntryKind::Prompt, name.into_owned()),
+                None => (EntryKind::Resource, part("uri")?.into_owned()),
+            }
+        }
+        _ => return None,
+    })
+}
