@@ -1,14 +1,17 @@
 //! The gateway at work: its servers, what they offer together, and where each request goes.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use futures_core::future::BoxFuture;
+use tokio::time;
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_client::{Change, Client, Target};
 use turnbuckle_host::{
@@ -17,7 +20,7 @@ use turnbuckle_host::{
 };
 use turnbuckle_protocol::{
     JsonObject, Revision, ServerCapabilities, SubscriptionFilter, TASKS_EXTENSION,
-    envelope::Raw,
+    envelope::{Raw, RawText},
     http::ParamHeaders,
     method::{self, Direction},
 };
@@ -33,6 +36,9 @@ use crate::{
     upstream::{Common, Member, Plan},
 };
 
+/// How long after its opening a gateway lets lists wait for servers that are starting.
+const STARTS_WITHIN: Duration = Duration::from_secs(10);
+
 /// Hears of the states of servers.
 pub(crate) type OnState = Arc<dyn Fn(&ServerId, &ServerState) + Send + Sync>;
 
@@ -47,6 +53,7 @@ pub(crate) struct Core {
     routes: RwLock<Arc<Routes>>,
     generation: AtomicU64,
     fleet: OnceLock<Fleet>,
+    opened: Instant,
     changes: Arc<OnceLock<Changes>>,
 }
 
@@ -68,6 +75,7 @@ impl Core {
             routes: RwLock::default(),
             generation: AtomicU64::new(1),
             fleet: OnceLock::new(),
+            opened: Instant::now(),
         }
     }
 
@@ -149,6 +157,23 @@ impl Core {
                     }
                 }
             }
+        }
+    }
+
+    /// How long requests may wait for servers that are still starting; `None` if none is, or the gateway
+    /// has been open for a while. Clients list once when they have connected, and many never again.
+    fn settling(&self) -> Option<Duration> {
+        let left = STARTS_WITHIN.checked_sub(self.opened.elapsed())?;
+        let members = self.members.read();
+        let mut states = members.iter().map(|member| member.upstream.state());
+        let is_starting = |state| matches!(state, ServerState::Starting);
+        states.any(is_starting).then_some(left)
+    }
+
+    /// Waits until each server is ready or has failed.
+    pub(crate) async fn settled(&self) {
+        for member in self.members() {
+            member.upstream.settled().await;
         }
     }
 
@@ -371,6 +396,15 @@ impl Relay for CoreRelay {
             && !core.passes_lists()
         {
             let cursor = request.members().text("cursor");
+            if let Some(time) = core.settling() {
+                let (core, revision) = (Arc::clone(core), request.revision());
+                let cursor = cursor.map(Cow::into_owned);
+                return Some(Box::pin(async move {
+                    let _ = time::timeout(time, core.settled()).await;
+                    let page = core.routes().page(kind, revision, cursor.as_deref());
+                    page.map_or_else(RelayReply::from, RelayReply::Result)
+                }));
+            }
             let page = core
                 .routes()
                 .page(kind, request.revision(), cursor.as_deref());
@@ -392,7 +426,23 @@ impl Relay for CoreRelay {
         }
         let route = match core.route(method, params) {
             Ok(route) => route,
-            Err(reject) => return Some(Box::pin(std::future::ready(reject.into()))),
+            Err(reject) => {
+                let Some(time) = core.settling() else {
+                    return Some(Box::pin(std::future::ready(reject.into())));
+                };
+                // The server that has it may be about to say so.
+                let (core, params) = (Arc::clone(core), RawText::from(params));
+                let request = FrontRequest::new(&request);
+                return Some(Box::pin(async move {
+                    let _ = time::timeout(time, core.settled()).await;
+                    match core.route(&request.method, params.raw()) {
+                        Ok(route) => {
+                            exchange::serve(Arc::clone(&core.context), request, route).await
+                        }
+                        Err(reject) => reject.into(),
+                    }
+                }));
+            }
         };
         let bridged = core
             .bridged()

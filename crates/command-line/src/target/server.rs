@@ -91,6 +91,7 @@ impl Server {
             shown: launch.clone(),
             launch,
             name,
+            entry: None,
         }
     }
 
