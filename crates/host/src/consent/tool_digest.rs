@@ -33,7 +33,9 @@ fn add(digest: &mut Sha256, value: &Value) {
         Value::Array(items) => {
             digest.update(b"[");
             digest.update(items.len().to_le_bytes());
-            items.iter().for_each(|item| add(digest, item));
+            for item in items {
+                add(digest, item);
+            }
         }
         Value::String(text) => add_text(digest, text),
         other => {

@@ -238,7 +238,9 @@ async fn consent(who: &Who, question: &ConsentQuestion) -> ConsentAnswer {
                     ("it says", question.description.as_deref()),
                     ("arguments", arguments(question)),
                 ] {
-                    text.into_iter().for_each(|text| whole(name, text));
+                    if let Some(text) = text {
+                        whole(name, text);
+                    }
                 }
             }
             "" | "n" | "no" => return ConsentAnswer::Deny,
