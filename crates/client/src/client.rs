@@ -10,15 +10,15 @@ use turnbuckle_protocol::{
     LoggingMessageNotificationParams, Revision, Root,
 };
 use turnbuckle_session::{Era, probe::Aim};
-use turnbuckle_transport::Limits;
+use turnbuckle_transport::{KeepAlive, Limits};
 
 use crate::{
-    answer::{Answers, Ask, Refusal, Roots},
+    answer::{Answers, Refusal, Roots, ServerAsk},
     cache::Cache,
     connect::{Connect, Target},
     news::News,
     peer::Peer,
-    profile::{KeepAlive, OutputCheck, Profile, RelayProfile, TaskSupport},
+    profile::{AskRates, OutputCheck, Profile, RelayProfile, TaskSupport},
     relayed::RelaySink,
     tap::{Passing, Tap},
 };
@@ -76,7 +76,7 @@ impl Client {
     /// Shows people the forms that servers ask them to fill in. See [`Answers::on_form`].
     pub fn on_form<F, A>(self, handler: F) -> Self
     where
-        F: Fn(Ask<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
     {
         self.answered(|answers| answers.on_form(handler))
@@ -85,7 +85,7 @@ impl Client {
     /// Asks people whether they want to visit a URL. See [`Answers::on_url`].
     pub fn on_url<F, A>(self, handler: F) -> Self
     where
-        F: Fn(Ask<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
     {
         self.answered(|answers| answers.on_url(handler))
@@ -94,7 +94,7 @@ impl Client {
     /// Asks a model on behalf of servers. See [`Answers::on_sample`].
     pub fn on_sample<F, A>(self, handler: F) -> Self
     where
-        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
     {
         self.answered(|answers| answers.on_sample(handler))
@@ -103,15 +103,15 @@ impl Client {
     /// Asks a model that may call tools. See [`Answers::on_sample_with_tools`].
     pub fn on_sample_with_tools<F, A>(self, handler: F) -> Self
     where
-        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
     {
         self.answered(|answers| answers.on_sample_with_tools(handler))
     }
 
-    /// Says that the model is given context of servers. See [`Answers::adding_context`].
+    /// Says that the model is given context of servers. See [`Answers::sampling_context`].
     pub fn sampling_context(self) -> Self {
-        self.answered(Answers::adding_context)
+        self.answered(Answers::sampling_context)
     }
 
     /// Lets servers work in these places. See [`Roots`] for changing them later.
@@ -227,6 +227,11 @@ impl Client {
     /// [`CallError::TooManyRounds`](crate::CallError::TooManyRounds).
     pub fn max_rounds(self, rounds: usize) -> Self {
         self.with(|profile| profile.settings.max_rounds = rounds)
+    }
+
+    /// Lets each server ask this often for completions of a model and for forms and visits.
+    pub fn ask_rates(self, rates: AskRates) -> Self {
+        self.with(|profile| profile.settings.ask_rates = rates)
     }
 
     /// Says nothing of tasks: servers answer when they are done, however long that takes, and ask by

@@ -57,7 +57,7 @@ mod warnings;
 pub use turnbuckle_protocol as protocol;
 pub use turnbuckle_transport as transport;
 
-pub use answer::{Answers, Ask, Refusal, RootError, Roots};
+pub use answer::{Answers, AskProgress, Refusal, RootError, Roots, ServerAsk};
 pub use by_hand::{Answerable, ByHand, Pending, Round};
 pub use cache::Cache;
 pub use call::{
@@ -73,7 +73,7 @@ pub use link::{Canceller, Pipe};
 pub use listen::ChangeStream;
 pub use news::{LogStream, Logged, News, NewsStream};
 pub use peer::Peer;
-pub use profile::{KeepAlive, OutputCheck};
+pub use profile::{AskRates, OutputCheck};
 pub use relay::{RelayCall, RelayRequest};
 pub use relayed::{Attribution, RelayAsk, RelayEvent, RelaySink};
 pub use subscription::{Change, Listen, Missed};
@@ -83,6 +83,7 @@ pub use task::{TaskStatuses, TaskTicket};
 pub use tool::ExcludedTool;
 pub use tool::ToolOutput;
 pub use turnbuckle_session::{Era, Verdict, probe::Failure, requests::Overdue};
+pub use turnbuckle_transport::KeepAlive;
 
 /// What a [`Failure`] consists of: why no revision was found, and what was tried.
 pub mod failure {

@@ -149,6 +149,7 @@ mod tests {
             .collect()
     }
 
+    // rule: T9
     #[test]
     fn one_server_keeps_its_names_and_several_are_told_apart() {
         assert_eq!(

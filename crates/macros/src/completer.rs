@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, Type, parse_quote};
 
-use crate::{handler::local, mistakes::Mistakes};
+use crate::{handler::local, mistakes::Mistakes, signature::TakenSelf};
 
 /// The completer of a free function's argument: the expression as it stands.
 pub(crate) fn as_written(completer: &Expr) -> TokenStream {
@@ -42,9 +42,8 @@ pub(crate) fn check(completer: &Expr, items: &[ImplItem], mistakes: &mut Mistake
     let Some(method) = named(completer, items) else {
         return;
     };
-    let is_shared = method.sig.receiver().is_none_or(|receiver| {
-        matches!(&*receiver.ty, Type::Reference(reference) if reference.mutability.is_none())
-    });
+    let receiver = method.sig.receiver();
+    let is_shared = receiver.is_none_or(|receiver| TakenSelf::of(receiver) == TakenSelf::Shared);
     if !is_shared {
         let ident = &method.sig.ident;
         mistakes.at(

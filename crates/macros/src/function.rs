@@ -76,6 +76,7 @@ fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
         vis,
         sig,
         block,
+        ..
     } = function;
     let Attributes { outer, inner } = Attributes::sort(attrs);
     let ident = &sig.ident;

@@ -163,7 +163,7 @@ fn check_block(block: &ItemImpl, mistakes: &mut Mistakes) {
             "#[handlers] works on a type without parameters, so it needs no where clause",
         );
     }
-    if let Some((_, path, _)) = &block.trait_ {
+    if let Some((path, _)) = &block.trait_ {
         mistakes.at(
             path,
             "#[handlers] goes on the type's own impl block, not on that of a trait",

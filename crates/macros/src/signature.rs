@@ -1,6 +1,6 @@
 //! What a function must look like to be a handler.
 
-use syn::{Signature, Type};
+use syn::{ReceiverKind, Safety, Signature, Type};
 
 use crate::{kind::Kind, mistakes::Mistakes, type_path::last_segment};
 
@@ -35,18 +35,48 @@ pub(crate) fn check_method(kind: Kind, signature: &Signature, mistakes: &mut Mis
     let Some(receiver) = signature.receiver() else {
         return Receiver::None;
     };
-    match &*receiver.ty {
-        Type::Reference(reference) if reference.mutability.is_none() => return Receiver::Shared,
-        Type::Path(_) if last_segment(&receiver.ty).is_some_and(|last| last.ident == "Arc") => {
-            return Receiver::Arc;
-        }
-        Type::Reference(_) => mistakes.at(
+    match TakenSelf::of(receiver) {
+        TakenSelf::Shared => return Receiver::Shared,
+        TakenSelf::Arc => return Receiver::Arc,
+        TakenSelf::Exclusive => mistakes.at(
             receiver,
             "handlers run side by side: take `&self`, and keep what changes behind a lock or an atomic",
         ),
-        _ => mistakes.at(receiver, "handlers share their state: take `&self` or `self: Arc<Self>`"),
+        TakenSelf::Otherwise => {
+            mistakes.at(receiver, "handlers share their state: take `&self` or `self: Arc<Self>`");
+        }
     }
     Receiver::Shared
+}
+
+/// How a method takes `self`, in either notation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TakenSelf {
+    Shared,
+    Exclusive,
+    Arc,
+    Otherwise,
+}
+
+impl TakenSelf {
+    pub(crate) fn of(receiver: &syn::Receiver) -> Self {
+        let exclusive = |is_exclusive| {
+            if is_exclusive {
+                Self::Exclusive
+            } else {
+                Self::Shared
+            }
+        };
+        match &receiver.kind {
+            ReceiverKind::Reference(_, _, mutability) => exclusive(mutability.is_some()),
+            ReceiverKind::Typed(_, ty) => match &**ty {
+                Type::Reference(reference) => exclusive(reference.mutability.is_some()),
+                ty if last_segment(ty).is_some_and(|last| last.ident == "Arc") => Self::Arc,
+                _ => Self::Otherwise,
+            },
+            _ => Self::Otherwise,
+        }
+    }
 }
 
 /// What holds for both: concrete types, nothing unsafe, nothing foreign.
@@ -69,7 +99,7 @@ fn check_shape(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> bo
             format!("a {kind} has no generic parameters, so `{name}` needs no where clause"),
         );
     }
-    if let Some(keyword) = &signature.unsafety {
+    if let Safety::Unsafe(keyword) = &signature.safety {
         complain(
             keyword,
             format!("any client may call `{name}`, so it cannot be unsafe"),

@@ -31,6 +31,9 @@ pub mod code {
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
     /// The user did not want the model to be asked. Until 2025-11-25.
     pub const USER_REJECTED: i64 = -1;
+    /// There were too many requests of late. A code of ours: those from -32768 to -32000 are the
+    /// specification's to give out.
+    pub const TOO_MANY_REQUESTS: i64 = 429;
 }
 
 /// What went wrong, as it stands in a response.
@@ -81,9 +84,15 @@ impl ErrorObject {
 
     /// There is no such method here.
     pub fn method_not_found(method: &str) -> Self {
+        // A message is one line, whatever the name of the method.
+        let name: String = method
+            .chars()
+            .take(128)
+            .flat_map(char::escape_debug)
+            .collect();
         Self::new(
             code::METHOD_NOT_FOUND,
-            format!("method `{method}` is not available here"),
+            format!("method `{name}` is not available here"),
         )
     }
 

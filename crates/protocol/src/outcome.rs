@@ -240,6 +240,7 @@ impl CallToolMembers {
             ttl_ms: self.ttl_ms,
             poll_interval_ms: self.poll_interval_ms,
             meta: self.meta,
+            other: self.other,
         })
     }
 

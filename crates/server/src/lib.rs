@@ -35,18 +35,20 @@ pub use futures_core::future::BoxFuture;
 #[cfg(feature = "tracing-layer")]
 pub use handler::ClientLog;
 pub use handler::{
-    Answer, Answered, Args, Ask, Asker, Audio, Background, BadPass, Call, CancelHandle, Cancelled,
+    Answer, Answered, Args, Asker, Audio, Background, BadPass, Call, CancelHandle, Cancelled,
     Choice, ChoiceField, ChoiceOption, ChoicesField, Declared, Description, Detach, ExtensionReply,
     Extract, Filled, Form, FormField, FormSchema, Handler, Image, IntoOutcome, Json, Layer,
-    Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Passes, Progress,
-    ProgressRecord, Question, RawArgs, Reply, Reported, ScriptedAnswers, State, Step, TextField,
-    Uri, Visit, YesNoField,
+    Leniency, Log, LogRecord, MetaOf, Next, Notify, NumberField, Params, Progress, ProgressRecord,
+    Question, RawArgs, Reply, Reported, ScriptedAnswers, State, Step, TextField, Uri, Visit,
+    YesNoField,
 };
 #[doc(hidden)]
 pub use handler::{
     AnyPatterns, Named, NamedArgs, Patterns, Plain, PlainPatterns, TypeOf, Unsendable, form_limit,
     is_outcome,
 };
+#[cfg(feature = "ask")]
+pub use handler::{Ask, Passes};
 #[cfg(feature = "http")]
 pub use handler::{Headers, HttpExtension, PeerAddress};
 pub use relay::{Front, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
@@ -57,3 +59,11 @@ pub use server::{
 };
 pub use subscription::{Changes, ListenerLimits};
 pub use turnbuckle_session::round::{Impossible, seal::WeakSecret};
+pub use turnbuckle_transport::KeepAlive;
+
+/// What needs the feature `ask`: without it nothing is sealed, so that this would not work.
+#[cfg(not(feature = "ask"))]
+#[doc(hidden)]
+pub mod unavailable {
+    pub use crate::handler::{Ask, Passes};
+}

@@ -42,9 +42,88 @@ impl Monotonic {
     }
 }
 
+/// Whether a report may go on at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// It may.
+    Due,
+    /// There were too many of late.
+    TooSoon,
+}
+
+/// Reports of one request that do not all go on.
+///
+/// They grow, as [`Monotonic`] wants it. One that comes too soon waits, and gives way to a newer one:
+/// how things stand last is never lost, if whoever drives this [takes](Self::take_waiting) what
+/// waits at the end. Time is for the caller to measure.
+///
+/// ```
+/// use turnbuckle_session::progress::{Coalesced, Pace};
+///
+/// let mut reports = Coalesced::default();
+/// assert_eq!(reports.offer(1.0, "one", Pace::Due), Some("one"));
+/// assert_eq!(reports.offer(2.0, "two", Pace::TooSoon), None);
+/// assert_eq!(reports.offer(3.0, "three", Pace::TooSoon), None);
+/// assert_eq!(reports.take_waiting(), Some("three"));
+/// ```
+#[derive(Debug)]
+pub struct Coalesced<R> {
+    last: Monotonic,
+    waiting: Option<R>,
+}
+
+impl<R> Default for Coalesced<R> {
+    fn default() -> Self {
+        Self {
+            last: Monotonic::new(),
+            waiting: None,
+        }
+    }
+}
+
+impl<R> Coalesced<R> {
+    /// Takes a report, and gives it back if it goes on now.
+    pub fn offer(&mut self, progress: f64, report: R, pace: Pace) -> Option<R> {
+        if !self.last.admit(progress) {
+            return None;
+        }
+        match pace {
+            Pace::Due => {
+                self.waiting = None;
+                Some(report)
+            }
+            Pace::TooSoon => {
+                self.waiting = Some(report);
+                None
+            }
+        }
+    }
+
+    /// Whether a report waits.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// The report that waits, which goes on now.
+    pub fn take_waiting(&mut self) -> Option<R> {
+        self.waiting.take()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_that_goes_on_replaces_one_that_waits() {
+        let mut reports = Coalesced::default();
+        assert_eq!(reports.offer(1.0, 1, Pace::TooSoon), None);
+        assert_eq!(reports.offer(2.0, 2, Pace::Due), Some(2));
+        assert!(!reports.is_waiting());
+        assert_eq!(reports.offer(2.0, 3, Pace::Due), None);
+        assert_eq!(reports.offer(1.5, 4, Pace::TooSoon), None);
+        assert_eq!(reports.take_waiting(), None);
+    }
 
     #[test]
     fn the_first_value_may_be_zero_or_less() {

@@ -22,6 +22,7 @@ mod error;
 #[cfg(feature = "http")]
 pub mod http;
 mod inlet;
+mod keep_alive;
 mod limits;
 mod line;
 mod memory;
@@ -37,6 +38,7 @@ pub use child::{
     Stderr, StderrCursor, StderrLine, StderrLog,
 };
 pub use error::{Closed, NotNow, TransportError};
+pub use keep_alive::KeepAlive;
 pub use limits::Limits;
 pub use memory::{Duplex, duplex};
 pub use outbox::Outbox;

@@ -38,16 +38,16 @@ pub use turnbuckle_server::{
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{
-    Answer, Args, Ask, AskFailed, Asker, Audio, Background, Call, Caller, Cancelled, Catalog,
+    Answer, Args, AskFailed, Asker, Audio, Background, Call, Caller, Cancelled, Catalog,
     CatalogEdit, Completer, Completing, Detach, Extract, Failure, Fault, Handler, Image,
     IntoOutcome, Introduction, Json, Layer, Leniency, LiveServer, MetaOf, Next, Progress, Prompt,
     RawArgs, Reject, Reply, Resource, ServeError, Server, SetupError, State, Stdio, Streams,
     TaskSettings, Tool, ToolError, Transport, Uri, WeakSecret, suggest,
 };
+#[cfg(feature = "ask")]
+pub use turnbuckle_server::{Ask, Passes};
 #[cfg(feature = "server")]
-pub use turnbuckle_server::{
-    BadPass, Cached, Changes, Log, Passes, RootFolders, RootsChanged, RootsError,
-};
+pub use turnbuckle_server::{BadPass, Cached, Changes, Log, RootFolders, RootsChanged, RootsError};
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{CancelHandle, LogRecord, ProgressRecord, Reported, ScriptedAnswers};
 #[cfg(feature = "server")]
@@ -76,10 +76,12 @@ pub mod prelude {
     pub use turnbuckle_client::{Answers, Change, Client, Connection, Listen, Round};
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{
-        Answer, Args, Ask, Audio, Cancelled, Changes, Image, Json, Log, Progress, Prompt, Resource,
+        Answer, Args, Audio, Cancelled, Changes, Image, Json, Log, Progress, Prompt, Resource,
         Server, State, Stdio, Tool, ToolError,
     };
 
+    #[cfg(feature = "ask")]
+    pub use turnbuckle_server::Ask;
     #[cfg(feature = "server")]
     pub use turnbuckle_server::{Choice, Form};
 

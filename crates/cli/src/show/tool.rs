@@ -1,7 +1,10 @@
 //! One tool, whole: what it does, what it takes, what it gives, and a call that works.
 
 use serde_json::Value;
-use turnbuckle::{protocol::Tool, schema::example};
+use turnbuckle::{
+    protocol::{Named as _, Tool},
+    schema::example,
+};
 use turnbuckle_command_line::{shell, style::Style, target::Server};
 
 use super::table::Table;
@@ -15,12 +18,10 @@ const MAX_PROPERTIES: usize = 200;
 
 /// The lines about a tool.
 pub(crate) fn tool(server: &Server, tool: &Tool) -> Vec<String> {
-    let annotations = tool.annotations.as_ref();
-    let title = tool.title.as_ref();
-    let title = title.or_else(|| annotations.and_then(|hints| hints.title.as_ref()));
-    let mut lines = vec![match title {
-        Some(title) => format!("{} · {title}", Style::Strong.out(&tool.name)),
-        None => Style::Strong.out(&tool.name),
+    let name = Style::Strong.out(&tool.name);
+    let mut lines = vec![match tool.display_name() {
+        shown if shown == tool.name => name,
+        shown => format!("{name} · {shown}"),
     }];
     let hints = hints(tool);
     if !hints.is_empty() {

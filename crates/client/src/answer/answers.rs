@@ -10,13 +10,14 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_session::round::tool_fault;
 
-use super::{Ask, Refusal, Roots, Unanswered, form, roots::only_places};
+use super::{AskProgress, Refusal, Roots, ServerAsk, Unanswered, form, roots::only_places};
 use crate::peer::Peer;
 
 type RootsOf =
     Arc<dyn Fn(Arc<Peer>) -> BoxFuture<'static, Result<Vec<Root>, Refusal>> + Send + Sync>;
 
-type Handler<P, R> = Arc<dyn Fn(Ask<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
+type Handler<P, R> =
+    Arc<dyn Fn(ServerAsk<P>) -> BoxFuture<'static, Result<R, Refusal>> + Send + Sync>;
 
 /// What a client answers when servers ask. What is not set is not offered.
 ///
@@ -84,7 +85,7 @@ impl Answers {
     /// Shows people forms to fill in. [`Refusal::Declined`] and a result that says so are the same.
     pub fn on_form<F, A>(mut self, handler: F) -> Self
     where
-        F: Fn(Ask<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<ElicitRequestFormParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
     {
         self.form = Some(boxed(handler));
@@ -95,7 +96,7 @@ impl Answers {
     /// they are done there; the handler must not open it without asking.
     pub fn on_url<F, A>(mut self, handler: F) -> Self
     where
-        F: Fn(Ask<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<ElicitRequestUrlParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
     {
         self.url = Some(boxed(handler));
@@ -105,7 +106,7 @@ impl Answers {
     /// Asks a model. Tools in the request are turned away before the handler sees them.
     pub fn on_sample<F, A>(mut self, handler: F) -> Self
     where
-        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
     {
         self.sample = Some(boxed(handler));
@@ -116,7 +117,7 @@ impl Answers {
     /// Asks a model that may call tools, which the handler passes on to it.
     pub fn on_sample_with_tools<F, A>(mut self, handler: F) -> Self
     where
-        F: Fn(Ask<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
+        F: Fn(ServerAsk<CreateMessageRequestParams>) -> A + Send + Sync + 'static,
         A: Future<Output = Result<CreateMessageResult, Refusal>> + Send + 'static,
     {
         self.sample = Some(boxed(handler));
@@ -126,7 +127,7 @@ impl Answers {
 
     /// Says that the handler of sampling honours `includeContext`. Servers ask for context only
     /// where this was said.
-    pub fn adding_context(mut self) -> Self {
+    pub fn sampling_context(mut self) -> Self {
         self.context = ContextSupport::Added;
         self
     }
@@ -223,12 +224,13 @@ impl Answers {
     pub(crate) async fn answer(
         &self,
         server: Arc<Peer>,
+        progress: AskProgress,
         request: InputRequest,
         tag: Option<u64>,
     ) -> Result<InputResponse, Unanswered> {
         match request {
             InputRequest::Elicit(request) => {
-                let answered = self.elicit(server, *request, tag).await;
+                let answered = self.elicit(server, progress, *request, tag).await;
                 // Saying no is an answer to a form.
                 match answered {
                     Err(Unanswered::Refused(Refusal::Declined)) => Ok(ElicitResult::decline()),
@@ -237,8 +239,8 @@ impl Answers {
                 .map(InputResponse::from)
             }
             InputRequest::CreateMessage(request) => {
-                let answered = self.sample(server, *request, tag).await;
-                answered.map(InputResponse::from)
+                let sampled = self.sample(server, progress, *request, tag).await;
+                sampled.map(InputResponse::from)
             }
             InputRequest::ListRoots(_) => {
                 if let Some(handler) = &self.roots_of {
@@ -246,7 +248,7 @@ impl Answers {
                     return Ok(ListRootsResult::new(only_places(roots)).into());
                 }
                 let roots = self.roots.as_ref().ok_or(Unanswered::ByHand)?;
-                Ok(ListRootsResult::new(roots.shown()).into())
+                Ok(ListRootsResult::new(roots.look().await).into())
             }
             _ => Err(Unanswered::NotThisWay("questions of this kind")),
         }
@@ -255,6 +257,7 @@ impl Answers {
     async fn elicit(
         &self,
         server: Arc<Peer>,
+        progress: AskProgress,
         request: ElicitRequestParams,
         tag: Option<u64>,
     ) -> Result<ElicitResult, Unanswered> {
@@ -262,12 +265,12 @@ impl Answers {
             ElicitRequestParams::Form(form) => {
                 let handler = self.form.as_ref().ok_or(Unanswered::ByHand)?;
                 let schema = form.requested_schema.clone();
-                let answered = handler(Ask::new(server, form, tag)).await;
+                let answered = handler(ServerAsk::new(server, progress, form, tag)).await;
                 answered.and_then(|answer| form::check(&schema, answer))
             }
             ElicitRequestParams::Url(url) => {
                 let handler = self.url.as_ref().ok_or(Unanswered::ByHand)?;
-                handler(Ask::new(server, url, tag)).await
+                handler(ServerAsk::new(server, progress, url, tag)).await
             }
             _ => return Err(Unanswered::NotThisWay("questions of this kind")),
         }
@@ -277,6 +280,7 @@ impl Answers {
     async fn sample(
         &self,
         server: Arc<Peer>,
+        progress: AskProgress,
         request: CreateMessageRequestParams,
         tag: Option<u64>,
     ) -> Result<CreateMessageResult, Unanswered> {
@@ -290,7 +294,7 @@ impl Answers {
         if let Some(reason) = tool_fault(&request) {
             return Err(Unanswered::Wrong(reason));
         }
-        handler(Ask::new(server, request, tag))
+        handler(ServerAsk::new(server, progress, request, tag))
             .await
             .map_err(Unanswered::Refused)
     }
@@ -298,7 +302,7 @@ impl Answers {
 
 fn boxed<P, R, F, A>(handler: F) -> Handler<P, R>
 where
-    F: Fn(Ask<P>) -> A + Send + Sync + 'static,
+    F: Fn(ServerAsk<P>) -> A + Send + Sync + 'static,
     A: Future<Output = Result<R, Refusal>> + Send + 'static,
 {
     Arc::new(move |ask| Box::pin(handler(ask)))

@@ -3,33 +3,43 @@
 use std::{error::Error, fmt, ops::Deref, sync::Arc};
 
 use turnbuckle_protocol::{ElicitRequestUrlParams, ErrorObject, error::code};
+use turnbuckle_transport::Rate;
 
+use super::AskProgress;
 use crate::peer::Peer;
 
 /// Something a server asks, and who asks it. People should be shown both.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Ask<P> {
+pub struct ServerAsk<P> {
     /// The server that asks.
     pub server: Arc<Peer>,
     /// What it asks.
     pub request: P,
+    /// Where to say how far the answer is.
+    pub progress: AskProgress,
     /// The [tag](crate::Call::tag) of the call that it belongs to, where that is known: over Streamable
     /// HTTP, where the call's own stream says so, and in 2026-07-28, where its result asks.
     pub tag: Option<u64>,
 }
 
-impl<P> Ask<P> {
-    pub(crate) fn new(server: Arc<Peer>, request: P, tag: Option<u64>) -> Self {
+impl<P> ServerAsk<P> {
+    pub(crate) fn new(
+        server: Arc<Peer>,
+        progress: AskProgress,
+        request: P,
+        tag: Option<u64>,
+    ) -> Self {
         Self {
             server,
             request,
+            progress,
             tag,
         }
     }
 }
 
-impl<P> Deref for Ask<P> {
+impl<P> Deref for ServerAsk<P> {
     type Target = P;
 
     fn deref(&self) -> &P {
@@ -37,7 +47,7 @@ impl<P> Deref for Ask<P> {
     }
 }
 
-impl Ask<ElicitRequestUrlParams> {
+impl ServerAsk<ElicitRequestUrlParams> {
     /// Waits until the server says that what the person went there for is done.
     ///
     /// Only servers of 2025-11-25 say so, and they need not: leave people a way to go on by
@@ -92,6 +102,14 @@ pub(crate) enum Unanswered {
     /// It offered to, but not in this way.
     #[error("this client does not offer {0}")]
     NotThisWay(&'static str),
+    /// The server asks too often.
+    #[error("the server asks too often ({rate}): wait a second, or raise `AskRates::{setting}`")]
+    TooOften {
+        /// How often it may.
+        rate: Rate,
+        /// The setting that says so.
+        setting: &'static str,
+    },
     /// It is no question that can be answered.
     #[error("{0}")]
     Wrong(&'static str),
@@ -108,6 +126,10 @@ impl Unanswered {
     pub(crate) fn to_error(&self) -> ErrorObject {
         match self {
             Self::NotOffered(method) => ErrorObject::method_not_found(method),
+            Self::TooOften { rate, .. } => {
+                let message = format!("rate limit of this client ({rate}) reached");
+                ErrorObject::new(code::TOO_MANY_REQUESTS, message)
+            }
             Self::NotThisWay(_) | Self::Wrong(_) => ErrorObject::invalid_params(self.to_string()),
             // sampling: a client SHOULD answer with this code when the user says no.
             Self::Refused(Refusal::Declined) | Self::ByHand => {

@@ -7,13 +7,16 @@ mod form;
 mod manual_calls;
 mod offered;
 mod parked;
+mod progress;
 mod roots;
 
 pub use answers::Answers;
 pub(crate) use ask::Unanswered;
-pub use ask::{Ask, Refusal};
+pub use ask::{Refusal, ServerAsk};
 pub(crate) use form::check as check_form;
 pub(crate) use manual_calls::{MAX_WAIT, ManualCall, ManualCalls};
 pub(crate) use offered::check as check_offered;
 pub(crate) use parked::ParkedCall;
+pub use progress::AskProgress;
+pub(crate) use progress::token_of;
 pub use roots::{RootError, Roots};

@@ -92,8 +92,20 @@ impl Roots {
         self.list.send_replace(roots);
     }
 
+    /// Those that servers may be told of. Folders are looked at where that holds up no call: a share
+    /// that is away may take its time.
+    pub(super) async fn look(&self) -> Vec<Root> {
+        if self.folders.lock().is_empty() {
+            return self.shown();
+        }
+        let roots = self.clone();
+        let looked = tokio::task::spawn_blocking(move || roots.shown()).await;
+        // What could not be looked at is not shown.
+        looked.unwrap_or_default()
+    }
+
     /// Those that servers may be told of.
-    pub(super) fn shown(&self) -> Vec<Root> {
+    fn shown(&self) -> Vec<Root> {
         let mut roots = only_places(self.list());
         let gone = self.gone();
         roots.retain(|root| !gone.contains(&root.uri));
@@ -145,7 +157,8 @@ impl RootsWatch {
                     let roots = self.roots.clone();
                     // A share that is away may take its time.
                     let looked = tokio::task::spawn_blocking(move || roots.gone()).await;
-                    let gone = looked.unwrap_or_default();
+                    // The runtime ends: nothing is known, and nobody is left to be told.
+                    let Ok(gone) = looked else { return false };
                     if gone != self.gone {
                         self.gone = gone;
                         return true;

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 
 use super::{
     Call,
-    builder::{Body, Check, Subject},
+    builder::{Body, Subject},
     list::learn_promises,
 };
 use crate::{connection::Connection, error::CallError, link::Link, task};
@@ -48,19 +48,17 @@ impl<'a, R> Call<'a, R> {
 
     /// Starts the call, as a task where the server has them.
     pub(super) async fn begin_as_task(
-        mut self,
+        &mut self,
         ttl: Option<Duration>,
     ) -> Result<Begun<R>, CallError> {
-        if self.check == Check::Offered {
-            self.link.check_offered(&self.method)?;
-        }
+        let body = self.prepare().await?;
         let whole = |ttl: Duration| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         let task = has_tasks(self.link).then(|| {
             let mut task = TaskMetadata::new();
             task.ttl = ttl.map(whole);
             task
         });
-        match self.take_body()? {
+        match body {
             Body::Subject(subject) => self.begin_or_call(&subject, task).await,
             Body::Plain(_) => Err(self
                 .link
@@ -71,7 +69,7 @@ impl<'a, R> Call<'a, R> {
     /// A session that asks for a task of a tool that has none is told so; then it is called as
     /// usual.
     async fn begin_or_call(
-        mut self,
+        &mut self,
         subject: &Subject,
         task: Option<TaskMetadata>,
     ) -> Result<Begun<R>, CallError> {

@@ -92,6 +92,8 @@ pub(crate) struct Subject {
     pub(crate) name: Option<String>,
     pub(crate) uri: Option<String>,
     pub(crate) arguments: Option<Box<RawValue>>,
+    /// A value that is the only argument, by whatever name.
+    pub(super) plain: Option<Box<RawValue>>,
 }
 
 impl Body {
@@ -110,7 +112,16 @@ impl Subject {
         Self {
             name: Some(name),
             arguments,
-            uri: None,
+            ..Self::default()
+        }
+    }
+
+    /// A tool with its only argument.
+    pub(super) fn with_plain(name: String, plain: Box<RawValue>) -> Self {
+        Self {
+            name: Some(name),
+            plain: Some(plain),
+            ..Self::default()
         }
     }
 

@@ -10,13 +10,13 @@ use super::{
     builder::{Body, Call, Check, Subject},
     input_required::{self, Retry},
     list::learn_promises,
-    visit_first,
+    only_argument, visit_first,
 };
 use crate::{
     cache::Lookup,
     error::CallError,
     future::{First, race},
-    link::{OnDrop, OnProgress, Outgoing},
+    link::{Canceller, Link, OnDrop, OnProgress, Outgoing},
 };
 
 /// The params of a request in whose middle the server may ask.
@@ -41,19 +41,9 @@ pub(crate) struct SubjectParams<'a> {
 impl<'a, R> Call<'a, R> {
     /// Runs it until it is done, or cancelled from elsewhere.
     pub(super) async fn run_or_cancel(self) -> Result<R, CallError> {
-        let Some(canceller) = self.options.canceller.clone() else {
-            return self.run().await;
-        };
-        let (server, method) = (self.link.server().clone(), self.method.as_ref().into());
-        // What was cancelled before is not sent at all.
-        match race(canceller.cancelled(), self.run()).await {
-            First::Right(result) => result,
-            First::Left(reason) => Err(CallError::Cancelled {
-                server,
-                method,
-                reason,
-            }),
-        }
+        let canceller = self.options.canceller.clone();
+        let (link, method) = (self.link, self.method.clone());
+        unless_cancelled(canceller, link, &method, self.run()).await
     }
 
     async fn run(mut self) -> Result<R, CallError> {
@@ -71,7 +61,14 @@ impl<'a, R> Call<'a, R> {
         if let Some(level) = self.options.log_level {
             self.hear_logs(level).await?;
         }
-        self.take_body()
+        match self.take_body()? {
+            Body::Subject(subject) if subject.plain.is_some() => {
+                // In a box, because it is a call of a call.
+                let named = Box::pin(only_argument::name(self.link, subject)).await;
+                named.map(Body::Subject)
+            }
+            body => Ok(body),
+        }
     }
 
     /// What it is about, for reading its answer.
@@ -220,6 +217,27 @@ impl<'a, R> Call<'a, R> {
             .as_mut()
             .map(|listener| &mut **listener as OnProgress<'_>);
         request.answer(progress).await
+    }
+}
+
+/// What comes of `work`, unless it is cancelled from elsewhere before.
+pub(super) async fn unless_cancelled<T>(
+    canceller: Option<Canceller>,
+    link: &Link,
+    method: &str,
+    work: impl Future<Output = Result<T, CallError>>,
+) -> Result<T, CallError> {
+    let Some(canceller) = canceller else {
+        return work.await;
+    };
+    // What was cancelled before is not sent at all.
+    match race(canceller.cancelled(), work).await {
+        First::Right(result) => result,
+        First::Left(reason) => Err(CallError::Cancelled {
+            server: link.server().clone(),
+            method: method.into(),
+            reason,
+        }),
     }
 }
 

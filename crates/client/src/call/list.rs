@@ -51,9 +51,11 @@ impl Connection {
         #[cfg(feature = "http")]
         if link.wire.is_http() {
             let excluded = link.tools.learn_whole_over_http(tools, link.revision());
+            link.tools.note_listed();
             return excluded.into_iter().map(|tool| tool.name).collect();
         }
         link.tools.learn(tools, 0);
+        link.tools.note_listed();
         Vec::new()
     }
 
@@ -174,7 +176,7 @@ enum Next {
 }
 
 impl<'a, T: Listed> List<'a, T> {
-    fn new(link: &'a Link) -> Self {
+    pub(super) fn new(link: &'a Link) -> Self {
         let pages = Pages {
             link,
             deadline: None,
@@ -286,8 +288,12 @@ pub(crate) async fn refetch_tools(link: &Link) -> bool {
 /// Lists the tools for what they promise to return, if a result has something to check and nobody
 /// has listed them since they last changed.
 pub(crate) async fn learn_promises(link: &Link, result: &RawValue) {
-    let is_checked = link.profile().settings.output != OutputCheck::Skip;
-    if link.tools.is_listed() || !is_checked || !result.get().contains("\"structuredContent\"") {
+    let has_something = match link.profile().settings.output {
+        OutputCheck::Skip => false,
+        OutputCheck::Strict => true,
+        _ => result.get().contains("\"structuredContent\""),
+    };
+    if !has_something || link.tools.is_listed() {
         return;
     }
     // In a box, because it is a call of a call.

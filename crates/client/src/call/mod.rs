@@ -12,6 +12,7 @@ mod input_completion;
 mod input_required;
 mod list;
 mod logging;
+mod only_argument;
 mod ping;
 mod prompts_get;
 mod reader;

@@ -1,10 +1,18 @@
 //! Starting a call as a task.
 
-use std::{future::IntoFuture, time::Duration};
+use std::{future::IntoFuture, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 
-use super::{Call, TaskHandle, begun::Begun};
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::ProgressNotificationParams;
+
+use super::{
+    Call, TaskHandle,
+    begun::Begun,
+    exchange::unless_cancelled,
+    task_handle::{SharedListener, TaskProgress},
+};
 use crate::{error::CallError, task::TaskTicket, tool::ToolOutput};
 
 /// What came of a call that may become a task.
@@ -34,6 +42,7 @@ impl Started {
 pub struct StartTask<'a> {
     call: Call<'a, ToolOutput>,
     ttl: Option<Duration>,
+    listener: Option<SharedListener>,
 }
 
 impl<'a> Call<'a, ToolOutput> {
@@ -41,6 +50,9 @@ impl<'a> Call<'a, ToolOutput> {
     ///
     /// A session asks for a task where the server has them; a modern server decides by itself. A
     /// server without tasks answers as it always does.
+    ///
+    /// A listener of [`progress`](Call::progress) hears of the call until the task has begun; that of
+    /// [`StartTask::progress`] also hears of the task.
     ///
     /// ```no_run
     /// use turnbuckle_client::Started;
@@ -58,6 +70,7 @@ impl<'a> Call<'a, ToolOutput> {
         StartTask {
             call: self,
             ttl: None,
+            listener: None,
         }
     }
 }
@@ -70,14 +83,31 @@ impl StartTask<'_> {
         self
     }
 
-    async fn start(self) -> Result<Started, CallError> {
+    /// Asks for progress, and calls `listener` with each report: of the call, and of its task while
+    /// [`TaskHandle::result`] is waited for. Only sessions tell of the progress of tasks.
+    pub fn progress(
+        mut self,
+        listener: impl FnMut(ProgressNotificationParams) + Send + 'static,
+    ) -> Self {
+        let listener: SharedListener = Arc::new(Mutex::new(listener));
+        self.listener = Some(Arc::clone(&listener));
+        self.call = self.call.progress(move |report| (listener.lock())(report));
+        self
+    }
+
+    async fn start(mut self) -> Result<Started, CallError> {
         let connection = self.call.connection();
-        match self.call.begin_as_task(self.ttl).await? {
+        let canceller = self.call.options.canceller.clone();
+        let (link, method) = (self.call.link, self.call.method.clone());
+        let beginning = self.call.begin_as_task(self.ttl);
+        match unless_cancelled(canceller, link, &method, beginning).await? {
             Begun::Done(output) => Ok(Started::Done(output)),
             Begun::Task(tool, task) => {
                 let ticket = TaskTicket::new(&tool, &task);
                 let connection = connection.expect("calls of tools know their connection");
-                Ok(Started::Task(connection.task(ticket)))
+                let late = self.call.options.late_progress.take();
+                let progress = late.zip(self.listener).map(TaskProgress::new);
+                Ok(Started::Task(connection.task(ticket).hearing(progress)))
             }
         }
     }

@@ -1,11 +1,15 @@
 //! A task at a server.
 
-use turnbuckle_protocol::{InputRequests, InputResponses, Task};
+use std::{fmt, sync::Arc};
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{InputRequests, InputResponses, ProgressNotificationParams, Task};
 
 use super::{list::learn_promises, tools_call::read_output};
 use crate::{
     connection::Connection,
     error::CallError,
+    link::LateProgress,
     task::{self, LookState, TaskStatuses, TaskTicket},
     tool::ToolOutput,
 };
@@ -15,6 +19,28 @@ use crate::{
 pub struct TaskHandle {
     connection: Connection,
     ticket: TaskTicket,
+    progress: Option<TaskProgress>,
+}
+
+/// Hears of a call, and of the task that it becomes.
+pub(super) type SharedListener = Arc<Mutex<dyn FnMut(ProgressNotificationParams) + Send>>;
+
+/// Where reports of a task arrive, and who hears of them.
+pub(super) struct TaskProgress {
+    late: Box<LateProgress>,
+    listener: SharedListener,
+}
+
+impl TaskProgress {
+    pub(super) fn new((late, listener): (Box<LateProgress>, SharedListener)) -> Self {
+        Self { late, listener }
+    }
+}
+
+impl fmt::Debug for TaskProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskProgress")
+    }
 }
 
 impl Connection {
@@ -24,11 +50,17 @@ impl Connection {
         TaskHandle {
             connection: self.clone(),
             ticket,
+            progress: None,
         }
     }
 }
 
 impl TaskHandle {
+    pub(super) fn hearing(mut self, progress: Option<TaskProgress>) -> Self {
+        self.progress = progress;
+        self
+    }
+
     /// The id that the server gave it.
     pub fn id(&self) -> &str {
         &self.ticket.task_id
@@ -63,7 +95,14 @@ impl TaskHandle {
     /// # Cancel safety
     /// Dropping the future leaves the task alone: wait again, or [`cancel`](Self::cancel) it.
     pub async fn result(&mut self) -> Result<ToolOutput, CallError> {
-        let raw = task::follow(&self.connection, &mut self.ticket).await?;
+        let following = task::follow(&self.connection, &mut self.ticket);
+        let raw = match &self.progress {
+            None => following.await?,
+            Some(TaskProgress { late, listener }) => {
+                let mut hear = |report| (listener.lock())(report);
+                late.listen(following, &mut hear).await?
+            }
+        };
         learn_promises(self.connection.link(), &raw).await;
         read_output(self.connection.link(), &self.ticket.tool, &raw)
     }

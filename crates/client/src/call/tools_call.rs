@@ -7,6 +7,7 @@ use turnbuckle_protocol::{CallToolOutcome, CallToolResult, revision::Raise};
 use super::{
     AnswerReader, Call, Parsed,
     builder::{Body, Subject, object},
+    only_argument,
 };
 use crate::{
     connection::Connection, error::CallError, link::Link, profile::OutputCheck, tool::ToolOutput,
@@ -16,7 +17,9 @@ const METHOD: &str = "tools/call";
 
 impl Connection {
     /// Calls a tool. The arguments are a struct, a map, pairs of names and values, or JSON: anything
-    /// that serialises to an object, or to a list of pairs; `()` for none.
+    /// that serialises to an object, or to a list of pairs; `()` for none. A text, a number or a boolean
+    /// is the value of the only argument that the tool takes or needs; the tools are listed to learn
+    /// what it is called.
     ///
     /// A tool that failed is a result too. [`ToolOutput::ok`] and [`ToolOutput::parse`] make it an
     /// error; [`is_error`](turnbuckle_protocol::CallToolResult::is_error) only tells.
@@ -28,8 +31,15 @@ impl Connection {
     /// # Ok(()) }
     /// ```
     pub fn call(&self, tool: impl Into<String>, arguments: impl Serialize) -> Call<'_, ToolOutput> {
-        let body = object(METHOD, &arguments)
-            .map(|arguments| Body::Subject(Subject::named(tool.into(), arguments)));
+        let tool = tool.into();
+        let subject = match object(METHOD, &arguments) {
+            Ok(arguments) => Ok(Subject::named(tool, arguments)),
+            Err(error) => match only_argument::plain(&arguments) {
+                Some(value) => Ok(Subject::with_plain(tool, value)),
+                None => Err(error),
+            },
+        };
+        let body = subject.map(Body::Subject);
         let call = Call::new(self.link(), METHOD, body, |reader, raw| read(reader, &raw));
         Call {
             connection: Some(self),

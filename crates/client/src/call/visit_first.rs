@@ -44,6 +44,9 @@ async fn make(link: &Link, visit: ElicitRequestUrlParams) -> bool {
     };
     let over = server.visits().expect(&visit);
     let visit = InputRequest::Elicit(Box::new(ElicitRequestParams::Url(visit)));
+    if link.count_ask(&visit).is_err() {
+        return false;
+    }
     let answered = link.answer_ask(visit, None).await;
     match answered {
         Ok(InputResponse::Elicit(result)) if result.action == ElicitAction::Accept => {

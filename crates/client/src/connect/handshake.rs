@@ -6,7 +6,8 @@ use futures_core::future::BoxFuture;
 use serde_json::{Value, value::RawValue};
 use turnbuckle_base::error_chain;
 use turnbuckle_protocol::{
-    DiscoverResult, ErrorObject, Meta, Revision, error::code::METHOD_NOT_FOUND, revision::Raise,
+    DiscoverResult, ErrorObject, Meta, ReadWarning, Revision, error::code::METHOD_NOT_FOUND,
+    lenient, revision::Raise,
 };
 use turnbuckle_session::{
     probe::{self, Asked, Event},
@@ -29,6 +30,8 @@ pub(super) struct ServerAnswers {
     asked_at: Option<Revision>,
     discovered: Option<DiscoverResult>,
     initialized: Option<Initialized>,
+    /// What could not be read of the answers.
+    warnings: Vec<ReadWarning>,
 }
 
 /// Sends `server/discover` at a version. Neither question is ever cancelled on the wire: one must
@@ -89,21 +92,30 @@ impl ServerAnswers {
     }
 
     fn discovered(&mut self, result: &RawValue) -> Event {
-        let Ok(discovered) = serde_json::from_str::<DiscoverResult>(result.get()) else {
+        let read = lenient::read::<DiscoverResult>("server/discover", result.get());
+        let Ok((discovered, warnings)) = read else {
             return Event::Garbage;
         };
+        self.warnings = warnings;
         let versions = discovered.supported_versions.clone();
         self.discovered = Some(discovered);
         Event::Discovered { versions }
     }
 
     fn initialized(&mut self, result: &RawValue, took: Duration) -> Event {
-        let Ok(initialized) = serde_json::from_str::<Initialized>(result.get()) else {
+        let Ok((initialized, warnings)) = lenient::read::<Initialized>("initialize", result.get())
+        else {
             return Event::Garbage;
         };
+        self.warnings = warnings;
         let version = initialized.protocol_version.clone();
         self.initialized = Some(initialized);
         Event::Initialized { version, took }
+    }
+
+    /// What could not be read of the answer that counts.
+    pub(super) fn take_warnings(&mut self) -> Vec<ReadWarning> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Who the server is, now that it is settled what it speaks.

@@ -250,7 +250,9 @@ impl RunningSearch<'_> {
             self.keep_second();
         }
         self.second = None;
-        let heard = std::mem::take(&mut self.heard);
+        let mut heard = std::mem::take(&mut self.heard);
+        let warnings = heard.take_warnings();
+        self.opened.link.warnings.add(&self.server, warnings);
         let mut peer = heard.into_peer(&self.server, verdict.revision);
         if self.naming == Naming::Its {
             peer = peer.called_by_its_name();

@@ -1,16 +1,48 @@
 //! Answering several questions of a server at once, as a result or a task asks them.
 
+use std::time::Instant;
+
 use turnbuckle_protocol::{InputRequest, InputRequests, InputResponse, InputResponses, Lower};
+use turnbuckle_transport::Pacer;
 
 use super::Link;
 use crate::{
-    answer::{Unanswered, check_offered},
+    answer::{AskProgress, Unanswered, check_offered},
     future::join_all,
+    profile::AskRates,
 };
 
 /// How many questions of one server may be open at once. Each may be a dialogue with a person or a
 /// bill from a model; a server that has more open than this has lost count.
 pub(crate) const MAX_OPEN_ASKS: usize = 64;
+
+/// How often the server has asked of late.
+pub(super) struct AskPacers {
+    sampling: Pacer,
+    elicitation: Pacer,
+}
+
+impl AskPacers {
+    pub(super) fn new(rates: AskRates) -> Self {
+        Self {
+            sampling: Pacer::new(rates.sampling),
+            elicitation: Pacer::new(rates.elicitation),
+        }
+    }
+
+    fn count(&self, request: &InputRequest) -> Result<(), Unanswered> {
+        let (pacer, setting) = match request {
+            InputRequest::CreateMessage(_) => (&self.sampling, "sampling"),
+            InputRequest::Elicit(_) => (&self.elicitation, "elicitation"),
+            _ => return Ok(()),
+        };
+        if pacer.take(Instant::now()) {
+            return Ok(());
+        }
+        let rate = pacer.rate();
+        Err(Unanswered::TooOften { rate, setting })
+    }
+}
 
 impl Link {
     /// Answers questions of a call with this tag with the handlers of the client. The error says which
@@ -29,6 +61,7 @@ impl Link {
                 "{count} things are asked at once, and no more than {MAX_OPEN_ASKS} are answered"
             ));
         }
+        self.count_asks(requests)?;
         let each = requests
             .values()
             .map(|request| self.answer_ask(request.clone(), tag));
@@ -48,9 +81,38 @@ impl Link {
         request: InputRequest,
         tag: Option<u64>,
     ) -> Result<InputResponse, Unanswered> {
+        self.answer_with_progress(request, tag, AskProgress::default())
+            .await
+    }
+
+    /// The same for a server that wants to hear of progress.
+    pub(super) async fn answer_with_progress(
+        &self,
+        request: InputRequest,
+        tag: Option<u64>,
+        progress: AskProgress,
+    ) -> Result<InputResponse, Unanswered> {
         self.check_ask(&request)?;
         let server = self.ends.peer_or_unknown();
-        self.profile().answers.answer(server, request, tag).await
+        let answers = &self.profile().answers;
+        answers.answer(server, progress, request, tag).await
+    }
+
+    /// Counts a question.
+    ///
+    /// sampling, elicitation: clients SHOULD limit the rate.
+    ///
+    /// # Errors
+    /// If the server asks too often.
+    pub(crate) fn count_ask(&self, request: &InputRequest) -> Result<(), Unanswered> {
+        self.ask_pacers.count(request)
+    }
+
+    fn count_asks(&self, requests: &InputRequests) -> Result<(), String> {
+        requests.iter().try_for_each(|(key, request)| {
+            self.count_ask(request)
+                .map_err(|unanswered| format!("`{key}`: {unanswered}"))
+        })
     }
 
     /// Whether this client has offered to answer a question, in the revision that is spoken.
@@ -58,11 +120,13 @@ impl Link {
         check_offered(&self.profile().capabilities(self.revision()), request)
     }
 
-    /// The same for several; the error says which was not offered.
+    /// The same for several that are answered by hand, which are counted; the error says which was not
+    /// offered.
     pub(crate) fn check_asks(&self, requests: &InputRequests) -> Result<(), String> {
         requests.iter().try_for_each(|(key, request)| {
             self.check_ask(request)
                 .map_err(|unanswered| format!("`{key}`: {unanswered}"))
-        })
+        })?;
+        self.count_asks(requests)
     }
 }

@@ -4,6 +4,8 @@
 use futures_core::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+#[cfg(feature = "http")]
+use turnbuckle_protocol::lenient;
 use turnbuckle_protocol::{Implementation, InitializeRequestParams, Revision, ServerCapabilities};
 use turnbuckle_session::requests::Deadline;
 
@@ -45,9 +47,9 @@ pub(super) fn initialize_again(link: &Link) -> BoxFuture<'_, Result<(), CallErro
         let asked = link.pending.within(within, initialize(link, version));
         let problem = match asked.await {
             None => format!("no answer within {within:?}"),
-            Some(answer) => match serde_json::from_str::<Initialized>(answer?.get()) {
-                Ok(it) if it.protocol_version == version.as_str() => return Ok(()),
-                Ok(it) => format!("the server speaks `{}` now", it.protocol_version),
+            Some(answer) => match lenient::read::<Initialized>("initialize", answer?.get()) {
+                Ok((it, _)) if it.protocol_version == version.as_str() => return Ok(()),
+                Ok((it, _)) => format!("the server speaks `{}` now", it.protocol_version),
                 Err(error) => error.to_string(),
             },
         };

@@ -1,10 +1,9 @@
 //! Asking the server for a sign of life now and then.
 
+use turnbuckle_transport::KeepAlive;
+
 use super::{Link, OnDrop, Outgoing};
-use crate::{
-    error::{CallError, Ending},
-    profile::{KeepAlive, Pipes},
-};
+use crate::error::{CallError, Ending};
 
 impl Link {
     /// Pings the server for as long as the connection is open, if the settings say so.
@@ -12,7 +11,7 @@ impl Link {
     /// ping: an implementation SHOULD ping now and then, MAY count a connection as failed when there
     /// is no answer, and SHOULD log that.
     pub(crate) async fn keep_alive(&self, settings: KeepAlive) {
-        if !self.wire.is_http() && settings.pipes == Pipes::LeftAlone {
+        if !self.wire.is_http() && !settings.on_pipes {
             return;
         }
         let mut failures = 0;

@@ -6,7 +6,7 @@ use turnbuckle_base::lock::RwLock;
 use turnbuckle_protocol::{LoggingLevel, Revision};
 use turnbuckle_transport::Closed;
 
-use super::{common_meta::CommonMeta, lifecycle::Lifecycle, wire::Wire};
+use super::{asks::AskPacers, common_meta::CommonMeta, lifecycle::Lifecycle, wire::Wire};
 #[cfg(feature = "http")]
 use crate::http::Http;
 use crate::{
@@ -56,6 +56,8 @@ pub(crate) struct Link {
     pub(crate) tags: CallTags,
     /// The relayed calls in flight.
     pub(crate) relays: RelayCalls,
+    /// How often the server has asked.
+    pub(super) ask_pacers: AskPacers,
 }
 
 impl Link {
@@ -94,6 +96,7 @@ impl Link {
             warnings: Warnings::default(),
             tags: CallTags::default(),
             relays: RelayCalls::default(),
+            ask_pacers: AskPacers::new(ends.profile.settings.ask_rates),
             wire,
             ends,
         }

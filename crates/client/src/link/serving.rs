@@ -18,7 +18,11 @@ use turnbuckle_protocol::{
 use turnbuckle_session::{InFlight, in_flight::Ticket};
 
 use super::{Link, MAX_OPEN_ASKS, own_tasks::OwnTasks, relayed_ask::relayed_ask};
-use crate::{answer::Unanswered, profile::RelayProfile, relayed::RelayEvent};
+use crate::{
+    answer::{AskProgress, Unanswered, token_of},
+    profile::RelayProfile,
+    relayed::RelayEvent,
+};
 
 /// Set right after the work has begun, before anything else is read from the server.
 type Handle = Arc<OnceLock<AbortHandle>>;
@@ -83,7 +87,8 @@ impl Serving {
         let revision = self.link.revision();
         let read = read(&request.method, &request.params, revision).and_then(|asked| {
             let offered = self.link.check_ask(&asked);
-            offered.map_err(|unanswered| unanswered.to_error())?;
+            let counted = offered.and_then(|()| self.link.count_ask(&asked));
+            counted.map_err(|unanswered| unanswered.to_error())?;
             Ok(asked)
         });
         match read {
@@ -168,7 +173,11 @@ async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question
     let is_form = matches!(asked, InputRequest::Elicit(_));
     let answered = match link.manual.ask(&asked) {
         Some(answer) => answer.await.map_err(|_| Unanswered::ByHand),
-        None => link.answer_ask(asked, tag).await,
+        None => {
+            let progress = Reporting::to(&link, &asked);
+            link.answer_with_progress(asked, tag, progress.0.clone())
+                .await
+        }
     };
     let answered = match answered {
         // elicitation: what was neither filled in nor declined was cancelled.
@@ -184,6 +193,31 @@ async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question
             tracing::debug!(server = &**link.server(), method, reason = %unanswered, "did not answer");
             question.answer(Err(&unanswered.to_error()));
         }
+    }
+}
+
+/// Progress with a question, until it is answered or withdrawn.
+struct Reporting(AskProgress);
+
+impl Reporting {
+    fn to(link: &Arc<Link>, asked: &InputRequest) -> Self {
+        let Some(token) = token_of(asked) else {
+            return Self(AskProgress::default());
+        };
+        let link = Arc::downgrade(link);
+        Self(AskProgress::new(token, move |report| {
+            if let Some(link) = link.upgrade() {
+                let mut report = report.clone();
+                report.lower(link.revision());
+                link.notify("notifications/progress", &report);
+            }
+        }))
+    }
+}
+
+impl Drop for Reporting {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

@@ -1,12 +1,11 @@
 //! A client, as its connections know it: who it is, what it offers, and its settings.
 
+mod ask_rates;
 mod identity;
-mod keep_alive;
 mod settings;
 mod tasks;
 
+pub use ask_rates::AskRates;
 pub(crate) use identity::{Profile, RelayProfile};
-pub use keep_alive::KeepAlive;
-pub(crate) use keep_alive::Pipes;
 pub use settings::OutputCheck;
 pub(crate) use settings::{Settings, TaskSupport};

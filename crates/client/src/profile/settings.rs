@@ -8,9 +8,9 @@ use turnbuckle_session::{
     probe::{self, Aim},
     requests::{DEFAULT_TIMEOUT, Deadline, MAX_TOTAL_TIME},
 };
-use turnbuckle_transport::{DEFAULT_GRACE, Limits};
+use turnbuckle_transport::{DEFAULT_GRACE, KeepAlive, Limits};
 
-use super::KeepAlive;
+use super::AskRates;
 
 /// How long a connection may stay half open: time for a server to say its last after our last, and
 /// no more, because its process is given a grace of its own after that.
@@ -23,13 +23,17 @@ const MAX_ROUNDS: usize = 32;
 /// What becomes of a result that breaks its tool's output schema.
 ///
 /// Tools that were never listed are listed when a result with structured content comes, so that
-/// their schemas are known.
+/// their schemas are known. A result without any may break a promise too, which only
+/// [`Strict`](Self::Strict) finds out for tools that nobody has listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputCheck {
     /// The call fails with [`CallError::OutputMismatch`](crate::CallError::OutputMismatch).
     #[default]
     Refuse,
+    /// As [`Refuse`](Self::Refuse), also for tools that were never listed: they are listed with the
+    /// first result, whether it has structured content or not. This costs each connection a request.
+    Strict,
     /// The result is given, and [`ToolOutput::output_mismatch`](crate::ToolOutput::output_mismatch)
     /// says what is wrong with it. It is logged, too.
     Warn,
@@ -56,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) tasks: TaskSupport,
     /// Whether and how servers are asked for signs of life.
     pub(crate) keep_alive: Option<KeepAlive>,
+    /// How often each server may ask.
+    pub(crate) ask_rates: AskRates,
 }
 
 /// Whether tasks are declared.
@@ -88,6 +94,7 @@ impl Default for Settings {
             log_level: None,
             tasks: TaskSupport::Declared,
             keep_alive: None,
+            ask_rates: AskRates::default(),
         }
     }
 }

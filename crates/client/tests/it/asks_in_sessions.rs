@@ -182,7 +182,7 @@ async fn saying_no_has_its_own_words() {
     );
 }
 
-// rule: Q4
+// rule: Q4, Q7
 // sampling: tool results that are missing, or mixed with other content, SHOULD get −32602.
 #[tokio::test(start_paused = true)]
 async fn a_tool_use_without_its_result_is_not_shown_to_the_model() {

@@ -32,7 +32,7 @@ async fn kept(connection: &Connection) -> usize {
     connection.tools().await.unwrap().len()
 }
 
-// rule: K2, K3
+// rule: K2, K3, K5
 // caching: fresh while now < received + ttlMs, stale after that.
 #[tokio::test(start_paused = true)]
 async fn a_list_is_asked_for_when_its_time_is_up_or_it_must_be_fresh() {
@@ -187,6 +187,7 @@ async fn an_old_result_serves_when_the_server_does_not_and_was_asked_to() {
     assert!(connection.tools().await.is_err());
 }
 
+// rule: K5
 // caching: when a cursor becomes invalid, all pages are discarded and fetched from the beginning.
 #[tokio::test(start_paused = true)]
 async fn a_cursor_that_is_not_valid_any_more_begins_the_list_anew() {

@@ -153,7 +153,7 @@ async fn resources_are_read_prompts_got_and_arguments_completed() {
 #[tokio::test(start_paused = true)]
 async fn arguments_that_cannot_be_sent_are_refused_before_anything_is() {
     let (connection, mut server) = meet(&plain(), Revision::LATEST).await;
-    for arguments in [json!([1]), json!("text"), json!(4)] {
+    for arguments in [json!([1]), json!([["a", 1], ["a", 2]])] {
         let error = connection.call("t", arguments).await.unwrap_err();
         assert!(matches!(error, CallError::Unwritable { .. }), "{error:?}");
     }
@@ -579,4 +579,35 @@ async fn a_cancellation_says_why() {
         matches!(called, Err(CallError::Deadline { .. })),
         "{called:?}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plain_value_is_the_only_argument() {
+    let (connection, mut server) = meet(&plain(), Revision::V2025_11_25).await;
+    let schema =
+        json!({"type": "object", "properties": {"name": {}, "shout": {}}, "required": ["name"]});
+    let both = json!({"type": "object", "properties": {"a": {}, "b": {}}});
+    let tools = json!({"tools": [
+        {"name": "greet", "inputSchema": schema},
+        {"name": "add", "inputSchema": both},
+    ]});
+    let (output, ()) = tokio::join!(async { connection.call("greet", "Ada").await }, async {
+        server.expect(json!({"method": "tools/list"})).await;
+        server.answer(tools.clone()).await;
+        let called = json!({"name": "greet", "arguments": {"name": "Ada"}});
+        server
+            .expect(json!({"method": "tools/call", "params": called}))
+            .await;
+        server
+            .answer(json!({"content": [{"type": "text", "text": "Hello, Ada!"}]}))
+            .await;
+    });
+    assert_eq!(output.unwrap().text(), "Hello, Ada!");
+    let (refused, ()) = tokio::join!(async { connection.call("add", 7).await }, async {
+        server.expect(json!({"method": "tools/list"})).await;
+        server.answer(tools).await;
+    });
+    let error = refused.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("(a, b): give them by name"), "{source}");
 }

@@ -141,6 +141,7 @@ async fn what_the_server_asks_on_a_stream_is_answered_by_a_post() {
     }
 }
 
+// rule: H14
 #[tokio::test]
 async fn news_come_by_a_stream_that_is_gone_on_with_where_it_broke() {
     let site = legacy(Revision::V2025_06_18, |heard, answer| {
@@ -225,7 +226,7 @@ async fn polling(retry: &'static str) -> Site {
     .await
 }
 
-// rule: H8
+// rule: H8, H14
 #[tokio::test]
 async fn a_call_whose_stream_ends_early_is_gone_on_with_after_the_time_the_server_set() {
     let site = polling("retry: 150\n").await;

@@ -154,3 +154,30 @@ async fn members_without_a_name_survive() {
         assert_eq!(read["contents"], contents["contents"], "{revision}");
     }
 }
+
+// rule: J15
+#[tokio::test(start_paused = true)]
+async fn an_odd_handshake_opens_a_connection_all_the_same() {
+    for &revision in Revision::LEGACY {
+        let (mut server, end) = Server::new();
+        let client = plain().only(revision);
+        let opening = async {
+            server.expect(json!({ "method": "initialize" })).await;
+            let result = json!({
+                "protocolVersion": revision.as_str(),
+                "capabilities": { "tools": { "listChanged": "yes" }, "prompts": 7 },
+                "serverInfo": { "name": "odd", "version": "1", "icons": [7] },
+            });
+            server.answer(result).await;
+            server
+                .expect(json!({ "method": "notifications/initialized" }))
+                .await;
+        };
+        let (connection, ()) = tokio::join!(client.connect(end).into_future(), opening);
+        let connection = connection.unwrap();
+        let server = connection.server();
+        assert_eq!(server.name(), "odd", "{revision}");
+        assert!(server.capabilities().is_some_and(|it| it.tools.is_some()));
+        assert!(!warned(&connection).is_empty(), "{revision}");
+    }
+}

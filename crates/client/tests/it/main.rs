@@ -3,6 +3,7 @@
 
 mod agreed;
 mod annotations;
+mod ask_rates;
 mod asks_in_results;
 mod asks_in_sessions;
 mod by_hand;

@@ -186,3 +186,29 @@ async fn a_broken_promise_may_be_a_warning() {
     let output = call(&connection, &mut server, "add", right).await.unwrap();
     assert_eq!(output.output_mismatch(), None);
 }
+
+// rule: T4
+#[tokio::test(start_paused = true)]
+async fn a_strict_client_finds_that_structured_content_is_missing_also_if_nothing_was_listed() {
+    let client = plain().output_check(OutputCheck::Strict);
+    let (connection, mut server) = meet(&client, Revision::V2025_11_25).await;
+    let schema = json!({"type": "object", "properties": {"sum": {"type": "integer"}}});
+    let tools = json!([
+        {"name": "add", "inputSchema": {"type": "object"}, "outputSchema": schema},
+        {"name": "free", "inputSchema": {"type": "object"}},
+    ]);
+    let bare = json!({"content": [{"type": "text", "text": "3"}]});
+    let (result, ()) = tokio::join!(async { connection.call("add", ()).await }, async {
+        server.expect(json!({"method": "tools/call"})).await;
+        server.answer(bare.clone()).await;
+        server.expect(json!({"method": "tools/list"})).await;
+        server.answer(json!({"tools": tools})).await;
+    });
+    let error = result.unwrap_err();
+    assert!(
+        matches!(error, CallError::OutputMismatch { .. }),
+        "{error:?}"
+    );
+    // They are listed once.
+    call(&connection, &mut server, "free", bare).await.unwrap();
+}

@@ -74,7 +74,7 @@ async fn an_answered_call_is_not_cancelled() {
     assert_eq!(server.hear().await, None);
 }
 
-// rule: V7
+// rule: V7, PC9
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_a_call_and_says_so_to_the_server() {
     for &revision in Revision::ALL {
@@ -104,6 +104,7 @@ async fn a_deadline_ends_a_call_and_says_so_to_the_server() {
     }
 }
 
+// rule: PC9
 #[tokio::test(start_paused = true)]
 async fn the_clients_deadline_holds_where_the_call_sets_none() {
     let client = plain().deadline(Duration::from_secs(3));
@@ -150,7 +151,7 @@ async fn progress_renews_the_deadline_and_reaches_the_listener() {
     }
 }
 
-// rule: V7
+// rule: V7, PC9
 #[tokio::test(start_paused = true)]
 async fn progress_does_not_renew_a_deadline_for_ever() {
     let client = plain().longest_call(Duration::from_secs(20));

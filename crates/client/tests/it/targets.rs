@@ -10,6 +10,7 @@ use turnbuckle_client::{
 
 use crate::script::{Server, plain};
 
+// rule: N8
 #[tokio::test(start_paused = true)]
 async fn any_pair_of_streams_will_do() {
     let (mut server, Duplex { reader, writer }) = Server::new();

@@ -49,7 +49,7 @@ pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
         let (asked, model) = (asked.clone(), model.clone());
         async move { asked.sample(&*model, request, tag).await }
     };
-    let answers = answers.adding_context();
+    let answers = answers.sampling_context();
     if takes_tools {
         answers.on_sample_with_tools(move |ask| sample(ask.request, ask.tag))
     } else {

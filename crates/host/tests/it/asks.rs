@@ -160,7 +160,7 @@ async fn model(request: SamplingRequest) -> Result<CreateMessageResult, Sampling
     Ok(CreateMessageResult::new("test-model", said))
 }
 
-// rule: V3, Q1
+// rule: HC3, Q1
 #[tokio::test]
 async fn a_person_sees_and_edits_what_goes_to_the_model_and_what_goes_to_the_server() {
     let asking = || {

@@ -56,7 +56,7 @@ async fn echo(host: &Host) -> Outcome {
     outcome(called.map(|output| output.text()))
 }
 
-// rule: V1
+// rule: HC1
 #[tokio::test]
 async fn each_decision_has_its_outcome() {
     use ConsentAnswer::{Allow, Deny};
@@ -123,6 +123,7 @@ async fn a_policy_may_look_at_the_arguments() {
     host.close().await;
 }
 
+// rule: T10
 #[tokio::test]
 async fn the_person_sees_what_is_called_and_can_change_the_arguments() {
     let edited = json!({"text": "changed"});
@@ -280,6 +281,7 @@ async fn a_grant_is_kept_in_a_file_and_can_be_revoked() {
     host.close().await;
 }
 
+// rule: T10
 #[tokio::test]
 async fn the_audit_log_has_calls_decisions_and_answers_and_no_values() {
     let folder = tempfile::tempdir().unwrap();

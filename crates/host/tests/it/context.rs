@@ -82,7 +82,7 @@ async fn a_root_ends_with_its_grant() {
     host.close().await;
 }
 
-// rule: V2
+// rule: HC2
 #[tokio::test]
 async fn a_root_needs_consent() {
     let folder = tempfile::tempdir().unwrap();

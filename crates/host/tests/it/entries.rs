@@ -27,6 +27,7 @@ fn commands_are_programs_lines_lists_and_objects() {
     assert_eq!(launch(settings).unwrap(), command(&["/opt/My Tools/run"]));
 }
 
+// rule: A25
 #[test]
 fn environment_and_folder_have_their_aliases() {
     for settings in [

@@ -26,7 +26,7 @@ async fn model(request: SamplingRequest) -> Result<CreateMessageResult, Sampling
     ))
 }
 
-// rule: V4
+// rule: HC4
 #[tokio::test]
 async fn no_server_hears_of_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ async fn no_server_hears_of_another() {
     assert!(!red.contains("red__") && !blue.contains("blue__"));
 }
 
-// rule: V2, V4
+// rule: HC2, HC4
 #[tokio::test]
 async fn context_of_other_servers_goes_to_the_model_only_with_consent() {
     let rules = || {

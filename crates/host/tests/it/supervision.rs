@@ -80,6 +80,7 @@ async fn what_was_allowed_once_is_not_asked_again_for_a_restart() {
     host.close().await;
 }
 
+// rule: T10
 #[tokio::test]
 async fn a_call_that_hangs_ends_with_its_deadline_and_the_server_is_told() {
     let folder = tempfile::tempdir().unwrap();

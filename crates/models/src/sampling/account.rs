@@ -164,6 +164,7 @@ impl Drop for Reserved<'_> {
 mod tests {
     use super::*;
 
+    // rule: Q5
     #[test]
     fn requests_are_counted_for_each_server() {
         let limits = SamplingLimits::new().with_requests_per_minute(2);

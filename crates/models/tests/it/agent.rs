@@ -185,6 +185,7 @@ async fn everything_is_observable_in_its_order() {
     );
 }
 
+// rule: T11
 #[tokio::test]
 async fn faults_are_told_to_the_model() {
     let script = "{\"calls\": [{\"name\": \"fail\"}, {\"name\": \"nothing\"}]}\n\
@@ -200,6 +201,7 @@ async fn faults_are_told_to_the_model() {
     }
 }
 
+// rule: Q6
 #[tokio::test]
 async fn rounds_and_tokens_are_bounded() {
     let forever = "{\"calls\": [{\"name\": \"echo\"}]}\n".repeat(50);

@@ -174,6 +174,7 @@ async fn a_budget_is_charged_with_what_was_used() {
 }
 
 /// Tool use inside of sampling: the model's call goes back to the server, which has the tool.
+// rule: Q8
 #[tokio::test]
 async fn tools_of_a_server_reach_the_model_and_calls_come_back() {
     let stand_in = StandIn::start(shape::anthropic, [Reply::events(anthropic_stream())]);

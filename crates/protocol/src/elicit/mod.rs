@@ -4,6 +4,7 @@ mod choice;
 mod params;
 mod result;
 mod schema;
+mod visit_host;
 
 pub use choice::{
     EnumItems, EnumOption, LegacyTitledEnumSchema, TitledEnumItems, TitledMultiSelectEnumSchema,

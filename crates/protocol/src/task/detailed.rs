@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 use super::{Task, TaskStatus};
-use crate::{ErrorObject, InputRequests, Meta, json, setter::setters};
+use crate::{ErrorObject, InputRequests, Meta, OtherMembers, json, setter::setters};
 
 /// How a task stands, with what belongs to that.
 #[derive(Clone, Debug)]
@@ -70,6 +70,8 @@ pub struct DetailedTask {
     pub poll_interval_ms: Option<u64>,
     /// Anything else the sender attached.
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    pub other: OtherMembers,
 }
 
 impl DetailedTask {
@@ -84,6 +86,7 @@ impl DetailedTask {
             ttl_ms: task.ttl_ms,
             poll_interval_ms: task.poll_interval_ms,
             meta: task.meta,
+            other: task.other,
         }
     }
 
@@ -98,6 +101,7 @@ impl DetailedTask {
             ttl_ms: self.ttl_ms,
             poll_interval_ms: self.poll_interval_ms,
             meta: self.meta.clone(),
+            other: self.other.clone(),
         }
     }
 }
@@ -160,6 +164,8 @@ struct TaskMembers {
     input_requests: Option<InputRequests>,
     result: Option<Box<RawValue>>,
     error: Option<ErrorObject>,
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    other: OtherMembers,
 }
 
 impl<'de> Deserialize<'de> for DetailedTask {
@@ -189,6 +195,7 @@ impl<'de> Deserialize<'de> for DetailedTask {
             ttl_ms: members.ttl_ms,
             poll_interval_ms: members.poll_interval_ms,
             meta: members.meta,
+            other: members.other,
         })
     }
 }
@@ -230,6 +237,21 @@ mod tests {
             let task: DetailedTask = serde_json::from_str(&json.to_string()).unwrap();
             assert_eq!(serde_json::to_value(&task).unwrap(), json);
         }
+    }
+
+    // rule: J16
+    #[test]
+    fn members_without_a_name_come_back() {
+        for status in ["working", "cancelled"] {
+            let json = wire(status, json!({"queue": {"place": 3}}));
+            let task: DetailedTask = serde_json::from_value(json.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&task).unwrap(), json);
+            assert_eq!(serde_json::to_value(task.summary()).unwrap(), json);
+        }
+        let json = wire("completed", json!({"result": {"content": []}, "queue": 7}));
+        let task: DetailedTask = serde_json::from_str(&json.to_string()).unwrap();
+        assert_eq!(task.other.get("queue").unwrap(), 7);
+        assert_eq!(serde_json::to_value(&task).unwrap(), json);
     }
 
     #[test]

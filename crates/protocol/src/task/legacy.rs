@@ -60,7 +60,7 @@ impl From<Task> for LegacyTask {
             ttl: task.ttl_ms,
             poll_interval: task.poll_interval_ms,
             meta: task.meta,
-            other: OtherMembers::new(),
+            other: task.other,
         }
     }
 }
@@ -76,6 +76,7 @@ impl From<LegacyTask> for Task {
             ttl_ms: task.ttl,
             poll_interval_ms: task.poll_interval,
             meta: task.meta,
+            other: task.other,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{InputResponses, Meta, json, setter::setters, word::open_words};
+use crate::{InputResponses, Meta, OtherMembers, json, setter::setters, word::open_words};
 
 open_words! {
     /// How a task stands. A word that is not known here is kept as it came; such a task is not over.
@@ -56,6 +56,9 @@ pub struct Task {
     /// Anything else the sender attached.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+    /// Members that the specification does not name.
+    #[serde(flatten, deserialize_with = "OtherMembers::of_result")]
+    pub other: OtherMembers,
 }
 
 impl Task {
@@ -71,6 +74,7 @@ impl Task {
             ttl_ms: None,
             poll_interval_ms: None,
             meta: None,
+            other: OtherMembers::new(),
         }
     }
 }

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{InputRequest, LegacyCreateTaskResult, TaskMetadata, TaskRequestParams};
 
-use super::{peer::Peer, requests::ClientAnswer};
+use super::{
+    peer::Peer,
+    requests::{ClientAnswer, OnProgress},
+};
 
 /// Milliseconds for which a client is asked to keep its answer.
 const KEEP_MS: u64 = 3_600_000;
@@ -17,13 +20,17 @@ const KEEP_MS: u64 = 3_600_000;
 ///
 /// # Cancel safety
 /// Dropping the future tells the client that nobody waits any more.
-pub(crate) async fn request(peer: &Arc<Peer>, question: &InputRequest) -> Option<ClientAnswer> {
+pub(crate) async fn request(
+    peer: &Arc<Peer>,
+    question: &InputRequest,
+    progress: Option<OnProgress>,
+) -> Option<ClientAnswer> {
     if !takes_tasks(peer, question) {
-        return peer.request(question).await;
+        return peer.request(question, progress).await;
     }
     let mut question = question.clone();
     question.set_task(TaskMetadata::new().with_ttl(KEEP_MS));
-    let answered = peer.request(&question).await?;
+    let answered = peer.request(&question, None).await?;
     let Some(task) = answered.as_ref().ok().and_then(|raw| created(raw)) else {
         return Some(answered);
     };

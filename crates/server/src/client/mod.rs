@@ -7,11 +7,13 @@ pub(crate) mod cancel;
 #[cfg(feature = "http")]
 mod http_request;
 mod introduction;
+pub(crate) mod keep_alive;
 pub(crate) mod log_level;
 pub(crate) mod peer;
 pub(crate) mod requests;
 mod root_folders;
 pub(crate) mod roots;
+mod roots_cache;
 mod roots_watch;
 pub(crate) mod session;
 pub(crate) mod trace;
@@ -24,6 +26,7 @@ pub use introduction::Introduction;
 #[cfg(feature = "http")]
 pub(crate) use peer::DETACH;
 pub(crate) use peer::Peer;
+pub(crate) use requests::OnProgress;
 pub use root_folders::RootFolders;
 pub use roots::{RootsChanged, RootsError};
 pub(crate) use session::{Opened, Session};

@@ -1,13 +1,18 @@
 //! The other end of a connection: who it is, how far its session has come, how to tell it things.
 
-use std::{any::Any, sync::Arc};
+use std::{
+    any::Any,
+    sync::{Arc, atomic::Ordering},
+};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use turnbuckle_base::lock::MutexGuard;
 use turnbuckle_protocol::{
-    CancelledNotificationParams, ElicitRequestParams, ElicitRequestUrlParams, IdRef, InputRequest,
-    LoggingLevel, Revision,
+    CancelledNotificationParams, ElicitRequestParams, ElicitRequestUrlParams, Id, IdRef,
+    InputRequest, LoggingLevel, ProgressNotificationParams, Revision,
     envelope::{self, Raw},
+    meta::key,
 };
 use turnbuckle_session::ServerLifecycle;
 use turnbuckle_transport::Outbox;
@@ -15,7 +20,8 @@ use turnbuckle_transport::Outbox;
 use super::{
     Introduction,
     cancel::CancelFlag,
-    requests::{ClientAnswer, Waiting},
+    requests::{ClientAnswer, OnProgress, Waiting},
+    roots_cache::RootsCache,
     roots_watch::RootsWatch,
     session::{Opened, Session},
     trace,
@@ -175,6 +181,31 @@ impl Peer {
         Some(&self.session.as_ref()?.roots)
     }
 
+    /// The roots of a legacy client, as it listed them last.
+    fn roots_cache(&self) -> Option<&RootsCache> {
+        Some(&self.session.as_ref()?.listed_roots)
+    }
+
+    /// The client says that its roots have changed.
+    pub(crate) fn forget_roots(&self) {
+        if let Some(cache) = self.roots_cache() {
+            cache.forget();
+        }
+    }
+
+    /// True for the first who asks: the client of a session is pinged by one task.
+    pub(crate) fn begin_pings(&self) -> bool {
+        let session = self.session.as_ref();
+        session.is_some_and(|session| !session.is_pinged.swap(true, Ordering::Relaxed))
+    }
+
+    /// The client tells how far it is with something that we asked.
+    pub(crate) fn take_progress(&self, report: ProgressNotificationParams) {
+        if let Some(session) = &self.session {
+            session.requests.progress(report);
+        }
+    }
+
     pub(crate) fn outbox(&self) -> &Outbox {
         &self.outbox
     }
@@ -203,7 +234,11 @@ impl Peer {
     ///
     /// # Cancel safety
     /// Dropping the future tells the client that nobody waits any more.
-    pub(crate) async fn request(&self, question: &InputRequest) -> Option<ClientAnswer> {
+    pub(crate) async fn request(
+        &self,
+        question: &InputRequest,
+        progress: Option<OnProgress>,
+    ) -> Option<ClientAnswer> {
         let method = question.method();
         if let InputRequest::Elicit(params) = question
             && let ElicitRequestParams::Url(visit) = &**params
@@ -211,11 +246,37 @@ impl Peer {
             self.expect_visit(visit);
         }
         match question {
-            InputRequest::CreateMessage(params) => self.ask(method, params).await,
-            InputRequest::ListRoots(params) => self.ask(method, params).await,
-            InputRequest::Elicit(params) => self.ask(method, params).await,
+            InputRequest::CreateMessage(params) => {
+                self.ask_with_progress(method, params, progress).await
+            }
+            InputRequest::ListRoots(params) => self.list_roots(method, params).await,
+            InputRequest::Elicit(params) => self.ask_with_progress(method, params, progress).await,
             _ => None,
         }
+    }
+
+    /// The roots as they were listed last, from a client that says when they change, or as they are.
+    // roots: servers SHOULD cache root information appropriately.
+    async fn list_roots<P: Serialize>(&self, method: &str, params: &P) -> Option<ClientAnswer> {
+        let cache = self.roots_cache().filter(|_| self.tells_of_roots());
+        let Some(cache) = cache else {
+            return self.ask(method, params).await;
+        };
+        if let Some(listed) = cache.listed() {
+            return Some(Ok(listed));
+        }
+        let asked = cache.asked();
+        let answered = self.ask(method, params).await?;
+        if let Ok(listed) = &answered {
+            cache.keep(asked, listed);
+        }
+        Some(answered)
+    }
+
+    /// Whether the client has promised to say when its roots change.
+    fn tells_of_roots(&self) -> bool {
+        let roots = self.client().and_then(|client| client.capabilities.roots);
+        roots.is_some_and(|roots| roots.list_changed == Some(true))
     }
 
     /// The client will be told when this visit is over.
@@ -244,10 +305,27 @@ impl Peer {
     /// # Cancel safety
     /// Dropping the future tells the client that nobody waits any more.
     pub(crate) async fn ask<P: Serialize>(&self, method: &str, params: &P) -> Option<ClientAnswer> {
+        self.ask_with_progress(method, params, None).await
+    }
+
+    async fn ask_with_progress<P: Serialize>(
+        &self,
+        method: &str,
+        params: &P,
+        progress: Option<OnProgress>,
+    ) -> Option<ClientAnswer> {
         let session = self.session.as_ref()?;
         let (waiting, answer) = session.requests.enter().ok()?;
         let mut message = Vec::new();
-        write_request(&mut message, &waiting.id.as_ref(), method, params).ok()?;
+        let id = waiting.id.as_ref();
+        match progress {
+            None => write_request(&mut message, &id, method, params).ok()?,
+            Some(hear) => {
+                let params = with_token(params, &waiting.id)?;
+                write_request(&mut message, &id, method, &params).ok()?;
+                waiting.hear_progress(hear);
+            }
+        }
         let unasked = Unasked {
             waiting,
             outbox: &self.outbox,
@@ -296,6 +374,19 @@ impl Peer {
             Err(error) => tracing::error!(method, %error, "a notification cannot be written"),
         }
     }
+}
+
+/// Params with a progress token: the id of the request, which no other one has.
+fn with_token<P: Serialize>(params: &P, id: &Id) -> Option<Value> {
+    let mut params = serde_json::to_value(params).ok()?;
+    let meta = params
+        .as_object_mut()?
+        .entry("_meta")
+        .or_insert_with(|| json!({}));
+    let token = serde_json::to_value(id).ok()?;
+    meta.as_object_mut()?
+        .insert(key::PROGRESS_TOKEN.to_owned(), token);
+    Some(params)
 }
 
 /// Writes a request, with the trace that it belongs to.

@@ -1,23 +1,76 @@
 //! Requests that we sent to a legacy client, and who waits for their answers.
 
-use std::{sync::Arc, time::Instant};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
-use turnbuckle_protocol::{ErrorObject, Id, envelope};
-use turnbuckle_session::{RequestTable, requests::Deadline};
+use turnbuckle_protocol::{ErrorObject, Id, ProgressNotificationParams, envelope};
+use turnbuckle_session::{
+    RequestTable,
+    progress::{Coalesced, Pace},
+    requests::Deadline,
+};
+use turnbuckle_transport::{Pacer, Rate};
 
 /// What a client answered.
 pub(crate) type ClientAnswer = Result<Box<RawValue>, ErrorObject>;
 
+/// What is told of the client's progress with a question.
+pub(crate) type OnProgress = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
+
+/// How often one question hears of progress: as often as a call may report it.
+const PROGRESS: (u32, u32) = (200, 50);
+
 /// The requests of one session that have no answer yet.
 #[derive(Default)]
-pub(crate) struct Requests(Mutex<RequestTable<oneshot::Sender<ClientAnswer>>>);
+pub(crate) struct Requests {
+    table: Mutex<RequestTable<oneshot::Sender<ClientAnswer>>>,
+    /// Who hears of the progress of a request, by its id, which is the token too.
+    listeners: Mutex<HashMap<Id, Arc<ProgressListener>>>,
+}
+
+/// Who hears of the progress of one request.
+struct ProgressListener {
+    hear: OnProgress,
+    reports: Mutex<Coalesced<ProgressNotificationParams>>,
+    pacer: Pacer,
+}
+
+impl ProgressListener {
+    fn take(&self, report: ProgressNotificationParams) {
+        let pace = if self.pacer.take(Instant::now()) {
+            Pace::Due
+        } else {
+            Pace::TooSoon
+        };
+        let due = self.reports.lock().offer(report.progress, report, pace);
+        if let Some(report) = due {
+            (self.hear)(report);
+        }
+    }
+}
+
+/// The answer is there, or nobody waits for it: how far the client was last is told in any case.
+impl Drop for ProgressListener {
+    fn drop(&mut self) {
+        if let Some(report) = self.reports.lock().take_waiting() {
+            (self.hear)(report);
+        }
+    }
+}
 
 impl Requests {
     fn table(&self) -> MutexGuard<'_, RequestTable<oneshot::Sender<ClientAnswer>>> {
-        self.0.lock()
+        self.table.lock()
+    }
+
+    /// Takes `notifications/progress`. progress: what belongs to no open request is ignored.
+    pub(crate) fn progress(&self, report: ProgressNotificationParams) {
+        let listener = self.listeners.lock().get(&report.progress_token.0).cloned();
+        if let Some(listener) = listener {
+            listener.take(report);
+        }
     }
 
     /// Enters a request: its id, and where its answer will come. A person may take hours to fill
@@ -61,7 +114,26 @@ pub(crate) struct Waiting {
     requests: Arc<Requests>,
 }
 
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let listener = self.requests.listeners.lock().remove(&self.id);
+        // It may tell what it has last, which must not happen under the lock.
+        drop(listener);
+    }
+}
+
 impl Waiting {
+    /// Tells `hear` of progress until it is dropped.
+    pub(crate) fn hear_progress(&self, hear: OnProgress) {
+        let listener = ProgressListener {
+            hear,
+            reports: Mutex::default(),
+            pacer: Pacer::new(Rate::new(PROGRESS.0, PROGRESS.1)),
+        };
+        let mut listeners = self.requests.listeners.lock();
+        listeners.insert(self.id.clone(), Arc::new(listener));
+    }
+
     /// Whether the answer is still to come.
     pub(crate) fn is_open(&self) -> bool {
         self.requests.table().cancel(&self.id.as_ref()).is_some()

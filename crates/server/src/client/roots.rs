@@ -61,7 +61,7 @@ impl RootsChanged {
     /// Dropping the future tells the client that nobody waits any more.
     pub async fn roots(&self) -> Result<Vec<Root>, RootsError> {
         let question = InputRequest::ListRoots(RequestParams::default());
-        let asked = tokio::time::timeout(ANSWER_WITHIN, self.peer.request(&question));
+        let asked = tokio::time::timeout(ANSWER_WITHIN, self.peer.request(&question, None));
         match asked.await {
             Err(_) => Err(RootsError::Late),
             Ok(None) => Err(RootsError::Gone),

@@ -4,7 +4,7 @@ use std::{
     any::Any,
     future::{Future as _, poll_fn},
     pin::{Pin, pin},
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
     task::Poll,
 };
 
@@ -19,6 +19,7 @@ use super::{
     cancel::CancelFlag,
     log_level::SessionLevel,
     requests::{ClientAnswer, Requests},
+    roots_cache::RootsCache,
     roots_watch::RootsWatch,
 };
 use crate::{
@@ -42,6 +43,9 @@ pub(crate) struct Session {
     pub(super) roots: RootsWatch,
     /// What a relay keeps with the session.
     pub(super) relay_state: OnceLock<Box<dyn Any + Send + Sync>>,
+    pub(super) listed_roots: RootsCache,
+    /// Whether a task pings the client.
+    pub(super) is_pinged: AtomicBool,
 }
 
 impl Session {
@@ -56,6 +60,8 @@ impl Session {
             log_level: SessionLevel::default(),
             roots: RootsWatch::default(),
             relay_state: OnceLock::new(),
+            listed_roots: RootsCache::default(),
+            is_pinged: AtomicBool::new(false),
         }
     }
 

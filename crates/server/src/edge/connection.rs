@@ -22,7 +22,10 @@ use super::{
 };
 use crate::{
     Caller,
-    client::{CancelFlag, Peer, Session},
+    client::{
+        CancelFlag, Peer, Session,
+        keep_alive::{self, Reach},
+    },
     engine::{
         Response, Served, Shared, Sink, answer,
         budget::{Charge, OverBudget},
@@ -46,6 +49,17 @@ pub(crate) struct Connection {
     pace: Pace,
     /// Who pays for what comes in.
     payer: CallerKey,
+    carrier: Carrier,
+}
+
+/// What carries the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carrier {
+    /// Stdio, or any other pair of streams.
+    Pipe,
+    /// A stream of HTTP+SSE, and posts to it.
+    #[cfg(feature = "http")]
+    Http,
 }
 
 /// Whether the peer is read from.
@@ -95,7 +109,31 @@ impl Connection {
             runtime: Handle::current(),
             pace: Pace::Open,
             payer,
+            carrier: Carrier::Pipe,
         }
+    }
+
+    /// The lines go over HTTP.
+    #[cfg(feature = "http")]
+    pub(crate) fn over_http(mut self) -> Self {
+        self.carrier = Carrier::Http;
+        self
+    }
+
+    /// Pings the client from now on, if the settings say so.
+    fn keep_alive(&self) {
+        let pings = self.shared.settings.keep_alive;
+        let pings = pings.filter(|pings| pings.on_pipes || self.carrier != Carrier::Pipe);
+        let Some(pings) = pings.filter(|_| self.peer.begin_pings()) else {
+            return;
+        };
+        let (peer, outbox) = (Arc::clone(&self.peer), self.outbox.clone());
+        // Ends with the connection, which closes its outbox.
+        self.runtime.spawn(async move {
+            if keep_alive::has_failed(peer, pings, || Reach::Listening).await {
+                outbox.close();
+            }
+        });
     }
 
     /// The owner of all that runs here: when it is dropped, so are they. The connection itself
@@ -150,6 +188,9 @@ impl Connection {
             Message::Notification(notification) => {
                 let _inside = self.runtime.enter();
                 notification::take(&self.shared, &self.peer, &self.running, &notification);
+                if notification.method == "notifications/initialized" {
+                    self.keep_alive();
+                }
             }
             Message::Response(response) => self.peer.answer(&response),
         }

@@ -39,7 +39,13 @@ pub(super) fn take(
                 running.cancel(&id.into_owned(), reason);
             }
         }
+        "notifications/progress" => {
+            if let Ok(report) = notification.params.parse() {
+                peer.take_progress(report);
+            }
+        }
         "notifications/roots/list_changed" => {
+            peer.forget_roots();
             if let Some(hook) = &shared.on_roots_changed {
                 roots::changed(hook, Arc::clone(peer));
             }

@@ -53,6 +53,11 @@ pub(crate) trait WireResult: Serialize + Lower + Sized {
     fn has_resources(&self) -> bool {
         false
     }
+
+    /// Each `_meta` of an entry in it.
+    fn inner_meta(&mut self) -> impl Iterator<Item = &mut Meta> {
+        std::iter::empty()
+    }
 }
 
 /// The error for arguments that do not fit: what is wrong first, in a sentence. All of it is in the
@@ -115,6 +120,12 @@ impl WireResult for CallToolResult {
     fn has_resources(&self) -> bool {
         self.content.iter().any(content_check::is_resource)
     }
+
+    fn inner_meta(&mut self) -> impl Iterator<Item = &mut Meta> {
+        self.content
+            .iter_mut()
+            .filter_map(content_check::block_meta)
+    }
 }
 
 impl WireResult for GetPromptResult {
@@ -130,6 +141,11 @@ impl WireResult for GetPromptResult {
     fn has_resources(&self) -> bool {
         let mut messages = self.messages.iter();
         messages.any(|message| content_check::is_resource(&message.content))
+    }
+
+    fn inner_meta(&mut self) -> impl Iterator<Item = &mut Meta> {
+        let content = self.messages.iter_mut().map(|message| &mut message.content);
+        content.filter_map(content_check::block_meta)
     }
 }
 
@@ -174,6 +190,12 @@ impl WireResult for ReadResourceResult {
         self.contents
             .iter()
             .find_map(content_check::contents_problem)
+    }
+
+    fn inner_meta(&mut self) -> impl Iterator<Item = &mut Meta> {
+        self.contents
+            .iter_mut()
+            .filter_map(content_check::contents_meta)
     }
 
     // caching: complete results of resources/read carry a hint.
@@ -288,6 +310,11 @@ impl Responder {
         mut result: T,
         out: &mut Vec<u8>,
     ) -> Result<(), serde_json::Error> {
+        result
+            .meta_mut()
+            .iter_mut()
+            .for_each(content_check::drop_bad_keys);
+        result.inner_meta().for_each(content_check::drop_bad_keys);
         if !revision.is_modern() {
             result.lower(revision);
             return result.write(out);

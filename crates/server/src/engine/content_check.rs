@@ -3,9 +3,50 @@
 //! Text needs no check, so a result of text costs nothing here.
 
 use turnbuckle_protocol::{
-    ContentBlock, ResourceContents,
-    grammar::{is_base64, is_media_type, uri_problem},
+    ContentBlock, Meta, ResourceContents,
+    grammar::{is_base64, is_media_type, is_meta_key, uri_problem},
 };
+
+/// Leaves out the keys of `_meta` that break its grammar, and reports them. The rest of the result is
+/// as useful without them, and a gateway may have them from somebody else.
+// meta: a key MUST follow the grammar.
+pub(super) fn drop_bad_keys(meta: &mut Meta) {
+    let is_good = |key: &str| is_meta_key(key);
+    if meta.0.keys().all(|key| is_good(key)) {
+        return;
+    }
+    meta.0.retain(|key, _| {
+        let is_kept = is_good(key);
+        if !is_kept {
+            tracing::warn!(
+                key,
+                "a key of `_meta` in a result breaks its grammar; left out"
+            );
+        }
+        is_kept
+    });
+}
+
+/// The `_meta` of a piece of content.
+pub(super) fn block_meta(block: &mut ContentBlock) -> Option<&mut Meta> {
+    match block {
+        ContentBlock::Text(text) => text.meta.as_mut(),
+        ContentBlock::Image(image) => image.meta.as_mut(),
+        ContentBlock::Audio(audio) => audio.meta.as_mut(),
+        ContentBlock::ResourceLink(link) => link.resource.meta.as_mut(),
+        ContentBlock::Resource(embedded) => embedded.meta.as_mut(),
+        _ => None,
+    }
+}
+
+/// The `_meta` of the contents of a resource.
+pub(super) fn contents_meta(contents: &mut ResourceContents) -> Option<&mut Meta> {
+    match contents {
+        ResourceContents::Text(text) => text.meta.as_mut(),
+        ResourceContents::Blob(blob) => blob.meta.as_mut(),
+        _ => None,
+    }
+}
 
 /// Why a piece of content may not be sent; `None` if it may.
 pub(super) fn block_problem(block: &ContentBlock) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use std::{sync::atomic::AtomicU64, time::Instant};
 
+use turnbuckle_protocol::error::code;
 use turnbuckle_transport::Rate;
 
 use crate::{
@@ -16,10 +17,15 @@ const TOOL_CALLS: (u32, u32) = (1000, 200);
 /// Completions of one caller: a person who types makes ten in a second.
 const COMPLETIONS: (u32, u32) = (200, 50);
 
-/// -32000: the specification leaves it to servers.
-const TOO_OFTEN: i64 = -32000;
+/// Reports of one call: more than a progress bar can show, and few enough for a loop that reports each
+/// of a million steps not to fill the connection.
+const PROGRESS: (u32, u32) = (200, 50);
 
-/// How often one caller may ask for what costs work.
+/// Log messages of one call: more than a person can read.
+const LOG_MESSAGES: (u32, u32) = (1000, 200);
+
+/// How often one caller may ask for what costs work, and how often one call may tell the client of
+/// itself.
 ///
 /// A caller is who a guard or a layer says it is, or the address that it calls from. The user who
 /// started the process, and whoever calls from this machine without a guard, is not counted.
@@ -39,6 +45,13 @@ pub struct Rates {
     pub tool_calls: Rate,
     /// `completion/complete`; 200 at once and 50 in a second unless set.
     pub completions: Rate,
+    /// Reports of progress of one call; 200 at once and 50 in a second unless set. What comes too soon
+    /// is sent a moment later, or not at all if something newer has come meanwhile. The last report is
+    /// always sent.
+    pub progress: Rate,
+    /// Log messages of one call; 1,000 at once and 200 in a second unless set. What is beyond is
+    /// dropped, and the client is told how much.
+    pub log_messages: Rate,
 }
 
 impl Default for Rates {
@@ -46,6 +59,8 @@ impl Default for Rates {
         Self {
             tool_calls: Rate::new(TOOL_CALLS.0, TOOL_CALLS.1),
             completions: Rate::new(COMPLETIONS.0, COMPLETIONS.1),
+            progress: Rate::new(PROGRESS.0, PROGRESS.1),
+            log_messages: Rate::new(LOG_MESSAGES.0, LOG_MESSAGES.1),
         }
     }
 }
@@ -60,6 +75,18 @@ impl Rates {
     /// Sets how often one caller may ask for completions.
     pub fn with_completions(mut self, rate: Rate) -> Self {
         self.completions = rate;
+        self
+    }
+
+    /// Sets how often one call may report progress.
+    pub fn with_progress(mut self, rate: Rate) -> Self {
+        self.progress = rate;
+        self
+    }
+
+    /// Sets how often one call may send log messages.
+    pub fn with_log_messages(mut self, rate: Rate) -> Self {
+        self.log_messages = rate;
         self
     }
 }
@@ -105,7 +132,7 @@ impl RateTable {
         let message = format!(
             "rate limit of this caller ({rate}) reached: wait a second, or raise `Rates::{setting}`"
         );
-        Err(Reject::new(TOO_OFTEN, message))
+        Err(Reject::new(code::TOO_MANY_REQUESTS, message))
     }
 }
 

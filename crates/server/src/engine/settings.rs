@@ -1,6 +1,6 @@
 //! The settings of a server, with their defaults and the reasons for them.
 
-use turnbuckle_transport::Limits;
+use turnbuckle_transport::{KeepAlive, Limits};
 
 use super::{budget::MemoryBudget, rates::Rates};
 use crate::subscription::ListenerLimits;
@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) memory: MemoryBudget,
     pub(crate) rates: Rates,
     pub(crate) listeners: ListenerLimits,
+    /// Whether and how clients are asked for signs of life.
+    pub(crate) keep_alive: Option<KeepAlive>,
 }
 
 impl Default for Settings {
@@ -27,6 +29,7 @@ impl Default for Settings {
             memory: MemoryBudget::default(),
             rates: Rates::default(),
             listeners: ListenerLimits::default(),
+            keep_alive: None,
         }
     }
 }

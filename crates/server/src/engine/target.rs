@@ -77,8 +77,11 @@ fn tool<'a>(
     };
     let name = text(&request.params, "name").map_err(|reject| missing.or(reject))?;
     let tool = catalog.tools.get(&name, caller);
-    let tool = tool
-        .ok_or_else(|| missing.or(Reject::invalid_params(format!("there is no tool `{name}`"))))?;
+    let tool = tool.ok_or_else(|| {
+        missing.or(Reject::invalid_params(format!(
+            "there is no tool `{name:.128}`"
+        )))
+    })?;
     let tool = Arc::clone(tool);
     if !caller.has_scopes(&tool.scopes) {
         return Err(Denied::Scopes(tool));
@@ -147,7 +150,10 @@ fn completion<'a>(
         Reference::Resource(resource) => {
             let entry = catalog.templates.get(&resource.uri, caller);
             let entry = entry.ok_or_else(|| {
-                Reject::invalid_params(format!("there is no resource template `{}`", resource.uri))
+                Reject::invalid_params(format!(
+                    "there is no resource template `{:.128}`",
+                    resource.uri
+                ))
             })?;
             Completable::Template(Arc::clone(entry))
         }
@@ -159,5 +165,5 @@ fn completion<'a>(
 }
 
 fn no_prompt(name: &str) -> Reject {
-    Reject::invalid_params(format!("there is no prompt `{name}`"))
+    Reject::invalid_params(format!("there is no prompt `{name:.128}`"))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use turnbuckle_protocol::LoggingLevel;
+use turnbuckle_transport::Rate;
 
 use super::{
     ask::AskContext,
@@ -19,6 +20,10 @@ pub(crate) struct CallContext {
     pub(crate) logging: Arc<LogOffer>,
     /// The mildest log messages for sessions that never set a level; none if `None`.
     pub(crate) default_log_level: Option<LoggingLevel>,
+    /// How often one call may report progress.
+    pub(crate) progress_rate: Rate,
+    /// How often one call may send log messages.
+    pub(crate) log_rate: Rate,
     /// Whether some handler or layer wants to see HTTP requests.
     pub(crate) reads_http: ReadsHttp,
 }

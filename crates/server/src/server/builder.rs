@@ -8,7 +8,7 @@ use turnbuckle_session::round::{
     seal::{MAX_KEYS, MAX_STATE_BYTES, WeakSecret},
 };
 use turnbuckle_store::{Fanout, LocalFanout, SpentStates, task::Tasks};
-use turnbuckle_transport::Limits;
+use turnbuckle_transport::{KeepAlive, Limits};
 
 use crate::{
     Cached, Catalog, Changes, Extension, HandlerSet, Handlers, IntoPrompt, IntoResource, IntoTool,
@@ -352,7 +352,8 @@ impl Server {
         self
     }
 
-    /// How often one caller may call tools and ask for completions.
+    /// How often one caller may call tools and ask for completions, and how often one call may report
+    /// progress and log.
     pub fn rates(mut self, rates: Rates) -> Self {
         self.settings.rates = rates;
         self
@@ -361,6 +362,18 @@ impl Server {
     /// How many may listen to changes at a time.
     pub fn listeners(mut self, limits: ListenerLimits) -> Self {
         self.settings.listeners = limits;
+        self
+    }
+
+    /// Pings clients now and then, in sessions of 2024-11-05 to 2025-11-25; there is no way to ask a
+    /// modern client anything outside of a call. Off unless it is set.
+    ///
+    /// A client that leaves so many pings in a row without an answer has failed, which is logged: its
+    /// session ends, and a client that is still there opens another. A session at a URL is pinged while
+    /// its client listens, and a pipe only with
+    /// [`KeepAlive::on_pipes`](turnbuckle_transport::KeepAlive::on_pipes).
+    pub fn keep_alive(mut self, pings: KeepAlive) -> Self {
+        self.settings.keep_alive = Some(pings);
         self
     }
 
@@ -397,6 +410,7 @@ impl Server {
             asks_by_tasks: self.task_settings.asks_by_tasks,
             ..self.asks
         };
+        let rates = self.settings.rates;
         Ok(LiveServer::new(Shared {
             responder: Arc::new(Responder::new(
                 self.info,
@@ -407,7 +421,7 @@ impl Server {
             instructions: self.instructions,
             budget: Arc::new(Budget::new(self.settings.memory)),
             kept,
-            rates: RateTable::new(self.settings.rates),
+            rates: RateTable::new(rates),
             settings: self.settings,
             layers: self.layers,
             context: Arc::new(CallContext {
@@ -416,6 +430,8 @@ impl Server {
                 asks: Arc::new(AskContext::new(asks, keys)),
                 logging,
                 default_log_level: self.default_log_level,
+                progress_rate: rates.progress,
+                log_rate: rates.log_messages,
                 reads_http: self.reads_http,
             }),
             catalog,

@@ -34,6 +34,7 @@ async fn a_cancelled_call_is_dropped_unanswered_and_its_id_is_free() {
     }
 }
 
+// rule: PC11
 #[tokio::test]
 async fn a_cancellation_that_names_nothing_in_flight_is_ignored() {
     // cancellation: unknown, finished and malformed ones SHOULD be ignored.

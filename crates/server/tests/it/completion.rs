@@ -157,6 +157,7 @@ async fn an_answer_holds_a_hundred_and_says_if_there_are_more() {
     }
 }
 
+// rule: RS11
 #[tokio::test]
 async fn what_cannot_be_completed_is_refused() {
     for &revision in Revision::ALL {

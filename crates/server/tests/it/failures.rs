@@ -170,6 +170,7 @@ async fn each_fails_alone(live: &LiveServer, names: &[Value]) {
     }
 }
 
+// rule: RS9
 #[tokio::test]
 async fn prompts_resources_and_completions_fail_alike() {
     let live = Server::new("s", "1")

@@ -92,6 +92,7 @@ pub(crate) fn requests() -> Vec<(&'static str, Value)> {
     ]
 }
 
+// rule: RS10
 #[tokio::test]
 async fn what_is_hidden_answers_like_what_is_absent() {
     let [hidden, absent] = [true, false].map(|has| server(has).build().expect("a server"));

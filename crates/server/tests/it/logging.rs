@@ -106,7 +106,7 @@ async fn a_session_changes_its_mind() {
     }
 }
 
-// rule: L2
+// rule: L2, L4
 #[tokio::test]
 async fn a_level_that_is_none_is_refused() {
     // logging: an invalid level is -32602.

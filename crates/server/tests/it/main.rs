@@ -6,6 +6,7 @@ mod cancellation;
 mod changes;
 mod completion;
 mod concurrency;
+mod courtesy;
 mod edits;
 mod empty_lists;
 mod end_of_input;

@@ -89,7 +89,7 @@ async fn text_is_read_as_the_type_that_is_meant() {
     }
 }
 
-// rule: RS4
+// rule: RS4, RS12
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_invalid_params_at_every_revision() {
     // prompts: missing required arguments SHOULD be answered with -32602.

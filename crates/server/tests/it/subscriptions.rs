@@ -98,6 +98,7 @@ async fn the_capability_is_there_where_resources_are() {
     assert_eq!(refused.await, code::METHOD_NOT_FOUND);
 }
 
+// rule: RS10
 #[tokio::test]
 async fn what_is_not_there_or_not_to_be_seen_cannot_be_subscribed_to() {
     for &revision in Revision::LEGACY {

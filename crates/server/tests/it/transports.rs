@@ -33,6 +33,7 @@ async fn ask(mut end: Duplex) -> String {
         .to_owned()
 }
 
+// rule: N8
 #[tokio::test]
 async fn any_pair_of_streams_will_do() {
     let live: LiveServer = server().build().expect("a server");
@@ -63,6 +64,7 @@ async fn a_server_with_a_mistake_is_not_served() {
     assert_eq!(key, "who");
 }
 
+// rule: N8
 #[tokio::test]
 async fn whole_messages_need_no_byte_stream() {
     let live: LiveServer = server().build().expect("a server");

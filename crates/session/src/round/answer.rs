@@ -1,10 +1,10 @@
 //! What a client answered, held against what it was asked.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 use turnbuckle_protocol::{
     CreateMessageResult, ElicitAction, ElicitRequestParams, ElicitResult, ElicitSchema,
-    ErrorObject, InputRequest, InputResponse, JsonObject, ListRootsResult, Meta,
+    ErrorObject, InputRequest, InputResponse, JsonObject, ListRootsResult, Meta, lenient,
 };
 
 use super::{Kind, form};
@@ -81,8 +81,8 @@ pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
     match kind {
         Kind::Form => read::<Sketch<'_>>(answer)?.check(),
         Kind::Url => elicited(answer).map(drop),
-        Kind::Message => read::<CreateMessageResult>(answer).map(drop),
-        Kind::Roots => read::<ListRootsResult>(answer).map(drop),
+        Kind::Message => read_message(answer).map(drop),
+        Kind::Roots => read_roots(answer).map(drop),
     }
 }
 
@@ -93,10 +93,8 @@ const UNKNOWN: &str = "the question is of a kind that is not known here";
 /// looks like.
 pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputResponse, String> {
     match request {
-        InputRequest::CreateMessage(_) => {
-            read::<CreateMessageResult>(answer).map(InputResponse::from)
-        }
-        InputRequest::ListRoots(_) => read::<ListRootsResult>(answer).map(InputResponse::from),
+        InputRequest::CreateMessage(_) => read_message(answer).map(InputResponse::from),
+        InputRequest::ListRoots(_) => read_roots(answer).map(InputResponse::from),
         InputRequest::Elicit(params) => match &**params {
             ElicitRequestParams::Form(form) => check_form(&form.requested_schema, answer),
             ElicitRequestParams::Url(_) => {
@@ -146,12 +144,37 @@ fn elicited(answer: &RawValue) -> Result<Elicited, String> {
     read(answer)
 }
 
+fn read_message(answer: &RawValue) -> Result<CreateMessageResult, String> {
+    read_what_can_be("sampling/createMessage", answer)
+}
+
+fn read_roots(answer: &RawValue) -> Result<ListRootsResult, String> {
+    read_what_can_be("roots/list", answer)
+}
+
 fn read<'a, T: Deserialize<'a>>(answer: &'a RawValue) -> Result<T, String> {
-    if !answer.get().starts_with('{') {
-        // serde would take the members of a struct from an array too.
+    let text = object_text(answer)?;
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// The same, without those parts that cannot be read: one odd root does not lose the others.
+fn read_what_can_be<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, String> {
+    let (read, warnings) = lenient::read(method, object_text(answer)?)
+        .map_err(|error: serde_json::Error| error.to_string())?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(read)
+}
+
+/// The text of an answer that is an object. serde would take the members of a struct from an array
+/// too.
+fn object_text(answer: &RawValue) -> Result<&str, String> {
+    let text = answer.get();
+    if !text.starts_with('{') {
         return Err("expected an object".to_owned());
     }
-    serde_json::from_str(answer.get()).map_err(|error| error.to_string())
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -222,7 +245,11 @@ mod tests {
                 json!({"roots": [{"uri": "file:///a"}]}),
                 [false, false, false, true],
             ),
-            (json!({"roots": [{"name": "a"}]}), [false; 4]),
+            (
+                json!({"roots": [{"name": "a"}, 7, {"uri": "file:///a", "name": 7}]}),
+                [false, false, false, true],
+            ),
+            (json!({"roots": 7}), [false; 4]),
             (
                 json!({"roots": [], "action": "accept"}),
                 [false, true, false, true],
@@ -234,6 +261,17 @@ mod tests {
         ] {
             assert_eq!(takers(&answer), expected, "{answer}");
         }
+    }
+
+    // rule: J15
+    #[test]
+    fn an_odd_root_does_not_lose_the_others() {
+        let answer = json!({"roots": [{"name": "a"}, {"uri": "file:///b"}, "file:///c"]});
+        let raw = serde_json::value::to_raw_value(&answer).unwrap();
+        let read = check(&questions()[3], &raw).unwrap();
+        let roots = &read.as_roots().unwrap().roots;
+        assert_eq!(roots.len(), 1);
+        assert_eq!(roots[0].uri, "file:///b");
     }
 
     #[test]

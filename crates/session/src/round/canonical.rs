@@ -3,8 +3,11 @@
 
 use serde::Serialize;
 use serde_json::{Number, Value};
+#[cfg(feature = "seal")]
 use sha2::{Digest as _, Sha256};
 
+#[cfg(not(feature = "seal"))]
+use super::no_digest::Sha256;
 use super::node::Node;
 
 /// The length of a digest.

@@ -50,6 +50,8 @@ mod impossible;
 mod journal;
 mod journal_error;
 mod journal_text;
+#[cfg(not(feature = "seal"))]
+mod no_digest;
 mod node;
 mod open_asks;
 mod posed;

@@ -46,6 +46,7 @@ impl ProtectedResource {
 mod tests {
     use super::*;
 
+    // rule: A24
     #[test]
     fn a_resource_is_the_server_or_what_it_is_part_of() {
         let server = Address::parse("https://host/a/mcp?key=1").unwrap();

@@ -430,6 +430,7 @@ mod tests {
         assert_eq!(files(&scratch.0), [new]);
     }
 
+    // rule: A26
     #[tokio::test]
     async fn sealed_files_are_worth_nothing_without_the_key() {
         let scratch = Scratch::new();

@@ -115,7 +115,7 @@ async fn tokens_are_not_sent_to_another_server() {
     other.request(&oauth.for_another_server()).await.unwrap();
 }
 
-// rule: A8
+// rule: A8, A24
 /// A8: exactly as it was published, without a slash at the end, in both requests.
 #[tokio::test]
 async fn the_resource_is_named_as_it_was_published() {

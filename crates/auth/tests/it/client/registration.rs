@@ -51,7 +51,7 @@ async fn a_document_that_cannot_be_one_is_refused_here() {
     assert!(world.at("/authorize").is_empty());
 }
 
-// rule: A16
+// rule: A16, A26
 /// A16 and A19: what is said when introducing oneself.
 #[tokio::test]
 async fn an_introduction_says_what_kind_of_application_it_is() {

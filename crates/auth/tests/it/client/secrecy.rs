@@ -37,7 +37,7 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
-// rule: A22
+// rule: A22, A26
 #[tokio::test]
 async fn no_secret_is_logged_or_shown() {
     let log = Log::default();

@@ -97,6 +97,7 @@ fn a_grant_is_kept_listed_and_taken_back() {
     terminal.see("1 taken back");
 }
 
+// rule: PC10
 #[test]
 fn ctrl_c_stops_a_call_and_the_chat_goes_on() {
     needs("tmux");

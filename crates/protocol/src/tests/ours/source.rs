@@ -181,7 +181,7 @@ fn unfolded(name: &str, types: &[Ours], seen: &mut Vec<String>) -> Option<Vec<Me
 /// The type that an `impl` has a constructor for, or a conversion into.
 fn made_by(item: &Item) -> Option<String> {
     let Item::Impl(block) = item else { return None };
-    let is_conversion = block.trait_.as_ref().is_some_and(|(_, path, _)| {
+    let is_conversion = block.trait_.as_ref().is_some_and(|(path, _)| {
         let last = path.segments.last();
         last.is_some_and(|segment| segment.ident == "From")
     });

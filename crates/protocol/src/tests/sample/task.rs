@@ -21,6 +21,7 @@ pub(crate) fn task(f: Fullness, status: TaskStatus) -> Task {
         ttl_ms: f.opt(60_000),
         poll_interval_ms: f.opt(500),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     }
 }
 
@@ -66,6 +67,7 @@ pub(crate) fn detailed_tasks(f: Fullness) -> Vec<DetailedTask> {
         ttl_ms: f.opt(60_000),
         poll_interval_ms: f.opt(500),
         meta: f.message_meta(),
+        other: crate::OtherMembers::new(),
     })
     .collect()
 }

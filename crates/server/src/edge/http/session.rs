@@ -105,6 +105,13 @@ impl HttpSession {
         streams.iter().filter(|stream| stream.is_read()).count()
     }
 
+    /// Whether the client listens to what the session as a whole is told.
+    pub(super) fn is_listening(&self) -> bool {
+        let streams = self.streams();
+        let mut standing = streams.iter().filter(|stream| self.is_standing(stream));
+        standing.any(|stream| stream.is_read())
+    }
+
     /// The stream with this number, if it can still be resumed.
     pub(super) fn stream(&self, number: u64, settings: &HttpSettings) -> Option<Arc<EventStream>> {
         let mut streams = self.streams();

@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{
     Caller,
-    client::{Peer, Session},
+    client::{
+        Peer, Session,
+        keep_alive::{self as pings, Reach},
+    },
     edge::notification,
     engine::{Served, Wrote, admission, budget::Charge, method, sink},
 };
@@ -69,18 +72,44 @@ pub(super) fn initialize(
 
 /// A notification or a response.
 pub(super) fn accept(
-    site: &Site,
-    session: &HttpSession,
+    site: &Arc<Site>,
+    session: &Arc<HttpSession>,
     message: &Message<'_>,
 ) -> Response<HttpBody> {
     match message {
         Message::Notification(notification) => {
             notification::take(&site.shared, &session.peer, &session.running, notification);
+            if notification.method == "notifications/initialized" {
+                keep_alive(site, session);
+            }
         }
         Message::Response(response) => session.peer.answer(response),
         Message::Request(_) => {}
     }
     reply::empty(StatusCode::ACCEPTED)
+}
+
+/// Pings the client from now on while it listens, if the settings say so. One that has failed loses
+/// its session: if it is still there it opens another, as for every session that has ended.
+fn keep_alive(site: &Arc<Site>, session: &Arc<HttpSession>) {
+    let pings = site.shared.settings.keep_alive;
+    let Some(pings) = pings.filter(|_| session.peer.begin_pings()) else {
+        return;
+    };
+    let peer = Arc::clone(&session.peer);
+    let (site, session) = (Arc::downgrade(site), Arc::downgrade(session));
+    // Ends with the session, which closes its outbox.
+    tokio::spawn(async move {
+        let reach = || match session.upgrade() {
+            Some(session) if session.is_listening() => Reach::Listening,
+            Some(_) => Reach::Away,
+            None => Reach::Over,
+        };
+        let has_failed = pings::has_failed(peer, pings, reach).await;
+        if let (true, Some(site), Some(session)) = (has_failed, site.upgrade(), session.upgrade()) {
+            site.sessions.end(&session);
+        }
+    });
 }
 
 /// A request. Errors of the protocol are results of HTTP: a legacy client would take a 404 for the

@@ -26,7 +26,8 @@ impl SseSession {
     pub(super) fn new(id: Box<str>, caller: Caller, shared: &Arc<Shared>, payer: &Payer) -> Self {
         let outbox = Outbox::new(shared.settings.limits);
         let (shared, lines) = (Arc::clone(shared), outbox.clone());
-        let connection = Connection::of(shared, caller.clone(), lines, payer.key, payer.counted);
+        let connection =
+            Connection::of(shared, caller.clone(), lines, payer.key, payer.counted).over_http();
         let owner = connection.owner();
         Self {
             id,

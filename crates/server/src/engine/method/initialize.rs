@@ -3,6 +3,7 @@
 use turnbuckle_protocol::{
     InitializeRequestParams, InitializeResult, Lower, Revision, TASKS_EXTENSION,
     envelope::{self, Members},
+    lenient,
 };
 use turnbuckle_transport::Limits;
 
@@ -47,10 +48,17 @@ pub(crate) fn kept_bytes(params: &Members<'_>) -> usize {
 }
 
 fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Reject> {
-    let params: InitializeRequestParams = incoming
-        .params
-        .parse()
+    let text = incoming.params.to_raw();
+    // What cannot be read of a capability or an icon is left out: the rest still says who calls.
+    let (params, warnings) = lenient::read::<InitializeRequestParams>("initialize", text.get())
         .map_err(|error| Reject::invalid_params(format!("`initialize` cannot be read: {error}")))?;
+    for warning in warnings {
+        tracing::warn!(
+            pointer = warning.pointer,
+            "`initialize`: {}",
+            warning.problem
+        );
+    }
     let offer = shared.catalog().offer(incoming.caller());
     let relayed = shared.relayed(incoming.caller());
     let mut capabilities = shared.capabilities(offer, relayed.as_ref());

@@ -182,7 +182,7 @@ impl Asks<'_> {
                 let peer = Arc::clone(self.peer);
                 self.sent.push(Sent {
                     key: key.clone(),
-                    answer: Box::pin(async move { peer.request(&question).await }),
+                    answer: Box::pin(async move { peer.request(&question, None).await }),
                     _taken_on: taken_on,
                 });
             }

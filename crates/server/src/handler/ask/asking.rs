@@ -18,7 +18,7 @@ use turnbuckle_session::round::{
 use super::{AskContext, request_state::Return, rounds::Rounds};
 use crate::{
     Failure, Fault, Reject,
-    client::{Peer, ask_by_task},
+    client::{OnProgress, Peer, ask_by_task},
     failure::AskFailed,
     handler::TaskChannel,
 };
@@ -38,6 +38,8 @@ pub(super) struct AskState {
     pub(super) round: Round,
     /// How many wait for the answer to each open question.
     waiting: BTreeMap<String, usize>,
+    /// Who hears of the client's progress with open questions.
+    listeners: BTreeMap<String, OnProgress>,
     /// Visits that are to be made before the call.
     pub(super) visits: Vec<String>,
     /// How many effects run that must not be dropped.
@@ -58,6 +60,7 @@ impl AskState {
         Mutex::new(Self {
             round,
             waiting: BTreeMap::new(),
+            listeners: BTreeMap::new(),
             visits: Vec::new(),
             memos: 0,
             ended: None,
@@ -239,14 +242,23 @@ impl Asking {
         }
     }
 
+    /// Tells `listener` how far the client is with a question.
+    pub(super) fn hear_progress(&self, key: &str, listener: OnProgress) {
+        self.state().listeners.insert(key.to_owned(), listener);
+    }
+
     async fn send(self: Arc<Self>, peer: Arc<Peer>, key: String) -> Result<(), AskFailed> {
-        let Some(question) = self.state().round.open().get(&key) else {
+        let (question, progress) = {
+            let mut state = self.state();
+            (state.round.open().get(&key), state.listeners.remove(&key))
+        };
+        let Some(question) = question else {
             return Ok(());
         };
         let answered = if self.asks_by_tasks {
-            ask_by_task::request(&peer, &question).await
+            ask_by_task::request(&peer, &question, progress).await
         } else {
-            peer.request(&question).await
+            peer.request(&question, progress).await
         };
         match answered {
             Some(Ok(result)) => {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use turnbuckle_protocol::InputResponse;
+use turnbuckle_protocol::{InputResponse, ProgressNotificationParams};
 use turnbuckle_session::round::{Fingerprint, Impossible, Posed};
 
 use super::{Asking, asking::QuestionStatus, visit::Course};
@@ -95,6 +95,31 @@ impl<'a, T> Question<'a, T> {
     /// Goes on with the value that this makes, where the client cannot be asked.
     pub fn or_else(self, make: impl FnOnce(&Impossible) -> T + Send + 'a) -> Self {
         self.otherwise(Otherwise::Made(Box::new(make)))
+    }
+
+    /// Calls `listener` with what the client reports of its progress: how far a model is with an
+    /// answer, or a person with a form. A client need not report anything.
+    ///
+    /// Only sessions of 2024-11-05 to 2025-11-25 have it: later, a question is no request that could
+    /// make progress. It is called where messages are read, and must not block.
+    ///
+    /// ```
+    /// # use turnbuckle_server::{Ask, ToolError, protocol::CreateMessageRequestParams};
+    /// async fn write(Ask(ask): Ask) -> Result<String, ToolError> {
+    ///     let request = CreateMessageRequestParams::new(vec![], 100);
+    ///     let written = ask
+    ///         .sample("text", request)
+    ///         .progress(|report| println!("{} tokens", report.progress))
+    ///         .await?;
+    ///     Ok(written.model)
+    /// }
+    /// ```
+    pub fn progress(
+        self,
+        listener: impl Fn(ProgressNotificationParams) + Send + Sync + 'static,
+    ) -> Self {
+        self.asking.hear_progress(&self.key, Arc::new(listener));
+        self
     }
 
     fn otherwise(mut self, otherwise: Otherwise<'a, T>) -> Self {

@@ -1,11 +1,16 @@
 //! Progress of a call, reported to a client that asked for it.
 
-use std::{future::IntoFuture, sync::Arc};
+use std::{
+    future::IntoFuture,
+    sync::{Arc, Weak},
+    time::{Duration, Instant},
+};
 
 use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{Id, Lower, Meta, ProgressNotificationParams, Revision, envelope};
-use turnbuckle_session::progress::Monotonic;
+use turnbuckle_session::progress::{Coalesced, Pace};
+use turnbuckle_transport::{Outbox, Pacer, Rate};
 
 use super::Extract;
 use crate::{
@@ -14,7 +19,15 @@ use crate::{
     handler::TaskChannel,
 };
 
+/// How long a report that came too soon waits for a newer one: too short for a person to notice.
+const WAIT: Duration = Duration::from_millis(100);
+
+const METHOD: &str = "notifications/progress";
+
 /// Reports progress to a caller that asked for it; costs nothing where nobody did.
+///
+/// Report as often as you like: beyond [`Rates::progress`](crate::Rates::progress) only the newest
+/// report is sent, a moment later. The last one always is.
 ///
 /// ```
 /// # use turnbuckle_server::Progress;
@@ -36,7 +49,8 @@ struct Recipient {
     channel: Option<Arc<TaskChannel>>,
     call: CancelFlag,
     revision: Revision,
-    last: Mutex<Monotonic>,
+    reports: Mutex<Coalesced<Reported>>,
+    pacer: Pacer,
 }
 
 /// The reports that a [recorded](Progress::recorded) progress was given.
@@ -87,7 +101,8 @@ impl Progress {
             channel: None,
             call: CancelFlag::default(),
             revision: Revision::LATEST,
-            last: Mutex::default(),
+            reports: Mutex::default(),
+            pacer: Pacer::new(Rate::UNLIMITED),
         };
         (Self(Some(Arc::new(recipient))), record)
     }
@@ -124,61 +139,88 @@ impl Progress {
         let Some(recipient) = self.0.as_ref().filter(|recipient| recipient.call.is_open()) else {
             return;
         };
-        let grows = recipient.last.lock().admit(progress);
-        if !grows {
+        let report = Reported {
+            progress,
+            total,
+            message,
+        };
+        let Some(report) = recipient.offer(report) else {
             return;
-        }
+        };
         if let Some(record) = &recipient.record {
-            record.0.lock().push(Reported {
-                progress,
-                total,
-                message,
-            });
+            record.0.lock().push(report);
             return;
         }
-        let channel = recipient
-            .channel
-            .as_ref()
-            .filter(|channel| channel.takes_questions());
-        if let Some(channel) = channel {
-            return recipient.on_task(channel, progress, total, message);
+        if let Some(channel) = recipient.task() {
+            return recipient.on_task(channel, report);
         }
-        let params = recipient.params(progress, total, message);
-        if let (Some(mut params), Some(peer)) = (params, &recipient.peer) {
-            params.lower(recipient.revision);
-            peer.notify("notifications/progress", &params).await;
+        if let (Some(params), Some(peer)) = (recipient.params(report), &recipient.peer) {
+            peer.notify(METHOD, &params).await;
         }
     }
 }
 
 impl Recipient {
-    fn params(
-        &self,
-        progress: f64,
-        total: Option<f64>,
-        message: Option<String>,
-    ) -> Option<ProgressNotificationParams> {
-        let mut params = ProgressNotificationParams::new(self.token.clone()?, progress);
-        params.total = total;
-        params.message = message;
+    /// Takes a report, and gives it back if it is to be sent now. One that comes too soon is sent a
+    /// moment later, or with the end of the call.
+    fn offer(self: &Arc<Self>, report: Reported) -> Option<Reported> {
+        // progress: both sides SHOULD limit the rate; how things end is told in any case.
+        let is_last = report.total.is_some_and(|total| report.progress >= total);
+        let pace = if is_last || self.pacer.take(Instant::now()) {
+            Pace::Due
+        } else {
+            Pace::TooSoon
+        };
+        let mut reports = self.reports.lock();
+        let was_waiting = reports.is_waiting();
+        let due = reports.offer(report.progress, report, pace);
+        if reports.is_waiting() && !was_waiting {
+            tokio::spawn(send_later(Arc::downgrade(self)));
+        }
+        due
+    }
+
+    /// Sends the report that waits, if one does, without waiting for the peer to read.
+    fn send_waiting(&self, send: impl FnOnce(&Outbox, &[u8])) {
+        let waiting = self.reports.lock().take_waiting();
+        let Some(report) = waiting.filter(|_| self.call.is_open()) else {
+            return;
+        };
+        if let Some(channel) = self.task() {
+            return self.on_task(channel, report);
+        }
+        if let (Some(params), Some(peer)) = (self.params(report), &self.peer) {
+            let mut text = Vec::new();
+            if envelope::write_notification(&mut text, METHOD, &params).is_ok() {
+                send(peer.outbox(), &text);
+            }
+        }
+    }
+
+    /// The task that the call has become, if it has.
+    fn task(&self) -> Option<&TaskChannel> {
+        let channel = self.channel.as_deref();
+        channel.filter(|channel| channel.takes_questions())
+    }
+
+    fn params(&self, report: Reported) -> Option<ProgressNotificationParams> {
+        let mut params = ProgressNotificationParams::new(self.token.clone()?, report.progress);
+        params.total = report.total;
+        params.message = report.message;
+        params.lower(self.revision);
         Some(params)
     }
 
     /// A task says how far it is in its status. Whoever reads that need not read notifications, so
     /// those are sent where they are allowed and nobody waits for them to be read.
-    fn on_task(
-        &self,
-        channel: &TaskChannel,
-        progress: f64,
-        total: Option<f64>,
-        message: Option<String>,
-    ) {
-        let number = match total {
+    fn on_task(&self, channel: &TaskChannel, report: Reported) {
+        let progress = report.progress;
+        let number = match report.total {
             Some(total) => format!("{progress} of {total}"),
             None => progress.to_string(),
         };
-        channel.say(match &message {
-            Some(message) if total.is_some() => format!("{message} ({number})"),
+        channel.say(match &report.message {
+            Some(message) if report.total.is_some() => format!("{message} ({number})"),
             Some(message) => message.clone(),
             None => number,
         });
@@ -186,7 +228,7 @@ impl Recipient {
         if self.revision.is_modern() {
             return;
         }
-        let params = self.params(progress, total, message);
+        let params = self.params(report);
         let standing = self.peer.as_ref().and_then(|peer| peer.standing());
         if let (Some(mut params), Some(outbox)) = (params, standing) {
             // tasks: all notifications of a task MUST name it.
@@ -195,11 +237,29 @@ impl Recipient {
                 .map(|task| Meta::new().with_related_task(task));
             params.lower(self.revision);
             let mut text = Vec::new();
-            let method = "notifications/progress";
-            if envelope::write_notification(&mut text, method, &params).is_ok() {
+            if envelope::write_notification(&mut text, METHOD, &params).is_ok() {
                 let _ = outbox.try_send_with(|out| out.extend_from_slice(&text));
             }
         }
+    }
+}
+
+/// The handler is done with it, which comes before the call's answer: nothing newer can come.
+impl Drop for Recipient {
+    fn drop(&mut self) {
+        // There is one of these for a call.
+        self.send_waiting(Outbox::push);
+    }
+}
+
+/// Sends what waits, unless the call has ended by then.
+async fn send_later(recipient: Weak<Recipient>) {
+    tokio::time::sleep(WAIT).await;
+    if let Some(recipient) = recipient.upgrade() {
+        recipient.send_waiting(|outbox, text| {
+            // A peer that does not read hears of the next one, or of the last.
+            let _ = outbox.try_send_with(|out| out.extend_from_slice(text));
+        });
     }
 }
 
@@ -247,7 +307,8 @@ impl Extract for Progress {
                 channel: call.task.clone(),
                 call: call.cancel_flag(),
                 revision: call.origin.revision,
-                last: Mutex::default(),
+                reports: Mutex::default(),
+                pacer: Pacer::new(call.context.progress_rate),
             })
         })))
     }

@@ -1,15 +1,18 @@
 //! What a handler says to the client's log.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
 };
 
 use serde::Serialize;
 use serde_json::json;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_protocol::{LoggingLevel, LoggingMessageNotificationParams, Meta, envelope};
-use turnbuckle_transport::NotNow;
+use turnbuckle_transport::{NotNow, Pacer};
 
 use crate::{
     Call, Extract, Failure,
@@ -29,8 +32,9 @@ const OWN_LOGGER: &str = "turnbuckle";
 /// session says so with `logging/setLevel`, a request of 2026-07-28 in its `_meta`. Before that, and after the
 /// call has ended, nothing is sent.
 ///
-/// Sending never waits. While the client does not read, and for messages beyond 64 KiB, what is
-/// said is dropped, and the client is told how much when it reads again.
+/// Sending never waits. While the client does not read, for messages beyond 64 KiB, and beyond
+/// [`Rates::log_messages`](crate::Rates::log_messages), what is said is dropped, and the client is told
+/// how much with the next message or at the end.
 ///
 /// ```
 /// use turnbuckle_server::Log;
@@ -69,6 +73,7 @@ struct Sender {
     /// Of a call that is or may become a task.
     channel: Option<Arc<TaskChannel>>,
     lost: AtomicU64,
+    pacer: Pacer,
 }
 
 /// Who says how severe a message must be.
@@ -215,6 +220,13 @@ impl Log {
     }
 }
 
+/// The handler is done with it, which comes before the call's answer: nobody else tells of the loss.
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.report_loss();
+    }
+}
+
 impl Sender {
     fn of(call: &Call<'_>) -> Option<Self> {
         let wanted = if call.origin.revision.is_modern() {
@@ -230,6 +242,7 @@ impl Sender {
             wanted,
             channel: call.task.clone(),
             lost: AtomicU64::new(0),
+            pacer: Pacer::new(call.context.log_rate),
         })
     }
 
@@ -260,6 +273,11 @@ impl Sender {
     }
 
     fn send<D: Serialize>(&self, message: &Message<'_, D>) {
+        // logging: servers SHOULD limit the rate.
+        if !self.pacer.take(Instant::now()) {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         let mut line = Vec::new();
         let method = "notifications/message";
         if let Err(error) = envelope::write_notification(&mut line, method, message) {

@@ -56,7 +56,7 @@ async fn only_the_newest_sessions_are_primed() {
     }
 }
 
-// rule: H7
+// rule: H7, H13
 // transports: a disconnect SHOULD NOT be taken for a cancellation.
 #[tokio::test]
 async fn a_call_goes_on_without_its_client_and_is_replayed() {

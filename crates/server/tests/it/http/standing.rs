@@ -1,15 +1,18 @@
 //! The standing streams of a session: `GET <endpoint>`.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tokio::time::timeout;
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::Tool;
+use turnbuckle_server::{KeepAlive, Server, Tool};
 use turnbuckle_transport::http::sse::Event;
 
 use super::{
     ask::{Ask, call},
     site::{SESSIONS, SOON, Session, Site},
 };
+use crate::gate::Gate;
 
 const CHANGED: &str = "notifications/tools/list_changed";
 
@@ -156,4 +159,32 @@ async fn deleting_the_session_ends_its_streams() {
     add(&site, "late");
     let discovered = site.ask(Ask::modern("tools/list", json!({}))).await;
     assert_eq!(discovered.status(), 200);
+}
+
+// rule: PG1, PG2
+#[tokio::test]
+async fn a_session_that_listens_and_leaves_pings_without_an_answer_ends() {
+    let pings = KeepAlive::every(Duration::from_millis(5))
+        .timeout(Duration::from_millis(500))
+        .failures(2);
+    let server = Server::new("s", "1").keep_alive(pings);
+    let site = Site::serving(server, Gate::new(), |http| http).await;
+    for revision in SESSIONS {
+        let session = Session::open(&site, revision).await;
+        let mut stream = session.listen().await;
+        if revision == Revision::V2025_11_25 {
+            assert_eq!(stream.event().await.expect("the priming event").data, "");
+        }
+        for _ in 0..3 {
+            let ping = stream.message().await;
+            assert_eq!(ping["method"], "ping", "{revision}");
+            let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
+            assert_eq!(session.post(answer).await.status(), 202);
+        }
+        let rest = stream.rest().await;
+        let pinged = rest.iter().filter(|event| event.data.contains("\"ping\""));
+        assert_eq!(pinged.count(), 2, "{revision}");
+        let answer = session.post(call(1, "echo")).await;
+        assert_eq!(answer.status(), 404, "{revision}");
+    }
 }

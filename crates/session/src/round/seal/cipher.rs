@@ -10,7 +10,7 @@ use aes_gcm::{
     aead::AeadInOut,
     aes::{Aes256, cipher::BlockCipherEncrypt},
 };
-use zeroize::Zeroizing;
+pub(super) use zeroize::Zeroizing;
 
 use super::Nonce;
 

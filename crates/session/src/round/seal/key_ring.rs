@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use zeroize::Zeroizing;
-
-use super::cipher::Cipher;
+use super::cipher::{Cipher, Zeroizing};
 use crate::round::canonical::{DIGEST_BYTES, Hasher};
 
 /// The least bytes of a secret. Sixteen random bytes are out of reach of guessing; a pass phrase

@@ -11,6 +11,7 @@
 
 mod bad_state;
 mod binding;
+#[cfg_attr(not(feature = "seal"), path = "no_cipher.rs")]
 mod cipher;
 mod key_ring;
 mod state;

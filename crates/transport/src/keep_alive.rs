@@ -1,54 +1,49 @@
-//! How often servers are asked for a sign of life.
+//! How often the other end is asked for a sign of life.
 
 use std::time::Duration;
 
-/// How long a server may take to answer a ping.
+/// How long the other end may take to answer a ping.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many pings in a row may stay without an answer.
 const FAILURES: u32 = 3;
 
-/// Asks servers for a sign of life now and then: `ping`, or in the modern era, which has none,
-/// `server/discover`. See [`Client::keep_alive`](crate::Client::keep_alive).
+/// Asks the other end for a sign of life now and then: a setting of clients and of servers.
 ///
 /// ```
 /// use std::time::Duration;
-/// use turnbuckle_client::{Client, KeepAlive};
+/// use turnbuckle_transport::KeepAlive;
 ///
 /// let pings = KeepAlive::every(Duration::from_secs(30)).timeout(Duration::from_secs(5)).failures(2);
-/// let client = Client::new("my-app", "0.3.0").keep_alive(pings);
-/// # let _ = client;
+/// assert_eq!(pings.failures, 2);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "it is given to `Client::keep_alive`"]
+#[non_exhaustive]
+#[must_use = "it is given to a client or a server"]
 pub struct KeepAlive {
-    pub(crate) every: Duration,
-    pub(crate) timeout: Duration,
-    pub(crate) failures: u32,
-    pub(crate) pipes: Pipes,
-}
-
-/// Whether servers over pipes are asked, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pipes {
-    /// A process that ends is noticed without it.
-    LeftAlone,
-    Asked,
+    /// How much time passes between two pings.
+    pub every: Duration,
+    /// How long the other end may take to answer.
+    pub timeout: Duration,
+    /// How many pings in a row may stay without an answer before the connection counts as failed.
+    pub failures: u32,
+    /// Whether the other end is also asked over stdio and other pipes.
+    pub on_pipes: bool,
 }
 
 impl KeepAlive {
     /// A ping after so much time. Each has 10 s, and three in a row may stay without an answer.
-    /// Only servers at a URL are asked: the end of a process is noticed by itself.
+    /// Pipes are left alone: the end of a process is noticed by itself.
     pub fn every(time: Duration) -> Self {
         Self {
             every: time,
             timeout: TIMEOUT,
             failures: FAILURES,
-            pipes: Pipes::LeftAlone,
+            on_pipes: false,
         }
     }
 
-    /// Gives a server this long to answer.
+    /// Gives the other end this long to answer.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
@@ -61,10 +56,10 @@ impl KeepAlive {
         }
     }
 
-    /// Also asks servers over stdio and other pipes.
+    /// Also pings over stdio and other pipes.
     pub fn on_pipes(self) -> Self {
         Self {
-            pipes: Pipes::Asked,
+            on_pipes: true,
             ..self
         }
     }

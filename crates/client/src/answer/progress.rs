@@ -1,0 +1,178 @@
+//! Progress with something that a server asked, told to the server.
+
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+    time::{Duration, Instant},
+};
+
+use turnbuckle_base::lock::Mutex;
+use turnbuckle_protocol::{
+    ElicitRequestParams, InputRequest, ProgressNotificationParams, ProgressToken,
+};
+use turnbuckle_session::progress::{Coalesced, Pace};
+use turnbuckle_transport::{Pacer, Rate};
+
+/// Reports of one answer: more than a progress bar can show.
+const RATE: (u32, u32) = (200, 50);
+
+/// How long a report that came too soon waits for a newer one: too short for a person to notice.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// Tells a server how far the answer to its question is, if it wants to know.
+///
+/// Servers can ask for it in sessions, until 2025-11-25. Report as often as you like: beyond 50
+/// reports in a second only the newest is sent, a moment later, and the last one always is. Reports
+/// that do not grow, and those after the answer, are not sent.
+///
+/// ```
+/// use turnbuckle_client::{Client, protocol::CreateMessageResult};
+///
+/// let client = Client::new("my-app", "0.3.0").on_sample(|asked| async move {
+///     for tokens in 1..=100 {
+///         asked.progress.report(f64::from(tokens), Some(100.0), None);
+///     }
+///     Ok(CreateMessageResult::new("my-model", "done"))
+/// });
+/// # let _ = client;
+/// ```
+#[derive(Clone, Default)]
+pub struct AskProgress(Option<Arc<Reporter>>);
+
+struct Reporter {
+    token: ProgressToken,
+    send: Box<dyn Fn(&ProgressNotificationParams) + Send + Sync>,
+    state: Mutex<State>,
+    pacer: Pacer,
+}
+
+#[derive(Default)]
+struct State {
+    reports: Coalesced<ProgressNotificationParams>,
+    is_over: bool,
+}
+
+impl AskProgress {
+    /// Whether the server wants to hear of progress.
+    pub fn is_wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Says how far the answer is, of how much in all if that is known, with a line for people.
+    pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        if let Some(reporter) = &self.0 {
+            reporter.report(progress, total, message);
+        }
+    }
+
+    /// Reports go to `send`.
+    pub(crate) fn new(
+        token: ProgressToken,
+        send: impl Fn(&ProgressNotificationParams) + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Arc::new(Reporter {
+            token,
+            send: Box::new(send),
+            state: Mutex::default(),
+            pacer: Pacer::new(Rate::new(RATE.0, RATE.1)),
+        })))
+    }
+
+    /// Sends what waits, and nothing after that.
+    // progress: notifications MUST stop after completion.
+    pub(crate) fn end(&self) {
+        if let Some(reporter) = &self.0 {
+            reporter.send_waiting();
+            reporter.state.lock().is_over = true;
+        }
+    }
+}
+
+/// The token that a question asks to be told of progress by.
+pub(crate) fn token_of(request: &InputRequest) -> Option<ProgressToken> {
+    let meta = match request {
+        InputRequest::CreateMessage(params) => params.meta.as_ref(),
+        InputRequest::Elicit(params) => match &**params {
+            ElicitRequestParams::Form(form) => form.meta.as_ref(),
+            ElicitRequestParams::Url(url) => url.meta.as_ref(),
+            _ => None,
+        },
+        _ => None,
+    };
+    meta?.progress_token()
+}
+
+impl Reporter {
+    fn report(self: &Arc<Self>, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let mut report = ProgressNotificationParams::new(self.token.clone(), progress);
+        report.total = total;
+        report.message = message.map(str::to_owned);
+        let is_last = total.is_some_and(|total| progress >= total);
+        let pace = if is_last || self.pacer.take(Instant::now()) {
+            Pace::Due
+        } else {
+            Pace::TooSoon
+        };
+        let mut state = self.state.lock();
+        if state.is_over {
+            return;
+        }
+        let was_waiting = state.reports.is_waiting();
+        if let Some(report) = state.reports.offer(progress, report, pace) {
+            // Under the lock, so that they leave in order.
+            (self.send)(&report);
+        }
+        if state.reports.is_waiting() && !was_waiting && Self::has_runtime() {
+            tokio::spawn(send_later(Arc::downgrade(self)));
+        }
+    }
+
+    fn send_waiting(&self) {
+        let mut state = self.state.lock();
+        let waiting = state.reports.take_waiting();
+        if let Some(report) = waiting.filter(|_| !state.is_over) {
+            (self.send)(&report);
+        }
+    }
+
+    /// Reports may come from a thread of the application.
+    fn has_runtime() -> bool {
+        tokio::runtime::Handle::try_current().is_ok()
+    }
+}
+
+/// Sends what waits, unless the answer is given by then.
+async fn send_later(reporter: Weak<Reporter>) {
+    tokio::time::sleep(WAIT).await;
+    if let Some(reporter) = reporter.upgrade() {
+        reporter.send_waiting();
+    }
+}
+
+impl fmt::Debug for AskProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let token = self.0.as_ref().map(|reporter| &reporter.token);
+        f.debug_tuple("AskProgress").field(&token).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_report_is_sent_and_none_after_the_end() {
+        let sent: Arc<Mutex<Vec<f64>>> = Arc::default();
+        let kept = Arc::clone(&sent);
+        let progress = AskProgress::new(7.into(), move |report| kept.lock().push(report.progress));
+        for step in 0..100_000 {
+            progress.report(f64::from(step), None, None);
+        }
+        progress.end();
+        progress.report(200_000.0, None, None);
+        let sent = sent.lock();
+        assert_eq!(sent.last(), Some(&99_999.0));
+        assert!(sent.is_sorted());
+        assert!(sent.len() < 50_000, "{}", sent.len());
+    }
+}

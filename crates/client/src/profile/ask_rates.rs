@@ -1,0 +1,52 @@
+//! How often one server may ask.
+
+use turnbuckle_transport::Rate;
+
+/// Completions of a model: each costs money, and a server that has run wild is noticed within a
+/// second.
+const SAMPLING: (u32, u32) = (100, 20);
+
+/// Questions to a person: more than anybody can read.
+const ELICITATION: (u32, u32) = (100, 20);
+
+/// How often one server may ask for completions of a model, and for forms and visits. What is beyond
+/// is answered with an error, or fails the call in whose middle it was asked.
+///
+/// ```
+/// use turnbuckle_client::{AskRates, Client, transport::Rate};
+///
+/// let rates = AskRates::default().with_sampling(Rate::new(5, 1));
+/// let client = Client::new("my-app", "0.3.0").ask_rates(rates);
+/// # let _ = client;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AskRates {
+    /// `sampling/createMessage`; 100 at once and 20 in a second unless set.
+    pub sampling: Rate,
+    /// `elicitation/create`; 100 at once and 20 in a second unless set.
+    pub elicitation: Rate,
+}
+
+impl Default for AskRates {
+    fn default() -> Self {
+        Self {
+            sampling: Rate::new(SAMPLING.0, SAMPLING.1),
+            elicitation: Rate::new(ELICITATION.0, ELICITATION.1),
+        }
+    }
+}
+
+impl AskRates {
+    /// Sets how often a server may ask for completions of a model.
+    pub fn with_sampling(mut self, rate: Rate) -> Self {
+        self.sampling = rate;
+        self
+    }
+
+    /// Sets how often a server may ask people.
+    pub fn with_elicitation(mut self, rate: Rate) -> Self {
+        self.elicitation = rate;
+        self
+    }
+}

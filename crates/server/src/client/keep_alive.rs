@@ -1,0 +1,73 @@
+//! Asking the client of a session for a sign of life now and then.
+
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
+
+use turnbuckle_protocol::RequestParams;
+use turnbuckle_transport::KeepAlive;
+
+use super::peer::Peer;
+
+/// Whether the client can be reached now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It reads what it is sent.
+    Listening,
+    /// It need not listen, and does not.
+    Away,
+    /// Its session is over.
+    Over,
+}
+
+/// Pings the client of a session until the session is over. Gives `true` if the client has failed:
+/// it left too many pings in a row without an answer.
+///
+/// ping: an implementation SHOULD ping now and then, MAY count a connection as failed when there is
+/// no answer, and SHOULD log that.
+pub(crate) async fn has_failed(
+    peer: Arc<Peer>,
+    pings: KeepAlive,
+    reach: impl Fn() -> Reach,
+) -> bool {
+    let mut failures = 0;
+    loop {
+        if is_over(&peer, pings).await {
+            return false;
+        }
+        match reach() {
+            Reach::Over => return false,
+            Reach::Away => {
+                failures = 0;
+                continue;
+            }
+            Reach::Listening => {}
+        }
+        let params = RequestParams::default();
+        let ping = peer.ask("ping", &params);
+        match tokio::time::timeout(pings.timeout, ping).await {
+            // Any answer is a sign of life, also a refusal.
+            Ok(Some(_)) => failures = 0,
+            Ok(None) => return false,
+            Err(_) => {
+                failures += 1;
+                let session = peer.session_id();
+                tracing::warn!(session, failures, "a ping was not answered");
+                if failures >= pings.failures {
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// Waits until the next ping is due; true if the session has ended before.
+async fn is_over(peer: &Peer, pings: KeepAlive) -> bool {
+    let mut due = pin!(tokio::time::sleep(pings.every));
+    let mut closed = pin!(peer.outbox().closed());
+    poll_fn(|context| {
+        if closed.as_mut().poll(context).is_ready() {
+            return Poll::Ready(true);
+        }
+        due.as_mut().poll(context).map(|()| false)
+    })
+    .await
+}

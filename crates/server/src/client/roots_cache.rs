@@ -1,0 +1,65 @@
+//! The roots of a session as the client listed them last.
+
+use serde_json::value::RawValue;
+use turnbuckle_base::lock::Mutex;
+
+/// The answer to `roots/list` until the client says that its roots have changed.
+#[derive(Debug, Default)]
+pub(crate) struct RootsCache(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// How often the roots have changed.
+    changes: u64,
+    listed: Option<Box<RawValue>>,
+}
+
+/// When the roots were asked for: an answer to it is out of date after another change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AskedAt(u64);
+
+impl RootsCache {
+    /// The answer that is kept, if the roots have not changed since.
+    pub(super) fn listed(&self) -> Option<Box<RawValue>> {
+        self.0.lock().listed.clone()
+    }
+
+    /// The roots are being asked for.
+    pub(super) fn asked(&self) -> AskedAt {
+        AskedAt(self.0.lock().changes)
+    }
+
+    /// Keeps an answer, unless the roots have changed while it was on its way.
+    pub(super) fn keep(&self, asked: AskedAt, listed: &RawValue) {
+        let mut state = self.0.lock();
+        if state.changes == asked.0 {
+            state.listed = Some(listed.to_owned());
+        }
+    }
+
+    /// The roots have changed.
+    pub(super) fn forget(&self) {
+        let mut state = self.0.lock();
+        state.changes += 1;
+        state.listed = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_a_change_overtook_is_not_kept() {
+        let roots = serde_json::value::to_raw_value(&serde_json::json!({ "roots": [] })).unwrap();
+        let cache = RootsCache::default();
+        let asked = cache.asked();
+        cache.forget();
+        cache.keep(asked, &roots);
+        assert!(cache.listed().is_none());
+        cache.keep(cache.asked(), &roots);
+        assert!(cache.listed().is_some());
+        cache.forget();
+        assert!(cache.listed().is_none());
+    }
+}
