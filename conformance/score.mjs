@@ -194,6 +194,7 @@ const UNSAID = [
   "sep-2575-server-rejects-undeclared-capability",
   "sep-2575-missing-capability-http-400",
   // A tool that asks before it becomes a task: a session is given the task first.
+  "tasks-mrtr-composition",
   "sep-2663-mrtr-synchronous-before-task-creation",
 ];
 
