@@ -12,7 +12,7 @@ use std::{process::ExitCode, time::Duration};
 use turnbuckle::{
     Http, Stdio,
     client::Era,
-    gateway::{Gateway, LiveGateway, UpstreamSettings},
+    gateway::{Gateway, Isolation, LiveGateway, UpstreamSettings},
     host::{
         ServerSpec,
         config::{Launch, Remote, Wire},
@@ -40,7 +40,8 @@ fn open(arguments: &[String], settings: UpstreamSettings) -> Option<LiveGateway>
 #[tokio::main]
 async fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let mut settings = UpstreamSettings::new();
+    // The suite looks at whether a server heeds what each client declares.
+    let mut settings = UpstreamSettings::new().isolation(Isolation::Client);
     if arguments.first().is_some_and(|word| word == "--era") && arguments.len() > 1 {
         let era = arguments.drain(..2).nth(1);
         settings = settings.era(match era.as_deref() {

@@ -81,6 +81,9 @@ struct Merged {
     is_public: bool,
 }
 
+/// The entries of a list in the words of a revision.
+type WrittenLists = HashMap<(Kind, Revision), Arc<Vec<String>>>;
+
 /// What all servers offer together.
 #[derive(Default)]
 pub(crate) struct Routes {
@@ -89,7 +92,7 @@ pub(crate) struct Routes {
     templates: Vec<(Template, ServerId)>,
     headers: HashMap<Arc<str>, Arc<ParamHeaders>>,
     /// Entries in the words of a revision, made when they are first asked for.
-    written: Mutex<HashMap<(Kind, Revision), Arc<Vec<String>>>>,
+    written: Mutex<WrittenLists>,
 }
 
 impl Routes {

@@ -30,6 +30,9 @@ pub enum Isolation {
     Shared,
     /// Each caller has its own.
     Caller,
+    /// Each caller has its own for each set of capabilities that its clients declare. A program then
+    /// knows what it may ask, and runs once for each set.
+    Client,
     /// Each call has its own.
     Call,
 }

@@ -171,13 +171,12 @@ async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question
     // While the server waits for us it cannot get on with what we asked it.
     let _held = link.pending.hold();
     let is_form = matches!(asked, InputRequest::Elicit(_));
-    let answered = match link.manual.ask(&asked) {
-        Some(answer) => answer.await.map_err(|_| Unanswered::ByHand),
-        None => {
-            let progress = Reporting::to(&link, &asked);
-            link.answer_with_progress(asked, tag, progress.0.clone())
-                .await
-        }
+    let answered = if let Some(answer) = link.manual.ask(&asked) {
+        answer.await.map_err(|_| Unanswered::ByHand)
+    } else {
+        let progress = Reporting::to(&link, &asked);
+        link.answer_with_progress(asked, tag, progress.0.clone())
+            .await
     };
     let answered = match answered {
         // elicitation: what was neither filled in nor declined was cancelled.

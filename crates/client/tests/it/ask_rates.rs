@@ -37,7 +37,7 @@ async fn a_server_that_asks_too_often_is_refused() {
         ("sampling/createMessage", sample(), 2),
         ("elicitation/create", form(), 1),
     ] {
-        for number in 0..accepted + 1 {
+        for number in 0..=accepted {
             let id = format!("{method} {number}");
             server
                 .say(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))

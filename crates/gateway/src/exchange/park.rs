@@ -181,7 +181,6 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
     loop {
         let event = Exchange::next(&mut call, &mut open).await;
         match exchange.hear(event).await {
-            None => {}
             Some(RelayEvent::Ask(ask)) => {
                 if let Some(asked) = admitted(&exchange, ask) {
                     return park(exchange, call, open, asked).await;
@@ -190,7 +189,7 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
             Some(RelayEvent::Result(raw)) => return exchange.finish(&Answer::Result(raw)),
             Some(RelayEvent::Error(raw)) => return failed(&exchange, raw),
             Some(RelayEvent::Lost(error)) => return exchange.finish(&Answer::Lost(error)),
-            Some(_) => {}
+            None | Some(_) => {}
         }
     }
 }

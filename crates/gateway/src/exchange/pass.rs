@@ -18,7 +18,6 @@ pub(super) async fn run(exchange: Exchange, round: Round) -> RelayReply {
     };
     loop {
         match exchange.hear(call.next().await).await {
-            None => {}
             Some(RelayEvent::Result(raw)) if is_input_required(&raw) => {
                 return seal(&exchange, Raw::from(&*raw)).unwrap_or_else(Into::into);
             }
@@ -26,7 +25,7 @@ pub(super) async fn run(exchange: Exchange, round: Round) -> RelayReply {
             Some(RelayEvent::Error(raw)) => return exchange.finish(&Answer::Error(raw)),
             Some(RelayEvent::Lost(error)) => return exchange.finish(&Answer::Lost(error)),
             // A modern server asks with a result; a request is a mistake, and refused by dropping it.
-            Some(_) => {}
+            None | Some(_) => {}
         }
     }
 }

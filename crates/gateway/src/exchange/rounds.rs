@@ -131,7 +131,9 @@ async fn ask_all(
         if text.len() > 1 {
             text.push(',');
         }
-        text.push_str(&format!("{}:{}", json!(key), bare.raw().get()));
+        text.push_str(&json!(key).to_string());
+        text.push(':');
+        text.push_str(bare.raw().get());
     }
     text.push('}');
     Ok(text)

@@ -25,7 +25,6 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
     loop {
         let event = Exchange::next(&mut call, &mut open).await;
         match exchange.hear(event).await {
-            None => {}
             Some(RelayEvent::Ask(ask)) => {
                 while asking.try_join_next().is_some() {}
                 let id = ask.id().clone();
@@ -43,7 +42,7 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
             Some(RelayEvent::Result(raw)) => return exchange.finish(&Answer::Result(raw)),
             Some(RelayEvent::Error(raw)) => return exchange.finish(&Answer::Error(raw)),
             Some(RelayEvent::Lost(error)) => return exchange.finish(&Answer::Lost(error)),
-            Some(_) => {}
+            None | Some(_) => {}
         }
     }
 }

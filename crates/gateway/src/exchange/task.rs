@@ -36,7 +36,7 @@ const MAX_HELD: usize = 256;
 const MAX_QUESTIONS: usize = 32;
 
 /// How long a server may take to say how a task is doing.
-const STATUS_WITHIN: Duration = Duration::from_secs(60);
+const STATUS_WITHIN: Duration = Duration::from_mins(1);
 
 /// What the id of a task stands for.
 #[derive(Serialize, Deserialize)]

@@ -42,7 +42,7 @@ impl Question {
             .drop(&["task"])
             .drop(&["_meta"])
             .finish();
-        let params = edit.map_or_else(|_| params.clone(), |edited| edited);
+        let params = edit.unwrap_or_else(|_| params.clone());
         if self.method == "roots/list" && params.raw().get() == "{}" {
             return format!(r#"{{"method":{method}}}"#);
         }
@@ -105,8 +105,8 @@ impl Question {
 
 /// The id of a visit, which sessions have and modern servers do not.
 fn visit_id() -> String {
-    let bytes: [u8; 12] = crate::seal::random();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let number = u128::from_be_bytes(crate::seal::random());
+    format!("{number:032x}")
 }
 
 /// An answer of a client as a server of this revision reads it.

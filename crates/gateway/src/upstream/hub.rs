@@ -193,7 +193,9 @@ impl LaneHub {
         // It may be somebody else's: next time the tools take turns.
         let subjects: Vec<String> = open.iter().map(|call| call.subject.clone()).collect();
         drop(all);
-        subjects.iter().for_each(|subject| self.remember(subject));
+        for subject in &subjects {
+            self.remember(subject);
+        }
         None
     }
 }

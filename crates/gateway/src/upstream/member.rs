@@ -54,15 +54,11 @@ impl Plan {
         }
     }
 
-    /// The client of the session that the lists are read in. A program has one session for all calls, so
-    /// it is told of everything that a client may be able to answer.
+    /// The client of the session that the lists are read in. Calls of all clients may use the one
+    /// session of a program, so it is told of everything that a client may be able to answer.
     pub(crate) fn client(&self) -> Client {
         let capabilities = if self.spec.is_process() {
-            ClientCapabilities::new()
-                .with_form_elicitation()
-                .with_url_elicitation()
-                .with_sampling_tools()
-                .with_roots()
+            everything()
         } else {
             ClientCapabilities::new()
         };
@@ -131,9 +127,20 @@ impl Member {
             connection.map_err(|failure| unavailable(self.id.as_str(), &failure.reason))?;
         let is_process = self.plan.spec.is_process();
         let is_modern = connection.server().revision().is_modern();
-        let capabilities = asked_of(client);
         let isolation = self.plan.settings.isolation;
-        let is_common = isolation == Isolation::Shared || (is_modern && !is_process);
+        // Clients that differ in what they can be asked share the process of their caller.
+        let capabilities = if is_process && (is_modern || isolation == Isolation::Caller) {
+            everything()
+        } else {
+            asked_of(client)
+        };
+        let is_apart = match isolation {
+            Isolation::Shared => false,
+            Isolation::Caller => caller.is_some(),
+            Isolation::Client => caller.is_some() || !is_modern,
+            Isolation::Call => true,
+        };
+        let is_common = !is_apart || (is_modern && !is_process);
         let can_share = is_modern || is_process || capabilities == ClientCapabilities::new();
         if is_common && can_share {
             return Ok(self.main(connection).enter());
@@ -143,7 +150,7 @@ impl Member {
         }
         let key = LaneKey {
             caller: match isolation {
-                Isolation::Caller => caller.map(str::to_owned),
+                Isolation::Caller | Isolation::Client => caller.map(str::to_owned),
                 _ => None,
             },
             capabilities: serde_json::to_string(&capabilities).unwrap_or_default(),
@@ -188,6 +195,7 @@ impl Member {
         let failed = |reason: &str| unavailable(self.id.as_str(), reason);
         let spec = &self.plan.spec;
         let places = if spec.is_process() {
+            self.make_room();
             self.places().await.map_err(|reason| failed(&reason))?
         } else {
             Vec::new()
@@ -199,6 +207,21 @@ impl Member {
         let connected = client.connect(target).named(self.id.as_str()).await;
         let connection = connected.map_err(|error| failed(&error.to_string()))?;
         Ok(Arc::new(Lane::new(connection, hub, places)))
+    }
+
+    /// Ends the process that was idle for longest, if every place is taken. One that is in use stays.
+    fn make_room(&self) {
+        if self.processes.available_permits() > 0 {
+            return;
+        }
+        let mut lanes = self.lanes.lock();
+        let idle = lanes.iter().filter_map(|(key, cell)| {
+            let idle = cell.get()?.idle_for()?;
+            Some((idle, key.clone()))
+        });
+        if let Some((_, key)) = idle.max_by_key(|(idle, _)| *idle) {
+            lanes.remove(&key);
+        }
     }
 
     async fn places(&self) -> Result<Vec<OwnedSemaphorePermit>, String> {
@@ -227,6 +250,15 @@ fn tidy(lanes: &mut Lanes) {
             !lane.connection.is_closed() && lane.idle_for().is_none_or(|idle| idle < IDLE)
         }
     });
+}
+
+/// All that a client may be able to answer.
+fn everything() -> ClientCapabilities {
+    ClientCapabilities::new()
+        .with_form_elicitation()
+        .with_url_elicitation()
+        .with_sampling_tools()
+        .with_roots()
 }
 
 /// What of a client's capabilities a session is opened with: what it can be asked, and its extensions.

@@ -80,6 +80,7 @@ pub(super) enum EraChoice {
 pub(super) enum IsolationName {
     Shared,
     Caller,
+    Client,
     Call,
 }
 

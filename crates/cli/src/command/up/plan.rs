@@ -235,6 +235,7 @@ impl Plan {
             settings = settings.isolation(match isolation {
                 IsolationName::Shared => Isolation::Shared,
                 IsolationName::Caller => Isolation::Caller,
+                IsolationName::Client => Isolation::Client,
                 IsolationName::Call => Isolation::Call,
             });
         }
