@@ -13,7 +13,7 @@ use turnbuckle::{
     Answers, Client, ConnectError, Connection, Target,
     apps::{Ui, UiClient},
     auth::client::{Loopback, OAuth},
-    client::{Ask as Asked, Era, Logged, Refusal},
+    client::{Era, Logged, Refusal, ServerAsk as Asked},
     protocol::{ElicitResult, LoggingLevel},
 };
 use turnbuckle_command_line::target::{self, EraName, Server};
