@@ -178,20 +178,17 @@ impl Inspector {
         } else if resolved.blocked.is_none() {
             taken.insert(entry.name.clone(), short(&entry.file));
         }
-        match known {
-            Some((id, _)) => {
-                let mut state = self.lock();
-                if let Some(old) = state.server(&id) {
-                    old.configured = Some(configured);
-                    old.resolve(resolved);
-                }
-                drop(state);
-                self.tell_of(&id);
+        if let Some((id, _)) = known {
+            let mut state = self.lock();
+            if let Some(old) = state.server(&id) {
+                old.configured = Some(configured);
+                old.resolve(resolved);
             }
-            None => {
-                let origin = Origin::configured(short(&entry.file), &entry.name);
-                self.add_entry(resolved, origin, Some(configured))?;
-            }
+            drop(state);
+            self.tell_of(&id);
+        } else {
+            let origin = Origin::configured(short(&entry.file), &entry.name);
+            self.add_entry(resolved, origin, Some(configured))?;
         }
         Ok(())
     }

@@ -246,12 +246,11 @@ fn done(outcome: Outcome) -> Result<(), Box<Answer>> {
 fn add(door: &Door, body: &[u8]) -> Routed {
     let added: Added = parse(body)?;
     let name = added.name.unwrap_or_default();
-    let id = match &added.document {
-        Some(document) => door.inspector.add_form(&name, document.get(), added.inputs),
-        None => {
-            let target = added.target.unwrap_or_default();
-            door.inspector.add_typed(&target, Some(name))
-        }
+    let id = if let Some(document) = &added.document {
+        door.inspector.add_form(&name, document.get(), added.inputs)
+    } else {
+        let target = added.target.unwrap_or_default();
+        door.inspector.add_typed(&target, Some(name))
     };
     let id = id.map_err(|failed| wrong(StatusCode::UNPROCESSABLE_ENTITY, failed.said()))?;
     door.inspector.connect(&id);

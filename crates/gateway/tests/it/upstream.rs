@@ -19,7 +19,7 @@ pub(crate) static GIVEN_UP: Notify = Notify::const_new();
 /// Told when the call that waits has begun.
 pub(crate) static WAITING: Notify = Notify::const_new();
 
-fn said<T>(answer: Answer<T>) -> &'static str {
+fn said<T>(answer: &Answer<T>) -> &'static str {
     match answer {
         Answer::Accepted(_) => "accepted",
         Answer::Declined => "declined",
@@ -29,7 +29,7 @@ fn said<T>(answer: Answer<T>) -> &'static str {
 
 async fn form(Ask(ask): Ask) -> Result<String, AskFailed> {
     RUNS.fetch_add(1, Ordering::SeqCst);
-    Ok(said(ask.form::<()>("sure", "Are you sure?").await?).to_owned())
+    Ok(said(&ask.form::<()>("sure", "Are you sure?").await?).to_owned())
 }
 
 async fn joined(Ask(ask): Ask) -> Result<String, AskFailed> {
@@ -37,25 +37,25 @@ async fn joined(Ask(ask): Ask) -> Result<String, AskFailed> {
         ask.form::<()>("one", "One?"),
         ask.form::<()>("other", "Other?")
     );
-    Ok(format!("{} and {}", said(one?), said(other?)))
+    Ok(format!("{} and {}", said(&one?), said(&other?)))
 }
 
 async fn twice(Ask(ask): Ask) -> Result<String, AskFailed> {
     let one = ask.form::<()>("one", "First?").await?;
     let other = ask.form::<()>("other", "Second?").await?;
-    Ok(format!("{} and {}", said(one), said(other)))
+    Ok(format!("{} and {}", said(&one), said(&other)))
 }
 
 async fn visit(Ask(ask): Ask) -> Result<String, AskFailed> {
     let visited = ask
         .url("pay", "Please pay.", "https://shop.example/pay")
         .await?;
-    Ok(said(visited).to_owned())
+    Ok(said(&visited).to_owned())
 }
 
 async fn visit_first(Ask(ask): Ask) -> Result<String, AskFailed> {
     let visit = Visit::new("Please sign in.", "https://shop.example/login").first();
-    Ok(said(ask.visit("login", visit).await?).to_owned())
+    Ok(said(&ask.visit("login", visit).await?).to_owned())
 }
 
 async fn sample(Ask(ask): Ask) -> Result<String, AskFailed> {

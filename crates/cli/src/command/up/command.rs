@@ -43,6 +43,10 @@ const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 /// It answers at once, whatever the servers do; a line says when each of them is ready. When a config
 /// file changes, servers that did not change keep their connections.
 #[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct Up {
     /// A config file, the URL of a server, or the name of one in a config file.
     #[arg(value_name = "FILE|URL|NAME")]

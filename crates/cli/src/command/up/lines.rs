@@ -35,7 +35,7 @@ impl Lines {
             return;
         }
         let waited = self.began.elapsed().as_millis();
-        let time = Style::Dim.err(&format!("{waited} ms")).to_string();
+        let time = Style::Dim.err(&format!("{waited} ms"));
         tell(&format!("{mark} {server}  {said}  {time}"));
     }
 }
