@@ -216,13 +216,15 @@ async function gatewayLegs(url) {
       [`gateway at 2026-07-28, server ${name}`, 50, "2026-07-28"],
     ].filter(([leg]) => `${leg}`.includes(only));
     if (!wanted.length) continue;
-    const server = { http: [url], sse: [url.replace(/mcp$/, "sse")], stdio: [program, "--stdio"] }[way];
-    const gateway = await begin(join(programs, "conformance-gateway"), ["--era", era, ...server], LISTENING, { stdio });
+    const upstream = { http: [url], sse: [url.replace(/mcp$/, "sse")], stdio: [program, "--stdio"] }[way];
+    const gateway = await begin(join(programs, "conformance-gateway"), ["--era", era, ...upstream], LISTENING, {
+      stdio,
+    });
     try {
       for (const [leg, count, revision] of wanted) {
         const args = ["server", "--url", gateway.found[1], "--timeout", PATIENCE, "--requirements", revision];
         const lost = new Set(era === "legacy" && revision === "2026-07-28" ? [...HIDDEN, ...UNSAID] : HIDDEN);
-        await suiteLeg([`${leg}`, +count, args], { lost });
+        await suiteLeg([`${leg}`, Number(count), args], { lost });
       }
     } finally {
       await stop(gateway.child);
