@@ -222,7 +222,7 @@ async function gatewayLegs(url) {
     });
     try {
       for (const [leg, count, revision] of wanted) {
-        const args = ["server", "--url", gateway.found[1], "--timeout", PATIENCE, "--requirements", revision];
+        const args = ["server", "--url", gateway.found[1], "--timeout", PATIENCE, "--requirements", `${revision}`];
         const lost = new Set(era === "legacy" && revision === "2026-07-28" ? [...HIDDEN, ...UNSAID] : HIDDEN);
         await suiteLeg([`${leg}`, Number(count), args], { lost });
       }

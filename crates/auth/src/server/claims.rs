@@ -246,7 +246,7 @@ mod tests {
             (but("aud", json!({ "a": 1 })), "another audience"),
             (but("exp", Value::Null), "does not say when"),
             (but("exp", NOW - CLOCK_SKEW), "has expired"),
-            (but("exp", "soon"), "no time"),
+            (but("exp", "soon"), "not a time"),
             (but("nbf", NOW + CLOCK_SKEW + 1), "not valid yet"),
             (but("cnf", json!({ "x5t#S256": "x" })), "not known here"),
             (but("cnf", "x"), "not known here"),
