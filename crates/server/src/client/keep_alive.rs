@@ -13,8 +13,10 @@ pub(crate) enum Reach {
     /// It reads what it is sent.
     Listening,
     /// It need not listen, and does not.
+    #[cfg(feature = "http")]
     Away,
     /// Its session is over.
+    #[cfg(feature = "http")]
     Over,
 }
 
@@ -34,7 +36,9 @@ pub(crate) async fn has_failed(
             return false;
         }
         match reach() {
+            #[cfg(feature = "http")]
             Reach::Over => return false,
+            #[cfg(feature = "http")]
             Reach::Away => {
                 failures = 0;
                 continue;

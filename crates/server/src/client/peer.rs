@@ -259,12 +259,21 @@ impl Peer {
     // roots: servers SHOULD cache root information appropriately.
     async fn list_roots<P: Serialize>(&self, method: &str, params: &P) -> Option<ClientAnswer> {
         let cache = self.roots_cache().filter(|_| self.tells_of_roots());
-        let Some(cache) = cache else {
-            return self.ask(method, params).await;
-        };
-        if let Some(listed) = cache.listed() {
+        if let Some(listed) = cache.and_then(RootsCache::listed) {
             return Some(Ok(listed));
         }
+        self.list_roots_anew(method, params).await
+    }
+
+    /// The roots as they are, which are kept for [`request`](Self::request).
+    pub(super) async fn list_roots_anew<P: Serialize>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Option<ClientAnswer> {
+        let Some(cache) = self.roots_cache() else {
+            return self.ask(method, params).await;
+        };
         let asked = cache.asked();
         let answered = self.ask(method, params).await?;
         if let Ok(listed) = &answered {

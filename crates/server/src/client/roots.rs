@@ -6,7 +6,7 @@
 use std::{pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use futures_core::future::BoxFuture;
-use turnbuckle_protocol::{InputRequest, ListRootsResult, RequestParams, Root, lenient};
+use turnbuckle_protocol::{ListRootsResult, RequestParams, Root, lenient};
 
 use super::{peer::Peer, roots_watch::RootsWatch};
 use crate::Caller;
@@ -60,8 +60,9 @@ impl RootsChanged {
     /// # Cancel safety
     /// Dropping the future tells the client that nobody waits any more.
     pub async fn roots(&self) -> Result<Vec<Root>, RootsError> {
-        let question = InputRequest::ListRoots(RequestParams::default());
-        let asked = tokio::time::timeout(ANSWER_WITHIN, self.peer.request(&question, None));
+        let params = RequestParams::default();
+        let asking = self.peer.list_roots_anew("roots/list", &params);
+        let asked = tokio::time::timeout(ANSWER_WITHIN, asking);
         match asked.await {
             Err(_) => Err(RootsError::Late),
             Ok(None) => Err(RootsError::Gone),

@@ -40,10 +40,7 @@ impl Reject {
 
     /// −32601: there is no such method here.
     pub fn method_not_found(method: &str) -> Self {
-        Self::new(
-            code::METHOD_NOT_FOUND,
-            format!("method `{method}` is not available here"),
-        )
+        Self::of(ErrorObject::method_not_found(method))
     }
 
     /// −32603: the request was right and cannot be served. The client reads the message; errors

@@ -10,8 +10,8 @@ use std::{
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::Revision;
-use turnbuckle_server::{LiveServer, Progress, Server, Tool};
-use turnbuckle_transport::Limits;
+use turnbuckle_server::{LiveServer, Progress, Rates, Server, Tool};
+use turnbuckle_transport::{Limits, Rate};
 
 use crate::{gate::Gate, wire::Wire};
 
@@ -238,6 +238,7 @@ async fn a_handler_that_has_much_to_say_waits_for_its_reader() {
     let live = gate
         .server()
         .limits(limits)
+        .rates(Rates::default().with_progress(Rate::UNLIMITED))
         .tool(Tool::new("endless", endless))
         .build();
     let mut wire = Wire::open(&live.expect("a server"));
