@@ -8,7 +8,7 @@ use std::{
 use futures_core::future::BoxFuture;
 use turnbuckle_base::lock::RwLock;
 use turnbuckle_protocol::{
-    LoggingLevel, Revision, SubscriptionFilter, envelope::Raw, http::ParamHeaders,
+    LoggingLevel, Revision, SubscriptionFilter, envelope::Raw, error::code, http::ParamHeaders,
 };
 use turnbuckle_server::{
     Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
@@ -20,9 +20,6 @@ use super::{
     list_filter,
     request::About,
 };
-
-/// The code of a request that was refused because there were too many.
-const TOO_MANY: i64 = -32_000;
 
 /// Decides about the requests of a gateway, counts them and writes them down.
 #[derive(Debug, Default)]
@@ -262,7 +259,7 @@ fn limited(too_much: TooMuch) -> Reject {
         TooMuch::Often => "too many requests; wait a while and try again",
         TooMuch::AtOnce => "too many requests at once; wait for some to finish",
     };
-    Reject::new(TOO_MANY, said)
+    Reject::new(code::TOO_MANY_REQUESTS, said)
 }
 
 /// Whether a result says that the tool failed. Most results are not read for it.

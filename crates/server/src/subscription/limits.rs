@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use turnbuckle_protocol::error::code;
+
 use crate::{
     Reject,
     quota::{Over, Quota},
@@ -26,9 +28,6 @@ const RESOURCE_BYTES: usize = 256;
 
 /// How often a URI is kept: as the name of the topic, in the table, and in the two notifications.
 const COPIES: usize = 4;
-
-/// -32000: the specification leaves it to servers.
-const NO_ROOM: i64 = -32000;
 
 /// How many may listen to changes at a time.
 ///
@@ -151,7 +150,7 @@ impl From<TooMany> for Reject {
     fn from(too_many: TooMany) -> Self {
         match too_many {
             TooMany::Resources => Self::invalid_params(too_many.to_string()),
-            _ => Self::new(NO_ROOM, too_many.to_string()),
+            _ => Self::new(code::TOO_MANY_REQUESTS, too_many.to_string()),
         }
     }
 }

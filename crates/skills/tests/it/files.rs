@@ -140,7 +140,7 @@ fn mistakes_in_embedded_skills_are_found_at_start_up() {
         built.err().expect("the skill is wrong").to_string()
     };
     assert!(problem(Skill::embedded("x")).contains("must begin with a line `---`"));
-    assert!(problem(Skill::embedded(PDF).file("../x", "")).contains("no path of a file"));
+    assert!(problem(Skill::embedded(PDF).file("../x", "")).contains("not a path below"));
     assert!(problem(Skill::embedded(PDF).file("a", "").file("a", "")).contains("two files"));
     let twice = Skills::new()
         .skill(Skill::embedded(PDF))

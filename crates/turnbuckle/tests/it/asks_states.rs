@@ -226,7 +226,7 @@ async fn a_store_of_spent_states_that_is_full_takes_none() {
         .unwrap();
     let full = connect(&full).await;
     assert_eq!(retry(&full, &pause(&full).await).await, Ok("Ada".into()));
-    assert_eq!(retry(&full, &pause(&full).await).await, Err(-32000));
+    assert_eq!(retry(&full, &pause(&full).await).await, Err(429));
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
+use turnbuckle_protocol::error::code;
 use turnbuckle_session::round::{
     BadState, Binding, Opened, Pause, Paused, RequestDigest, seal::NONCE_BYTES,
 };
@@ -22,9 +23,6 @@ pub(super) struct Return {
     pub(super) payer: CallerKey,
     pub(super) request: RequestDigest,
 }
-
-/// -32000: the specification leaves it to servers.
-const TOO_MANY: i64 = -32000;
 
 impl Return {
     fn binding(&self) -> Binding<'_> {
@@ -89,7 +87,7 @@ fn too_many(limit: usize) -> Reject {
         "{limit} of your calls were answered that had asked something, and their states have not \
          expired: try again later, or raise `MemorySpent::with_limit_per_owner`"
     );
-    Reject::new(TOO_MANY, message)
+    Reject::new(code::TOO_MANY_REQUESTS, message)
 }
 
 /// The log may know what was wrong with a state; the client may not.

@@ -100,7 +100,7 @@ fn pages(count: usize) -> Vec<String> {
 
 /// The error is for want of room, and names the setting.
 fn assert_refused(answer: &Answer, setting: &str) {
-    assert_eq!(answer.json()["error"]["code"], -32000, "{}", answer.text());
+    assert_eq!(answer.json()["error"]["code"], 429, "{}", answer.text());
     assert!(answer.text().contains(setting), "{}", answer.text());
 }
 
