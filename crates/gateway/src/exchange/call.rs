@@ -144,7 +144,7 @@ impl Exchange {
     }
 
     /// What is called, to be remembered by.
-    fn subject(&self) -> String {
+    pub(super) fn subject(&self) -> String {
         let name = self.own_name();
         let name = name.or_else(|| self.request.text(&["uri"]));
         format!("{} {}", self.request.method, name.unwrap_or_default())

@@ -17,7 +17,7 @@ use std::{
 use indexmap::IndexMap;
 use serde_json::json;
 use tokio::{
-    sync::{Notify, watch},
+    sync::{Notify, OwnedSemaphorePermit, watch},
     time::{self, Instant},
 };
 use turnbuckle_base::lock::Mutex;
@@ -32,7 +32,7 @@ use super::{
 use crate::{
     seal::{Ticket, random},
     translate::{Answer, FrontRequest, Question, Round, answer, expired, refusal, unavailable},
-    upstream::OpenCall,
+    upstream::{LaneHub, OpenCall},
 };
 
 /// How long further questions are waited for, so that they are asked together.
@@ -85,8 +85,19 @@ struct ParkedCall {
     abandoned: Notify,
     /// What the server speaks.
     revision: Revision,
+    /// How it is known among the calls of its process.
+    place: OnceLock<Place>,
+    /// Held from the answers of the client to the next question or the end: until then no other call
+    /// of the process that asks goes on.
+    turn: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+/// How a parked call is known among the calls of its process.
+struct Place {
+    hub: Arc<LaneHub>,
+    subject: String,
     /// Set while the server waits for answers.
-    waits: OnceLock<Arc<AtomicBool>>,
+    waits: Arc<AtomicBool>,
 }
 
 struct ParkState {
@@ -156,7 +167,8 @@ impl ParkTable {
             changed: watch::Sender::new(0),
             abandoned: Notify::new(),
             revision,
-            waits: OnceLock::new(),
+            place: OnceLock::new(),
+            turn: Mutex::default(),
         });
         calls.insert(number, Arc::clone(&call));
         Ok(call)
@@ -230,7 +242,11 @@ async fn park(
         }
     };
     if let Some(open) = &open {
-        let _ = parked.waits.set(open.waits_for_answers());
+        let _ = parked.place.set(Place {
+            hub: Arc::clone(&exchange.lane.hub),
+            subject: exchange.subject(),
+            waits: open.waits_for_answers(),
+        });
     }
     {
         let mut state = parked.state.lock();
@@ -267,7 +283,16 @@ pub(super) async fn resume(
         return unavailable(server, "the call is over");
     };
     let waiting = Waiting::new(&parked);
-    parked.take_answers(request, round);
+    if parked.awaits(round) {
+        let turn = match parked.place.get() {
+            Some(place) => place.hub.turn(&place.subject).await,
+            None => Ok(None),
+        };
+        match turn {
+            Ok(turn) => parked.take_answers(request, round, turn),
+            Err(reason) => return unavailable(server, &reason),
+        }
+    }
     waiting.wait(context, request).await
 }
 
@@ -281,6 +306,11 @@ impl ParkState {
             .insert(format!("ask-{}", self.asked), (question, ask));
     }
 
+    /// Whether answers of this round are wanted.
+    fn awaits(&self, round: u32) -> bool {
+        self.outcome.is_none() && self.is_published && self.round == round
+    }
+
     /// Forgets what the server has taken back.
     fn drop_withdrawn(&mut self) {
         self.open.retain(|_, (_, ask)| !ask.is_withdrawn());
@@ -288,13 +318,17 @@ impl ParkState {
 }
 
 impl ParkedCall {
+    fn awaits(&self, round: u32) -> bool {
+        self.state.lock().awaits(round)
+    }
+
     fn is_open(&self) -> bool {
         self.state.lock().outcome.is_none()
     }
 
     fn set_waits(&self, waits: bool) {
-        if let Some(flag) = self.waits.get() {
-            flag.store(waits, Ordering::Release);
+        if let Some(place) = self.place.get() {
+            place.waits.store(waits, Ordering::Release);
         }
     }
 
@@ -304,9 +338,14 @@ impl ParkedCall {
 
     /// Hands answers to the server. A retry of an earlier round changes nothing (G5); where some are
     /// missing, they are asked for again (G7).
-    fn take_answers(&self, request: &Arc<FrontRequest>, round: u32) {
+    fn take_answers(
+        &self,
+        request: &Arc<FrontRequest>,
+        round: u32,
+        turn: Option<OwnedSemaphorePermit>,
+    ) {
         let mut state = self.state.lock();
-        if state.outcome.is_some() || !state.is_published || state.round != round {
+        if !state.awaits(round) {
             return;
         }
         state.request = Some(Arc::clone(request));
@@ -323,6 +362,9 @@ impl ParkedCall {
         }
         state.drop_withdrawn();
         state.is_published = !state.open.is_empty();
+        if !state.is_published {
+            *self.turn.lock() = turn;
+        }
         state.round += 1;
         drop(state);
         self.changed();
@@ -471,6 +513,7 @@ impl Keeper {
         // The session of the server is free for others, and nothing is asked any more.
         drop(self.open);
         drop(self.exchange);
+        *parked.turn.lock() = None;
         time::sleep(keep_for).await;
         context.parked.remove(parked.number);
     }
@@ -512,6 +555,7 @@ impl Keeper {
         // Until it is answered the server asks nothing more in this call: others have their turn.
         self.parked.set_waits(true);
         self.exchange.turn = None;
+        *self.parked.turn.lock() = None;
         // What comes late is asked for in the next round: the client has the questions of this one.
         if !state.is_published {
             state.is_published = true;
