@@ -204,6 +204,8 @@ impl Supervisor<'_> {
                 }
                 () = self.upstream.followed_changed.notified() => {
                     hearing = self.listen(connection).await;
+                    // What the old stream had to say of the lists is lost with it.
+                    self.upstream.nudged.notify_one();
                 }
             }
         }
@@ -236,7 +238,10 @@ impl Supervisor<'_> {
                 tracing::debug!(server = %self.upstream.id(), %error, "stopped hearing of changes");
                 *hearing = Hearing::Again(Box::pin(time::sleep(LISTEN_AGAIN)));
             }
-            None => *hearing = self.listen(connection).await,
+            None => {
+                *hearing = self.listen(connection).await;
+                self.upstream.nudged.notify_one();
+            }
         }
     }
 
