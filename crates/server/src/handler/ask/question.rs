@@ -104,7 +104,8 @@ impl<'a, T> Question<'a, T> {
     /// make progress. It is called where messages are read, and must not block.
     ///
     /// ```
-    /// # use turnbuckle_server::{Ask, ToolError, protocol::CreateMessageRequestParams};
+    /// # use turnbuckle_protocol::CreateMessageRequestParams;
+    /// # use turnbuckle_server::{Ask, ToolError};
     /// async fn write(Ask(ask): Ask) -> Result<String, ToolError> {
     ///     let request = CreateMessageRequestParams::new(vec![], 100);
     ///     let written = ask
