@@ -1,6 +1,6 @@
 //! `turnbuckle up`: every server at one endpoint, for clients of every revision.
 //!
-//! [`command`] reads the command line and serves; [`plan`] finds the servers that are meant; [`file`]
+//! [`command`] reads the command line and serves; [`plan`] finds the servers that are meant; [`mod@file`]
 //! reads what `turnbuckle.toml` says beside how servers are started; [`reload`] looks for changes;
 //! [`lines`] tells how the servers are doing.
 
