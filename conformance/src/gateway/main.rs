@@ -41,7 +41,9 @@ fn open(arguments: &[String], settings: UpstreamSettings) -> Option<LiveGateway>
 async fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     // The suite looks at whether a server heeds what each client declares.
-    let mut settings = UpstreamSettings::new().isolation(Isolation::Client);
+    let mut settings = UpstreamSettings::new()
+        .isolation(Isolation::Client)
+        .max_processes(24);
     if arguments.first().is_some_and(|word| word == "--era") && arguments.len() > 1 {
         let era = arguments.drain(..2).nth(1);
         settings = settings.era(match era.as_deref() {

@@ -49,6 +49,8 @@ pub struct UpstreamSettings {
     pub isolation: Isolation,
     /// Offers its tools under their own names, whatever the gateway does with the others.
     pub is_bare: bool,
+    /// How many processes of it may run at a time; 4 if `None`. All servers together have 32.
+    pub max_processes: Option<usize>,
 }
 
 impl UpstreamSettings {
@@ -72,6 +74,12 @@ impl UpstreamSettings {
     /// Says who shares a session.
     pub fn isolation(mut self, isolation: Isolation) -> Self {
         self.isolation = isolation;
+        self
+    }
+
+    /// Runs at most this many processes of it at a time.
+    pub fn max_processes(mut self, count: usize) -> Self {
+        self.max_processes = Some(count);
         self
     }
 

@@ -21,7 +21,7 @@ const IDLE: Duration = Duration::from_mins(10);
 /// How many sessions one server may have at a time, beside the one for its lists.
 const MAX_LANES: usize = 64;
 
-/// How many processes of one server may run at a time.
+/// How many processes of one server may run at a time, if its settings do not say.
 const MAX_PROCESSES: usize = 4;
 
 /// How long a call waits for a place among the processes.
@@ -100,13 +100,15 @@ pub(crate) struct Member {
 
 impl Member {
     pub(crate) fn new(id: ServerId, plan: Arc<Plan>, upstream: Arc<Upstream>) -> Self {
+        // The supervisor's is one of them.
+        let processes = plan.settings.max_processes.unwrap_or(MAX_PROCESSES).max(2) - 1;
         Self {
             id,
             plan,
             upstream,
             main: Mutex::default(),
             lanes: Mutex::default(),
-            processes: Arc::new(Semaphore::new(MAX_PROCESSES - 1)),
+            processes: Arc::new(Semaphore::new(processes)),
         }
     }
 
