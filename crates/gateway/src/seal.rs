@@ -10,7 +10,7 @@ use turnbuckle_session::round::{
     seal::{Key, NONCE_BYTES},
 };
 
-/// What a `requestState` of the gateway stands for.
+/// What a `requestState` of the gateway means.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Ticket {
     /// A call of a legacy server that waits for answers.

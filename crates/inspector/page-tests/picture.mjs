@@ -12,7 +12,7 @@ import { inspect, look, turnbuckle } from "./inspector.mjs";
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 const folder = process.argv[3];
 const home = await realpath(await mkdtemp(join(tmpdir(), "turnbuckle-picture-")));
-// By its name, as in the command lines that the pictures show; with config files of nobody else.
+// By its name, as in the command lines that the pictures show; with no other config files.
 const env = { ...process.env, PATH: `${dirname(turnbuckle)}:${process.env.PATH}`, HOME: home, XDG_CONFIG_HOME: home };
 await mkdir(join(home, ".cursor"));
 const config = join(home, ".cursor", "mcp.json");

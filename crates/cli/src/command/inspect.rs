@@ -59,7 +59,7 @@ pub(crate) fn run(inspect: &Inspect) -> Outcome {
 
 impl Inspect {
     async fn serve(&self) -> Outcome {
-        // Heard from the start: whoever stops it while it begins is not overheard.
+        // Signals are heard from the start, so that stopping it while it begins works too.
         let stop = stop_signal();
         let inspector = Inspector::new(self.server.options.clone());
         let site = Site::open(inspector.clone(), self.port).await;

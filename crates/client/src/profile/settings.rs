@@ -24,7 +24,7 @@ const MAX_ROUNDS: usize = 32;
 ///
 /// Tools that were never listed are listed when a result with structured content comes, so that
 /// their schemas are known. A result without any may break a promise too, which only
-/// [`Strict`](Self::Strict) finds out for tools that nobody has listed.
+/// [`Strict`](Self::Strict) finds out for tools that were never listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputCheck {

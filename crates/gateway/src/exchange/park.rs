@@ -2,7 +2,7 @@
 //! the client comes back with answers. It is never run twice (G4, G5, G7).
 //!
 //! The call belongs to the gateway from the first question on. A task holds it, collects what the server
-//! asks, and gives it up when nobody comes back in time. Requests of the client only wait for it.
+//! asks, and gives it up when the client does not come back in time. Requests of the client only wait for it.
 
 use std::{
     collections::HashMap,
@@ -504,7 +504,7 @@ impl Keeper {
             let mut state = self.parked.state.lock();
             state.outcome = Some(outcome);
             state.is_published = false;
-            // What is still open is answered by nobody: the call is over.
+            // What is still open is never answered, because the call is over.
             state.open.clear();
             state.request = None;
         }
@@ -565,7 +565,7 @@ impl Keeper {
         self.parked.changed();
     }
 
-    /// Answers what nobody answered in time.
+    /// Answers what the client did not answer in time.
     fn expire(&self) {
         let open: Vec<_> = self.parked.state.lock().open.drain(..).collect();
         for (_, (question, ask)) in open {

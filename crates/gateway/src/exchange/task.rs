@@ -38,7 +38,7 @@ const MAX_QUESTIONS: usize = 32;
 /// How long a server may take to say how a task is doing.
 const STATUS_WITHIN: Duration = Duration::from_mins(1);
 
-/// What the id of a task stands for.
+/// What the id of a task means.
 #[derive(Serialize, Deserialize)]
 struct TaskId {
     server: String,

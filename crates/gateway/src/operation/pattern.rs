@@ -3,7 +3,7 @@
 use super::EntryKind;
 
 /// A pattern for names of one kind: `git__*`, `prompt:review`, `resource:file:///home/*`. Without a kind
-/// it is for tools. `*` stands for any text.
+/// it is for tools. `*` matches any text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) kind: EntryKind,

@@ -144,7 +144,7 @@ impl PolicyRule {
         Self::default()
     }
 
-    /// A rule for callers whose names fit one of these; `*` stands for any text.
+    /// A rule for callers whose names fit one of these; `*` matches any text.
     pub fn for_callers(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             callers: Some(names.into_iter().map(Into::into).collect()),

@@ -30,7 +30,7 @@ impl Question {
         Some(Self::new(&method, entry.member("params")))
     }
 
-    /// The entry that stands for it in the `inputRequests` of a modern client: the params as they came,
+    /// Its entry in the `inputRequests` of a modern client: the params as they came,
     /// without what only sessions have.
     pub(crate) fn to_entry(&self) -> String {
         let method = json!(self.method);
@@ -141,7 +141,7 @@ pub(crate) fn refusal(question: &Question) -> ErrorObject {
     }
 }
 
-/// How an ask is answered that nobody answered in time (G5).
+/// How a question is answered that the client did not answer in time (G5).
 pub(crate) fn expired(question: &Question) -> Result<Box<RawValue>, ErrorObject> {
     match question.method.as_str() {
         "elicitation/create" => Ok(RawValue::from_string(r#"{"action":"cancel"}"#.to_owned())

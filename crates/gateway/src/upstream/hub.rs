@@ -139,7 +139,7 @@ impl LaneHub {
         }
     }
 
-    /// Waits for the turn of a tool that asks. `None` where nobody has to wait.
+    /// Waits for the turn of a tool that asks. `None` if there is no need to wait.
     pub(crate) async fn turn(&self, subject: &str) -> Result<Option<OwnedSemaphorePermit>, String> {
         if !self.is_pipe() || !self.asking.lock().contains(subject) {
             return Ok(None);

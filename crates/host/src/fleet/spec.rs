@@ -137,13 +137,13 @@ impl ServerSpec {
         self
     }
 
-    /// Uses these tools only. `*` stands for any text.
+    /// Uses these tools only. `*` matches any text.
     pub fn include_tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools.include(names.into_iter().map(Into::into));
         self
     }
 
-    /// Does not use these tools. `*` stands for any text.
+    /// Does not use these tools. `*` matches any text.
     pub fn exclude_tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools.exclude(names.into_iter().map(Into::into));
         self

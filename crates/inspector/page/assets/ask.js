@@ -276,7 +276,7 @@ function warningsOf(url) {
   const isHere = /^(localhost|127\.|\[::1\])/.test(url.hostname);
   return [
     /(^|\.)xn--/.test(url.hostname) ? "The host is written in Punycode: it may look like another." : "",
-    url.username ? "What stands before the @ is not the host." : "",
+    url.username ? "The text before the @ is not the host." : "",
     url.protocol === "http:" && !isHere ? "The connection is not encrypted." : "",
   ].filter(Boolean);
 }

@@ -9,7 +9,7 @@ import { fits, initial, shape } from "./schema.js";
 const RADIOS = 5;
 /** Characters of all choices that fit beside each other. */
 const LONGEST_SEGMENTS = 44;
-/** Characters of a description that stands beside a checkbox. */
+/** Characters of a description that is shown beside a checkbox. */
 export const LONGEST_CHECK = 80;
 /** From this length on, a string is expected to have lines. */
 const LONG = 200;

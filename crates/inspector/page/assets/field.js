@@ -210,7 +210,7 @@ function between(given, limit, word) {
  */
 function describe(name, resolved, given) {
   const text = given?.description ?? resolved.description;
-  // It stands beside the checkbox already.
+  // It is shown beside the checkbox already.
   const words = resolved.type === "boolean" && text && text.length <= LONGEST_CHECK ? null : text;
   const title = given?.title ?? resolved.title;
   const isInBox = resolved.default === undefined && isTelling(resolved.minimum) && isTelling(resolved.maximum);

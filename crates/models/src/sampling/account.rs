@@ -105,7 +105,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Sets tokens aside that a request may write, or says that there are none left.
+    /// Reserves tokens that a request may write; an error if no tokens are left.
     pub(super) fn reserve<'a>(
         &'a self,
         server: &str,

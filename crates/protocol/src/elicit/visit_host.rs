@@ -33,9 +33,7 @@ impl ElicitRequestUrlParams {
             return Some(format!("`{host}` has letters that may look like others"));
         }
         if self.authority() != host {
-            return Some(format!(
-                "what stands before `@` is not the host: `{host}` is"
-            ));
+            return Some(format!("the text before `@` is not the host: `{host}` is"));
         }
         let is_here = matches!(host.split(':').next(), Some("localhost" | "127.0.0.1"));
         let is_open = self.url.to_ascii_lowercase().starts_with("http://") && !is_here;

@@ -19,7 +19,7 @@ const KEEP_MS: u64 = 3_600_000;
 /// Asks a client, as a task if it can; `None` if it went away.
 ///
 /// # Cancel safety
-/// Dropping the future tells the client that nobody waits any more.
+/// Dropping the future tells the client that the answer is no longer needed.
 pub(crate) async fn request(
     peer: &Arc<Peer>,
     question: &InputRequest,

@@ -233,7 +233,7 @@ impl Peer {
     /// Asks a legacy client, and waits for its answer; `None` if it went away.
     ///
     /// # Cancel safety
-    /// Dropping the future tells the client that nobody waits any more.
+    /// Dropping the future tells the client that the answer is no longer needed.
     pub(crate) async fn request(
         &self,
         question: &InputRequest,
@@ -312,7 +312,7 @@ impl Peer {
     /// Sends a request to a legacy client, and waits for its answer; `None` if it went away.
     ///
     /// # Cancel safety
-    /// Dropping the future tells the client that nobody waits any more.
+    /// Dropping the future tells the client that the answer is no longer needed.
     pub(crate) async fn ask<P: Serialize>(&self, method: &str, params: &P) -> Option<ClientAnswer> {
         self.ask_with_progress(method, params, None).await
     }
@@ -349,7 +349,7 @@ impl Peer {
     /// answer; `None` if it went away.
     ///
     /// # Cancel safety
-    /// Dropping the future tells the client that nobody waits any more.
+    /// Dropping the future tells the client that the answer is no longer needed.
     pub(crate) async fn ask_raw(
         &self,
         method: &str,

@@ -58,7 +58,7 @@ impl RootsChanged {
     /// [`RootsError`].
     ///
     /// # Cancel safety
-    /// Dropping the future tells the client that nobody waits any more.
+    /// Dropping the future tells the client that the answer is no longer needed.
     pub async fn roots(&self) -> Result<Vec<Root>, RootsError> {
         let params = RequestParams::default();
         let asking = self.peer.list_roots_anew("roots/list", &params);

@@ -58,7 +58,7 @@ impl Front {
     /// client went away or has no session.
     ///
     /// # Cancel safety
-    /// Dropping the future tells the client that nobody waits any more.
+    /// Dropping the future tells the client that the answer is no longer needed.
     pub async fn ask(
         &self,
         method: &str,

@@ -148,7 +148,7 @@ impl Up {
         keys: Option<Keys>,
         operation: Arc<Operation>,
     ) -> Outcome {
-        // Heard from the start: whoever stops it while it begins is not overheard.
+        // Signals are heard from the start, so that stopping it while it begins works too.
         let stop = stop_signal();
         if self.stdio {
             plan.tell_problems();
@@ -206,7 +206,7 @@ impl Up {
             announce(address, plan, None);
             if keys.is_none() && address.is_none_or(|it| !it.ip().to_canonical().is_loopback()) {
                 tell(
-                    "warning: whoever reaches this address can use these servers; name callers with `[[gateway.keys]]`",
+                    "warning: everyone who can reach this address can use these servers; set keys for callers with `[[gateway.keys]]`",
                 );
             }
             let http = Http::listener(listener).settings(settings).until(stop);

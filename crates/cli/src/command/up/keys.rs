@@ -17,7 +17,7 @@ pub(super) struct KeyEntry {
     env: String,
 }
 
-/// The shortest key that is taken: 16 characters, which nobody guesses.
+/// The shortest key that is accepted: 16 characters, too many to guess.
 const MIN_KEY: usize = 16;
 
 /// Who has which key. Only digests are kept, and a lookup by digest says nothing about a key by the time
@@ -30,7 +30,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Reads the keys; `None` if there are none to be had.
+    /// Reads the keys from the environment; `None` if the config file names no keys.
     pub(super) fn read(entries: &[KeyEntry]) -> Outcome<Option<Self>> {
         let mut callers = HashMap::new();
         let mut own = None;

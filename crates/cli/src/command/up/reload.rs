@@ -73,7 +73,7 @@ impl<'a> Reload<'a> {
     }
 
     async fn reload(&mut self) {
-        // Nobody is asked while a server runs: a file that is not trusted any more is not used.
+        // While the gateway runs it cannot ask the user, so a file that is no longer trusted is not used.
         let made = Plan::make(self.up, Consent::Never).and_then(|plan| {
             let policy = operation::policy(&plan.gateway.policy)?;
             Ok((plan, policy))

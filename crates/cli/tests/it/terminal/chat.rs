@@ -198,7 +198,7 @@ fn a_question_of_a_server_that_dies_is_taken_back() {
     terminal.see("heard and now?.");
 }
 
-/// A server that does not start keeps nobody from typing.
+/// The user can type while a server is still starting.
 #[test]
 fn a_server_that_does_not_start_is_named_and_not_waited_for() {
     needs("tmux");

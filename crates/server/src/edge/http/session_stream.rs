@@ -42,7 +42,7 @@ pub(super) fn open(
     begin(site, session, of(site, session, outbox), lines)
 }
 
-/// A stream of the messages of an exchange, which nobody reads yet.
+/// A stream of the messages of an exchange, before it is read.
 pub(super) fn of(site: &Site, session: &HttpSession, outbox: Outbox) -> Arc<EventStream> {
     session.open_stream(Arc::new(Source::new(outbox)), &site.settings)
 }
