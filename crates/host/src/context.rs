@@ -91,6 +91,16 @@ impl Contexts {
         attached.get(&conversation).cloned().unwrap_or_default()
     }
 
+    /// Call this before a resource is read. A change that is announced while it is being read then
+    /// marks the older attachment, and [`put`](Self::put) hands the mark on to the new one.
+    pub(crate) fn reading(&self, conversation: ConversationId, server: &ServerId, uri: &str) {
+        for attachment in self.of(conversation) {
+            if attachment.server == *server && *attachment.uri == *uri {
+                attachment.is_stale.store(false, Ordering::Release);
+            }
+        }
+    }
+
     /// Puts an attachment in, in place of an older one of the same resource. Says whether there was
     /// one.
     pub(crate) fn put(&self, conversation: ConversationId, new: Arc<Attachment>) -> bool {
@@ -100,7 +110,12 @@ impl Contexts {
         let old = all.iter_mut().find(is_same);
         let was_there = old.is_some();
         match old {
-            Some(old) => *old = new,
+            Some(old) => {
+                if old.is_stale() {
+                    new.is_stale.store(true, Ordering::Release);
+                }
+                *old = new;
+            }
             None => all.push(new),
         }
         was_there

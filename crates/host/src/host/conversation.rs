@@ -73,14 +73,17 @@ impl Conversation {
     /// As [`Host::read`].
     pub async fn attach(&self, uri: &str) -> Result<Arc<Attachment>, HostError> {
         let server = self.host.owner(uri)?;
-        let read = self.host.read_in(Some(self.id), &server, uri).await?;
+        let contexts = &self.host.inner.shared.contexts;
+        contexts.reading(self.id, &server, uri);
+        let read = self.host.read_in(Some(self.id), &server, uri).await;
+        // What could not be read is still out of date.
+        let read = read.inspect_err(|_| contexts.updated(&server, uri))?;
         let catalog = self.host.inner.catalog();
         let listed = catalog.resource(uri).filter(|it| *it.server() == server);
         let listed = listed.map(|listed| &**listed);
         let uri: Arc<str> = uri.into();
         let attachment = Attachment::new(server.clone(), uri.clone(), read.contents, listed);
         let attachment = Arc::new(attachment);
-        let contexts = &self.host.inner.shared.contexts;
         let was_there = contexts.put(self.id, attachment.clone());
         if !was_there && let Some(upstream) = self.host.inner.fleet.find(&server) {
             upstream.follow(&uri);
