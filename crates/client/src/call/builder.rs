@@ -208,8 +208,8 @@ impl<'a, R> Call<'a, R> {
         self
     }
 
-    /// Gives the call a number of your own, which its questions carry as [`Ask::tag`](crate::Ask::tag)
-    /// where it is known that they belong to it.
+    /// Gives the call a number of your own, which its questions carry as
+    /// [`ServerAsk::tag`](crate::ServerAsk::tag) where it is known that they belong to it.
     pub fn tag(mut self, tag: u64) -> Self {
         self.options.tag = Some(tag);
         self
