@@ -1,4 +1,5 @@
-"""A client built on mcp 1.x, against the demo server.
+"""A client built on mcp 1.x, against the demo server, or with THROUGH_GATEWAY in the environment against a
+server behind the gateway.
 
     python v1_client.py URL
     python v1_client.py COMMAND [ARGUMENT…]
@@ -16,6 +17,7 @@ from mcp.client.stdio import stdio_client
 from pydantic import AnyUrl
 
 from answers import Answers
+from behind import IS_THROUGH, behind
 from demo import closing, demo
 from over_http import Session, broken_streams, transport_of
 from relay import Relay
@@ -67,7 +69,7 @@ class Peer:
         if hasattr(self.session, "experimental"):
             self.tasks = Tasks(self.session.experimental, result.capabilities.tasks)
         same(self.revision, types.LATEST_PROTOCOL_VERSION, "the revision")
-        same(result.serverInfo.name, "turnbuckle-demo", "the name")
+        same(result.serverInfo.name, "turnbuckle" if IS_THROUGH else "turnbuckle-demo", "the name")
 
     async def read_queue(self, answers):
         async for message in self.session.incoming_messages:
@@ -239,12 +241,12 @@ async def main(place, *args):
 
         await check("ping", ping)
         # Streams are resumed since the SDK knows the revision that tells how.
-        if kind == "http" and types.LATEST_PROTOCOL_VERSION >= "2025-11-25":
+        if not IS_THROUGH and kind == "http" and types.LATEST_PROTOCOL_VERSION >= "2025-11-25":
             await broken_streams(peer, relay)
         session = Session(place, relay, peer.revision)
         if relay:
             await check("session", session.begun)
-        await demo(peer)
+        await (behind if IS_THROUGH else demo)(peer)
         await closing(stack.aclose)
         if relay:
             await check("session ended", session.ended)

@@ -1,4 +1,5 @@
-"""A client built on mcp 2.x, against the demo server.
+"""A client built on mcp 2.x, against the demo server, or with THROUGH_GATEWAY in the environment against a
+server behind the gateway.
 
     python v2_client.py auto|legacy URL
     python v2_client.py auto|legacy COMMAND [ARGUMENT…]
@@ -16,6 +17,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
 from answers import Answers
+from behind import IS_THROUGH, behind
 from demo import closing, demo
 from over_http import Session, broken_streams, transport_of
 from relay import Relay
@@ -47,13 +49,13 @@ class Peer:
             sampling_callback=answers.sampled,
             list_roots_callback=answers.rooted,
             # How a modern server is asked; a session is asked by `hear_logs`.
-            log_level="error",
+            log_level="info" if IS_THROUGH else "error",
         )
         self.client = await stack.enter_async_context(client)
         self.revision = self.client.protocol_version
         wanted = LATEST_HANDSHAKE_VERSION if self.mode == "legacy" else LATEST_MODERN_VERSION
         same(self.revision, wanted, "the revision")
-        same(self.client.server_info.name, "turnbuckle-demo", "the name")
+        same(self.client.server_info.name, "turnbuckle" if IS_THROUGH else "turnbuckle-demo", "the name")
 
     async def heard(self, message):
         method = getattr(message, "method", None)
@@ -159,7 +161,7 @@ async def main(mode, place, *args):
     async with AsyncExitStack() as stack:
         await unguarded("connect", lambda: peer.open(stack, servers[kind]()))
         print(f"revision\t{peer.revision}", flush=True)
-        if kind == "http" and mode == "legacy":
+        if not IS_THROUGH and kind == "http" and mode == "legacy":
             await broken_streams(peer, relay)
         session = Session(place, relay, peer.revision)
 
@@ -168,7 +170,7 @@ async def main(mode, place, *args):
 
         if relay:
             await check("session", session.begun if mode == "legacy" else no_session)
-        await demo(peer)
+        await (behind if IS_THROUGH else demo)(peer)
         if kind == "sse":
             # The SDK trips over notifications that come while it closes, and others change lists.
             relay.is_silent = True

@@ -1,4 +1,5 @@
-// A client built on @modelcontextprotocol/sdk 1.x, against the demo server.
+// A client built on @modelcontextprotocol/sdk 1.x, against the demo server. With THROUGH_GATEWAY in the environment
+// it is against a server behind the gateway.
 //
 //   node sdk-client.mjs PACKAGE URL
 //   node sdk-client.mjs PACKAGE COMMAND [ARGUMENT…]
@@ -6,6 +7,7 @@
 import { EventSource } from "eventsource";
 
 import { elicited, rooted, sampled } from "./answers.mjs";
+import { behind } from "./behind.mjs";
 import { demo } from "./demo.mjs";
 import { brokenStreams, notified, reportsOf, transportOf, until } from "./over-http.mjs";
 import { relay } from "./relay.mjs";
@@ -19,6 +21,7 @@ const types = await import(`${package_}/types.js`);
 globalThis.EventSource ??= EventSource;
 
 const kind = transportOf(place);
+const isThrough = process.env.THROUGH_GATEWAY !== undefined;
 const between = kind === "http" ? await relay(place) : undefined;
 
 async function transportTo() {
@@ -64,7 +67,7 @@ client.onerror = () => (strays += 1);
 await check("connect", async () => {
   await client.connect(transport);
   same(revision, types.LATEST_PROTOCOL_VERSION, "the revision");
-  same(client.getServerVersion().name, "turnbuckle-demo", "the name");
+  same(client.getServerVersion().name, isThrough ? "turnbuckle" : "turnbuckle-demo", "the name");
 });
 console.log(`revision\t${revision}`);
 await check("ping", () => client.ping());
@@ -113,7 +116,7 @@ const peer = {
 };
 // Calls are resumed since the SDK knows the revision that tells how.
 const resumesCalls = types.LATEST_PROTOCOL_VERSION >= "2025-11-25";
-if (kind === "http") await brokenStreams(peer, between, { resumesCalls });
+if (kind === "http" && !isThrough) await brokenStreams(peer, between, { resumesCalls });
 
 const headers = { "mcp-session-id": transport.sessionId, "mcp-protocol-version": revision };
 const session = kind === "sse" ? [transport._endpoint] : [place, headers];
@@ -123,7 +126,7 @@ if (kind !== "stdio") {
     same(await notified(...session), 202, "the status");
   });
 }
-await demo(peer, client);
+await (isThrough ? behind : demo)(peer, client);
 if (kind !== "stdio") {
   await check("session ended", () =>
     until(async () => (await notified(...session)) === 404, "the server still knows it"),

@@ -1,9 +1,11 @@
-// A client built on @modelcontextprotocol/client 2.x, against the demo server.
+// A client built on @modelcontextprotocol/client 2.x, against the demo server. With THROUGH_GATEWAY in the environment
+// it is against a server behind the gateway.
 //
 //   node v2-client.mjs PACKAGE auto|legacy URL
 //   node v2-client.mjs PACKAGE auto|legacy COMMAND [ARGUMENT…]
 
 import { elicited, rooted, sampled } from "./answers.mjs";
+import { behind } from "./behind.mjs";
 import { demo } from "./demo.mjs";
 import { brokenStreams, notified, reportsOf, transportOf, until } from "./over-http.mjs";
 import { relay } from "./relay.mjs";
@@ -14,6 +16,7 @@ const { Client, LATEST_PROTOCOL_VERSION, SSEClientTransport, StreamableHTTPClien
 const { StdioClientTransport } = await import(`${package_}/stdio`);
 
 const kind = transportOf(place);
+const isThrough = process.env.THROUGH_GATEWAY !== undefined;
 const between = kind === "http" ? await relay(place) : undefined;
 const transports = {
   stdio: () => new StdioClientTransport({ command: place, args }),
@@ -40,7 +43,7 @@ client.onerror = () => (strays += 1);
 await check("connect", async () => {
   await client.connect(transport);
   same(client.getNegotiatedProtocolVersion(), wanted, "the revision");
-  same(client.getServerVersion().name, "turnbuckle-demo", "the name");
+  same(client.getServerVersion().name, isThrough ? "turnbuckle" : "turnbuckle-demo", "the name");
 });
 
 console.log(`revision\t${client.getNegotiatedProtocolVersion()}`);
@@ -72,7 +75,7 @@ const peer = {
     await client.close();
   },
 };
-if (hasSession) await brokenStreams(peer, between, { resumesCalls: true });
+if (hasSession && !isThrough) await brokenStreams(peer, between, { resumesCalls: true });
 
 const headers = { "mcp-session-id": transport.sessionId, "mcp-protocol-version": wanted };
 if (kind === "http") {
@@ -81,7 +84,7 @@ if (kind === "http") {
     if (hasSession) same(await notified(place, headers), 202, "the status");
   });
 }
-await demo(peer, client);
+await (isThrough ? behind : demo)(peer, client);
 if (hasSession) {
   await check("session ended", () =>
     until(async () => (await notified(place, headers)) === 404, "the server still knows it"),

@@ -1,10 +1,12 @@
-//! A client built on rmcp, against the demo server.
+//! A client built on rmcp, against the demo server, or with `THROUGH_GATEWAY` in the environment against a server
+//! behind the gateway.
 //!
 //! ```text
 //! rmcp-client auto|legacy URL
 //! rmcp-client auto|legacy COMMAND [ARGUMENT…]
 //! ```
 
+mod behind;
 mod demo;
 mod heard;
 #[path = "../../rust/src/report.rs"]
@@ -47,7 +49,11 @@ async fn main() -> ExitCode {
             report
                 .check("connect", async { report::same(&&*revision, &wanted) })
                 .await;
-            demo::check(&mut report, client).await;
+            if std::env::var_os("THROUGH_GATEWAY").is_some() {
+                behind::check(&mut report, client).await;
+            } else {
+                demo::check(&mut report, client).await;
+            }
             report.done()
         }
         Err(error) => {

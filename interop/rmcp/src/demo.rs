@@ -73,16 +73,16 @@ pub(crate) async fn check(report: &mut Report, client: Client) {
     report.check("close", closed(client)).await;
 }
 
-fn text(error: impl Display) -> String {
+pub(crate) fn text(error: impl Display) -> String {
     error.to_string()
 }
 
 /// The check fails unless the claim holds.
-fn holds(claim: bool, what: impl Display) -> Checked {
+pub(crate) fn holds(claim: bool, what: impl Display) -> Checked {
     if claim { Ok(()) } else { Err(what.to_string()) }
 }
 
-async fn closed(client: Client) -> Checked {
+pub(crate) async fn closed(client: Client) -> Checked {
     let start = std::time::Instant::now();
     client.service.cancel().await.map_err(text)?;
     holds(
@@ -100,13 +100,13 @@ impl Client {
         &*self.revision >= "2026-07-28"
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, ServiceError> {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<Value, ServiceError> {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.service.call_tool(value(params)).await?;
         Ok(serde_json::to_value(result).unwrap_or_default())
     }
 
-    async fn said(&self, tool: &str, arguments: Value, wanted: &str) -> Checked {
+    pub(crate) async fn said(&self, tool: &str, arguments: Value, wanted: &str) -> Checked {
         let result = self.call(tool, arguments).await.map_err(text)?;
         same(&result["content"][0]["text"].as_str(), &Some(wanted))
     }
@@ -184,7 +184,7 @@ impl Client {
         )
     }
 
-    async fn resource(&self, uri: &str) -> Result<String, String> {
+    pub(crate) async fn resource(&self, uri: &str) -> Result<String, String> {
         let params = value(json!({ "uri": uri }));
         let result = self.service.read_resource(params).await.map_err(text)?;
         let result = serde_json::to_value(result).unwrap_or_default();
@@ -248,7 +248,7 @@ impl Client {
             .map_err(text)
     }
 
-    fn reports(&self, token: &ProgressToken) -> Vec<f64> {
+    pub(crate) fn reports(&self, token: &ProgressToken) -> Vec<f64> {
         let Ok(reports) = self.service.service().reports.lock() else {
             return Vec::new();
         };
@@ -333,7 +333,10 @@ impl Client {
         same(&levels, &vec!["alert", "critical", "emergency", "error"])
     }
 
-    async fn listen(&self, notifications: Value) -> Result<Option<Subscription>, String> {
+    pub(crate) async fn listen(
+        &self,
+        notifications: Value,
+    ) -> Result<Option<Subscription>, String> {
         if !self.is_modern() {
             return Ok(None);
         }
