@@ -12,6 +12,8 @@ pub type Variables = Map<String, Value>;
 pub(super) struct Bindings {
     paths: Paths,
     bound: Vec<Bound>,
+    /// Names that the URI leaves out in one place, and may have in no other.
+    absent: Vec<String>,
 }
 
 /// One variable's value, and the most characters that the template shows of it.
@@ -26,6 +28,7 @@ impl Bindings {
         Self {
             paths,
             bound: Vec::new(),
+            absent: Vec::new(),
         }
     }
 
@@ -44,8 +47,21 @@ impl Bindings {
         if let Some(bound) = self.bound.iter_mut().find(|bound| bound.name == name) {
             return bound.agree(value, limit);
         }
+        if self.absent.iter().any(|absent| absent == name) {
+            return None;
+        }
         let name = name.to_owned();
         self.bound.push(Bound { name, value, limit });
+        Some(())
+    }
+
+    /// A variable that the URI leaves out here. `None` if it has a value in another place: with that
+    /// value, it would have been here too.
+    pub(super) fn leave_out(&mut self, name: &str) -> Option<()> {
+        if self.bound.iter().any(|bound| bound.name == name) {
+            return None;
+        }
+        self.absent.push(name.to_owned());
         Some(())
     }
 

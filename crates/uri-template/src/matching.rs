@@ -42,7 +42,12 @@ fn walk(steps: &[Step], units: &[Unit], reach: &Reach, paths: Paths) -> Option<V
         index += 1;
         match step {
             Step::Literal(text) => at += text.len(),
-            Step::OrSkipTo(target) if !reach.is_open(index, at) => index = *target,
+            Step::OrSkipTo(target) if !reach.is_open(index, at) => {
+                for name in steps[index..*target].iter().flat_map(Step::names) {
+                    bindings.leave_out(name)?;
+                }
+                index = *target;
+            }
             Step::OrSkipTo(_) => {}
             Step::Capture(capture) => {
                 let end = (at + 1..=units.len()).find(|end| reach.is_open(index, *end))?;
@@ -385,6 +390,12 @@ mod tests {
             ("x:a{/b:1,b}", "x:a/v/value", json!({"b": "value"})),
         ]);
         check_none(&[("x:{a}/{a}", "x:1/2"), ("x:a{/b:1,b}", "x:a/w/value")]);
+        // With `a`, the part that is left out would have been there.
+        check_none(&[
+            ("x{/a*}:{a}", "x:1"),
+            ("x:{a}{?a}", "x:1"),
+            ("x:{a}{?a,b}", "x:1?b=2"),
+        ]);
     }
 
     #[test]

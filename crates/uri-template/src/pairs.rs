@@ -33,7 +33,9 @@ pub(super) fn read(pairs: &Pairs, units: &[Unit], bindings: &mut Bindings) -> Op
             Value::Object(members) => members.is_empty(),
             value => value.is_null(),
         };
-        if !is_absent {
+        if is_absent {
+            bindings.leave_out(&variable.name)?;
+        } else {
             bindings.bind(&variable.name, value, Allow::Unreserved, limit)?;
         }
     }

@@ -66,6 +66,19 @@ impl Pattern {
     }
 }
 
+impl Step {
+    /// The names of its variables.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let (captured, named) = match self {
+            Self::Capture(capture) => (Some(&capture.variable), &[][..]),
+            Self::Pairs(pairs) => (None, &pairs.variables[..]),
+            Self::Literal(_) | Self::OrSkipTo(_) => (None, &[][..]),
+        };
+        let named = named.iter().map(|(_, variable)| variable);
+        captured.into_iter().chain(named).map(|it| it.name.as_str())
+    }
+}
+
 impl Capture {
     /// Whether a unit can be part of this variable, or separate its members.
     pub(super) fn takes(&self, unit: Unit) -> bool {

@@ -17,6 +17,9 @@ mod dpop;
 mod engine;
 mod error;
 mod fetch;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod grant;
 mod hook;
 mod identity;

@@ -1,0 +1,224 @@
+//! Runs a target on many inputs: an input that reaches something new is kept and changed further.
+
+use std::{
+    fs, io,
+    panic::{self, AssertUnwindSafe},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+
+use crate::{
+    coverage::Coverage,
+    mutate::{MAX_BYTES, mutate},
+    target::Target,
+};
+
+/// An input that runs longer than this is a fault of the code, on any machine.
+const LONGEST: Duration = Duration::from_secs(20);
+
+pub struct Settings {
+    pub runs: u64,
+    pub seed: u64,
+    /// Inputs that reached something new are kept here, and read again by the next run.
+    pub corpus: Option<PathBuf>,
+    /// Each input is written here before it is run: what is left there after a crash that no
+    /// program can catch, such as a stack that overflowed, is the input that caused it.
+    pub careful: Option<PathBuf>,
+}
+
+pub struct Report {
+    pub runs: u64,
+    pub edges: usize,
+    pub edges_of_seeds: usize,
+    pub kept: usize,
+    pub took: Duration,
+    pub found: Option<Found>,
+}
+
+/// An input that the target fails on.
+pub struct Found {
+    pub input: Vec<u8>,
+    pub message: String,
+}
+
+pub fn run(target: &Target, settings: &Settings) -> io::Result<Report> {
+    let mut random = Rng::with_seed(settings.seed);
+    let mut coverage = Coverage::new();
+    if coverage.total() == 0 {
+        return Err(io::Error::other(
+            "this program has no coverage counters; build it with ./scripts/fuzz",
+        ));
+    }
+    let begun = Instant::now();
+    let watch = Watch::start();
+    let execute = |input: &[u8], coverage: &mut Coverage| -> io::Result<Verdict> {
+        if let Some(path) = &settings.careful {
+            fs::write(path, input)?;
+        }
+        watch.begins(input);
+        coverage.clear();
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
+        let is_new = coverage.collect();
+        watch.ended();
+        Ok(match outcome {
+            Ok(()) => Verdict::Fine { is_new },
+            Err(payload) => Verdict::Failed(message(&*payload)),
+        })
+    };
+
+    let mut report = Report {
+        runs: 0,
+        edges: 0,
+        edges_of_seeds: 0,
+        kept: 0,
+        took: Duration::ZERO,
+        found: None,
+    };
+    let mut corpus: Vec<Vec<u8>> = Vec::new();
+    let given = target.seeds.iter().map(|seed| seed.to_vec());
+    let given: Vec<_> = given
+        .chain(read_corpus(settings.corpus.as_deref())?)
+        .collect();
+    // What was found once is tried first, for ever.
+    let found_before = read_corpus(Some(&found_folder(target)))?;
+    let mut waiting = [found_before, given, vec![Vec::new()]].concat().into_iter();
+    while report.runs < settings.runs {
+        let (input, is_given) = match waiting.next() {
+            Some(input) => (input, true),
+            None => {
+                if report.edges_of_seeds == 0 {
+                    report.edges_of_seeds = coverage.reached();
+                }
+                (next_input(&corpus, &mut random, target), false)
+            }
+        };
+        report.runs += 1;
+        match execute(&input, &mut coverage)? {
+            Verdict::Failed(message) => {
+                report.found = Some(Found { input, message });
+                break;
+            }
+            Verdict::Fine { is_new } if is_new || (is_given && corpus.is_empty()) => {
+                if !is_given && let Some(folder) = &settings.corpus {
+                    fs::write(folder.join(name_of(&input)), &input)?;
+                }
+                corpus.push(input);
+            }
+            Verdict::Fine { .. } => {}
+        }
+    }
+    report.edges = coverage.reached();
+    report.kept = corpus.len();
+    report.took = begun.elapsed();
+    Ok(report)
+}
+
+enum Verdict {
+    Fine { is_new: bool },
+    Failed(String),
+}
+
+fn next_input(corpus: &[Vec<u8>], random: &mut Rng, target: &Target) -> Vec<u8> {
+    // The newest half is changed twice as often: it is where something was found last.
+    let first = if random.bool() { corpus.len() / 2 } else { 0 };
+    let mut input = corpus[random.usize(first..corpus.len())].clone();
+    let other = &corpus[random.usize(..corpus.len())];
+    mutate(&mut input, random, target.words, other);
+    input
+}
+
+/// The folder with the inputs that a target failed on before.
+pub fn found_folder(target: &Target) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("found")
+        .join(target.name)
+}
+
+/// A name that is the same for the same input.
+pub fn name_of(input: &[u8]) -> String {
+    let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+fn read_corpus(folder: Option<&Path>) -> io::Result<Vec<Vec<u8>>> {
+    let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
+        return Ok(Vec::new());
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        paths.push(entry?.path());
+    }
+    // In an order that is the same each time, so that a seed always gives the same run.
+    paths.sort();
+    let mut inputs = Vec::new();
+    for path in paths {
+        let mut input = fs::read(path)?;
+        input.truncate(MAX_BYTES);
+        inputs.push(input);
+    }
+    Ok(inputs)
+}
+
+fn message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a message").to_owned()
+}
+
+/// Ends the program when one input takes too long, and says which.
+struct Watch(Arc<Running>);
+
+#[derive(Default)]
+struct Running {
+    /// Milliseconds since the start at which an input began, or 0.
+    since: AtomicU64,
+    input: Mutex<Vec<u8>>,
+}
+
+impl Watch {
+    fn start() -> Self {
+        let running = Arc::new(Running::default());
+        let watched = Arc::clone(&running);
+        thread::spawn(move || {
+            loop {
+                thread::sleep(Duration::from_secs(1));
+                let since = watched.since.load(Ordering::Acquire);
+                if since != 0 && now().saturating_sub(since) > LONGEST.as_millis() as u64 {
+                    let input = watched.input.lock().expect("no thread panics with it");
+                    let path = std::env::temp_dir().join(format!("slow-{}", name_of(&input)));
+                    let _ = fs::write(&path, &*input);
+                    eprintln!("error: an input takes over {LONGEST:?}: {}", path.display());
+                    std::process::exit(3);
+                }
+            }
+        });
+        Self(running)
+    }
+
+    fn begins(&self, input: &[u8]) {
+        let mut kept = self.0.input.lock().expect("no thread panics with it");
+        kept.clear();
+        kept.extend_from_slice(input);
+        drop(kept);
+        self.0.since.store(now(), Ordering::Release);
+    }
+
+    fn ended(&self) {
+        self.0.since.store(0, Ordering::Release);
+    }
+}
+
+fn now() -> u64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    start.elapsed().as_millis() as u64 + 1
+}

@@ -1,0 +1,43 @@
+//! What is fuzzed. A target panics if something that is promised does not hold.
+
+mod challenge;
+mod command_line;
+mod config;
+mod edit;
+mod envelope;
+mod jose;
+mod members;
+mod planted;
+mod request_state;
+mod schema;
+mod sse;
+mod typed;
+mod uri_template;
+
+pub struct Target {
+    pub name: &'static str,
+    pub run: fn(&[u8]),
+    /// Inputs to begin with.
+    pub seeds: &'static [&'static [u8]],
+    /// Pieces that mean something to it.
+    pub words: &'static [&'static str],
+    /// Whether it has a mistake on purpose, which must be found.
+    pub is_planted: bool,
+}
+
+pub const ALL: &[Target] = &[
+    planted::TARGET,
+    envelope::TARGET,
+    members::TARGET,
+    edit::TARGET,
+    typed::TARGET,
+    sse::TARGET,
+    uri_template::TARGET,
+    schema::TARGET,
+    schema::PATTERN,
+    jose::TARGET,
+    challenge::TARGET,
+    request_state::TARGET,
+    config::TARGET,
+    command_line::TARGET,
+];
