@@ -132,7 +132,7 @@ fn fill_capture(row: &mut [bool], next: &[bool], capture: &Capture, units: &[Uni
 fn fill_pairs(row: &mut [bool], next: &[bool], pairs: &Pairs, units: &[Unit]) {
     let mut end = units.len();
     for (at, unit) in units.iter().enumerate().rev() {
-        row[at] = *unit == Unit::Plain(pairs.lead) && next[end];
+        row[at] = pairs.begin_at(*unit) && next[end];
         if pairs.end_at(*unit) {
             end = at;
         }
@@ -301,6 +301,7 @@ mod tests {
             ("x:a{?b,c}", "x:a?c=2", json!({"c": "2"})),
             ("x:a{?b,c}", "x:a", json!({})),
             ("x:a{?b}{&c}", "x:a?c=2&b=1", json!({"b": "1", "c": "2"})),
+            ("x:a{?b}{&c}", "x:a&c=2", json!({"c": "2"})),
             ("x:a?f=1{&b}", "x:a?f=1&b=2", json!({"b": "2"})),
             ("x:a?f=1{&b}", "x:a?f=1", json!({})),
             ("x:a{?b}{#c}", "x:a?b=1#2", json!({"b": "1", "c": "2"})),

@@ -42,6 +42,8 @@ pub(super) struct Capture {
 pub(super) struct Pairs {
     pub(super) lead: char,
     pub(super) separator: char,
+    /// Whether `{&…}` follows `{?…}`: without the variables of the first, `&` leads.
+    pub(super) is_continued: bool,
     /// Each variable with its name as it stands in the URI.
     pub(super) variables: Vec<(Vec<Unit>, Variable)>,
 }
@@ -114,6 +116,11 @@ impl Capture {
 }
 
 impl Pairs {
+    /// Whether the pairs can begin with this unit.
+    pub(super) fn begin_at(&self, unit: Unit) -> bool {
+        unit == Unit::Plain(self.lead) || (self.is_continued && unit == Unit::Plain(self.separator))
+    }
+
     /// Whether the pairs go no further than this unit.
     pub(super) fn end_at(&self, unit: Unit) -> bool {
         match self.separator {
@@ -163,6 +170,7 @@ fn push_pairs(steps: &mut Vec<Step>, expression: &Expression) {
         && query.separator == operator.separator()
     {
         query.variables.extend(named);
+        query.is_continued = true;
         return;
     }
     let Some(lead) = operator.lead() else {
@@ -173,6 +181,7 @@ fn push_pairs(steps: &mut Vec<Step>, expression: &Expression) {
     steps.push(Step::Pairs(Pairs {
         lead,
         separator: operator.separator(),
+        is_continued: false,
         variables,
     }));
 }
