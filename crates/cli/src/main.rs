@@ -6,7 +6,6 @@
 mod ask;
 mod command;
 mod demo;
-mod diff;
 mod log;
 mod manual;
 mod offer;
@@ -41,6 +40,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Up(command::up::Up),
+    Lock(command::up::lock::Lock),
     Serve(command::serve::Serve),
     Inspect(command::inspect::Inspect),
     List(command::list::List),
@@ -78,6 +78,7 @@ impl Command {
             Self::Watch(watch) => watch.json,
             Self::Tasks(tasks) => tasks.json,
             Self::Diff(diff) => diff.json,
+            Self::Lock(lock) => lock.json,
             Self::Load(load) => load.json,
             Self::Test(test) => test.json,
             Self::Doctor(doctor) => doctor.json,
@@ -93,6 +94,7 @@ fn main() -> ExitCode {
     style::choose(arguments.color);
     let outcome = match &arguments.command {
         Command::Up(up) => command::up::run(up),
+        Command::Lock(lock) => command::up::lock::run(lock),
         Command::Serve(serve) => command::serve::run(serve),
         Command::Inspect(inspect) => command::inspect::run(inspect),
         Command::List(list) => command::list::run(list),

@@ -20,7 +20,7 @@ use turnbuckle_host::{
 };
 use turnbuckle_protocol::{
     JsonObject, Revision, ServerCapabilities, SubscriptionFilter, TASKS_EXTENSION,
-    envelope::{Raw, RawText},
+    envelope::{self, Raw, RawText},
     http::ParamHeaders,
     method::{self, Direction},
 };
@@ -30,6 +30,8 @@ use turnbuckle_server::{
 
 use crate::{
     exchange::{self, Context, Route},
+    lock::{Lock, LockKind, LockMode, Offered},
+    operation::{Directory, EntryFacts, EntryKind},
     routes::{Kind, Routes},
     settings::{Naming, UpstreamSettings},
     translate::{FrontRequest, text_of},
@@ -55,6 +57,7 @@ pub(crate) struct Core {
     fleet: OnceLock<Fleet>,
     opened: Instant,
     changes: Arc<OnceLock<Changes>>,
+    lock: OnceLock<Lock>,
 }
 
 impl Core {
@@ -76,6 +79,7 @@ impl Core {
             generation: AtomicU64::new(1),
             fleet: OnceLock::new(),
             opened: Instant::now(),
+            lock: OnceLock::new(),
         }
     }
 
@@ -83,6 +87,31 @@ impl Core {
     pub(crate) fn start(&self, fleet: Fleet, changes: Changes) {
         let _ = self.fleet.set(fleet);
         let _ = self.changes.set(changes);
+    }
+
+    /// Pins what servers offer.
+    pub(crate) fn set_lock(&self, lock: Lock) {
+        let _ = self.lock.set(lock);
+    }
+
+    pub(crate) fn lock(&self) -> Option<&Lock> {
+        self.lock.get()
+    }
+
+    /// Notes what a server that answers offers.
+    fn observe(&self, server: &Upstream) {
+        if let (Some(lock), Some(connection)) = (self.lock.get(), server.live()) {
+            let offered = Offered::new(&server.lists(), connection.server().instructions());
+            lock.observe(server.id().as_str(), offered);
+        }
+    }
+
+    /// Looks at all servers anew.
+    pub(crate) fn observe_all(&self) {
+        for member in self.members() {
+            self.observe(&member.upstream);
+        }
+        self.reroute();
     }
 
     pub(crate) fn fleet(&self) -> Option<&Fleet> {
@@ -112,6 +141,9 @@ impl Core {
     pub(crate) async fn remove(&self, id: &ServerId) -> bool {
         self.plans.write().remove(id);
         self.members.write().retain(|member| member.id != *id);
+        if let Some(lock) = self.lock.get() {
+            lock.forget(id.as_str());
+        }
         self.reroute();
         match self.fleet.get() {
             Some(fleet) => fleet.remove(id).await,
@@ -139,9 +171,14 @@ impl Core {
     }
 
     /// Merges the lists anew, and tells clients of those that changed.
-    fn reroute(&self) {
+    pub(crate) fn reroute(&self) {
         let generation = self.generation.fetch_add(1, Ordering::Relaxed);
-        let routes = Arc::new(Routes::new(&self.members(), self.naming, generation));
+        let routes = Arc::new(Routes::new(
+            &self.members(),
+            self.naming,
+            generation,
+            self.lock.get(),
+        ));
         let before = std::mem::replace(&mut *self.routes.write(), Arc::clone(&routes));
         let Some(changes) = self.changes.get() else {
             return;
@@ -195,6 +232,12 @@ impl Core {
     fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
         let text = |path: &[&str]| params.at(path).and_then(text_of);
         if let Some(member) = self.only() {
+            if let Some(lock) = self.lock.get()
+                && let Some((kind, name)) = named(method, params)
+                && lock.withholds(member.id.as_str(), kind, &name)
+            {
+                return Err(withheld(kind, member.id.as_str(), &name));
+            }
             return Ok(Route { member, name: None });
         }
         let routes = self.routes();
@@ -203,6 +246,9 @@ impl Core {
                 Reject::invalid_params(format!("`params.{}` must be a string", path.join(".")))
             })?;
             let unknown = || Reject::invalid_params(format!("there is no `{name}` here"));
+            if let Some((kind, server, own)) = routes.withheld(kind, &name) {
+                return Err(withheld(kind, server.as_str(), own));
+            }
             let entry = routes.find(kind, &name).ok_or_else(unknown)?;
             let member = self.member(&entry.server).ok_or_else(unknown)?;
             let own = entry.own.to_string();
@@ -335,7 +381,15 @@ impl Relay for CoreRelay {
                     } else {
                         is_known = false;
                     }
-                    if let Some(text) = &ready.instructions {
+                    let server = member.id.as_str();
+                    let is_withheld = self
+                        .0
+                        .lock
+                        .get()
+                        .is_some_and(|lock| lock.withholds(server, LockKind::Instructions, ""));
+                    if let Some(text) = &ready.instructions
+                        && !is_withheld
+                    {
                         instructions.push((member.id.to_string(), text.clone()));
                     }
                 }
@@ -499,6 +553,11 @@ impl Core {
 
     /// Whether lists are those of the only server, as it pages them.
     fn passes_lists(&self) -> bool {
+        // The lists that were compared are those that are shown.
+        let is_enforced = |lock: &Lock| lock.mode() == LockMode::Enforce;
+        if self.lock.get().is_some_and(is_enforced) {
+            return false;
+        }
         self.only().is_some_and(|member| {
             member.upstream.state().is_ready() && !member.plan.spec.filters_tools()
         })
@@ -514,6 +573,27 @@ fn is_foreign(method: &str, revision: Revision) -> bool {
     let is_known = method::find(method).is_some();
     let is_of_extension = method::extension(method, revision).is_some();
     is_known && !is_of_extension && !method::available(method, revision, Direction::ToServer)
+}
+
+/// The tool or prompt that a request names.
+fn named<'a>(method: &str, params: Raw<'a>) -> Option<(LockKind, Cow<'a, str>)> {
+    let (kind, path): (_, &[&str]) = match method {
+        "tools/call" => (LockKind::Tool, &["name"]),
+        "prompts/get" => (LockKind::Prompt, &["name"]),
+        "completion/complete" => (LockKind::Prompt, &["ref", "name"]),
+        _ => return None,
+    };
+    Some((kind, envelope::text_of(params.at(path)?)?))
+}
+
+/// Says what has to be done before this can be used.
+fn withheld(kind: LockKind, server: &str, name: &str) -> Reject {
+    let kind = kind.as_str();
+    Reject::invalid_params(format!(
+        "{kind} `{name}` of server `{server}` is not what was approved, and is withheld; the operator \
+         of the gateway can look at it with `turnbuckle lock --check` and allow it with \
+         `turnbuckle lock approve {server}/{name}`"
+    ))
 }
 
 /// Adds what one server offers. Extensions are passed on where there is one server.
@@ -552,6 +632,40 @@ fn add(all: &mut ServerCapabilities, one: &ServerCapabilities, is_only: bool) {
     }
 }
 
+/// The core as a policy asks it.
+pub(crate) struct CoreDirectory(pub(crate) std::sync::Weak<Core>);
+
+impl Directory for CoreDirectory {
+    fn facts(&self, _: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts> {
+        let core = self.0.upgrade()?;
+        let routes = core.routes();
+        let found = match kind {
+            EntryKind::Tool => routes.find(Kind::Tools, name),
+            EntryKind::Prompt => routes.find(Kind::Prompts, name),
+            EntryKind::Resource => {
+                return Some(EntryFacts {
+                    server: routes.owner(name)?.to_string(),
+                    own: name.to_owned(),
+                    ..EntryFacts::default()
+                });
+            }
+        };
+        if let Some(entry) = found {
+            return Some(EntryFacts {
+                server: entry.server.to_string(),
+                own: entry.own.to_string(),
+                annotations: entry.annotations(),
+            });
+        }
+        let only = core.only()?;
+        Some(EntryFacts {
+            server: only.id.to_string(),
+            own: name.to_owned(),
+            ..EntryFacts::default()
+        })
+    }
+}
+
 /// The core as the fleet tells it.
 pub(crate) struct CoreHooks(pub(crate) std::sync::Weak<Core>);
 
@@ -573,13 +687,18 @@ impl FleetHooks for CoreHooks {
 
     fn state_changed(&self, server: &Upstream, state: &ServerState) {
         let Some(core) = self.0.upgrade() else { return };
+        if state.is_ready() {
+            // Its lists may be the same as before, and its instructions others.
+            core.observe(server);
+        }
         if let Some(on_state) = &core.on_state {
             on_state(server.id(), state);
         }
     }
 
-    fn lists_changed(&self, _: &Upstream) {
+    fn lists_changed(&self, server: &Upstream) {
         if let Some(core) = self.0.upgrade() {
+            core.observe(server);
             core.reroute();
         }
     }

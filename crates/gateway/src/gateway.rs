@@ -1,7 +1,7 @@
 //! The gateway as it is written, and as it runs.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -14,8 +14,10 @@ use turnbuckle_server::{LiveServer, Relay, Server, SetupError, WeakSecret};
 use turnbuckle_session::round::KeyRing;
 
 use crate::{
-    core::{Core, CoreHooks, CoreRelay, OnState},
+    core::{Core, CoreDirectory, CoreHooks, CoreRelay, OnState},
     exchange::{Context, ParkTable, TaskTable},
+    lock::{Lock, LockDifference, LockError, LockKind, LockMode},
+    operation::Operation,
     seal::Sealer,
     settings::{Naming, PARK_FOR, UpstreamSettings},
     upstream::Common,
@@ -57,6 +59,8 @@ pub struct Gateway {
     on_state: Option<OnState>,
     customise: Option<Customise>,
     wrap: Option<Wrap>,
+    lock: Option<Lock>,
+    operation: Option<Arc<Operation>>,
 }
 
 impl Gateway {
@@ -73,6 +77,8 @@ impl Gateway {
             on_state: None,
             customise: None,
             wrap: None,
+            lock: None,
+            operation: None,
         }
     }
 
@@ -173,6 +179,18 @@ impl Gateway {
         self
     }
 
+    /// Decides about requests, counts them and writes them down.
+    pub fn operation(mut self, operation: Arc<Operation>) -> Self {
+        self.operation = Some(operation);
+        self
+    }
+
+    /// Compares what servers offer with a lock file.
+    pub fn lock(mut self, lock: Lock) -> Self {
+        self.lock = Some(lock);
+        self
+    }
+
     /// Opens the gateway: its servers are started, and it can be served. Must be called inside a
     /// runtime.
     ///
@@ -192,15 +210,25 @@ impl Gateway {
             }),
         };
         let context = Context {
-            sealer: Sealer::new(keys),
+            sealer: Sealer::new(keys.clone()),
             parked: Arc::new(ParkTable::default()),
             park_for: self.park_for,
             tasks: TaskTable::default(),
             changes,
         };
         let core = Arc::new(Core::new(context, common, self.naming, self.on_state));
+        if let Some(lock) = self.lock {
+            core.set_lock(lock);
+        }
         let server = Server::new(self.info.name.clone(), self.info.version.clone());
         let relay: Arc<dyn Relay> = Arc::new(CoreRelay(Arc::clone(&core)));
+        let relay = match self.operation {
+            Some(operation) => {
+                operation.bind(Arc::new(CoreDirectory(Arc::downgrade(&core))), keys);
+                operation.around(relay)
+            }
+            None => relay,
+        };
         let relay = match self.wrap {
             Some(wrap) => wrap(relay),
             None => relay,
@@ -294,6 +322,84 @@ impl LiveGateway {
     /// How many calls wait for answers of their clients.
     pub fn parked(&self) -> usize {
         self.0.core.context.parked.count()
+    }
+
+    /// What becomes of tools that differ from the lock file.
+    pub fn lock_mode(&self) -> LockMode {
+        self.0.core.lock().map_or(LockMode::Off, Lock::mode)
+    }
+
+    /// Changes what becomes of tools that differ from the lock file.
+    ///
+    /// # Errors
+    /// If the gateway was opened without a lock file.
+    pub fn set_lock_mode(&self, mode: LockMode) -> Result<(), LockError> {
+        let lock = self.0.core.lock().ok_or(LockError::Off)?;
+        if lock.mode() != mode {
+            lock.set_mode(mode);
+            self.0.core.observe_all();
+        }
+        Ok(())
+    }
+
+    /// Where the lock file is, if there is one.
+    pub fn lock_path(&self) -> Option<&Path> {
+        self.0.core.lock().map(Lock::path)
+    }
+
+    /// Everything that differs from the lock file, of servers that have answered.
+    pub fn lock_differences(&self) -> Vec<LockDifference> {
+        self.0
+            .core
+            .lock()
+            .map(Lock::differences)
+            .unwrap_or_default()
+    }
+
+    /// Approves what servers offer now and writes the lock file: one tool or prompt of a server by the
+    /// server's own name for it, all of a server, or everything. Says how many differences that were.
+    ///
+    /// # Errors
+    /// If there is no lock file, or it cannot be written.
+    pub fn approve(
+        &self,
+        server: Option<&str>,
+        kind: Option<LockKind>,
+        name: Option<&str>,
+    ) -> Result<usize, LockError> {
+        let lock = self.0.core.lock().ok_or(LockError::Off)?;
+        let approved = lock.approve(server, kind, name)?;
+        self.0.core.reroute();
+        Ok(approved)
+    }
+
+    /// Pins what all servers offer now, whatever the lock file said. Servers that are not of this gateway
+    /// are forgotten; one that did not answer keeps what was pinned.
+    ///
+    /// # Errors
+    /// If there is no lock file, or it cannot be written.
+    pub fn pin(&self) -> Result<(), LockError> {
+        let lock = self.0.core.lock().ok_or(LockError::Off)?;
+        let members = self.0.core.members();
+        let known: Vec<String> = members.iter().map(|member| member.id.to_string()).collect();
+        lock.pin_all(&known)?;
+        self.0.core.reroute();
+        Ok(())
+    }
+
+    /// Reads the lock file again, which another program may have written. Says whether it changed.
+    ///
+    /// # Errors
+    /// If it cannot be read. What was approved before counts until then.
+    pub fn reload_lock(&self) -> Result<bool, LockError> {
+        let Some(lock) = self.0.core.lock() else {
+            return Ok(false);
+        };
+        let is_other = lock.reload()?;
+        if is_other {
+            self.0.core.reroute();
+        }
+        Ok(is_other)
     }
 
     /// Ends all servers and waits for them.

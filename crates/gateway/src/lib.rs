@@ -22,6 +22,7 @@
 mod core;
 mod exchange;
 mod gateway;
+pub mod lock;
 pub mod operation;
 mod routes;
 mod seal;

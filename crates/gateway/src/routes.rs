@@ -6,6 +6,7 @@
 use std::{collections::HashMap, fmt::Write, sync::Arc, time::Duration};
 
 use indexmap::IndexMap;
+use serde_json::Value;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_host::{
     ServerId,
@@ -19,7 +20,12 @@ use turnbuckle_protocol::{
 use turnbuckle_server::Reject;
 use turnbuckle_uri_template::Template;
 
-use crate::{settings::Naming, translate, upstream::Member};
+use crate::{
+    lock::{Lock, LockKind},
+    settings::Naming,
+    translate,
+    upstream::Member,
+};
 
 /// How long a name may be: model providers allow 64 characters, and clients add prefixes of their own.
 const NAME_LIMIT: usize = 46;
@@ -72,6 +78,14 @@ pub(crate) struct Entry {
     text: RawText,
 }
 
+impl Entry {
+    /// The annotations, as the server wrote them; null if there are none.
+    pub(crate) fn annotations(&self) -> Value {
+        let said = self.text.raw().member("annotations");
+        said.and_then(|raw| raw.parse().ok()).unwrap_or_default()
+    }
+}
+
 /// One list of all servers.
 #[derive(Default)]
 struct Merged {
@@ -91,12 +105,19 @@ pub(crate) struct Routes {
     lists: [Merged; 4],
     templates: Vec<(Template, ServerId)>,
     headers: HashMap<Arc<str>, Arc<ParamHeaders>>,
+    /// What is withheld, by the names that clients would see.
+    withheld: HashMap<(LockKind, Arc<str>), (ServerId, Arc<str>)>,
     /// Entries in the words of a revision, made when they are first asked for.
     written: Mutex<WrittenLists>,
 }
 
 impl Routes {
-    pub(crate) fn new(members: &[Arc<Member>], naming: Naming, generation: u64) -> Self {
+    pub(crate) fn new(
+        members: &[Arc<Member>],
+        naming: Naming,
+        generation: u64,
+        lock: Option<&Lock>,
+    ) -> Self {
         let mut routes = Self {
             generation,
             ..Self::default()
@@ -121,13 +142,28 @@ impl Routes {
             let lists = member.upstream.lists();
             let spec = &member.plan.spec;
             names.begin(prefix(member));
+            let mut withheld = Vec::new();
+            // A name is given to what is withheld too, so that no other entry has it in the meantime.
+            let mut unless_withheld = |kind, own: &str, name: Arc<str>| {
+                let server = member.id.as_str();
+                if lock.is_some_and(|lock| lock.withholds(server, kind, own)) {
+                    withheld.push(((kind, name), (member.id.clone(), Arc::from(own))));
+                    return None;
+                }
+                Some(name)
+            };
             routes.add(Kind::Tools, member, &lists.tools, |tool| {
-                let is_used = spec.uses_tool(&tool.name);
-                is_used.then(|| names.name(Kind::Tools, &member.id, &tool.name))
+                if !spec.uses_tool(&tool.name) {
+                    return None;
+                }
+                let name = names.name(Kind::Tools, &member.id, &tool.name);
+                unless_withheld(LockKind::Tool, &tool.name, name)
             });
             routes.add(Kind::Prompts, member, &lists.prompts, |prompt| {
-                Some(names.name(Kind::Prompts, &member.id, &prompt.name))
+                let name = names.name(Kind::Prompts, &member.id, &prompt.name);
+                unless_withheld(LockKind::Prompt, &prompt.name, name)
             });
+            routes.withheld.extend(withheld);
             routes.add(Kind::Resources, member, &lists.resources, |resource| {
                 Some(resource.uri.as_str().into())
             });
@@ -207,6 +243,20 @@ impl Routes {
 
     pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<&Entry> {
         self.list(kind).entries.get(name)
+    }
+
+    /// The server of something that is withheld, and what the server calls it.
+    pub(crate) fn withheld(&self, kind: Kind, name: &str) -> Option<(LockKind, &ServerId, &str)> {
+        let kind = match kind {
+            Kind::Tools => LockKind::Tool,
+            Kind::Prompts => LockKind::Prompt,
+            Kind::Resources | Kind::Templates => return None,
+        };
+        if self.withheld.is_empty() {
+            return None;
+        }
+        let (server, own) = self.withheld.get(&(kind, name.into()))?;
+        Some((kind, server, own))
     }
 
     pub(crate) fn has_any(&self, kind: Kind) -> bool {

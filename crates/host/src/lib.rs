@@ -22,6 +22,7 @@ mod clock;
 pub mod config;
 mod consent;
 mod context;
+pub mod diff;
 mod error;
 mod fleet;
 mod host;

@@ -2,11 +2,11 @@
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, task};
 
-use http::{Method, Request, StatusCode, Uri, uri::PathAndQuery};
+use http::{Method, Request, Uri, uri::PathAndQuery};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tower_service::Service;
-use turnbuckle::HttpService;
+use turnbuckle::{HttpService, HttpTexts};
 
 use super::{
     answer::{self, Answer},
@@ -18,17 +18,13 @@ use super::{
 /// The path of the server's endpoint.
 const ENDPOINT: &str = "/mcp";
 
-/// Texts at paths of their own: the status, the kind and the text; `None` for other paths. They are for
-/// this machine alone.
-pub type MorePaths = Arc<dyn Fn(&str) -> Option<(StatusCode, &'static str, String)> + Send + Sync>;
-
 /// What answers at a port.
 #[derive(Clone)]
 pub(super) enum Entrance {
     /// The page alone.
     Page(Arc<Door>),
     /// The page, a server, and what else is answered.
-    Beside(Arc<Door>, HttpService, Option<MorePaths>),
+    Beside(Arc<Door>, HttpService, Option<HttpTexts>),
     /// The pages of tools.
     Apps(Arc<Door>),
 }
@@ -45,10 +41,10 @@ impl Service<Request<Incoming>> for Entrance {
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
         if let Self::Beside(door, _, Some(more)) = self
             && request.method() == Method::GET
-            && let Some((status, kind, text)) = more(request.uri().path())
+            && let Some(text) = more.find(request.uri())
         {
             let answer = match door.guard.check(request.headers()) {
-                Ok(()) => answer::bytes(status, kind, text),
+                Ok(()) => answer::bytes(text.status(), text.kind(), text.into_text()),
                 Err(refused) => *refused,
             };
             return Box::pin(std::future::ready(Ok(answer)));

@@ -44,7 +44,6 @@ mod site;
 mod watching;
 mod wire;
 
-pub use entrance::MorePaths;
 pub use inspector::Inspector;
 pub use origin::Origin;
 pub use site::{OpenError, Site};

@@ -4,13 +4,13 @@ use std::{future::Future, io, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 use turnbuckle::{
-    HttpService,
+    HttpService, HttpTexts,
     transport::http::{BindError, Listener, Settings, serve},
 };
 
 use super::{
     door::Door,
-    entrance::{Entrance, MorePaths},
+    entrance::Entrance,
     guard::{Guard, Token},
     inspector::Inspector,
 };
@@ -32,7 +32,7 @@ pub struct Site {
     /// The server that answers at the same port.
     beside: Option<HttpService>,
     /// What else is answered there.
-    more: Option<MorePaths>,
+    more: Option<HttpTexts>,
 }
 
 /// Why there is no inspector.
@@ -76,8 +76,8 @@ impl Site {
         })
     }
 
-    /// Answers these paths too, beside a server.
-    pub fn with_paths(mut self, more: MorePaths) -> Self {
+    /// Answers these paths too, beside a server. They are for this machine alone.
+    pub fn with_paths(mut self, more: HttpTexts) -> Self {
         self.more = Some(more);
         self
     }

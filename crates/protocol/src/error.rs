@@ -31,6 +31,8 @@ pub mod code {
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
     /// The user did not want the model to be asked. Until 2025-11-25.
     pub const USER_REJECTED: i64 = -1;
+    /// The user or a policy does not allow it. A code of ours, as below.
+    pub const FORBIDDEN: i64 = 403;
     /// There were too many requests of late. A code of ours: those from -32768 to -32000 are the
     /// specification's to give out.
     pub const TOO_MANY_REQUESTS: i64 = 429;

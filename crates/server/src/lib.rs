@@ -27,7 +27,7 @@ pub use client::{Caller, Introduction, RootFolders, RootsChanged, RootsError};
 #[cfg(feature = "http")]
 pub use edge::http::{
     Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, HttpBody, HttpRefusal,
-    HttpService, HttpSettings, Protect,
+    HttpService, HttpSettings, HttpText, HttpTexts, Protect,
 };
 pub use engine::{MemoryBudget, Rates, TaskSettings};
 pub use failure::{AskFailed, Failure, Fault, Misfit, Reject, ToolError};
@@ -51,7 +51,7 @@ pub use handler::{
 pub use handler::{Ask, Passes};
 #[cfg(feature = "http")]
 pub use handler::{Headers, HttpExtension, PeerAddress};
-pub use relay::{Front, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
+pub use relay::{Front, KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, Relayed};
 #[cfg(feature = "http")]
 pub use server::Http;
 pub use server::{

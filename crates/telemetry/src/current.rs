@@ -32,6 +32,12 @@ pub fn current() -> Option<TraceContext> {
     }
 }
 
+/// The trace of the current span, with feature `opentelemetry` and a subscriber that exports; `None`
+/// otherwise, also where a request named a trace.
+pub fn span_identity() -> Option<TraceContext> {
+    otel::current()
+}
+
 /// Runs a future as work for this trace: what it sends while it is polled belongs to it.
 ///
 /// Tasks that it spawns are on their own.

@@ -17,6 +17,6 @@ mod otel;
 mod otel;
 mod outcome;
 
-pub use current::{Carried, carry, current};
+pub use current::{Carried, carry, current, span_identity};
 pub use operation::{Operation, Side, Target, are_spans_wanted};
 pub use outcome::{record_error, record_tool_error};

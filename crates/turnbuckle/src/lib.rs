@@ -34,7 +34,8 @@ pub use turnbuckle_server::ClientLog;
 #[cfg(all(feature = "server", feature = "http"))]
 pub use turnbuckle_server::{
     Admission, Admitted, Allowed, Bearer, Checked, Cors, CorsRules, Headers, Http, HttpBody,
-    HttpExtension, HttpRefusal, HttpService, HttpSettings, PeerAddress, Protect,
+    HttpExtension, HttpRefusal, HttpService, HttpSettings, HttpText, HttpTexts, PeerAddress,
+    Protect,
 };
 #[cfg(feature = "server")]
 pub use turnbuckle_server::{

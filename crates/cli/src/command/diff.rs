@@ -9,10 +9,12 @@ use turnbuckle_command_line::{
     style::Style,
     target::{self, Options, Server, ServerArguments},
 };
-use turnbuckle_host::config::Launch;
+use turnbuckle_host::{
+    config::Launch,
+    diff::{self, Change, Effect, Snapshot},
+};
 
 use crate::{
-    diff::{self, Change, Effect, Snapshot},
     offer::Offer,
     recording::Recording,
     runtime::block_on,
@@ -90,7 +92,14 @@ impl Diff {
 
     fn look(&self, side: &Side, programs: &Options) -> Outcome<Snapshot> {
         match side {
-            Side::Recorded(path) => Ok(Snapshot::recorded(&Recording::open(path)?)),
+            Side::Recorded(path) => {
+                let recording = Recording::open(path)?;
+                let results = recording.exchanges.iter().filter_map(|exchange| {
+                    let result = exchange.answer.get("result")?;
+                    Some((exchange.method.as_str(), result))
+                });
+                Ok(Snapshot::recorded(results))
+            }
             Side::Live(server) if side.is_remote() => live(server, &self.server.options),
             Side::Live(server) => live(server, programs),
         }
@@ -141,8 +150,7 @@ fn table(changes: &[Change]) -> Table {
             Effect::Compatible => Style::Good,
             Effect::Wording => Style::Dim,
         };
-        let effect = serde_json::to_value(change.effect).unwrap_or_default();
-        let effect = effect.as_str().unwrap_or_default().to_owned();
+        let effect = change.effect.as_str().to_owned();
         let place = match change.path.as_str() {
             "" => String::new(),
             path => format!("{path}: "),

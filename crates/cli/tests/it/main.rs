@@ -29,4 +29,6 @@ mod suggestions;
 mod terminal;
 mod trust;
 mod up;
+mod up_lock;
+mod up_operation;
 mod wording;

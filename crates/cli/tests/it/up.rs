@@ -22,20 +22,29 @@ const REVISIONS: [&str; 5] = [
 ];
 
 /// A gateway that runs; it ends with this.
-struct Gateway {
+pub(crate) struct Gateway {
     child: Child,
-    url: String,
+    pub(crate) url: String,
     said: Arc<Mutex<String>>,
 }
 
 impl Gateway {
-    fn start(place: &Place, words: &[&str]) -> Self {
+    pub(crate) fn start(place: &Place, words: &[&str]) -> Self {
         Self::start_with(place, words, |_| {})
     }
 
-    fn start_with(place: &Place, words: &[&str], change: impl Fn(&mut Command)) -> Self {
+    pub(crate) fn start_with(place: &Place, words: &[&str], change: impl Fn(&mut Command)) -> Self {
+        Self::start_at(
+            place,
+            &[&["--listen", "127.0.0.1:0"], words].concat(),
+            change,
+        )
+    }
+
+    /// The same with an address among the words.
+    pub(crate) fn start_at(place: &Place, words: &[&str], change: impl Fn(&mut Command)) -> Self {
         let mut command = place.command(BINARY);
-        command.args(["up", "--listen", "127.0.0.1:0"]).args(words);
+        command.arg("up").args(words);
         change(&mut command);
         let mut child = command
             .stderr(Stdio::piped())
@@ -53,15 +62,15 @@ impl Gateway {
         });
         let url = eventually("the gateway says where it is", || {
             let said = said.lock().expect("nothing panics");
-            let start = said.find("http://")?;
-            let url = said[start..].split_whitespace().next()?;
-            url.ends_with("/mcp").then(|| url.to_owned())
+            let mut words = said.split_whitespace();
+            let is_endpoint = |word: &&str| word.starts_with("http://") && word.ends_with("/mcp");
+            words.find(is_endpoint).map(str::to_owned)
         });
         Self { child, url, said }
     }
 
     /// Waits until a line has all of these.
-    fn hears(&self, parts: &[&str]) {
+    pub(crate) fn hears(&self, parts: &[&str]) {
         eventually(&format!("a line with {parts:?}"), || {
             let said = self.said.lock().expect("nothing panics");
             let mut lines = said.lines();
@@ -70,8 +79,13 @@ impl Gateway {
         });
     }
 
+    /// What it has said so far.
+    pub(crate) fn said(&self) -> String {
+        self.said.lock().expect("nothing panics").clone()
+    }
+
     /// The status and the body of a path beside the endpoint.
-    fn get(&self, path: &str) -> (u16, String) {
+    pub(crate) fn get(&self, path: &str) -> (u16, String) {
         let host = self
             .url
             .trim_start_matches("http://")

@@ -4,8 +4,13 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use turnbuckle_protocol::envelope;
+use tracing::{Instrument as _, Span};
+use turnbuckle_protocol::{
+    ErrorObject, Revision, TraceContext,
+    envelope::{self, Edit, Members, Raw, RawText},
+};
 use turnbuckle_session::requests::Deadline;
+use turnbuckle_telemetry::{Operation, Side, Target, record_error, record_tool_error};
 
 use super::{RelayCall, RelayRequest, call::State, request::Patience};
 #[cfg(feature = "http")]
@@ -32,6 +37,15 @@ impl Connection {
     /// [`CallError::Closed`], [`CallError::Busy`], and [`CallError::Unwritable`] for params that are not
     /// an object.
     pub fn relay(&self, request: RelayRequest) -> Result<RelayCall, CallError> {
+        if !turnbuckle_telemetry::are_spans_wanted() {
+            return self.relay_as(request, None);
+        }
+        let span = span_of(self.server().revision(), &request);
+        let request = in_trace(request, &span);
+        self.relay_as(request, Some(span))
+    }
+
+    fn relay_as(&self, request: RelayRequest, span: Option<Span>) -> Result<RelayCall, CallError> {
         let relayed = Relayed {
             link: self.shared_link(),
             request,
@@ -43,7 +57,10 @@ impl Connection {
             id: first.id().clone(),
             queue: relayed.queue.clone(),
             canceller: relayed.canceller.clone(),
-            state: State::Running(Box::pin(relayed.run(first))),
+            state: State::Running(match span {
+                None => Box::pin(relayed.run(first)),
+                Some(span) => Box::pin(in_span(span, relayed.run(first))),
+            }),
         })
     }
 
@@ -66,6 +83,71 @@ impl Connection {
         let sent = link.send(&message).await;
         sent.map_err(|_| link.closed(method))
     }
+}
+
+/// The span of a request that is handed on: a child of the one that it is handed on in, or of the one
+/// that the request names.
+fn span_of(revision: Revision, request: &RelayRequest) -> Span {
+    let params = request.params.as_ref().map(RawText::raw);
+    let members = params.and_then(Members::of);
+    let subject = |name| members.as_ref().and_then(|members| members.text(name));
+    let subject = subject("name")
+        .or_else(|| subject("uri"))
+        .unwrap_or_default();
+    let remote = members.as_ref().and_then(Members::meta);
+    let remote = remote.and_then(TraceContext::of_request);
+    let is_alone = Span::current().is_none();
+    let operation = Operation {
+        side: Side::Client,
+        method: &request.method,
+        target: Target::of(&request.method, &subject),
+        revision,
+        session: None,
+        request: None,
+    };
+    operation.span(remote.as_ref().filter(|_| is_alone))
+}
+
+/// Names the span as the parent of what the server does. Where spans have no identity of their own, the
+/// params stay as they are.
+fn in_trace(mut request: RelayRequest, span: &Span) -> RelayRequest {
+    let Some(trace) = span.in_scope(turnbuckle_telemetry::span_identity) else {
+        return request;
+    };
+    let params = request.params.as_ref();
+    let mut edit = Edit::new(params.map_or(Raw::EMPTY_OBJECT, RawText::raw));
+    for (name, value) in trace.entries() {
+        edit = edit.set_text(&["_meta", name], &value);
+    }
+    if let Ok(edited) = edit.finish() {
+        request.params = Some(edited);
+    }
+    request
+}
+
+async fn in_span(span: Span, work: impl Future<Output = RelayEvent>) -> RelayEvent {
+    let event = work.instrument(span.clone()).await;
+    match &event {
+        RelayEvent::Error(raw) => {
+            if let Ok(error) = serde_json::from_str::<ErrorObject>(raw.get()) {
+                record_error(&span, error.code, &error.message);
+            }
+        }
+        RelayEvent::Result(raw) if says_error(raw) => record_tool_error(&span),
+        RelayEvent::Lost(error) => {
+            span.record("error.type", "lost");
+            span.record("otel.status_code", "ERROR");
+            span.record("otel.status_description", tracing::field::display(error));
+        }
+        _ => {}
+    }
+    event
+}
+
+/// Whether a result says that the tool failed.
+fn says_error(raw: &RawValue) -> bool {
+    let said = Raw::from(raw).member("isError");
+    said.is_some_and(|said| said.get() == "true")
 }
 
 /// A request that is handed on, once or twice.

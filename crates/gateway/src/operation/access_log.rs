@@ -42,6 +42,9 @@ pub struct AccessRecord<'a> {
     pub revision: &'a str,
     /// `ok`, `tool_error`, `error`, `denied`, `limited` or `cancelled`.
     pub outcome: &'a str,
+    /// The rule that denied it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
     /// The code of an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i64>,

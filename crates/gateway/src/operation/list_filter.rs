@@ -1,13 +1,21 @@
 //! Lists without what the caller may not use.
 
-use turnbuckle_protocol::envelope::{self, Edit, Raw};
+use std::sync::Arc;
 
-use super::{EntryKind, Policy};
+use turnbuckle_protocol::envelope::{self, Edit, Raw};
+use turnbuckle_server::Caller;
+
+use super::{
+    EntryKind, Policy,
+    policy::Verdict,
+    subject::{Directory, Moment, Subject},
+};
 
 /// Takes what a caller may not use out of a list. `None` if everything stays, or it is no list.
 pub(super) fn filtered(
     policy: &Policy,
-    caller: Option<&str>,
+    caller: &Caller,
+    directory: Option<&Arc<dyn Directory>>,
     method: &str,
     result: &[u8],
 ) -> Option<Vec<u8>> {
@@ -25,7 +33,10 @@ pub(super) fn filtered(
         .iter()
         .filter(|entry| {
             let name = entry.member(key).and_then(envelope::text_of);
-            name.is_none_or(|name| policy.permits(caller, kind, &name))
+            name.is_none_or(|name| {
+                let subject = Subject::entry(caller, kind, &name, directory);
+                !matches!(policy.judge(&subject, Moment::List), Verdict::Deny(_))
+            })
         })
         .map(|entry| entry.get())
         .collect();
@@ -47,15 +58,24 @@ mod tests {
         let policy = Policy::new().rule(PolicyRule::for_all().deny(["b"]));
         let list =
             br#"{ "tools":[ {"name":"a","x":1.0}, {"name":"b"},{"name":"c"} ],"nextCursor":"n" }"#;
-        let kept = filtered(&policy, None, "tools/list", list).expect("one goes");
+        let kept = filtered(&policy, &Caller::local(), None, "tools/list", list).expect("one goes");
         assert_eq!(
             String::from_utf8(kept).expect("UTF-8"),
             r#"{ "tools":[{"name":"a","x":1.0},{"name":"c"}],"nextCursor":"n" }"#
         );
         assert_eq!(
-            filtered(&policy, None, "tools/list", br#"{"tools":[]}"#),
+            filtered(
+                &policy,
+                &Caller::local(),
+                None,
+                "tools/list",
+                br#"{"tools":[]}"#
+            ),
             None
         );
-        assert_eq!(filtered(&policy, None, "tools/call", list), None);
+        assert_eq!(
+            filtered(&policy, &Caller::local(), None, "tools/call", list),
+            None
+        );
     }
 }

@@ -8,6 +8,8 @@ use prometheus_client::{
     registry::Registry,
 };
 
+use crate::lock::LockDifference;
+
 /// Seconds, from a fast call to one that a person answers.
 const BUCKETS: [f64; 12] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0,
@@ -25,6 +27,13 @@ pub struct Metrics {
     servers: Family<ServerLabels, Gauge>,
     restarts: Family<ServerLabels, Counter>,
     lost_lines: Counter<u64, AtomicU64>,
+    lock: Family<LockLabels, Gauge>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LockLabels {
+    server: String,
+    effect: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -55,6 +64,7 @@ impl Default for Metrics {
             servers: Family::default(),
             restarts: Family::default(),
             lost_lines: Counter::default(),
+            lock: Family::default(),
         };
         let registry = &mut metrics.registry;
         let prefix = |name: &str| format!("turnbuckle_gateway_{name}");
@@ -92,6 +102,11 @@ impl Default for Metrics {
             prefix("lost_log_lines"),
             "Lines of the access log that were not written",
             metrics.lost_lines.clone(),
+        );
+        registry.register(
+            prefix("lock_differences"),
+            "Tools, prompts and instructions that differ from the lock file",
+            metrics.lock.clone(),
         );
         metrics
     }
@@ -134,6 +149,18 @@ impl Metrics {
         };
         self.servers.remove(&labels);
         self.restarts.remove(&labels);
+    }
+
+    /// What differs from the lock file now.
+    pub fn lock_differences(&self, differences: &[LockDifference]) {
+        self.lock.clear();
+        for difference in differences {
+            let labels = LockLabels {
+                server: difference.server.clone(),
+                effect: difference.effect.as_str(),
+            };
+            self.lock.get_or_create(&labels).inc();
+        }
     }
 
     /// How many calls are parked now.

@@ -5,16 +5,27 @@
 //! [`AccessLog`] writes a line for each request.
 
 mod access_log;
+mod ask;
+mod asking;
 mod caller_use;
+#[cfg(feature = "cel")]
+mod condition;
+#[cfg(not(feature = "cel"))]
+#[path = "no_condition.rs"]
+mod condition;
 mod list_filter;
 mod metrics;
 mod operated;
 mod pattern;
 mod policy;
 mod request;
+mod subject;
 
 pub use access_log::{AccessLog, AccessRecord};
+#[cfg(feature = "cel")]
+pub use condition::ConditionError;
 pub use metrics::Metrics;
 pub use operated::Operation;
 pub use policy::{Policy, PolicyRule, Rate};
 pub use request::EntryKind;
+pub(crate) use subject::{Directory, EntryFacts};

@@ -1,7 +1,8 @@
 //! The relay of a gateway, with its operation around it.
 
 use std::{
-    sync::Arc,
+    fmt,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -13,21 +14,41 @@ use turnbuckle_protocol::{
 use turnbuckle_server::{
     Caller, Front, Reject, Relay, RelayListen, RelayOffer, RelayReply, Relayed,
 };
+use turnbuckle_session::round::KeyRing;
 
 use super::{
     AccessLog, AccessRecord, EntryKind, Metrics, Policy, access_log,
+    ask::{self, Confirm},
+    asking::{Asking, CallIdentity},
     caller_use::{CallerUses, Running, TooMuch},
     list_filter,
+    policy::Verdict,
     request::About,
+    subject::{Directory, Moment, Subject},
 };
 
 /// Decides about the requests of a gateway, counts them and writes them down.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Operation {
     policy: RwLock<Arc<Policy>>,
     uses: Arc<CallerUses>,
     metrics: Arc<Metrics>,
     log: Option<AccessLog>,
+    bound: OnceLock<Bound>,
+}
+
+/// What a gateway gives to its operation.
+struct Bound {
+    directory: Arc<dyn Directory>,
+    asking: Arc<Asking>,
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operation")
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Operation {
@@ -68,7 +89,20 @@ impl Operation {
         self.metrics.text()
     }
 
-    /// Puts this around a relay.
+    /// Gives it what a gateway knows, before it is put around the gateway.
+    pub(crate) fn bind(&self, directory: Arc<dyn Directory>, keys: Option<KeyRing>) {
+        let asking = Arc::new(Asking::new(ask::KEY, keys));
+        // An operation is for one gateway; another one keeps what it was given first.
+        let _ = self.bound.set(Bound { directory, asking });
+    }
+
+    fn directory(&self, policy: &Policy) -> Option<&Arc<dyn Directory>> {
+        let bound = self.bound.get()?;
+        policy.needs_facts().then_some(&bound.directory)
+    }
+
+    /// Puts this around a relay. [`Gateway::operation`](crate::Gateway::operation) does this, and lets
+    /// rules know more than names: expressions and questions need that.
     pub fn around(self: Arc<Self>, inner: Arc<dyn Relay>) -> Arc<dyn Relay> {
         Arc::new(Operated {
             operation: self,
@@ -91,12 +125,36 @@ impl Relay for Operated {
         let operation = &self.operation;
         let policy = Arc::clone(&operation.policy.read());
         let mut course = Course::begin(operation, &request);
-        if let Err((outcome, reject)) = course.admit(&policy) {
-            course.outcome = outcome;
-            course.code = Some(reject.code());
-            return Some(Box::pin(std::future::ready(reject.into())));
-        }
-        let work = self.inner.serve(request);
+        let confirm = match course.admit(&policy, &request) {
+            Ok(confirm) => confirm,
+            Err((outcome, reject)) => {
+                course.outcome = outcome;
+                course.code = Some(reject.code());
+                return Some(Box::pin(std::future::ready(reject.into())));
+            }
+        };
+        let work = match (confirm, operation.bound.get()) {
+            (Some(confirm), Some(bound)) => {
+                Some(ask::serve(&bound.asking, confirm, &request, &self.inner))
+            }
+            (Some(_), None) => {
+                let said =
+                    "a rule asks the user, and this gateway was opened without its operation";
+                Some(Box::pin(std::future::ready(Reject::internal(said).into()))
+                    as BoxFuture<'static, _>)
+            }
+            // The rule that asked may be gone by now, and the state is still ours.
+            (None, Some(bound)) => match bound.asking.open(&request) {
+                Some(round) => {
+                    let identity = CallIdentity::of(&request);
+                    let kept = request.keep();
+                    let (asking, inner) = (&bound.asking, &self.inner);
+                    Some(ask::resume(asking, identity, kept, &round, inner))
+                }
+                None => self.inner.serve(request),
+            },
+            (None, None) => self.inner.serve(request),
+        };
         let Some(work) = work else {
             // The server has its own answer.
             course.outcome = "ok";
@@ -108,7 +166,8 @@ impl Relay for Operated {
                 && !policy.is_empty()
                 && let Some(list) = list_filter::filtered(
                     &policy,
-                    course.about.caller.as_deref(),
+                    &course.about.caller,
+                    course.operation.directory(&policy),
                     course.about.method,
                     result,
                 )
@@ -124,8 +183,12 @@ impl Relay for Operated {
         let policy = Arc::clone(&self.operation.policy.read());
         let mut wanted = wanted.clone();
         if let Some(uris) = &mut wanted.resource_subscriptions {
-            let caller = front.caller().id();
-            uris.retain(|uri| policy.permits(caller, EntryKind::Resource, uri));
+            let directory = self.operation.directory(&policy);
+            uris.retain(|uri| {
+                let subject = Subject::entry(front.caller(), EntryKind::Resource, uri, directory);
+                let subject = subject.called("subscriptions/listen", None);
+                policy.judge(&subject, Moment::Call) == Verdict::Allow
+            });
         }
         self.inner.listen(front, &wanted)
     }
@@ -147,6 +210,8 @@ struct Course {
     trace: Option<String>,
     began: Instant,
     running: Option<Running>,
+    /// The rule that denied it.
+    reason: Option<String>,
     outcome: &'static str,
     code: Option<i64>,
     bytes: Option<usize>,
@@ -164,26 +229,50 @@ impl Course {
             trace,
             began: Instant::now(),
             running: None,
+            reason: None,
             outcome: "cancelled",
             code: None,
             bytes: None,
         }
     }
 
-    fn admit(&mut self, policy: &Policy) -> Result<(), (&'static str, Reject)> {
-        let caller = self.about.caller.as_deref();
-        if let Some((kind, name)) = &self.about.subject
-            && !policy.permits(caller, *kind, name)
-        {
-            return Err(("denied", absent(*kind, name)));
-        }
+    /// Decides about the request. Gives what the user has to be asked, if there is something.
+    fn admit(
+        &mut self,
+        policy: &Policy,
+        request: &Relayed<'_>,
+    ) -> Result<Option<Confirm>, (&'static str, Reject)> {
+        let caller = &self.about.caller;
         // Lists are cheap, and a client reads them before its first call.
-        if self.about.subject.is_none() {
-            return Ok(());
+        let Some((kind, name)) = &self.about.subject else {
+            return Ok(None);
+        };
+        let mut confirm = None;
+        if !policy.is_empty() {
+            let directory = self.operation.directory(policy);
+            let subject = Subject::entry(caller, *kind, name, directory);
+            let arguments = match directory {
+                Some(_) => request.members().get("arguments"),
+                None => None,
+            };
+            let subject = subject.called(request.method(), arguments);
+            match policy.judge(&subject, Moment::Call) {
+                Verdict::Allow => {}
+                Verdict::Deny(rule) => {
+                    tracing::info!(caller = caller.id(), name, rule, "denied a request");
+                    let reject = absent(*kind, name);
+                    self.reason = Some(rule);
+                    return Err(("denied", reject));
+                }
+                Verdict::Ask(rule) => {
+                    tracing::info!(caller = caller.id(), name, rule, "asking before a call");
+                    confirm = Some(Confirm::new(&subject));
+                }
+            }
         }
-        let entered = self.operation.uses.enter(policy, caller, self.began);
+        let entered = self.operation.uses.enter(policy, caller.id(), self.began);
         self.running = entered.map_err(|too_much| ("limited", limited(too_much)))?;
-        Ok(())
+        Ok(confirm)
     }
 
     fn end(&mut self, reply: &RelayReply) {
@@ -218,7 +307,8 @@ impl Drop for Course {
             time: access_log::now(),
             method: self.about.method,
             name: self.about.name().map(without_query),
-            caller: self.about.caller.as_deref(),
+            caller: self.about.caller.id(),
+            reason: self.reason.as_deref(),
             revision: self.revision.as_str(),
             outcome: self.outcome,
             code: self.code,

@@ -26,6 +26,11 @@ impl Pattern {
         }
     }
 
+    /// The pattern as it was written, without its kind.
+    pub(super) fn glob(&self) -> &str {
+        &self.glob
+    }
+
     /// Whether a name of a kind fits.
     pub(super) fn fits(&self, kind: EntryKind, name: &str) -> bool {
         self.kind == kind && matches(&self.glob, name)

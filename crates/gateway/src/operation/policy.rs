@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "cel")]
+use super::condition::ConditionError;
 use super::{
     EntryKind,
+    condition::Condition,
     pattern::{self, Pattern},
+    subject::{Moment, Subject},
 };
 
 /// Who may see and call what, and how often. What a caller may not call is not in the caller's lists
@@ -31,8 +35,44 @@ pub struct PolicyRule {
     callers: Option<Vec<String>>,
     allow: Vec<Pattern>,
     deny: Vec<Pattern>,
+    ask: Vec<Pattern>,
+    allow_if: Vec<Condition>,
+    deny_if: Vec<Condition>,
+    ask_if: Vec<Condition>,
     rate: Option<Rate>,
     concurrency: Option<usize>,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is served.
+    Allow,
+    /// It is answered as if there were no such thing. The text says by which rule.
+    Deny(String),
+    /// The user is asked first. The text says by which rule.
+    Ask(String),
+}
+
+/// The first condition that holds. One that cannot be evaluated counts as `on_error` says.
+fn holding<'a>(
+    conditions: &'a [Condition],
+    subject: &Subject<'_>,
+    moment: Moment,
+    on_error: bool,
+) -> Option<&'a Condition> {
+    let holds = |condition: &&Condition| match condition.holds(subject) {
+        Ok(holds) => holds,
+        Err(reason) => {
+            let source = condition.source();
+            tracing::debug!(source, reason, "a condition cannot be evaluated");
+            on_error
+        }
+    };
+    conditions
+        .iter()
+        .filter(|condition| condition.is_for(moment))
+        .find(holds)
 }
 
 /// How often something may happen.
@@ -98,43 +138,93 @@ impl Policy {
         self.rules.is_empty()
     }
 
-    /// Whether a caller may see and use something.
+    /// Whether a caller may see something, as far as patterns tell.
     pub fn permits(&self, caller: Option<&str>, kind: EntryKind, name: &str) -> bool {
-        let fits = |pattern: &Pattern| pattern.fits(kind, name);
+        let subject = Subject {
+            caller,
+            kind,
+            name,
+            ..Subject::default()
+        };
+        !matches!(self.judge(&subject, Moment::List), Verdict::Deny(_))
+    }
+
+    /// Whether expressions or questions need to know more than names.
+    pub(super) fn needs_facts(&self) -> bool {
+        self.rules.iter().any(|rule| {
+            let conditions = [&rule.allow_if, &rule.deny_if, &rule.ask_if];
+            let has_conditions = conditions.iter().any(|conditions| !conditions.is_empty());
+            has_conditions || !rule.ask.is_empty()
+        })
+    }
+
+    /// What becomes of a request, or of an entry of a list. What is asked for in calls is in lists.
+    pub(super) fn judge(&self, subject: &Subject<'_>, moment: Moment) -> Verdict {
+        let fits = |pattern: &&Pattern| pattern.fits(subject.kind, subject.name);
         let mut is_listed = None;
-        for rule in self.of(caller) {
-            if rule.deny.iter().any(fits) {
-                return false;
+        let mut ask = None;
+        for (number, rule) in self.of(subject.caller) {
+            if let Some(pattern) = rule.deny.iter().find(fits) {
+                return Verdict::Deny(format!("rule {number}: deny `{}`", pattern.glob()));
             }
-            if rule.allow.iter().any(|pattern| pattern.kind == kind) {
-                let is_allowed = rule.allow.iter().any(fits);
+            // An expression that fails denies.
+            if let Some(condition) = holding(&rule.deny_if, subject, moment, true) {
+                return Verdict::Deny(format!("rule {number}: deny-if `{}`", condition.source()));
+            }
+            let lists = rule
+                .allow
+                .iter()
+                .any(|pattern| pattern.kind == subject.kind);
+            if lists || !rule.allow_if.is_empty() {
+                let is_allowed = rule.allow.iter().any(|pattern| fits(&pattern))
+                    || rule
+                        .allow_if
+                        .iter()
+                        .any(|condition| !condition.is_for(moment))
+                    || holding(&rule.allow_if, subject, moment, false).is_some();
                 is_listed = Some(is_listed.unwrap_or(false) || is_allowed);
             }
+            if moment == Moment::Call && ask.is_none() {
+                let pattern = rule.ask.iter().find(fits);
+                ask = pattern
+                    .map(|pattern| format!("rule {number}: ask `{}`", pattern.glob()))
+                    .or_else(|| {
+                        let condition = holding(&rule.ask_if, subject, moment, true)?;
+                        Some(format!("rule {number}: ask-if `{}`", condition.source()))
+                    });
+            }
         }
-        is_listed.unwrap_or(true)
+        match (is_listed, ask) {
+            (Some(false), _) => Verdict::Deny("no rule allows it".to_owned()),
+            (_, Some(rule)) => Verdict::Ask(rule),
+            (_, None) => Verdict::Allow,
+        }
     }
 
     /// The tightest rate of a caller.
     pub(super) fn rate(&self, caller: Option<&str>) -> Option<Rate> {
         let per_second = |rate: &Rate| f64::from(rate.count) / rate.within.as_secs_f64();
-        let rates = self.of(caller).filter_map(|rule| rule.rate);
+        let rates = self.of(caller).filter_map(|(_, rule)| rule.rate);
         rates.min_by(|one, other| per_second(one).total_cmp(&per_second(other)))
     }
 
     /// How many calls of a caller may run at once.
     pub(super) fn concurrency(&self, caller: Option<&str>) -> Option<usize> {
-        self.of(caller).filter_map(|rule| rule.concurrency).min()
+        self.of(caller)
+            .filter_map(|(_, rule)| rule.concurrency)
+            .min()
     }
 
-    fn of<'a>(&'a self, caller: Option<&'a str>) -> impl Iterator<Item = &'a PolicyRule> {
-        let is_for = move |rule: &&PolicyRule| match (&rule.callers, caller) {
+    /// The rules for a caller, with their numbers.
+    fn of<'a>(&'a self, caller: Option<&'a str>) -> impl Iterator<Item = (usize, &'a PolicyRule)> {
+        let is_for = move |(_, rule): &(usize, &PolicyRule)| match (&rule.callers, caller) {
             (None, _) => true,
             (Some(patterns), Some(caller)) => {
                 patterns.iter().any(|glob| pattern::matches(glob, caller))
             }
             (Some(_), None) => false,
         };
-        self.rules.iter().filter(is_for)
+        (1..).zip(&self.rules).filter(is_for)
     }
 }
 
@@ -167,6 +257,51 @@ impl PolicyRule {
         self.deny
             .extend(patterns.map(|it| Pattern::new(it.as_ref())));
         self
+    }
+
+    /// Asks the user before calls of what fits one of these. A client that cannot be asked is refused.
+    pub fn ask(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let patterns = patterns.into_iter();
+        self.ask
+            .extend(patterns.map(|it| Pattern::new(it.as_ref())));
+        self
+    }
+
+    /// Allows nothing but that for which a CEL expression holds, and what patterns allow. One that
+    /// cannot be evaluated allows nothing.
+    ///
+    /// Expressions may name `caller` (with `id` and `scopes`), `server`, `tool` (the server's own name
+    /// for it), `name` (the gateway's), `kind` (`tool`, `prompt`, `resource`), `method`, `annotations`
+    /// and `arguments`. Those that name `arguments` count for calls; lists are not filtered by them.
+    ///
+    /// # Errors
+    /// If it is not a sound expression.
+    #[cfg(feature = "cel")]
+    pub fn allow_if(mut self, expression: &str) -> Result<Self, ConditionError> {
+        self.allow_if.push(Condition::parse(expression)?);
+        Ok(self)
+    }
+
+    /// Denies that for which a CEL expression holds; see [`allow_if`](Self::allow_if). One that cannot
+    /// be evaluated denies.
+    ///
+    /// # Errors
+    /// If it is not a sound expression.
+    #[cfg(feature = "cel")]
+    pub fn deny_if(mut self, expression: &str) -> Result<Self, ConditionError> {
+        self.deny_if.push(Condition::parse(expression)?);
+        Ok(self)
+    }
+
+    /// Asks the user before calls for which a CEL expression holds; see [`allow_if`](Self::allow_if).
+    /// One that cannot be evaluated asks.
+    ///
+    /// # Errors
+    /// If it is not a sound expression.
+    #[cfg(feature = "cel")]
+    pub fn ask_if(mut self, expression: &str) -> Result<Self, ConditionError> {
+        self.ask_if.push(Condition::parse(expression)?);
+        Ok(self)
     }
 
     /// Limits how often each caller may call.

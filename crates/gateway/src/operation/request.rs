@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use turnbuckle_protocol::envelope::Members;
-use turnbuckle_server::Relayed;
+use turnbuckle_server::{Caller, Relayed};
 
 /// What a name names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
     /// A tool, by the name that the gateway gives it.
+    #[default]
     Tool,
     /// A prompt, by the name that the gateway gives it.
     Prompt,
@@ -17,12 +18,23 @@ pub enum EntryKind {
     Resource,
 }
 
+impl EntryKind {
+    /// Its word: `tool`, `prompt` or `resource`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Resource => "resource",
+        }
+    }
+}
+
 /// What a request is about.
 #[derive(Clone, Debug)]
 pub(super) struct About {
     pub(super) method: &'static str,
     pub(super) subject: Option<(EntryKind, String)>,
-    pub(super) caller: Option<String>,
+    pub(super) caller: Caller,
 }
 
 impl About {
@@ -30,7 +42,7 @@ impl About {
         Self {
             method: known(request.method()),
             subject: subject(request.method(), request.members()),
-            caller: request.caller().id().map(str::to_owned),
+            caller: request.caller().clone(),
         }
     }
 

@@ -33,6 +33,14 @@ pub struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
+    /// Reads an object; `None` for what is not an object, and for one with a name twice.
+    pub fn of(raw: Raw<'a>) -> Option<Self> {
+        match Params::read(&mut Scanner::new(raw.get())) {
+            Ok(Params::Object(members)) => Some(members),
+            _ => None,
+        }
+    }
+
     /// The value of a member.
     pub fn get(&self, name: &str) -> Option<Raw<'a>> {
         self.iter()

@@ -9,7 +9,11 @@ use std::{
 };
 
 use futures_core::future::BoxFuture;
-use turnbuckle_protocol::{IdRef, Revision, envelope};
+use tracing::{Instrument as _, Span};
+use turnbuckle_protocol::{IdRef, Revision, TraceContext, envelope};
+use turnbuckle_telemetry::{
+    Operation, Side, Target, are_spans_wanted, record_error, record_tool_error,
+};
 
 use super::{
     Incoming, Served, Shared,
@@ -60,7 +64,11 @@ pub(crate) fn serve(
         peer: incoming.peer,
         front: Front::new(incoming.peer, incoming.revision),
     };
-    let mut future = relay.serve(request)?;
+    let future = relay.serve(request)?;
+    let mut future = match relay_span(incoming) {
+        None => future,
+        Some(span) => observed(span, future),
+    };
     let mut context = Context::from_waker(Waker::noop());
     if let Poll::Ready(reply) = poll(&mut future, &mut context) {
         out.put(|out| write(incoming.revision, incoming.id, reply, out));
@@ -73,6 +81,55 @@ pub(crate) fn serve(
         response.put(|out| write(revision, &id, reply, out));
         response
     })))
+}
+
+/// The span of a request, for those who want spans.
+fn relay_span(incoming: &Incoming<'_>) -> Option<Span> {
+    if !are_spans_wanted() {
+        return None;
+    }
+    let params = incoming.params;
+    let name = params.text("name").or_else(|| params.text("uri"));
+    let name = name.unwrap_or_default();
+    let id = incoming.id.clone().into_owned().to_string();
+    let operation = Operation {
+        side: Side::Server,
+        method: incoming.method,
+        target: Target::of(incoming.method, &name),
+        revision: incoming.revision,
+        session: incoming.peer.session_id(),
+        request: Some(&id),
+    };
+    let remote = params.meta().and_then(TraceContext::of_request);
+    Some(operation.span(remote.as_ref()))
+}
+
+/// Serves a request in its span.
+fn observed(span: Span, future: BoxFuture<'static, RelayReply>) -> BoxFuture<'static, RelayReply> {
+    Box::pin(async move {
+        let reply = future.instrument(span.clone()).await;
+        match &reply {
+            RelayReply::Result(result) if is_tool_error(result) => record_tool_error(&span),
+            RelayReply::Result(_) => {}
+            RelayReply::Error(code, error) => {
+                let message = error.raw().member("message").and_then(envelope::text_of);
+                record_error(&span, *code, message.as_deref().unwrap_or_default());
+            }
+            RelayReply::Reject(reject) => {
+                record_error(&span, reject.code(), &reject.as_error().message);
+            }
+        }
+        reply
+    })
+}
+
+/// Whether a result says that the tool failed.
+fn is_tool_error(result: &[u8]) -> bool {
+    let value: Result<&serde_json::value::RawValue, _> = serde_json::from_slice(result);
+    value.is_ok_and(|value| {
+        let said = envelope::Raw::from(value).member("isError");
+        said.is_some_and(|said| said.get() == "true")
+    })
 }
 
 /// Polls the relay; a panic is an error of the request.

@@ -8,4 +8,4 @@ mod front;
 mod seam;
 
 pub use front::Front;
-pub use seam::{Relay, RelayListen, RelayOffer, RelayReply, Relayed};
+pub use seam::{KeptRequest, Relay, RelayListen, RelayOffer, RelayReply, Relayed};

@@ -220,4 +220,54 @@ impl<'a> Relayed<'a> {
     pub fn front(&self) -> &Front {
         &self.front
     }
+
+    /// The request itself, to be served later.
+    pub fn keep(&self) -> KeptRequest {
+        KeptRequest {
+            method: self.method.into(),
+            params: self.params.raw().map(RawText::from),
+            revision: self.revision,
+            peer: Arc::clone(self.peer),
+            front: self.front.clone(),
+        }
+    }
+}
+
+/// A request that has outlived its message: something has to happen before it is served.
+#[derive(Clone)]
+pub struct KeptRequest {
+    method: Box<str>,
+    params: Option<RawText>,
+    revision: Revision,
+    peer: Arc<Peer>,
+    front: Front,
+}
+
+impl KeptRequest {
+    /// All params; an empty object where there are none.
+    pub fn params(&self) -> Raw<'_> {
+        self.params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw)
+    }
+
+    /// The same with other params.
+    pub fn with_params(mut self, params: RawText) -> Self {
+        self.params = Some(params);
+        self
+    }
+
+    /// Has a relay serve it.
+    pub fn serve(&self, relay: &dyn Relay) -> Option<BoxFuture<'static, RelayReply>> {
+        let members = match &self.params {
+            None => Members::default(),
+            // What it was made from was read before.
+            Some(params) => Members::of(params.raw()).unwrap_or_default(),
+        };
+        relay.serve(Relayed {
+            method: &self.method,
+            params: &members,
+            revision: self.revision,
+            peer: &self.peer,
+            front: self.front.clone(),
+        })
+    }
 }

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use clap::Args;
 use turnbuckle::{
     Http, HttpSettings, Stdio,
-    gateway::{Gateway, LiveGateway, operation::Operation},
+    gateway::{Gateway, LiveGateway, lock::Lock, operation::Operation},
     transport::http::Listener,
 };
 use turnbuckle_command_line::{
@@ -18,11 +18,13 @@ use turnbuckle_host::config::Launch;
 use turnbuckle_inspector::{Inspector, Origin, Site};
 
 use super::{
+    admin,
     file::{EraChoice, NamesName},
     keys::Keys,
     lines::Lines,
-    operation,
-    plan::Plan,
+    lock_file::{self, LockChoice},
+    operation::{self, Readers},
+    plan::{Plan, PlanWords},
     reload::Reload,
 };
 use crate::{runtime::stop_signal, show::print};
@@ -50,7 +52,7 @@ const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) struct Up {
     /// A config file, the URL of a server, or the name of one in a config file.
     #[arg(value_name = "FILE|URL|NAME")]
-    pub(super) what: Option<String>,
+    what: Option<String>,
 
     /// Serve on stdin and stdout instead, one message a line.
     #[arg(long, conflicts_with_all = ["listen", "no_page"])]
@@ -62,16 +64,16 @@ pub(crate) struct Up {
 
     /// Serve this server alone (may be repeated).
     #[arg(long, value_name = "NAME")]
-    pub(super) only: Vec<String>,
+    only: Vec<String>,
 
     /// How tools and prompts are named: `bare` as their servers do, `prefixed` as `server__tool`,
     /// `auto` bare with one server and prefixed with several.
     #[arg(long, value_name = "NAMES")]
-    pub(super) names: Option<NamesName>,
+    names: Option<NamesName>,
 
     /// The era that is spoken with servers; `auto` finds it out.
     #[arg(long, value_name = "ERA")]
-    pub(super) era: Option<EraChoice>,
+    era: Option<EraChoice>,
 
     /// Check the config and start nothing.
     #[arg(long)]
@@ -97,9 +99,18 @@ pub(crate) struct Up {
     #[arg(long, value_name = "FILE")]
     access_log: Option<String>,
 
+    /// Tell operators about the gateway at an address of its own: `/metrics`, `/readyz`, `/healthz`.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "stdio")]
+    admin: Option<String>,
+
+    /// What becomes of tools that differ from `turnbuckle.lock`: `enforce` withholds them until they are
+    /// approved, `audit` reports them, `off` compares nothing.
+    #[arg(long, value_name = "MODE")]
+    lock: Option<LockChoice>,
+
     /// A command to start as the server.
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "what")]
-    pub(super) command: Vec<String>,
+    command: Vec<String>,
 }
 
 pub(crate) fn run(up: &Up) -> Outcome {
@@ -108,7 +119,7 @@ pub(crate) fn run(up: &Up) -> Outcome {
     } else {
         Consent::Ask
     };
-    let plan = Plan::make(up, consent)?;
+    let plan = Plan::make(&up.words(), consent)?;
     let keys = Keys::read(&plan.gateway.keys)?;
     let policy = operation::policy(&plan.gateway.policy)?;
     if up.check {
@@ -123,7 +134,8 @@ pub(crate) fn run(up: &Up) -> Outcome {
         .as_deref()
         .or(plan.gateway.access_log.as_deref());
     let operation = operation::operation(policy, log)?;
-    let outcome = runtime.block_on(up.serve(plan, keys, operation));
+    let lock = lock_file::open(&plan, up.lock)?;
+    let outcome = runtime.block_on(up.serve(plan, keys, operation, lock));
     // Nothing is left that somebody waits for: a lookup of a name may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
@@ -147,12 +159,13 @@ impl Up {
         mut plan: Plan,
         keys: Option<Keys>,
         operation: Arc<Operation>,
+        lock: Option<Lock>,
     ) -> Outcome {
         // Signals are heard from the start, so that stopping it while it begins works too.
         let stop = stop_signal();
         if self.stdio {
             plan.tell_problems();
-            let gateway = open(&plan, &operation)?;
+            let gateway = open(&plan, &operation, lock)?;
             let reload = Reload::new(self, gateway.clone(), operation, &plan, None);
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
@@ -171,15 +184,31 @@ impl Up {
             plan.without(own);
         }
         plan.tell_problems();
-        let gateway = open(&plan, &operation)?;
+        let gateway = open(&plan, &operation, lock)?;
         let reload = Reload::new(self, gateway.clone(), operation.clone(), &plan, own);
         let front = FrontParts {
             listener,
             keys,
             operation,
         };
+        let admin = self.admin.as_deref().or(plan.gateway.admin.as_deref());
+        let admin = match admin {
+            Some(address) => {
+                let operation = Arc::clone(&front.operation);
+                let texts = operation::texts(gateway.clone(), operation, Readers::Operators);
+                Some(admin::open(address, texts).await?)
+            }
+            None => None,
+        };
+        let admin = async move {
+            match admin {
+                Some(admin) => admin.await,
+                None => std::future::pending().await,
+            }
+        };
         let served = tokio::select! {
             served = self.serve_http(&gateway, &plan, front, stop) => served,
+            () = admin => Ok(()),
             () = reload.run() => Ok(()),
         };
         close(&gateway).await;
@@ -209,6 +238,13 @@ impl Up {
                     "warning: everyone who can reach this address can use these servers; set keys for callers with `[[gateway.keys]]`",
                 );
             }
+            let is_local = address.is_none_or(|it| it.ip().to_canonical().is_loopback());
+            let readers = if is_local {
+                Readers::Operators
+            } else {
+                Readers::Everybody
+            };
+            let settings = settings.texts(operation::texts(gateway.clone(), operation, readers));
             let http = Http::listener(listener).settings(settings).until(stop);
             let http = match keys {
                 Some(keys) => http.protect(keys),
@@ -231,11 +267,27 @@ impl Up {
             None => service,
         };
         let site = Site::beside(inspector, listener, service).await;
-        let paths = operation::paths(gateway.clone(), operation);
-        let site = site.map_err(failed)?.with_paths(paths);
+        let texts = operation::texts(gateway.clone(), operation, Readers::Operators);
+        let site = site.map_err(failed)?.with_paths(texts);
         announce(address, plan, Some(&site.url()));
         site.serve(stop).await;
         Ok(())
+    }
+
+    /// What the command line says about the servers.
+    pub(super) fn words(&self) -> PlanWords<'_> {
+        PlanWords {
+            what: self.what.as_deref(),
+            command: &self.command,
+            only: &self.only,
+            names: self.names,
+            era: self.era,
+        }
+    }
+
+    /// What becomes of tools that differ from the lock file, by the command line.
+    pub(super) fn lock(&self) -> Option<LockChoice> {
+        self.lock
     }
 
     fn settings(&self, plan: &Plan) -> HttpSettings {
@@ -253,16 +305,19 @@ struct FrontParts {
     operation: Arc<Operation>,
 }
 
-fn open(plan: &Plan, operation: &Arc<Operation>) -> Outcome<LiveGateway> {
+fn open(plan: &Plan, operation: &Arc<Operation>, lock: Option<Lock>) -> Outcome<LiveGateway> {
     let lines = Lines::new();
-    let (around, counted) = (Arc::clone(operation), Arc::clone(operation));
+    let counted = Arc::clone(operation);
     let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION"))
         .naming(plan.naming)
-        .wrap(move |relay| around.around(relay))
+        .operation(Arc::clone(operation))
         .on_state(move |server, state| {
             operation::count_state(&counted, server.as_str(), state);
             lines.tell(server, state);
         });
+    if let Some(lock) = lock {
+        gateway = gateway.lock(lock.on_difference(lock_file::tell_difference));
+    }
     for server in &plan.servers {
         gateway = gateway.server_with(server.id.as_str(), server.spec.clone(), server.settings);
     }
@@ -274,7 +329,7 @@ async fn close(gateway: &LiveGateway) {
     let _ = tokio::time::timeout(CLOSE_WITHIN, gateway.close()).await;
 }
 
-fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Failed {
+pub(super) fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Failed {
     Failed::new(Code::Connect, error)
 }
 

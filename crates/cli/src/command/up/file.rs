@@ -7,6 +7,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use turnbuckle::gateway::lock::LockMode;
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
     target::EraName,
@@ -39,6 +40,12 @@ pub(super) struct GatewaySection {
     pub(super) allow_hosts: Vec<String>,
     #[serde(default)]
     pub(super) allow_origins: Vec<String>,
+    /// An address of its own for `/metrics`, `/readyz` and `/healthz`.
+    pub(super) admin: Option<String>,
+    /// What becomes of tools that differ from the lock file.
+    pub(super) lock: Option<LockMode>,
+    /// The lock file; `turnbuckle.lock` beside this file unless it is said.
+    pub(super) lock_file: Option<PathBuf>,
     /// A file for a line of JSON about each request, or `-` for stderr.
     pub(super) access_log: Option<String>,
     #[serde(default)]

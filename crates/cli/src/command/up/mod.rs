@@ -2,13 +2,17 @@
 //!
 //! [`command`] reads the command line and serves; [`plan`] finds the servers that are meant; [`mod@file`]
 //! reads what `turnbuckle.toml` says beside how servers are started; [`reload`] looks for changes;
-//! [`lines`] tells how the servers are doing.
+//! [`lines`] tells how the servers are doing; [`lock_file`] keeps what they offered, and [`lock`] is the
+//! command for that file; [`admin`] is the address for operators.
 
+mod admin;
 mod command;
 mod credentials;
 mod file;
 mod keys;
 mod lines;
+pub(crate) mod lock;
+mod lock_file;
 mod operation;
 mod plan;
 mod reload;

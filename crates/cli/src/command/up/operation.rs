@@ -6,36 +6,60 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use turnbuckle::{
+    HttpText, HttpTexts,
     gateway::{
         LiveGateway,
-        operation::{AccessLog, Operation, Policy, PolicyRule, Rate},
+        operation::{AccessLog, ConditionError, Operation, Policy, PolicyRule, Rate},
     },
     host::ServerState,
 };
 use turnbuckle_command_line::failure::{Failed, Outcome};
-use turnbuckle_inspector::MorePaths;
 
 /// `[[gateway.policy]]`.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct PolicyEntry {
     callers: Option<Vec<String>>,
     #[serde(default)]
     allow: Vec<String>,
     #[serde(default)]
     deny: Vec<String>,
+    #[serde(default)]
+    ask: Vec<String>,
+    allow_if: Option<String>,
+    deny_if: Option<String>,
+    ask_if: Option<String>,
     rate: Option<String>,
     concurrency: Option<usize>,
 }
 
 /// The policy of a file.
 pub(super) fn policy(entries: &[PolicyEntry]) -> Outcome<Policy> {
-    entries.iter().try_fold(Policy::new(), |policy, entry| {
+    let mut numbered = entries.iter().enumerate();
+    numbered.try_fold(Policy::new(), |policy, (number, entry)| {
         let rule = match &entry.callers {
             Some(callers) => PolicyRule::for_callers(callers),
             None => PolicyRule::for_all(),
         };
-        let mut rule = rule.allow(&entry.allow).deny(&entry.deny);
+        let mut rule = rule.allow(&entry.allow).deny(&entry.deny).ask(&entry.ask);
+        let number = number + 1;
+        let wrong = |key: &str, error: &ConditionError| {
+            Failed::usage(format!("`{key}` of policy {number}: {error}"))
+                .hint("expressions are CEL: `server == \"crm\" && !annotations.readOnlyHint`")
+        };
+        if let Some(text) = &entry.allow_if {
+            rule = rule
+                .allow_if(text)
+                .map_err(|error| wrong("allow-if", &error))?;
+        }
+        if let Some(text) = &entry.deny_if {
+            rule = rule
+                .deny_if(text)
+                .map_err(|error| wrong("deny-if", &error))?;
+        }
+        if let Some(text) = &entry.ask_if {
+            rule = rule.ask_if(text).map_err(|error| wrong("ask-if", &error))?;
+        }
         if let Some(text) = &entry.rate {
             let rate = Rate::parse(text).ok_or_else(|| {
                 Failed::usage(format!("`{text}` is no rate"))
@@ -79,38 +103,62 @@ pub(super) fn count_state(operation: &Operation, server: &str, state: &ServerSta
     }
 }
 
-/// `/metrics` and `/readyz`.
-pub(super) fn paths(gateway: LiveGateway, operation: Arc<Operation>) -> MorePaths {
+/// Who may read what is told about the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Readers {
+    /// Those of this machine, or of an address for operators.
+    Operators,
+    /// Everybody who reaches the gateway: names of servers and counters are not for them.
+    Everybody,
+}
+
+/// `/metrics`, `/readyz` and `/healthz`.
+pub(super) fn texts(
+    gateway: LiveGateway,
+    operation: Arc<Operation>,
+    readers: Readers,
+) -> HttpTexts {
     const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Arc::new(move |path| match path {
-        "/metrics" => {
-            operation.metrics().parked(gateway.parked());
-            Some((StatusCode::OK, METRICS, operation.metrics_text()))
+    const JSON: &str = "application/json";
+    HttpTexts::new(move |uri| match uri.path() {
+        "/metrics" if readers == Readers::Operators => {
+            let metrics = operation.metrics();
+            metrics.parked(gateway.parked());
+            metrics.lock_differences(&gateway.lock_differences());
+            Some(HttpText::new(
+                StatusCode::OK,
+                METRICS,
+                operation.metrics_text(),
+            ))
         }
         "/readyz" => {
-            let (status, text) = readiness(&gateway);
-            Some((status, "application/json", text))
+            let (status, text) = readiness(&gateway, readers);
+            Some(HttpText::new(status, JSON, text))
         }
+        "/healthz" => Some(HttpText::new(StatusCode::OK, JSON, r#"{"status":"ok"}"#)),
         _ => None,
     })
 }
 
 /// Whether each server answers. The status is 200 if all of them do.
-fn readiness(gateway: &LiveGateway) -> (StatusCode, String) {
+fn readiness(gateway: &LiveGateway, readers: Readers) -> (StatusCode, String) {
     let states = gateway.states();
     let is_ready = states.iter().all(|(_, state)| {
         let is_wanted = !matches!(state, ServerState::Disabled);
         state.is_ready() || !is_wanted
     });
-    let servers: serde_json::Map<_, _> = states
-        .iter()
-        .map(|(id, state)| (id.to_string(), described(state)))
-        .collect();
     let status = if is_ready {
         StatusCode::OK
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
+    if readers == Readers::Everybody {
+        return (status, json!({ "ready": is_ready }).to_string());
+    }
+    let servers: serde_json::Map<_, _> = states
+        .iter()
+        .map(|(id, state)| (id.to_string(), described(state)))
+        .collect();
     (
         status,
         json!({ "ready": is_ready, "servers": servers }).to_string(),

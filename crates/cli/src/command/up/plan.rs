@@ -20,7 +20,6 @@ use turnbuckle_command_line::{
 use turnbuckle_host::config::{Catalogue, Entry, Launch, PlaceOwner, Settings};
 
 use super::{
-    command::Up,
     credentials::Credentials,
     file::{EraChoice, GatewayFile, GatewaySection, IsolationName, NamesName, OwnKeys},
 };
@@ -44,6 +43,17 @@ pub(super) struct Plan {
     pub(super) problems: Vec<String>,
     /// What has no effect.
     notes: Vec<String>,
+    /// The file that `gateway` is from.
+    own_file: Option<PathBuf>,
+}
+
+/// What a command line says about the servers.
+pub(super) struct PlanWords<'a> {
+    pub(super) what: Option<&'a str>,
+    pub(super) command: &'a [String],
+    pub(super) only: &'a [String],
+    pub(super) names: Option<NamesName>,
+    pub(super) era: Option<EraChoice>,
 }
 
 /// One server.
@@ -59,7 +69,7 @@ pub(super) struct PlannedServer {
 impl Plan {
     /// The plan of a command line. `consent` is what becomes of files of a project that the user has not
     /// agreed to.
-    pub(super) fn make(up: &Up, consent: Consent) -> Outcome<Self> {
+    pub(super) fn make(up: &PlanWords<'_>, consent: Consent) -> Outcome<Self> {
         let mut plan = Self {
             servers: Vec::new(),
             naming: Naming::Auto,
@@ -67,8 +77,9 @@ impl Plan {
             files: Vec::new(),
             problems: Vec::new(),
             notes: Vec::new(),
+            own_file: None,
         };
-        match (&up.what, up.command.as_slice()) {
+        match (up.what, up.command) {
             (None, []) => plan.add_found(consent)?,
             (None, command) => {
                 let (server, _) = target::split(&[], command, Lookup::default())?;
@@ -129,6 +140,7 @@ impl Plan {
             }
         }
         self.gateway = own.gateway;
+        self.own_file = Some(path.to_owned());
         Ok(())
     }
 
@@ -254,11 +266,11 @@ impl Plan {
     }
 
     /// Keeps the servers that were asked for, and settles what the command line says of all.
-    fn choose(&mut self, up: &Up) -> Outcome {
+    fn choose(&mut self, up: &PlanWords<'_>) -> Outcome {
         let only = if up.only.is_empty() {
-            &self.gateway.only
+            self.gateway.only.as_slice()
         } else {
-            &up.only
+            up.only
         };
         for name in only {
             if !self.servers.iter().any(|server| server.id == *name) {
@@ -305,6 +317,16 @@ impl Plan {
             )
         });
         self.problems.extend(said);
+    }
+
+    /// Where the lock file is: where the config says, beside the config, or in this folder.
+    pub(super) fn lock_file(&self) -> PathBuf {
+        let folder = self.own_file.as_deref().and_then(Path::parent);
+        let folder = folder.unwrap_or(Path::new(""));
+        match &self.gateway.lock_file {
+            Some(path) => folder.join(home(path)),
+            None => folder.join("turnbuckle.lock"),
+        }
     }
 
     /// Says what could not be used.

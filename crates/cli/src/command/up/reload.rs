@@ -15,7 +15,7 @@ use std::{
 use turnbuckle::gateway::{LiveGateway, operation::Operation};
 use turnbuckle_command_line::{control::tell, trust::Consent};
 
-use super::{command::Up, operation, plan::Plan};
+use super::{command::Up, lock_file, operation, plan::Plan};
 
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -32,6 +32,7 @@ pub(super) struct Reload<'a> {
     /// The servers there are, with what tells them from others of the same name.
     running: HashMap<String, String>,
     files: HashMap<PathBuf, Stamp>,
+    lock_file: PathBuf,
 }
 
 impl<'a> Reload<'a> {
@@ -51,7 +52,8 @@ impl<'a> Reload<'a> {
             running: running
                 .map(|server| (server.id.clone(), server.identity.clone()))
                 .collect(),
-            files: stamps(&plan.files),
+            files: stamps(&watched(plan)),
+            lock_file: plan.lock_file(),
         }
     }
 
@@ -65,16 +67,41 @@ impl<'a> Reload<'a> {
             };
             let names: Vec<_> = self.files.keys().cloned().collect();
             let now = stamps(&names);
-            if is_asked || now != self.files {
+            let is_changed = now != self.files;
+            let is_lock_alone = is_changed
+                && !is_asked
+                && now.iter().all(|(file, stamp)| {
+                    *file == self.lock_file || self.files.get(file) == Some(stamp)
+                });
+            if is_asked || is_changed {
                 self.files = now;
+                self.reload_lock();
+            }
+            if is_asked || (is_changed && !is_lock_alone) {
                 self.reload().await;
             }
         }
     }
 
+    /// Takes over what was approved in the meantime.
+    fn reload_lock(&self) {
+        match self.gateway.reload_lock() {
+            Ok(false) => {}
+            Ok(true) => {
+                let left = self.gateway.lock_differences().len();
+                tell(&format!(
+                    "reloaded the lock file: {left} differences are left"
+                ));
+            }
+            Err(error) => tell(&format!(
+                "warning: {error}; what was approved before counts"
+            )),
+        }
+    }
+
     async fn reload(&mut self) {
         // While the gateway runs it cannot ask the user, so a file that is no longer trusted is not used.
-        let made = Plan::make(self.up, Consent::Never).and_then(|plan| {
+        let made = Plan::make(&self.up.words(), Consent::Never).and_then(|plan| {
             let policy = operation::policy(&plan.gateway.policy)?;
             Ok((plan, policy))
         });
@@ -102,6 +129,8 @@ impl<'a> Reload<'a> {
             removed += 1;
             self.gateway.remove(id.as_str()).await;
         }
+        let watched = watched(&plan);
+        let mode = lock_file::mode(&plan, self.up.lock());
         for server in plan.servers {
             match self.running.get(&server.id) {
                 Some(identity) if *identity == server.identity => continue,
@@ -111,13 +140,22 @@ impl<'a> Reload<'a> {
             self.gateway
                 .add(server.id.as_str(), server.spec, server.settings);
         }
+        // A gateway without a lock file was told so when it started.
+        let _ = self.gateway.set_lock_mode(mode);
         self.operation.set_policy(policy);
         self.running = names;
-        self.files.extend(stamps(&plan.files));
+        self.files.extend(stamps(&watched));
         tell(&format!(
             "reloaded: {added} added, {changed} changed, {removed} removed"
         ));
     }
+}
+
+/// The files whose changes count.
+fn watched(plan: &Plan) -> Vec<PathBuf> {
+    let mut files = plan.files.clone();
+    files.push(plan.lock_file());
+    files
 }
 
 fn stamps(files: &[PathBuf]) -> HashMap<PathBuf, Stamp> {

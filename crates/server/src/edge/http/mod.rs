@@ -47,6 +47,7 @@ mod sessions;
 mod settings;
 mod site;
 mod sse_session;
+mod texts;
 mod turn;
 
 pub use bearer::{Bearer, Checked};
@@ -55,3 +56,4 @@ pub use cors_rules::CorsRules;
 pub use protect::{Admission, Admitted, HttpRefusal, Protect};
 pub use service::HttpService;
 pub use settings::{Allowed, Cors, HttpSettings};
+pub use texts::{HttpText, HttpTexts};

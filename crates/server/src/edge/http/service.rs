@@ -21,6 +21,7 @@ use super::{
     session_get,
     settings::HttpSettings,
     site::{Mount, Site},
+    texts,
 };
 use crate::engine::Shared;
 
@@ -128,6 +129,12 @@ impl Site {
         }
         if let Err(refused) = door::check(&self.settings, &parts.headers, &parts.uri) {
             return reply::refuse(refused.status(), &refused.to_string());
+        }
+        if parts.method == Method::GET
+            && let Some(texts) = &self.settings.texts
+            && let Some(text) = texts.find(&parts.uri)
+        {
+            return texts::response(text);
         }
         let Some(origin) = cors::origin(&self.settings, &parts.headers) else {
             return self.guarded(route, parts, body).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::cors_rules::CorsRules;
+use super::{cors_rules::CorsRules, texts::HttpTexts};
 
 /// Sessions that may be open at once. Each costs a few kilobytes, so this many cost some tens of
 /// megabytes; more than one process can usefully serve, and a bound on what a flood can take.
@@ -92,6 +92,8 @@ pub struct HttpSettings {
     pub replay_age: Duration,
     /// How long a client waits before it comes back to a stream that we closed.
     pub retry: Duration,
+    /// Texts that are answered beside the endpoint. See [`Self::texts`].
+    pub texts: Option<HttpTexts>,
 }
 
 /// Names that are allowed.
@@ -131,11 +133,19 @@ impl Default for HttpSettings {
             replay_bytes: REPLAY_BYTES,
             replay_age: REPLAY_AGE,
             retry: RETRY,
+            texts: None,
         }
     }
 }
 
 impl HttpSettings {
+    /// Answers `GET` of other paths with texts of the program: health, counters. They are public to
+    /// everybody who passes the checks of the host and the origin, also where there is a guard.
+    pub fn texts(mut self, texts: HttpTexts) -> Self {
+        self.texts = Some(texts);
+        self
+    }
+
     /// Accepts requests for this host, besides loopback. A name without a port fits every port.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.add(host.into());

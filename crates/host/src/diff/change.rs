@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 /// What a change means for a caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Effect {
+pub enum Effect {
     /// What worked before may not work now.
     Breaking,
     /// What worked before works now, and something else may too.
@@ -16,16 +16,42 @@ pub(crate) enum Effect {
 
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Change {
-    pub(crate) effect: Effect,
+#[non_exhaustive]
+pub struct Change {
+    /// What it means for a caller.
+    pub effect: Effect,
     /// `tool`, `prompt`, `resource`, `template` or `server`.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// Which of them.
-    pub(crate) name: String,
+    pub name: String,
     /// Where in it, as a path of names; empty for all of it.
-    pub(crate) path: String,
+    pub path: String,
     /// What changed, as a clause.
-    pub(crate) what: String,
+    pub what: String,
+}
+
+impl Change {
+    /// A change to all of a thing.
+    pub fn whole(effect: Effect, kind: &'static str, name: &str, what: impl Into<String>) -> Self {
+        Self {
+            effect,
+            kind,
+            name: name.to_owned(),
+            path: String::new(),
+            what: what.into(),
+        }
+    }
+}
+
+impl Effect {
+    /// Its word: `breaking`, `compatible` or `wording`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Breaking => "breaking",
+            Self::Compatible => "compatible",
+            Self::Wording => "wording",
+        }
+    }
 }
 
 /// Changes, as they are found.

@@ -69,22 +69,25 @@ pub(super) fn tools(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
         old.tools.as_ref(),
         new.tools.as_ref(),
         changes,
-        |was, is, of| {
-            for member in ["title", "description", "icons"] {
-                wording(was, is, member, of);
-            }
-            let position = Position::Input;
-            schema::compare(position, &was["inputSchema"], &is["inputSchema"], of);
-            match (was.get("outputSchema"), is.get("outputSchema")) {
-                (Some(was), Some(is)) => schema::compare(Position::Output, was, is, of),
-                (Some(_), None) => of.say(Breaking, "output", "there is no output schema any more"),
-                (None, Some(_)) => of.say(Compatible, "output", "there is an output schema now"),
-                (None, None) => {}
-            }
-            hints(&was["annotations"], &is["annotations"], of);
-            task(was, is, of);
-        },
+        tool,
     );
+}
+
+/// One tool of both sides.
+pub(super) fn tool(was: &Value, is: &Value, of: &mut Of<'_>) {
+    for member in ["title", "description", "icons"] {
+        wording(was, is, member, of);
+    }
+    let position = Position::Input;
+    schema::compare(position, &was["inputSchema"], &is["inputSchema"], of);
+    match (was.get("outputSchema"), is.get("outputSchema")) {
+        (Some(was), Some(is)) => schema::compare(Position::Output, was, is, of),
+        (Some(_), None) => of.say(Breaking, "output", "there is no output schema any more"),
+        (None, Some(_)) => of.say(Compatible, "output", "there is an output schema now"),
+        (None, None) => {}
+    }
+    hints(&was["annotations"], &is["annotations"], of);
+    task(was, is, of);
 }
 
 /// Hints that hosts decide by: one that promises less than before breaks what relied on it. What is
@@ -137,36 +140,39 @@ pub(super) fn prompts(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
         old.prompts.as_ref(),
         new.prompts.as_ref(),
         changes,
-        |was, is, of| {
-            for member in ["title", "description", "icons"] {
-                wording(was, is, member, of);
-            }
-            let (was, is) = (arguments(was), arguments(is));
-            let needed = |argument: &Value| argument["required"] == true;
-            for (name, was) in &was {
-                match is.get(name) {
-                    None => of.say(Breaking, name, "the argument is gone"),
-                    Some(is) => {
-                        match (needed(was), needed(is)) {
-                            (false, true) => of.say(Breaking, name, "it is required now"),
-                            (true, false) => of.say(Compatible, name, "it is optional now"),
-                            _ => {}
-                        }
-                        if was["description"] != is["description"] {
-                            of.say(Wording, name, "its description changes");
-                        }
-                    }
-                }
-            }
-            for (name, is) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
-                if needed(is) {
-                    of.say(Breaking, name, "there is a new argument, which is required");
-                } else {
-                    of.say(Compatible, name, "there is a new argument");
-                }
-            }
-        },
+        prompt,
     );
+}
+
+/// One prompt of both sides.
+pub(super) fn prompt(was: &Value, is: &Value, of: &mut Of<'_>) {
+    for member in ["title", "description", "icons"] {
+        wording(was, is, member, of);
+    }
+    let (was, is) = (arguments(was), arguments(is));
+    let needed = |argument: &Value| argument["required"] == true;
+    for (name, was) in &was {
+        match is.get(name) {
+            None => of.say(Breaking, name, "the argument is gone"),
+            Some(is) => {
+                match (needed(was), needed(is)) {
+                    (false, true) => of.say(Breaking, name, "it is required now"),
+                    (true, false) => of.say(Compatible, name, "it is optional now"),
+                    _ => {}
+                }
+                if was["description"] != is["description"] {
+                    of.say(Wording, name, "its description changes");
+                }
+            }
+        }
+    }
+    for (name, is) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
+        if needed(is) {
+            of.say(Breaking, name, "there is a new argument, which is required");
+        } else {
+            of.say(Compatible, name, "there is a new argument");
+        }
+    }
 }
 
 fn arguments(prompt: &Value) -> Map<String, Value> {

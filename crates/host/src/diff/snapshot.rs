@@ -2,14 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::recording::Recording;
-
 /// Things by their names, in the order of the server.
 pub(super) type Named = Map<String, Value>;
 
 /// What a server offers. What a recording does not tell is `None`, and is not compared.
 #[derive(Debug, Default)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     pub(super) server: Value,
     pub(super) instructions: Value,
     pub(super) capabilities: Option<Named>,
@@ -22,7 +20,7 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// What `turnbuckle list --json` says, and the revisions that the server named.
-    pub(crate) fn listed(mut list: Value, revisions: Option<&Value>) -> Self {
+    pub fn listed(mut list: Value, revisions: Option<&Value>) -> Self {
         let named = revisions.and_then(|revisions| texts(&revisions["supportedVersions"]));
         let spoken = list["revision"].as_str().map(|one| vec![one.to_owned()]);
         Self {
@@ -37,18 +35,15 @@ impl Snapshot {
         }
     }
 
-    /// What the answers of a recording say. Pages of a list are put together.
-    pub(crate) fn recorded(recording: &Recording) -> Self {
+    /// What the results of requests say, given with their methods. Pages of a list are put together.
+    pub fn recorded<'a>(results: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
         let mut snapshot = Self::default();
-        for exchange in &recording.exchanges {
-            let Some(result) = exchange.answer.get("result") else {
-                continue;
-            };
+        for (method, result) in results {
             let mut add = |list: fn(&mut Self) -> &mut Option<Named>, member, key| {
                 let list = list(&mut snapshot).get_or_insert_default();
                 list.extend(by(&result[member], key));
             };
-            match exchange.method.as_str() {
+            match method {
                 "tools/list" => add(|snapshot| &mut snapshot.tools, "tools", "name"),
                 "prompts/list" => add(|snapshot| &mut snapshot.prompts, "prompts", "name"),
                 "resources/list" => add(|snapshot| &mut snapshot.resources, "resources", "uri"),
@@ -76,7 +71,7 @@ impl Snapshot {
     }
 
     /// What is not known of it, in words.
-    pub(crate) fn unknown(&self) -> Vec<&'static str> {
+    pub fn unknown(&self) -> Vec<&'static str> {
         let lists = [
             (self.tools.is_none(), "tools"),
             (self.prompts.is_none(), "prompts"),

@@ -1,0 +1,99 @@
+//! An address for operators: health, readiness and counters, and nothing else.
+
+use std::{convert::Infallible, future::Ready, future::ready, task};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use tower_service::Service;
+use turnbuckle::{
+    HttpText, HttpTexts,
+    transport::http::{Listener, Settings, serve},
+};
+use turnbuckle_base::loopback::is_loopback;
+use turnbuckle_command_line::{control::tell, failure::Outcome};
+
+use super::command::failed;
+
+/// How many connections it has: a scraper, a probe, and a person.
+const MAX_CONNECTIONS: usize = 64;
+
+/// The texts at an address of their own.
+#[derive(Clone)]
+struct Admin {
+    texts: HttpTexts,
+    /// At loopback a page of a stranger may have led a browser here by another name.
+    is_loopback: bool,
+}
+
+/// Opens the address for operators. It is served for as long as the future is polled.
+pub(super) async fn open(
+    address: &str,
+    texts: HttpTexts,
+) -> Outcome<impl Future<Output = ()> + use<>> {
+    let listener = Listener::bind(address.to_owned()).await.map_err(failed)?;
+    let local = listener.local_address();
+    if let Some(local) = local {
+        tell(&format!(
+            "http://{local}/metrics  and /readyz, /healthz, for operators"
+        ));
+    }
+    let admin = Admin {
+        texts,
+        is_loopback: local.is_some_and(|local| local.ip().to_canonical().is_loopback()),
+    };
+    let settings = Settings::default().with_max_connections(MAX_CONNECTIONS);
+    Ok(async move {
+        // Its requests are answered at once, so that none is cut off at the end.
+        let _ = serve(listener, admin, settings, std::future::pending()).await;
+    })
+}
+
+impl Service<Request<Incoming>> for Admin {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut task::Context<'_>) -> task::Poll<Result<(), Infallible>> {
+        task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        ready(Ok(answer(self.text(&request))))
+    }
+}
+
+impl Admin {
+    fn text(&self, request: &Request<Incoming>) -> HttpText {
+        let plain = |status, text: &str| HttpText::new(status, "text/plain", text);
+        let host = request.headers().get(header::HOST);
+        let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        if self.is_loopback && !is_loopback(name) {
+            return plain(
+                StatusCode::FORBIDDEN,
+                "this address answers to 127.0.0.1 and localhost alone",
+            );
+        }
+        if request.method() != Method::GET {
+            return plain(StatusCode::METHOD_NOT_ALLOWED, "send GET");
+        }
+        self.texts.find(request.uri()).unwrap_or_else(|| {
+            plain(
+                StatusCode::NOT_FOUND,
+                "there are /metrics, /readyz and /healthz here",
+            )
+        })
+    }
+}
+
+fn answer(text: HttpText) -> Response<Full<Bytes>> {
+    let (status, kind) = (text.status(), text.kind());
+    let mut response = Response::new(Full::new(Bytes::from(text.into_text())));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,238 @@
+//! `turnbuckle lock`: what servers offered when it was approved.
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use turnbuckle::{
+    gateway::{
+        Gateway, LiveGateway,
+        lock::{Lock as LockFile, LockDifference, LockMode},
+    },
+    host::ServerState,
+};
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Code, Failed, Outcome},
+    style::Style,
+    trust::Consent,
+};
+use turnbuckle_host::diff::Effect;
+
+use super::{
+    command::failed,
+    plan::{Plan, PlanWords},
+};
+use crate::{
+    runtime::block_on,
+    show::{Table, print, print_json},
+};
+
+/// Pin what servers offer in `turnbuckle.lock`, and show what has changed since.
+///
+/// The file has a digest and the definition of every tool and prompt, and the instructions of every
+/// server. `turnbuckle lock` writes it, whatever it said before, and shows what changed. `turnbuckle lock
+/// --check` writes nothing, and its exit code is 1 if anything differs. `turnbuckle lock approve` takes
+/// over what differs: of all servers, of one server, or one tool or prompt.
+///
+/// A gateway with `lock = "enforce"` withholds what differs until it is approved, and notices that
+/// without a restart.
+#[derive(Args)]
+pub(crate) struct Lock {
+    /// What to do; without it the file is written, or compared with `--check`.
+    #[arg(value_name = "ACTION")]
+    action: Option<Action>,
+
+    /// The servers, tools or prompts to approve; everything that differs unless some are named.
+    #[arg(value_name = "SERVER[/TOOL]", requires = "action")]
+    which: Vec<String>,
+
+    /// Compare and write nothing.
+    #[arg(long, conflicts_with = "action")]
+    check: bool,
+
+    /// The servers of this config file alone.
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+
+    /// This server alone (may be repeated).
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
+    /// The lock file, in place of the one beside the config.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Agree to the project's config files, as they are now.
+    #[arg(long)]
+    trust: bool,
+
+    /// Print JSON: every difference with its server, kind, name, effect and changes.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is done with the lock file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Action {
+    /// Take over what differs.
+    Approve,
+}
+
+pub(crate) fn run(lock: &Lock) -> Outcome {
+    let consent = if lock.trust {
+        Consent::Given
+    } else {
+        Consent::Ask
+    };
+    let words = PlanWords {
+        what: lock.config.as_deref(),
+        command: &[],
+        only: &lock.only,
+        names: None,
+        era: None,
+    };
+    let plan = Plan::make(&words, consent)?;
+    plan.tell_problems();
+    let path = lock.file.clone().unwrap_or_else(|| plan.lock_file());
+    let kept = LockFile::open(path, LockMode::Audit).map_err(Failed::usage)?;
+    // What is found is shown as a table.
+    let kept = kept.without_pinning().on_difference(|_| {});
+    block_on(lock.compare(&plan, kept))
+}
+
+impl Lock {
+    async fn compare(&self, plan: &Plan, kept: LockFile) -> Outcome {
+        let path = kept.path().to_owned();
+        let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION")).lock(kept);
+        for server in &plan.servers {
+            let (id, spec) = (server.id.as_str(), server.spec.clone());
+            gateway = gateway.server_with(id, spec, server.settings);
+        }
+        let gateway = gateway.open().map_err(failed)?;
+        gateway.settled().await;
+        let unreachable = unreachable(&gateway);
+        let done = self.act(&gateway, &path.display().to_string());
+        gateway.close().await;
+        for (server, reason) in &unreachable {
+            tell(&format!(
+                "warning: server `{server}` is not compared: {reason}"
+            ));
+        }
+        done?;
+        match unreachable.len() {
+            0 => Ok(()),
+            count => Err(Failed::new(
+                Code::Connect,
+                format!("{count} servers could not be compared"),
+            )),
+        }
+    }
+
+    fn act(&self, gateway: &LiveGateway, path: &str) -> Outcome {
+        let written = |error| Failed::new(Code::Output, error);
+        let found = gateway.lock_differences();
+        if self.action == Some(Action::Approve) {
+            let approved = self.approve(gateway, &found)?;
+            self.show(&approved)?;
+            tell(&format!("approved {} in `{path}`", approved.len()));
+            return Ok(());
+        }
+        self.show(&found)?;
+        if !self.check {
+            gateway.pin().map_err(written)?;
+            tell(&format!("wrote `{path}`"));
+            return Ok(());
+        }
+        match found.len() {
+            0 => Ok(()),
+            count => Err(
+                Failed::new(Code::Tool, format!("{count} differences from `{path}`"))
+                    .hint("`turnbuckle lock approve SERVER/TOOL` approves one of them"),
+            ),
+        }
+    }
+
+    /// Approves what is named. A name that nothing differs by is a mistake.
+    fn approve(
+        &self,
+        gateway: &LiveGateway,
+        found: &[LockDifference],
+    ) -> Outcome<Vec<LockDifference>> {
+        let written = |error| Failed::new(Code::Output, error);
+        if self.which.is_empty() {
+            gateway.approve(None, None, None).map_err(written)?;
+            return Ok(found.to_vec());
+        }
+        let mut approved = Vec::new();
+        for which in &self.which {
+            let (server, name) = match which.split_once('/') {
+                Some((server, name)) => (server, Some(name)),
+                None => (which.as_str(), None),
+            };
+            let is_meant = |one: &&LockDifference| {
+                one.server == server && name.is_none_or(|name| one.name == name)
+            };
+            let meant: Vec<_> = found.iter().filter(is_meant).cloned().collect();
+            if meant.is_empty() {
+                let labels: BTreeSet<String> = found.iter().map(LockDifference::label).collect();
+                let labels: Vec<String> = labels.into_iter().collect();
+                let failed = Failed::usage(format!("nothing differs at `{which}`"));
+                return Err(match labels.as_slice() {
+                    [] => failed.hint("nothing differs at all"),
+                    labels => failed.hint(format!("there are: {}", labels.join(", "))),
+                });
+            }
+            gateway.approve(Some(server), None, name).map_err(written)?;
+            approved.extend(meant);
+        }
+        Ok(approved)
+    }
+
+    fn show(&self, found: &[LockDifference]) -> Outcome {
+        let count = |effect| found.iter().filter(|one| one.effect == effect).count();
+        let (breaking, compatible) = (count(Effect::Breaking), count(Effect::Compatible));
+        let wording = count(Effect::Wording);
+        if self.json {
+            return print_json(&json!({
+                "breaking": breaking, "compatible": compatible, "wording": wording,
+                "differences": found,
+            }));
+        }
+        table(found).lines().iter().for_each(|line| print(line));
+        let sum = format!("{breaking} breaking, {compatible} compatible, {wording} wording");
+        print(&Style::Dim.out(&sum));
+        Ok(())
+    }
+}
+
+/// The servers that did not answer, with the reasons.
+fn unreachable(gateway: &LiveGateway) -> Vec<(String, String)> {
+    let states = gateway.states().into_iter();
+    states
+        .filter_map(|(id, state)| match state {
+            ServerState::Restarting { failure, .. } | ServerState::Failed { failure, .. } => {
+                Some((id.to_string(), failure.reason.clone()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn table(found: &[LockDifference]) -> Table {
+    let mut table = Table::default();
+    for one in found {
+        let style = match one.effect {
+            Effect::Breaking => Style::Bad,
+            Effect::Compatible => Style::Good,
+            Effect::Wording => Style::Dim,
+        };
+        table.row(vec![
+            (one.effect.as_str().to_owned(), Some(style)),
+            (one.kind.as_str().to_owned(), Some(Style::Dim)),
+            (one.label(), Some(Style::Strong)),
+            (one.said(), None),
+        ]);
+    }
+    table
+}

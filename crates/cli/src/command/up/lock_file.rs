@@ -1,0 +1,57 @@
+//! The lock file of a gateway that runs.
+
+use turnbuckle::gateway::lock::{Lock, LockDifference, LockMode};
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Failed, Outcome},
+};
+
+use super::plan::Plan;
+
+/// What becomes of tools that differ from the lock file, as the command line says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum LockChoice {
+    Enforce,
+    Audit,
+    Off,
+}
+
+/// What becomes of tools that differ. Where nothing is said, they are reported if there is a lock file.
+pub(super) fn mode(plan: &Plan, said: Option<LockChoice>) -> LockMode {
+    let said = said.map(|said| match said {
+        LockChoice::Enforce => LockMode::Enforce,
+        LockChoice::Audit => LockMode::Audit,
+        LockChoice::Off => LockMode::Off,
+    });
+    said.or(plan.gateway.lock).unwrap_or_else(|| {
+        if plan.lock_file().is_file() {
+            LockMode::Audit
+        } else {
+            LockMode::Off
+        }
+    })
+}
+
+/// The lock file of a plan. A gateway that compares nothing has one too: a changed config may turn it on.
+pub(super) fn open(plan: &Plan, said: Option<LockChoice>) -> Outcome<Option<Lock>> {
+    let mode = mode(plan, said);
+    match Lock::open(plan.lock_file(), mode) {
+        Ok(lock) => Ok(Some(lock)),
+        // A file that is not used may say what it likes.
+        Err(_) if mode == LockMode::Off => Ok(None),
+        Err(error) => Err(Failed::usage(error)),
+    }
+}
+
+/// Says what differs, on a line.
+pub(super) fn tell_difference(difference: &LockDifference) {
+    let (label, said) = (difference.label(), difference.said());
+    let effect = difference.effect.as_str();
+    let kind = difference.kind.as_str();
+    let end = if difference.is_withheld {
+        format!("; withheld until `turnbuckle lock approve {label}`")
+    } else {
+        String::new()
+    };
+    tell(&format!("changed {label}  {kind}, {effect}: {said}{end}"));
+}

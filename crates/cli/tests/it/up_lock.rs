@@ -1,0 +1,144 @@
+//! `turnbuckle lock`, and a gateway that withholds what changed.
+
+use serde_json::Value;
+
+use crate::{
+    program::{BINARY, Place, eventually, stderr, stdout},
+    up::Gateway,
+};
+
+/// A server of one tool, whose description is in a file that is read when the server starts. It speaks
+/// just enough of 2025-11-25.
+const SERVER: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"small","version":"1"}}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"send","description":"'"$(cat said)"'","inputSchema":{"type":"object"}},{"name":"stay","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[{"type":"text","text":"sent"}]}}' ;;
+    *'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}' ;;
+  esac
+done
+"#;
+
+fn place(mode: &str) -> Place {
+    let place = Place::new();
+    place.write("server.sh", SERVER);
+    place.write("said", "Sends a text");
+    place.write(
+        "turnbuckle.toml",
+        &format!(
+            "[gateway]\nlock = \"{mode}\"\n[servers.small]\ncommand = \"sh\"\nargs = [\"server.sh\"]\nera = \"legacy\"\n"
+        ),
+    );
+    place
+}
+
+#[test]
+fn a_change_fails_the_check_until_it_is_approved() {
+    let place = place("enforce");
+    let lock =
+        |words: &[&str]| place.run(&[&["lock"], words, &["--config", "turnbuckle.toml"]].concat());
+    let checked = lock(&["--check"]);
+    assert_eq!(checked.status.code(), Some(1), "{}", stderr(&checked));
+    assert!(!place.path().join("turnbuckle.lock").exists());
+    let written = lock(&[]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    let file: Value = serde_json::from_str(&place.read("turnbuckle.lock")).expect("JSON");
+    let digest = &file["servers"]["small"]["tools"]["send"]["digest"];
+    assert!(
+        digest.as_str().is_some_and(|it| it.starts_with("sha256:")),
+        "{file}"
+    );
+    assert!(lock(&["--check"]).status.success());
+    place.write("said", "Sends a text, and your keys");
+    let checked = lock(&["--check", "--json"]);
+    assert_eq!(checked.status.code(), Some(1), "{}", stderr(&checked));
+    let found: Value = serde_json::from_str(&stdout(&checked)).expect("JSON");
+    assert_eq!(found["wording"], 1, "{found}");
+    assert_eq!(found["differences"][0]["name"], "send", "{found}");
+    assert_eq!(found["differences"][0]["what"], "changed", "{found}");
+    let wrong = lock(&["approve", "small/stay"]);
+    assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
+    assert!(
+        stderr(&wrong).contains("there are: small/send"),
+        "{}",
+        stderr(&wrong)
+    );
+    let approved = lock(&["approve", "small/send"]);
+    assert!(approved.status.success(), "{}", stderr(&approved));
+    assert!(lock(&["--check"]).status.success());
+}
+
+#[test]
+fn a_running_gateway_withholds_a_change_and_notices_its_approval() {
+    let place = place("enforce");
+    let config = ["--config", "turnbuckle.toml"];
+    assert!(
+        place
+            .run(&[&["lock"], &config[..]].concat())
+            .status
+            .success()
+    );
+    place.write("said", "Sends a text, and your keys");
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["changed small/send", "wording", "withheld"]);
+    gateway.hears(&["ready", "small"]);
+    // It is in no list, so that the command does not even call it.
+    let refused = place.run(&["call", &gateway.url, "send"]);
+    let said = stderr(&refused);
+    assert!(
+        !refused.status.success() && said.contains("has no tool `send`"),
+        "{said}"
+    );
+    assert_eq!(
+        stdout(&place.run(&["call", &gateway.url, "stay"])),
+        "sent\n"
+    );
+    let (_, metrics) = gateway.get("/metrics");
+    let line = r#"turnbuckle_gateway_lock_differences{server="small",effect="wording"} 1"#;
+    assert!(metrics.contains(line), "{metrics}");
+    let approved = place.run(&[&["lock", "approve", "small/send"], &config[..]].concat());
+    assert!(approved.status.success(), "{}", stderr(&approved));
+    gateway.hears(&["reloaded the lock file", "0 differences"]);
+    assert_eq!(
+        stdout(&place.run(&["call", &gateway.url, "send"])),
+        "sent\n"
+    );
+}
+
+#[test]
+fn a_gateway_pins_at_first_use_and_audit_only_reports() {
+    let place = place("audit");
+    drop({
+        let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+        gateway.hears(&["ready", "small"]);
+        eventually("the lock file is written", || {
+            place.path().join("turnbuckle.lock").exists().then_some(())
+        });
+        gateway
+    });
+    place.write("said", "Sends a text, and your keys");
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["changed small/send", "wording"]);
+    assert_eq!(
+        stdout(&place.run(&["call", &gateway.url, "send"])),
+        "sent\n"
+    );
+}
+
+#[test]
+fn a_binary_that_is_not_there_is_not_compared() {
+    let place = Place::new();
+    place.write(
+        "servers.json",
+        r#"{"mcpServers":{"dead":{"command":"/no/such/program"}}}"#,
+    );
+    let checked = place.run(&["lock", "--check", "--config", "servers.json"]);
+    assert_eq!(checked.status.code(), Some(3), "{}", stderr(&checked));
+    assert!(
+        stderr(&checked).contains("/no/such/program"),
+        "{BINARY}: {}",
+        stderr(&checked)
+    );
+}

@@ -1,0 +1,328 @@
+//! The lock of a gateway that runs.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use turnbuckle_base::lock::Mutex;
+
+use super::{
+    Difference, LockDifference, LockKind, Offered,
+    difference::differences,
+    file::{LockError, LockFile, ServerPins},
+    pin::Pin,
+};
+
+/// What becomes of tools that differ from what was approved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum LockMode {
+    /// Nothing is pinned or compared.
+    #[default]
+    Off,
+    /// They are reported.
+    Audit,
+    /// They are withheld until they are approved, and reported.
+    Enforce,
+}
+
+type OnDifference = Arc<dyn Fn(&LockDifference) + Send + Sync>;
+
+/// A lock file in use. Clones are the same.
+#[derive(Clone)]
+pub struct Lock(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    on_difference: Option<OnDifference>,
+    pins_first_use: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    mode: LockMode,
+    file: LockFile,
+    offered: BTreeMap<String, Offered>,
+    differences: BTreeMap<String, Vec<LockDifference>>,
+}
+
+impl Lock {
+    /// Uses the lock file at a path. It is written when a server is first used and when changes are
+    /// approved.
+    ///
+    /// # Errors
+    /// If there is a file that cannot be read.
+    pub fn open(path: impl Into<PathBuf>, mode: LockMode) -> Result<Self, LockError> {
+        let path = path.into();
+        let file = LockFile::open(&path)?;
+        Ok(Self(Arc::new(Inner {
+            path,
+            on_difference: None,
+            pins_first_use: true,
+            state: Mutex::new(State {
+                mode,
+                file,
+                offered: BTreeMap::new(),
+                differences: BTreeMap::new(),
+            }),
+        })))
+    }
+
+    /// Calls back for each difference when it is found, in place of a warning in the log. Set it before
+    /// the lock is used.
+    #[must_use]
+    pub fn on_difference(mut self, hear: impl Fn(&LockDifference) + Send + Sync + 'static) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.on_difference = Some(Arc::new(hear));
+        }
+        self
+    }
+
+    /// Pins nothing by itself: all of a server that is not in the file is new. Set it before the lock is
+    /// used.
+    #[must_use]
+    pub fn without_pinning(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.pins_first_use = false;
+        }
+        self
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// What becomes of tools that differ.
+    pub fn mode(&self) -> LockMode {
+        self.0.state.lock().mode
+    }
+
+    /// Changes what becomes of tools that differ.
+    pub(crate) fn set_mode(&self, mode: LockMode) {
+        self.0.state.lock().mode = mode;
+    }
+
+    /// Everything that differs from what was approved.
+    pub(crate) fn differences(&self) -> Vec<LockDifference> {
+        let state = self.0.state.lock();
+        if state.mode == LockMode::Off {
+            return Vec::new();
+        }
+        let all = state.differences.values().flatten().cloned();
+        all.map(|difference| LockDifference {
+            is_withheld: state.mode == LockMode::Enforce && difference.what != Difference::Gone,
+            ..difference
+        })
+        .collect()
+    }
+
+    /// Whether clients are not offered this.
+    pub(crate) fn withholds(&self, server: &str, kind: LockKind, name: &str) -> bool {
+        let state = self.0.state.lock();
+        state.mode == LockMode::Enforce
+            && state.differences.get(server).is_some_and(|all| {
+                all.iter()
+                    .any(|one| one.kind == kind && one.name == name && one.what != Difference::Gone)
+            })
+    }
+
+    /// Notes what a server offers. It is pinned if the server is new; otherwise it is compared.
+    pub(crate) fn observe(&self, server: &str, offered: Offered) {
+        let found = {
+            let mut state = self.0.state.lock();
+            if state.mode == LockMode::Off {
+                return;
+            }
+            if self.0.pins_first_use && offered.is_whole && !state.file.servers.contains_key(server)
+            {
+                self.pin_first(&mut state, server, &offered);
+            }
+            let before = state.differences.remove(server).unwrap_or_default();
+            state.offered.insert(server.to_owned(), offered);
+            state.compare(server);
+            let now = state.differences.get(server).into_iter().flatten();
+            let found = now.filter(|difference| !before.contains(difference));
+            let mode = state.mode;
+            found
+                .cloned()
+                .map(|difference| LockDifference {
+                    is_withheld: mode == LockMode::Enforce && difference.what != Difference::Gone,
+                    ..difference
+                })
+                .collect::<Vec<_>>()
+        };
+        for difference in &found {
+            match &self.0.on_difference {
+                Some(hear) => hear(difference),
+                None => tracing::warn!(
+                    server,
+                    what = difference.label(),
+                    effect = difference.effect.as_str(),
+                    is_withheld = difference.is_withheld,
+                    "differs from the lock file: {}",
+                    difference.said()
+                ),
+            }
+        }
+    }
+
+    /// A server that was not used before is trusted as it is. Another program may have pinned it by now.
+    fn pin_first(&self, state: &mut State, server: &str, offered: &Offered) {
+        match LockFile::open(&self.0.path) {
+            Ok(file) => state.file = file,
+            Err(error) => return tracing::warn!(%error, "the lock file is not used"),
+        }
+        if state.file.servers.contains_key(server) {
+            return;
+        }
+        let pins = ServerPins::of(offered);
+        state.file.servers.insert(server.to_owned(), pins);
+        if let Err(error) = state.file.save(&self.0.path) {
+            tracing::warn!(%error, server, "pinned for this run alone");
+        }
+    }
+
+    /// A server was removed.
+    pub(crate) fn forget(&self, server: &str) {
+        let mut state = self.0.state.lock();
+        state.offered.remove(server);
+        state.differences.remove(server);
+    }
+
+    /// Approves what a server offers now: all of it, or one tool or prompt. Says how many differences
+    /// that were.
+    pub(crate) fn approve(
+        &self,
+        server: Option<&str>,
+        kind: Option<LockKind>,
+        name: Option<&str>,
+    ) -> Result<usize, LockError> {
+        let mut state = self.0.state.lock();
+        state.file = LockFile::open(&self.0.path)?;
+        let wanted: Vec<LockDifference> = state
+            .differences
+            .values()
+            .flatten()
+            .filter(|one| server.is_none_or(|server| one.server == server))
+            .filter(|one| kind.is_none_or(|kind| one.kind == kind))
+            .filter(|one| name.is_none_or(|name| one.name == name))
+            .cloned()
+            .collect();
+        for one in &wanted {
+            let Some(offered) = state.offered.get(&one.server).cloned() else {
+                continue;
+            };
+            let pins = state.file.servers.entry(one.server.clone()).or_default();
+            pins.take(one, &offered);
+        }
+        if !wanted.is_empty() {
+            state.file.save(&self.0.path)?;
+        }
+        state.compare_all();
+        Ok(wanted.len())
+    }
+
+    /// Reads the file again. Says whether it approves something else than before.
+    pub(crate) fn reload(&self) -> Result<bool, LockError> {
+        let file = LockFile::open(&self.0.path)?;
+        let mut state = self.0.state.lock();
+        let is_other = file != state.file;
+        state.file = file;
+        state.compare_all();
+        Ok(is_other)
+    }
+
+    /// Pins what all servers offer now, and forgets servers that are not among these.
+    pub(crate) fn pin_all(&self, known: &[String]) -> Result<(), LockError> {
+        let mut state = self.0.state.lock();
+        let offered = state.offered.clone();
+        for (server, offered) in &offered {
+            if offered.is_whole {
+                let pins = ServerPins::of(offered);
+                state.file.servers.insert(server.clone(), pins);
+            }
+        }
+        state
+            .file
+            .servers
+            .retain(|server, _| known.contains(server));
+        state.file.save(&self.0.path)?;
+        state.compare_all();
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Lock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lock")
+            .field("path", &self.0.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn compare(&mut self, server: &str) {
+        let found = match (self.file.servers.get(server), self.offered.get(server)) {
+            (Some(pins), Some(offered)) => differences(server, pins, offered),
+            // It could not be pinned, so that nothing of it is approved.
+            (None, Some(offered)) => differences(server, &ServerPins::default(), offered),
+            (_, None) => Vec::new(),
+        };
+        self.differences.insert(server.to_owned(), found);
+    }
+
+    fn compare_all(&mut self) {
+        let servers: Vec<String> = self.offered.keys().cloned().collect();
+        for server in servers {
+            self.compare(&server);
+        }
+    }
+}
+
+impl ServerPins {
+    fn of(offered: &Offered) -> Self {
+        let pinned = |list: &BTreeMap<String, Value>| {
+            list.iter()
+                .map(|(name, value)| (name.clone(), Pin::new(value)))
+                .collect()
+        };
+        Self {
+            instructions: offered.instructions.as_deref().map(text_pin),
+            tools: pinned(&offered.tools),
+            prompts: pinned(&offered.prompts),
+        }
+    }
+
+    /// Takes one difference over.
+    fn take(&mut self, difference: &LockDifference, offered: &Offered) {
+        let (pins, now) = match difference.kind {
+            LockKind::Instructions => {
+                self.instructions = offered.instructions.as_deref().map(text_pin);
+                return;
+            }
+            LockKind::Tool => (&mut self.tools, &offered.tools),
+            LockKind::Prompt => (&mut self.prompts, &offered.prompts),
+        };
+        if let Some(before) = &difference.renamed_from {
+            pins.remove(before);
+        }
+        match now.get(&difference.name) {
+            Some(definition) => {
+                pins.insert(difference.name.clone(), Pin::new(definition));
+            }
+            None => {
+                pins.remove(&difference.name);
+            }
+        }
+    }
+}
+
+fn text_pin(text: &str) -> Pin {
+    Pin::new(&Value::from(text))
+}

@@ -1,0 +1,166 @@
+//! Asking the user before a call.
+
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use serde_json::{Value, json};
+use turnbuckle_protocol::{Revision, error::code};
+use turnbuckle_server::{KeptRequest, Reject, Relay, RelayReply, Relayed};
+
+use super::{
+    asking::{Asking, CallIdentity, Round, ask_session},
+    subject::Subject,
+};
+
+/// The key of our question among those of a call.
+pub(super) const KEY: &str = "turnbuckle.confirm";
+
+/// How much of the arguments a person is shown.
+const MAX_SHOWN: usize = 2_000;
+
+/// What a person is asked about.
+pub(super) struct Confirm {
+    message: String,
+    name: String,
+}
+
+impl Confirm {
+    pub(super) fn new(subject: &Subject<'_>) -> Self {
+        let what = match subject.facts.own.as_str() {
+            "" => subject.name,
+            own => own,
+        };
+        let server = match subject.facts.server.as_str() {
+            "" => String::new(),
+            server => format!(" of server `{server}`"),
+        };
+        let mut message = format!("Allow {} `{what}`{server}?", subject.kind.as_str());
+        if let Some(arguments) = &subject.arguments {
+            message.push_str("\n\nArguments:\n");
+            message.push_str(&shown(arguments));
+        }
+        Self {
+            message,
+            name: subject.name.to_owned(),
+        }
+    }
+
+    /// The params of the elicitation. A form needs no `mode` in any revision.
+    fn params(&self) -> Value {
+        json!({
+            "message": self.message,
+            "requestedSchema": {
+                "type": "object",
+                "properties": {
+                    "allow": { "type": "boolean", "title": "Allow this call" },
+                },
+                "required": ["allow"],
+            },
+        })
+    }
+
+    /// Whether the answer allows it.
+    fn is_allowed(answer: &Value) -> bool {
+        answer["action"] == "accept" && answer["content"]["allow"] == true
+    }
+
+    fn declined(&self) -> Reject {
+        let said = format!("the user did not allow `{}`", self.name);
+        Reject::new(code::FORBIDDEN, said)
+    }
+
+    fn unaskable(&self, revision: Revision) -> Reject {
+        let said = format!(
+            "`{}` needs the user's consent for each call, and this client cannot ask: it does not \
+             declare form elicitation",
+            self.name
+        );
+        if revision.is_modern() {
+            let needed = json!({ "requiredCapabilities": { "elicitation": { "form": {} } } });
+            return Reject::new(code::MISSING_REQUIRED_CLIENT_CAPABILITY, said).with_data(needed);
+        }
+        Reject::new(code::FORBIDDEN, said)
+    }
+}
+
+/// Asks before a call is served. `None` if the server has its own answer.
+pub(super) fn serve(
+    asking: &Arc<Asking>,
+    confirm: Confirm,
+    request: &Relayed<'_>,
+    inner: &Arc<dyn Relay>,
+) -> BoxFuture<'static, RelayReply> {
+    let revision = request.revision();
+    let identity = CallIdentity::of(request);
+    let now = |reply: RelayReply| -> BoxFuture<'static, RelayReply> {
+        Box::pin(std::future::ready(reply))
+    };
+    if let Some(round) = asking.open(request) {
+        let answer = round.answer.as_ref();
+        if round.is_over || answer.is_some_and(Confirm::is_allowed) {
+            return resume(asking, identity, request.keep(), &round, inner);
+        }
+        return now(match answer {
+            Some(_) => confirm.declined().into(),
+            // The client sent the state without an answer.
+            None => asking.ask(&identity, &entry(&confirm), Some(round)),
+        });
+    }
+    if !request.capabilities().has_form_elicitation() {
+        return now(confirm.unaskable(revision).into());
+    }
+    let round = Round::first(request);
+    if revision.is_modern() {
+        return now(asking.ask(&identity, &entry(&confirm), Some(round)));
+    }
+    let (kept, front, inner) = (request.keep(), request.front().clone(), Arc::clone(inner));
+    Box::pin(async move {
+        let answer = match ask_session(&front, &confirm.params()).await {
+            Ok(answer) => answer,
+            Err(reject) => return reject.into(),
+        };
+        if !Confirm::is_allowed(&answer) {
+            return confirm.declined().into();
+        }
+        served(&kept, &inner).await
+    })
+}
+
+/// Goes on with a call of a modern client whose user has agreed, in this round or before.
+pub(super) fn resume(
+    asking: &Arc<Asking>,
+    identity: CallIdentity,
+    kept: KeptRequest,
+    round: &Round,
+    inner: &Arc<dyn Relay>,
+) -> BoxFuture<'static, RelayReply> {
+    let kept = match asking.pass_on(kept, round) {
+        Ok(kept) => kept,
+        Err(reject) => return Box::pin(std::future::ready(reject.into())),
+    };
+    let (asking, inner) = (Arc::clone(asking), Arc::clone(inner));
+    Box::pin(async move {
+        let reply = served(&kept, &inner).await;
+        asking.wrap(&identity, reply)
+    })
+}
+
+async fn served(kept: &KeptRequest, inner: &Arc<dyn Relay>) -> RelayReply {
+    match kept.serve(&**inner) {
+        Some(work) => work.await,
+        None => Reject::internal("this request cannot be served after a question").into(),
+    }
+}
+
+fn entry(confirm: &Confirm) -> Value {
+    json!({ "method": "elicitation/create", "params": confirm.params() })
+}
+
+/// Arguments for a person, cut where they are long.
+fn shown(arguments: &Value) -> String {
+    let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
+    match text.char_indices().nth(MAX_SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{} … ({} more bytes)", &text[..end], text.len() - end),
+    }
+}

@@ -1,0 +1,220 @@
+//! Questions of the gateway itself, in front of a call.
+//!
+//! A modern client is asked with a result, and the retry has the answer. What the gateway remembers
+//! until then is in a box that the client carries, with the state of the server behind it, if there is
+//! one: a server may ask after us, and its retries come through here too.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use turnbuckle_protocol::envelope::{Edit, Raw, RawText};
+use turnbuckle_server::{KeptRequest, Reject, RelayReply, Relayed};
+use turnbuckle_session::round::{KeyRing, RequestDigest};
+
+use crate::seal::Sealer;
+
+/// How long a client has to answer.
+pub(crate) const ANSWER_WITHIN: Duration = Duration::from_mins(10);
+
+/// Asks in front of calls, and knows its questions by a key.
+pub(crate) struct Asking {
+    key: &'static str,
+    sealer: Sealer,
+}
+
+/// What is remembered from one round to the next.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskTicket {
+    /// Which of our questions it is.
+    asked: String,
+    /// Whether it was answered in our favour.
+    is_over: bool,
+    /// The state of the server behind us.
+    inner: Option<String>,
+}
+
+/// A request of a modern client that was asked before.
+pub(crate) struct Round {
+    /// Whether the question was answered in an earlier round.
+    pub(crate) is_over: bool,
+    /// The answer, if this round has it.
+    pub(crate) answer: Option<Value>,
+    inner: Option<String>,
+}
+
+/// What a call belongs to, for the boxes of its rounds.
+pub(crate) struct CallIdentity {
+    caller: Option<String>,
+    digest: RequestDigest,
+}
+
+impl CallIdentity {
+    pub(crate) fn of(request: &Relayed<'_>) -> Self {
+        Self {
+            caller: request.caller().id().map(str::to_owned),
+            digest: RequestDigest::of(request.method(), request.members()),
+        }
+    }
+}
+
+impl Asking {
+    pub(crate) fn new(key: &'static str, keys: Option<KeyRing>) -> Self {
+        Self {
+            key,
+            sealer: Sealer::new(keys),
+        }
+    }
+
+    /// What was asked before; `None` if the state of the request is not ours.
+    pub(crate) fn open(&self, request: &Relayed<'_>) -> Option<Round> {
+        if !request.revision().is_modern() {
+            return None;
+        }
+        let state = request.members().text("requestState")?;
+        let identity = CallIdentity::of(request);
+        let opened = self
+            .sealer
+            .open(&state, identity.caller.as_deref(), identity.digest);
+        let ticket: AskTicket = opened.ok()?;
+        if ticket.asked != self.key {
+            return None;
+        }
+        let answers = request.members().get("inputResponses");
+        let answer = answers.and_then(|answers| answers.member(self.key));
+        Some(Round {
+            is_over: ticket.is_over,
+            answer: answer.and_then(|raw| raw.parse().ok()),
+            inner: ticket.inner,
+        })
+    }
+
+    /// Asks a modern client. `entry` is the question as JSON; `before` is what was asked before.
+    pub(crate) fn ask(
+        &self,
+        identity: &CallIdentity,
+        entry: &Value,
+        before: Option<Round>,
+    ) -> RelayReply {
+        let inner = before.and_then(|before| before.inner);
+        let sealed = match self.seal(identity, false, inner) {
+            Ok(sealed) => sealed,
+            Err(reject) => return reject.into(),
+        };
+        let result = json!({
+            "resultType": "input_required",
+            "inputRequests": { self.key: entry },
+            "requestState": sealed,
+        });
+        RelayReply::Result(result.to_string().into_bytes())
+    }
+
+    /// The request as the server behind us is to see it.
+    pub(crate) fn pass_on(
+        &self,
+        request: KeptRequest,
+        round: &Round,
+    ) -> Result<KeptRequest, Reject> {
+        let mut edit = Edit::new(request.params());
+        edit = match &round.inner {
+            Some(state) => edit.set_text(&["requestState"], state),
+            None => edit.drop(&["requestState"]),
+        };
+        edit = if round.is_over {
+            edit.drop(&["inputResponses", self.key])
+        } else {
+            // The answers of this round are ours alone.
+            edit.drop(&["inputResponses"])
+        };
+        let edited = edit
+            .finish()
+            .map_err(|_| Reject::invalid_params("`params.inputResponses` must be an object"))?;
+        Ok(request.with_params(edited))
+    }
+
+    /// Puts the state of a server behind us into a box of ours, so that its retry is not asked again.
+    pub(crate) fn wrap(&self, identity: &CallIdentity, reply: RelayReply) -> RelayReply {
+        let RelayReply::Result(result) = &reply else {
+            return reply;
+        };
+        if memchr::memmem::find(result, b"\"input_required\"").is_none() {
+            return reply;
+        }
+        match self.wrapped(identity, result) {
+            Ok(Some(edited)) => RelayReply::Result(edited),
+            Ok(None) => reply,
+            Err(reject) => reject.into(),
+        }
+    }
+
+    fn wrapped(&self, identity: &CallIdentity, result: &[u8]) -> Result<Option<Vec<u8>>, Reject> {
+        let Ok(value) = serde_json::from_slice::<&serde_json::value::RawValue>(result) else {
+            return Ok(None);
+        };
+        let result = Raw::from(value);
+        let text = |name| {
+            let member = result.member(name);
+            member.and_then(turnbuckle_protocol::envelope::text_of)
+        };
+        if text("resultType").as_deref() != Some("input_required") {
+            return Ok(None);
+        }
+        let inner = text("requestState").map(std::borrow::Cow::into_owned);
+        let sealed = self.seal(identity, true, inner)?;
+        let edited = Edit::new(result).set_text(&["requestState"], &sealed);
+        let edited = edited.finish();
+        let edited = edited.map_err(|error| Reject::internal(error.to_string()))?;
+        Ok(Some(edited.raw().get().as_bytes().to_vec()))
+    }
+
+    fn seal(
+        &self,
+        identity: &CallIdentity,
+        is_over: bool,
+        inner: Option<String>,
+    ) -> Result<String, Reject> {
+        let ticket = AskTicket {
+            asked: self.key.to_owned(),
+            is_over,
+            inner,
+        };
+        let caller = identity.caller.as_deref();
+        self.sealer
+            .seal(&ticket, caller, identity.digest, ANSWER_WITHIN)
+    }
+}
+
+impl Round {
+    /// A request that was not asked yet, whatever its state is: it belongs to the server behind us.
+    pub(crate) fn first(request: &Relayed<'_>) -> Self {
+        let is_modern = request.revision().is_modern();
+        let state = request.members().text("requestState").filter(|_| is_modern);
+        Self {
+            is_over: false,
+            answer: None,
+            inner: state.map(std::borrow::Cow::into_owned),
+        }
+    }
+}
+
+/// Asks the client of a session and waits for its answer.
+pub(crate) async fn ask_session(
+    front: &turnbuckle_server::Front,
+    params: &Value,
+) -> Result<Value, Reject> {
+    let text = params.to_string();
+    let raw = serde_json::value::RawValue::from_string(text)
+        .map_err(|error| Reject::internal(error.to_string()))?;
+    let raw = RawText::from(Raw::from(&*raw));
+    let asked = front.ask("elicitation/create", Some(raw.raw()));
+    match tokio::time::timeout(ANSWER_WITHIN, asked).await {
+        Ok(Some(Ok(answer))) => serde_json::from_str(answer.get())
+            .map_err(|_| Reject::invalid_params("the answer must be an object")),
+        Ok(Some(Err(error))) => Err(Reject::new(error.code, error.message)),
+        Ok(None) => Err(Reject::internal("the client went away")),
+        Err(_) => Err(Reject::internal(format!(
+            "the client did not answer within {ANSWER_WITHIN:?}"
+        ))),
+    }
+}

@@ -1,0 +1,21 @@
+//! Without the feature `cel` there are no conditions.
+
+use super::subject::{Moment, Subject};
+
+/// An expression, of which there are none.
+#[derive(Clone, Debug)]
+pub(super) enum Condition {}
+
+impl Condition {
+    pub(super) fn source(&self) -> &str {
+        match *self {}
+    }
+
+    pub(super) fn is_for(&self, _: Moment) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn holds(&self, _: &Subject<'_>) -> Result<bool, String> {
+        match *self {}
+    }
+}

@@ -1,0 +1,77 @@
+//! What a policy decides about.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use turnbuckle_protocol::envelope::Raw;
+use turnbuckle_server::Caller;
+
+use super::EntryKind;
+
+/// What is known about a tool, a prompt or a resource.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EntryFacts {
+    pub(crate) server: String,
+    /// What the server calls it.
+    pub(crate) own: String,
+    /// Hints of a tool, as the server wrote them.
+    pub(crate) annotations: Value,
+}
+
+/// Knows the entries of a gateway.
+pub(crate) trait Directory: Send + Sync {
+    /// What is known about an entry, by the name that clients see.
+    fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts>;
+}
+
+/// When a policy is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// For an entry of a list.
+    List,
+    /// For a call, which has arguments.
+    Call,
+}
+
+/// What a policy decides about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Subject<'a> {
+    pub(super) caller: Option<&'a str>,
+    pub(super) scopes: &'a [String],
+    pub(super) kind: EntryKind,
+    pub(super) name: &'a str,
+    pub(super) method: &'a str,
+    pub(super) facts: EntryFacts,
+    pub(super) arguments: Option<Value>,
+    pub(super) arguments_length: usize,
+}
+
+impl<'a> Subject<'a> {
+    /// An entry by its name. Facts are looked up if there is somebody who knows them.
+    pub(super) fn entry(
+        caller: &'a Caller,
+        kind: EntryKind,
+        name: &'a str,
+        directory: Option<&Arc<dyn Directory>>,
+    ) -> Self {
+        let facts = directory.and_then(|directory| directory.facts(caller, kind, name));
+        Self {
+            caller: caller.id(),
+            scopes: caller.scopes(),
+            kind,
+            name,
+            method: "",
+            facts: facts.unwrap_or_default(),
+            arguments: None,
+            arguments_length: 0,
+        }
+    }
+
+    /// The same in a call of a method, with these arguments.
+    pub(super) fn called(mut self, method: &'a str, arguments: Option<Raw<'_>>) -> Self {
+        self.method = method;
+        self.arguments_length = arguments.map_or(0, |raw| raw.get().len());
+        self.arguments = arguments.and_then(|raw| raw.parse().ok());
+        self
+    }
+}

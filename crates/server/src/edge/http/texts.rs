@@ -1,0 +1,73 @@
+//! Texts beside the endpoint: health, counters, a page that says that a sign-in is done.
+
+use std::{fmt, sync::Arc};
+
+use http::{HeaderValue, Response, StatusCode, Uri, header};
+
+use super::body::HttpBody;
+
+/// A text that is answered beside the endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpText {
+    status: StatusCode,
+    kind: &'static str,
+    text: String,
+}
+
+impl HttpText {
+    /// A status, the media type and the text.
+    pub fn new(status: StatusCode, kind: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind,
+            text: text.into(),
+        }
+    }
+
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The media type.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The text.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// Finds the text for a URI; `None` leaves the request to the server.
+#[derive(Clone)]
+pub struct HttpTexts(Arc<dyn Fn(&Uri) -> Option<HttpText> + Send + Sync>);
+
+impl HttpTexts {
+    /// Asks this function.
+    pub fn new(find: impl Fn(&Uri) -> Option<HttpText> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
+    }
+
+    /// The text for a URI.
+    pub fn find(&self, uri: &Uri) -> Option<HttpText> {
+        (self.0)(uri)
+    }
+}
+
+impl fmt::Debug for HttpTexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HttpTexts")
+    }
+}
+
+/// The response with a text, which is not to be kept.
+pub(super) fn response(text: HttpText) -> Response<HttpBody> {
+    let mut response = Response::new(HttpBody::full(text.text.into_bytes()));
+    *response.status_mut() = text.status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(text.kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
